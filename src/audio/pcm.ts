@@ -1,0 +1,32 @@
+/** How samples are laid out: interleaved, little-endian, 8-bit integers unsigned (as in WAV). */
+export interface PcmFormat {
+  readonly encoding: 'integer' | 'float';
+  /** Frames a second, in Hz. */
+  readonly sampleRate: number;
+  readonly channels: number;
+  /** 8, 16, 24 or 32 for integers; 32 for floats. */
+  readonly bitsPerSample: number;
+}
+
+/** Sound in one format. */
+export interface Speech {
+  readonly format: PcmFormat;
+  /** Bytes of PCM in all, where that is known before the end. */
+  readonly bytes: number | undefined;
+  /** Pieces of any length that begin and end at a frame border. May be iterated once. */
+  readonly pcm: AsyncIterable<Uint8Array>;
+}
+
+/** Bytes of one frame: a sample for every channel. */
+export function frameBytes(format: PcmFormat): number {
+  return format.channels * (format.bitsPerSample / 8);
+}
+
+export function sameFormat(a: PcmFormat, b: PcmFormat): boolean {
+  return (
+    a.encoding === b.encoding &&
+    a.sampleRate === b.sampleRate &&
+    a.channels === b.channels &&
+    a.bitsPerSample === b.bitsPerSample
+  );
+}

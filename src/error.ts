@@ -1,0 +1,38 @@
+/** The exit statuses a script can rely on; the table stands in the README. */
+export const ExitCode = {
+  ok: 0,
+  defect: 1,
+  usage: 2,
+  key: 3,
+  quota: 4,
+  timeout: 5,
+  connection: 6,
+  service: 7,
+  output: 8,
+  partial: 9,
+  hangup: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
+
+export interface TtsErrorOptions {
+  readonly exitCode: ExitCode;
+  /** What the user can do about it: one sentence. */
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** Everything that can go wrong for a reason outside this program. Whatever else is thrown is a defect. */
+export class TtsError extends Error {
+  override readonly name = 'TtsError';
+  readonly exitCode: ExitCode;
+  readonly hint: string | undefined;
+
+  /** @param message what happened, in one line without a full stop at its end */
+  constructor(message: string, { exitCode, hint, cause }: TtsErrorOptions) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.exitCode = exitCode;
+    this.hint = hint;
+  }
+}

@@ -1,0 +1,44 @@
+/** A voice as the service numbers it. */
+export interface Speaker {
+  readonly no: number;
+  readonly name: string;
+  /** `neo.one` speakers honour `sample_rate`, `Mermish` speakers honour `instructions`. */
+  readonly kind: 'neo.one' | 'Mermish';
+  /** BCP 47. */
+  readonly language: string;
+  /** The rate in Hz at which the voice is made, before any resampling. */
+  readonly sampleRate: number;
+}
+
+/** How a voice is to be used; 1 is as it is. */
+export interface Style {
+  /** Speed: 2 is twice as fast. 0.25 to 4. */
+  readonly rate: number;
+  /** Factor of the fundamental frequency. 0.5 to 2. */
+  readonly pitch: number;
+  /** Factor of the amplitude. 0.1 to 2. */
+  readonly loudness: number;
+  /** Factor of the silence between sentences. 0 to 5. */
+  readonly pause: number;
+}
+
+export interface Utterance {
+  readonly text: string;
+  readonly speaker: Speaker;
+  /** Hz of the samples wanted. */
+  readonly sampleRate: number;
+  readonly style: Style;
+}
+
+/** What speaks: 16-bit mono samples for a text. The service owns the port; flite and espeak-ng stand behind it. */
+export interface Engine {
+  readonly speakers: readonly Speaker[];
+  /** Workers that are alive and ready for work. */
+  readonly workers: number;
+  /**
+   * Yields samples as each part of the text is ready; an early `return` or the signal stops the synthesis.
+   * @throws Refusal when the text has nothing that the voice can speak, or the queue is full
+   */
+  speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
+  close(): Promise<void>;
+}
