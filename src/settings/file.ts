@@ -1,0 +1,91 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+
+/** What a config file says, checked: each value is of its rule's kind. */
+export interface ConfigFile {
+  readonly path: string;
+  /** Where it lies: relative paths in it begin here. */
+  readonly folder: string;
+  /** A project's file is somebody else's word; the user's own is trusted. */
+  readonly place: 'project' | 'user';
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+export interface ConfigPath {
+  readonly path: string;
+  readonly place: ConfigFile['place'];
+}
+
+const ENDINGS = ['', '.json', '.yaml', '.yml'];
+/** In the order of precedence within one folder. Data only: no form that would have to be run. */
+export const PROJECT_PLACES = [
+  'package.json',
+  ...ENDINGS.map((ending) => `.ttsrc${ending}`),
+  ...ENDINGS.map((ending) => join('.config', `ttsrc${ending}`)),
+  'tts.config.json',
+];
+
+/** The folder of the user's own config, by the platform's custom. */
+export function userFolder({ env, home, platform }: Pick<Host, 'env' | 'home' | 'platform'>): string {
+  if (env.XDG_CONFIG_HOME) return join(env.XDG_CONFIG_HOME, 'tts');
+  if (platform === 'win32') return join(env.APPDATA || join(home, 'AppData', 'Roaming'), 'tts');
+  if (platform === 'darwin') return join(home, 'Library', 'Preferences', 'tts');
+  return join(home, '.config', 'tts');
+}
+
+export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): string[] {
+  return ['config.json', 'config.yaml', 'config.yml'].map((name) => join(userFolder(host), name));
+}
+
+/**
+ * Config files, checked, the strongest first: the one nearest to the working folder, then the user's own. A file that
+ * was named is the only one. The parsers are loaded only when there is a file to read.
+ * @throws TtsError (usage) naming the file and what is wrong in it
+ */
+export async function loadConfig(host: Host, named: string | undefined): Promise<ConfigFile[]> {
+  const candidates =
+    named === undefined ? findConfig(host) : [{ path: resolve(host.cwd, named), place: 'user' as const }];
+  if (candidates.length === 0) return [];
+  const { readConfig } = await import('./read-config.ts');
+  const loaded: ConfigFile[] = [];
+  for (const candidate of candidates) {
+    if (loaded.some(({ place }) => place === candidate.place)) continue;
+    const file = readConfig(candidate);
+    if (file) loaded.push(file);
+  }
+  return loaded;
+}
+
+/** The places where something lies, the nearest first. */
+export function findConfig(host: Host): ConfigPath[] {
+  const project = [...foldersUpwards(host.cwd)]
+    .flatMap((folder) => PROJECT_PLACES.map((place) => join(folder, place)))
+    .filter((path) => isFile(path) && (!path.endsWith('package.json') || mentionsTts(path)));
+  return [
+    ...project.map((path) => ({ path, place: 'project' as const })),
+    ...userPlaces(host)
+      .filter(isFile)
+      .map((path) => ({ path, place: 'user' as const })),
+  ];
+}
+
+function* foldersUpwards(folder: string): Generator<string> {
+  yield folder;
+  const parent = dirname(folder);
+  if (parent !== folder) yield* foldersUpwards(parent);
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Spares the parser the many manifests that say nothing to us. */
+function mentionsTts(path: string): boolean {
+  try {
+    return readFileSync(path, 'utf8').includes('"tts"');
+  } catch (cause) {
+    throw new TtsError(`cannot read ${path}`, { exitCode: ExitCode.usage, cause });
+  }
+}

@@ -1,0 +1,100 @@
+import { readFileSync, realpathSync } from 'node:fs';
+import { resolve, sep } from 'node:path';
+import { ExitCode, TtsError } from '../error.ts';
+import type { ConfigFile } from './file.ts';
+import { isLoopback, isNearby } from './nearby.ts';
+import { type Origin, outranks, type Setting } from './origin.ts';
+import type { Settings } from './resolve.ts';
+
+interface KeyContext {
+  readonly cwd: string;
+  readonly home: string;
+  readonly files: readonly ConfigFile[];
+}
+
+/**
+ * The key, from whichever of `apiKey` and `apiKeyFile` was said in the stronger place.
+ * @throws TtsError (usage) when its file cannot be read, or it holds what no header can carry
+ */
+export function findKey({ apiKey, apiKeyFile }: Settings, context: KeyContext): Setting<string> | undefined {
+  if (!apiKeyFile || (apiKey && !outranks(apiKeyFile.origin, apiKey.origin)))
+    return apiKey && checked(apiKey);
+  return checked({ value: readKeyFile(apiKeyFile, context), origin: apiKeyFile.origin });
+}
+
+function checked(key: Setting<string>): Setting<string> {
+  const value = key.value.trim();
+  if (/^[\x21-\x7e]+$/.test(value)) return { ...key, value };
+  throw usage(
+    `the key from ${key.origin.name} is not one`,
+    'a key has no spaces, line breaks or letters beyond ASCII',
+  );
+}
+
+function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): string {
+  const file = context.files.find((file) => `apiKeyFile in ${file.path}` === origin.name);
+  const path = resolve(file?.folder ?? context.cwd, value.replace(/^~(?=[/\\])/, context.home));
+  try {
+    if (file?.place === 'project') assertWithin(file, path);
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    if (cause instanceof TtsError) throw cause;
+    throw usage(
+      `cannot read the key file ${path} (${origin.name})`,
+      'it has to be a file that holds the key alone',
+      cause,
+    );
+  }
+}
+
+/** A project that could name any file would have its contents sent to a server of its choice. */
+function assertWithin({ folder, path }: ConfigFile, keyFile: string): void {
+  if (realpathSync(keyFile).startsWith(realpathSync(folder) + sep)) return;
+  throw usage(
+    `apiKeyFile in ${path} lies outside of that project`,
+    'name it yourself, with TTS_API_KEY_FILE or in your own config',
+  );
+}
+
+/**
+ * Refuses to send a key where its owner did not name the destination, or where others could read it on the way.
+ * The owner speaks through options, the environment and the user's own config; a project's file is somebody else's word.
+ * @throws TtsError (usage) with the way to allow it
+ */
+export function assertKeyMayGo(key: Setting<string>, base: Setting<URL>, settings: Settings): void {
+  if (!mayLearn(key.origin, base, settings))
+    throw usage(
+      `the key from ${key.origin.name} is not sent to ${base.value.href}, which ${base.origin.name} names`,
+      `if you trust that address: "trustedBaseUrls": ["${base.value.href}"] in your own config, or --base-url ${base.value.href}`,
+    );
+  if (base.value.protocol === 'http:' && !settings.allowInsecureHttp?.value && !isNearby(base.value.hostname))
+    throw usage(
+      `the key is not sent over plain http to ${base.value.host}: others could read it on the way`,
+      'use https://, or --allow-insecure-http if you mean it',
+    );
+  if (
+    base.value.protocol === 'http:' &&
+    settings.proxy?.origin.place === 'project' &&
+    key.origin.place !== 'project'
+  )
+    throw usage(
+      `the key from ${key.origin.name} is not sent through the proxy that ${settings.proxy.origin.name} names`,
+      'name the proxy yourself, with --proxy or HTTP_PROXY',
+    );
+}
+
+function mayLearn(key: Origin, base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
+  if (base.origin.place !== 'project' || key.place === 'project' || isLoopback(base.value.hostname))
+    return true;
+  return trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value)) ?? false;
+}
+
+/** Whether an address is the trusted one or lies below it. */
+function covers(trusted: URL, address: URL): boolean {
+  const folder = trusted.pathname.replace(/\/*$/, '/');
+  return trusted.origin === address.origin && `${address.pathname}/`.startsWith(folder);
+}
+
+function usage(message: string, hint: string, cause?: unknown): TtsError {
+  return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });
+}

@@ -1,0 +1,106 @@
+/** A kind of value: how it is read from text (options, environment) and from data (config files). */
+export interface Kind<T> {
+  /** What is allowed, as the end of the sentence "… is needed". */
+  readonly allowed: string;
+  /** `undefined` when the text is not such a value. */
+  text(text: string): T | undefined;
+  data(data: unknown): T | undefined;
+}
+
+interface NumberRange {
+  readonly min: number;
+  readonly max: number;
+  readonly whole?: boolean;
+  readonly unit?: string;
+}
+
+export function number({ min, max, whole = false, unit = '' }: NumberRange): Kind<number> {
+  const check = (value: number) =>
+    value >= min && value <= max && (!whole || Number.isInteger(value)) ? value : undefined;
+  return {
+    allowed: `a ${whole ? 'whole ' : ''}number${unit && ` of ${unit}`} from ${min} to ${max}`,
+    text: (text) => (/^\d+(\.\d+)?$|^\.\d+$/.test(text.trim()) ? check(Number(text)) : undefined),
+    data: (data) => (typeof data === 'number' ? check(data) : undefined),
+  };
+}
+
+const WORDS = new Map([
+  ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
+  ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),
+]);
+
+export const toggle: Kind<boolean> = {
+  allowed: 'true or false',
+  text: (text) => WORDS.get(text.trim().toLowerCase()),
+  data: (data) => (typeof data === 'boolean' ? data : undefined),
+};
+
+/** Any text but blank. */
+export const words: Kind<string> = {
+  allowed: 'a text that is not blank',
+  text: (text) => (text.trim() === '' ? undefined : text),
+  data: (data) => (typeof data === 'string' ? words.text(data) : undefined),
+};
+
+/** A speaker by number (a whole number, 0 or more) or by name. */
+export const speaker: Kind<number | string> = {
+  allowed: 'a speaker by number (0 or more) or by name',
+  text: (text) => {
+    const name = text.trim();
+    if (/^\d+(\.0+)?$/.test(name)) return speakerNumber(Number(name));
+    return name === '' || /^[-+.\d]/.test(name) ? undefined : name;
+  },
+  data: (data) =>
+    typeof data === 'number'
+      ? speakerNumber(data)
+      : typeof data === 'string'
+        ? speaker.text(data)
+        : undefined,
+};
+
+function speakerNumber(no: number): number | undefined {
+  return Number.isSafeInteger(no) && no >= 0 ? no : undefined;
+}
+
+/** A URL with one of some schemes. */
+export function url(...schemes: string[]): Kind<URL> {
+  const read = (text: string) => {
+    const parsed = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+    return parsed && parsed.hostname !== '' && schemes.includes(parsed.protocol.slice(0, -1))
+      ? parsed
+      : undefined;
+  };
+  return {
+    allowed: `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+    text: read,
+    data: (data) => (typeof data === 'string' ? read(data) : undefined),
+  };
+}
+
+/**
+ * The address in front of `/tts`: http or https, its path kept, without a slash at the end. A user name, a query or a
+ * fragment has no meaning there, and a password would end up in messages.
+ */
+export const baseUrl: Kind<URL> = {
+  allowed: 'a URL that begins with http:// or https://, without user name, "?" and "#",',
+  text: (text) => {
+    const parsed = url('http', 'https').text(text);
+    if (!parsed || parsed.username || parsed.password || parsed.search || parsed.hash) return undefined;
+    parsed.pathname = parsed.pathname.replace(/\/+$/, '');
+    return parsed;
+  },
+  data: (data) => (typeof data === 'string' ? baseUrl.text(data) : undefined),
+};
+
+/** A list of values of one kind; there is no way to write one as an option. */
+export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
+  return {
+    allowed: `a list, each entry ${kind.allowed}`,
+    text: () => undefined,
+    data: (data) => {
+      if (!Array.isArray(data)) return undefined;
+      const values = data.map((entry) => kind.data(entry));
+      return values.includes(undefined) ? undefined : (values as T[]);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import { dirname, extname } from 'node:path';
+import { ExplorerSync } from 'cosmiconfig/dist/ExplorerSync.js';
+import { loadJson, loadYaml } from 'cosmiconfig/dist/loaders.js';
+import { ExitCode, TtsError } from '../error.ts';
+import type { ConfigFile, ConfigPath } from './file.ts';
+import { nearestName } from './nearest.ts';
+import { fileOrigin, refused } from './resolve.ts';
+import { type Rule, rules } from './rules.ts';
+
+type Loader = (path: string, content: string) => unknown;
+
+/**
+ * The part of cosmiconfig that reads one file. Its front door would first run a `.config/config.js` of the working
+ * folder (its "meta config"), and knows loaders for JavaScript; behind it there is data only.
+ */
+const explorer = new ExplorerSync({
+  moduleName: 'tts',
+  searchPlaces: [],
+  loaders: {
+    '.json': dataOnly(loadJson),
+    '.yaml': dataOnly(loadYaml),
+    '.yml': dataOnly(loadYaml),
+    noExt: dataOnly(loadYaml),
+  },
+  ignoreEmptySearchPlaces: true,
+  cache: false,
+  transform: (result: unknown) => result,
+  metaConfigFilePath: null,
+  mergeImportArrays: false,
+  mergeSearchPlaces: false,
+  searchStrategy: 'none',
+});
+
+/**
+ * The checked contents of a config file, or `undefined` where it says nothing to us.
+ * @throws TtsError (usage) naming the file, the key and the nearest right name
+ */
+export function readConfig({ path, place }: ConfigPath): ConfigFile | undefined {
+  const config = load(path);
+  if (config === undefined || config === null) return undefined;
+  if (typeof config !== 'object' || Array.isArray(config))
+    throw wrong(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
+  for (const [key, value] of Object.entries(config)) check(key, value, { path, place });
+  return { path, folder: dirname(path), place, values: parsed(config as Record<string, unknown>) };
+}
+
+function load(path: string): unknown {
+  if (!['', '.json', '.yaml', '.yml'].includes(extname(path)))
+    throw wrong(
+      `${path} is not read`,
+      'settings are data: a file that ends in .json, .yaml or .yml, or has no ending',
+    );
+  try {
+    return explorer.load(path)?.config;
+  } catch (cause) {
+    if (cause instanceof TtsError) throw cause;
+    const reason = (cause as Error).message.replace(/^(JSON|YAML) Error in .*:\n/, '').split('\n')[0];
+    throw wrong(
+      `cannot read the settings in ${path}: ${reason}`,
+      'mend the file, or name another with --config',
+      cause,
+    );
+  }
+}
+
+/** cosmiconfig's `$import` would let a project's file pass another file's settings off as its own. */
+function dataOnly(loader: Loader): Loader {
+  return (path, content) => {
+    const data = loader(path, content);
+    if (typeof data === 'object' && data !== null && Object.hasOwn(data, '$import'))
+      throw wrong(`$import in ${path} is not supported`, 'write the settings into the file itself');
+    return data;
+  };
+}
+
+const byKey = new Map(
+  Object.values<Rule<unknown>>(rules).flatMap((rule) =>
+    rule.key === undefined ? [] : [[rule.key, rule] as const],
+  ),
+);
+
+function check(key: string, value: unknown, file: ConfigPath): void {
+  const rule = byKey.get(key);
+  if (!rule) {
+    const nearest = nearestName(key, [...byKey.keys()]);
+    throw wrong(
+      `unknown key ${JSON.stringify(key)} in ${file.path}`,
+      nearest ? `did you mean ${JSON.stringify(nearest)}?` : `there are: ${[...byKey.keys()].join(', ')}`,
+    );
+  }
+  if (rule.userOnly && file.place === 'project')
+    throw wrong(
+      `${key} in ${file.path} has no say`,
+      `only your own config may set ${key}, since a project's file is somebody else's word`,
+    );
+  if (rule.kind.data(value) === undefined) throw refused(rule, value, fileOrigin(key, file));
+}
+
+function parsed(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(config).map(([key, value]) => [key, byKey.get(key)?.kind.data(value)]),
+  );
+}
+
+function wrong(message: string, hint: string, cause?: unknown): TtsError {
+  return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });
+}

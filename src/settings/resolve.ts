@@ -1,0 +1,69 @@
+import { ExitCode, TtsError } from '../error.ts';
+import type { ConfigFile } from './file.ts';
+import type { Origin, Setting } from './origin.ts';
+import { type Name, type Rule, rules, type Value } from './rules.ts';
+
+/** What was said, place by place. A flag is text or, where it takes no value, true or false. */
+export interface Said {
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Already checked; the strongest first. */
+  readonly files: readonly ConfigFile[];
+}
+
+export type Settings = { readonly [N in Name]: Setting<Value<N>> | undefined };
+
+/**
+ * Option, environment, project config, user config, default: the first that says something wins. An environment
+ * variable that is set to nothing says nothing.
+ * @throws TtsError (usage) naming the value, where it came from and what is allowed
+ */
+export function resolve(said: Said): Settings {
+  const names = Object.keys(rules) as Name[];
+  return Object.fromEntries(
+    names.map((name) => [name, resolveOne(name, rules[name] as Rule<unknown>, said)]),
+  ) as Settings;
+}
+
+function resolveOne(
+  name: Name,
+  rule: Rule<unknown>,
+  { flags, env, files }: Said,
+): Setting<unknown> | undefined {
+  const flag = flags[name];
+  if (flag !== undefined) return read(rule, flag, { place: 'option', name: optionName(rule, flag) });
+  const variable = rule.env === undefined ? undefined : env[rule.env];
+  if (rule.env !== undefined && variable)
+    return read(rule, variable, { place: 'environment', name: rule.env });
+  const { key } = rule;
+  const file = key === undefined ? undefined : files.find(({ values }) => values[key] !== undefined);
+  if (key !== undefined && file) return { value: file.values[key], origin: fileOrigin(key, file) };
+  return rule.fallback === undefined
+    ? undefined
+    : { value: rule.fallback, origin: { place: 'default', name: 'the default' } };
+}
+
+export function fileOrigin(key: string, file: Pick<ConfigFile, 'place' | 'path'>): Origin {
+  return { place: file.place, name: `${key} in ${file.path}` };
+}
+
+function read(rule: Rule<unknown>, said: unknown, origin: Origin): Setting<unknown> {
+  const value = typeof said === 'string' ? rule.kind.text(said) : said;
+  if (value === undefined) throw refused(rule, said, origin);
+  return { value, origin };
+}
+
+/** The error for a value that its rule does not allow. */
+export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): TtsError {
+  const shown = rule.secret ? 'the value' : JSON.stringify(said);
+  return new TtsError(`${origin.name}: ${shown} is not allowed: ${rule.kind.allowed} is needed`, {
+    exitCode: ExitCode.usage,
+    hint: `${rule.help}: see tts --help`,
+  });
+}
+
+/** `--speaker` of `-s, --speaker <no|name>`; the form that was typed, for a flag that was switched off. */
+function optionName(rule: Rule<unknown>, said: unknown): string {
+  const long = /--[a-z-]+/.exec(rule.flags ?? '')?.[0] ?? '';
+  return said === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
+}

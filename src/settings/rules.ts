@@ -1,0 +1,157 @@
+import { baseUrl, type Kind, list, number, speaker, toggle, url, words } from './kind.ts';
+
+/**
+ * One setting: every way to say it and what it may be. Options, configuration, `--help` and the README's table all
+ * come from this table.
+ */
+export interface Rule<T> {
+  readonly kind: Kind<T>;
+  /** Flags as commander reads them; a setting without is said elsewhere only. */
+  readonly flags?: string;
+  readonly env?: string;
+  /** Set where more than `env` has a say: shown in tables in its place. */
+  readonly envShown?: string;
+  /** The key in a config file. */
+  readonly key?: string;
+  readonly fallback?: T;
+  /** What happens when nobody says, where `fallback` does not tell. */
+  readonly otherwise?: string;
+  readonly help: string;
+  /** Never shown, not even when it is refused. */
+  readonly secret?: true;
+  /** A project's file may not say it: it would decide what leaves or runs on the machine of whoever looks in. */
+  readonly userOnly?: true;
+}
+
+const rule = <T>(rule: Rule<T>): Rule<T> => rule;
+
+export const rules = {
+  speaker: rule({
+    kind: speaker,
+    flags: '-s, --speaker <no|name>',
+    env: 'TTS_SPEAKER',
+    key: 'speaker',
+    otherwise: 'built-in service: 1; otherwise an error',
+    help: 'who speaks',
+  }),
+  output: rule({
+    kind: words,
+    flags: '-o, --output <file|->',
+    otherwise: 'stdout',
+    help: 'where the WAV goes; "-" is stdout',
+  }),
+  stream: rule({
+    kind: toggle,
+    flags: '--stream',
+    env: 'TTS_STREAM',
+    key: 'stream',
+    otherwise: 'off',
+    help: 'ask for audio as it is made',
+  }),
+  sampleRate: rule({
+    kind: number({ min: 8000, max: 48_000, unit: 'Hz' }),
+    flags: '-r, --sample-rate <hz>',
+    env: 'TTS_SAMPLE_RATE',
+    key: 'sampleRate',
+    otherwise: 'not sent',
+    help: 'frames a second, 8000 to 48000',
+  }),
+  instructions: rule({
+    kind: words,
+    flags: '-i, --instructions <text>',
+    env: 'TTS_INSTRUCTIONS',
+    key: 'instructions',
+    otherwise: 'not sent',
+    help: 'how to speak, in plain words',
+  }),
+  callbackUrl: rule({
+    kind: url('http', 'https'),
+    flags: '--callback-url <url>',
+    otherwise: 'not sent',
+    help: 'have the service send the audio there',
+  }),
+  baseUrl: rule({
+    kind: baseUrl,
+    flags: '--base-url <url>',
+    env: 'TTS_BASE_URL',
+    key: 'baseUrl',
+    otherwise: 'the built-in service',
+    help: 'the service; /tts is added',
+  }),
+  apiKey: rule({
+    kind: words,
+    flags: '--api-key <key>',
+    env: 'TTS_API_KEY',
+    envShown: 'TTS_API_KEY, TTS_API_KEY_FILE',
+    key: 'apiKey',
+    otherwise: 'none',
+    help: 'its key (ps shows it: better in the environment)',
+    secret: true,
+  }),
+  apiKeyFile: rule({
+    kind: words,
+    env: 'TTS_API_KEY_FILE',
+    key: 'apiKeyFile',
+    otherwise: 'none',
+    help: 'a file that holds the key',
+  }),
+  timeout: rule({
+    kind: number({ min: 0.001, max: 86_400, unit: 'seconds' }),
+    flags: '--timeout <seconds>',
+    env: 'TTS_TIMEOUT',
+    key: 'timeout',
+    fallback: 60,
+    help: 'longest silence of the service',
+  }),
+  retries: rule({
+    kind: number({ min: 0, max: 100, whole: true }),
+    flags: '--retries <n>',
+    env: 'TTS_RETRIES',
+    key: 'retries',
+    fallback: 3,
+    help: 'further tries of each request',
+  }),
+  proxy: rule({
+    kind: url('http', 'https', 'socks5'),
+    flags: '--proxy <url>',
+    envShown: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
+    key: 'proxy',
+    otherwise: 'none',
+    help: 'go through a proxy',
+    secret: true,
+  }),
+  allowInsecureHttp: rule({
+    kind: toggle,
+    flags: '--allow-insecure-http',
+    key: 'allowInsecureHttp',
+    fallback: false,
+    help: 'send the key over plain http',
+    userOnly: true,
+  }),
+  trustedBaseUrls: rule({
+    kind: list(baseUrl),
+    key: 'trustedBaseUrls',
+    otherwise: 'none',
+    help: "base URLs that a project's file may name for your key",
+    userOnly: true,
+  }),
+  config: rule({
+    kind: words,
+    flags: '--config <file>',
+    env: 'TTS_CONFIG',
+    otherwise: "search: project folder upwards, then the user's",
+    help: 'read this config file only',
+  }),
+  clobber: rule({
+    kind: toggle,
+    flags: '--no-clobber',
+    fallback: true,
+    help: 'keep a file that exists',
+  }),
+  quiet: rule({ kind: toggle, flags: '-q, --quiet', fallback: false, help: 'errors only' }),
+  verbose: rule({ kind: toggle, flags: '-v, --verbose', fallback: false, help: 'tell what is done' }),
+  json: rule({ kind: toggle, flags: '--json', fallback: false, help: 'one JSON object for programs' }),
+} as const;
+
+export type Name = keyof typeof rules;
+export type Value<N extends Name> = (typeof rules)[N] extends Rule<infer T> ? T : never;
