@@ -30,3 +30,9 @@ export function sameFormat(a: PcmFormat, b: PcmFormat): boolean {
     a.bitsPerSample === b.bitsPerSample
   );
 }
+
+/** A format in words, for messages: `22050 Hz, mono, 16-bit integer`. */
+export function describeFormat({ encoding, sampleRate, channels, bitsPerSample }: PcmFormat): string {
+  const sides = channels === 1 ? 'mono' : channels === 2 ? 'stereo' : `${channels} channels`;
+  return `${sampleRate} Hz, ${sides}, ${bitsPerSample}-bit ${encoding}`;
+}

@@ -1,0 +1,93 @@
+/**
+ * Reads a body by counted bytes, whatever its pieces are. Never holds more than one piece and what was asked to be
+ * peeked at, and never copies a piece that is handed on whole.
+ */
+export class ByteReader {
+  readonly #body: AsyncIterator<Uint8Array>;
+  /** What came from the body and is not consumed. */
+  #ahead: Uint8Array = new Uint8Array(0);
+  #consumed = 0;
+  #ended = false;
+
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#body = body[Symbol.asyncIterator]();
+  }
+
+  /** How many bytes of the body lie behind. */
+  get position(): number {
+    return this.#consumed;
+  }
+
+  /** The next `count` bytes without consuming them; fewer only where the body ends. For small counts. */
+  async peek(count: number): Promise<Uint8Array> {
+    while (this.#ahead.length < count) {
+      const piece = await this.#pull();
+      if (piece === undefined) break;
+      this.#ahead = this.#ahead.length === 0 ? piece : Buffer.concat([this.#ahead, piece]);
+    }
+    return this.#ahead.subarray(0, count);
+  }
+
+  /** Consumes what comes next, at most `limit` bytes of it and at least one; `undefined` at the end of the body. */
+  async piece(limit: number): Promise<Uint8Array | undefined> {
+    while (this.#ahead.length === 0) {
+      const piece = await this.#pull();
+      if (piece === undefined) return undefined;
+      this.#ahead = piece;
+    }
+    const piece = this.#ahead.length > limit ? this.#ahead.subarray(0, limit) : this.#ahead;
+    this.#ahead = this.#ahead.subarray(piece.length);
+    this.#consumed += piece.length;
+    return piece;
+  }
+
+  /** Gives back bytes that were consumed last. */
+  unread(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#ahead = this.#ahead.length === 0 ? bytes : Buffer.concat([bytes, this.#ahead]);
+    this.#consumed -= bytes.length;
+  }
+
+  /** Consumes `count` bytes into memory of their own; fewer only where the body ends. */
+  async take(count: number): Promise<Buffer> {
+    const bytes = Buffer.allocUnsafe(count);
+    let filled = 0;
+    while (filled < count) {
+      const piece = await this.piece(count - filled);
+      if (piece === undefined) break;
+      bytes.set(piece, filled);
+      filled += piece.length;
+    }
+    return bytes.subarray(0, filled);
+  }
+
+  /** Consumes up to `count` bytes without keeping any. */
+  async skip(count: number): Promise<void> {
+    for (let left = count; left > 0; ) {
+      const piece = await this.piece(left);
+      if (piece === undefined) return;
+      left -= piece.length;
+    }
+  }
+
+  /** Lets go of the body, read to its end or not. */
+  async close(): Promise<void> {
+    this.#ahead = new Uint8Array(0);
+    if (this.#ended) return;
+    this.#ended = true;
+    await this.#body.return?.();
+  }
+
+  async #pull(): Promise<Uint8Array | undefined> {
+    if (this.#ended) return undefined;
+    try {
+      const next = await this.#body.next();
+      if (!next.done) return next.value;
+    } catch (error) {
+      this.#ended = true;
+      throw error;
+    }
+    this.#ended = true;
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+import { frameBytes, type PcmFormat } from './pcm.ts';
+
+/** Written where a size belongs while the end is not known, as ffmpeg does; in RF64 also: see `ds64`. */
+const UNKNOWN = 0xffff_ffff;
+
+const RIFF_BYTES = 12;
+const CHUNK_HEAD_BYTES = 8;
+const INTEGER_FMT_BYTES = 16;
+/** What is not integer PCM needs the size of its extension (0) here, and a `fact` chunk. */
+const FLOAT_FMT_BYTES = 18;
+const FACT_BYTES = 4;
+const DS64_BYTES = 28;
+
+/** How much longer the header gets when its sizes exceed 32 bits and it becomes RF64. */
+export const RF64_EXTRA_BYTES = CHUNK_HEAD_BYTES + DS64_BYTES;
+
+/** Bytes to write behind the samples: chunks begin at even offsets. The byte is zero and does not count as sound. */
+export function padding(dataBytes: number): 0 | 1 {
+  return dataBytes % 2 === 0 ? 0 : 1;
+}
+
+/** The length of {@link wavHeader}: 44 bytes for integers, 58 for floats, and {@link RF64_EXTRA_BYTES} more for RF64. */
+export function headerBytes(format: PcmFormat, dataBytes: number | undefined): number {
+  return plainHeaderBytes(format) + (needsRf64(format, dataBytes) ? RF64_EXTRA_BYTES : 0);
+}
+
+/**
+ * Everything that stands before the samples of a WAV. It is followed by `dataBytes` bytes of them and
+ * {@link padding}.
+ *
+ * @param dataBytes `undefined` while the end is not known: sizes are 0xFFFFFFFF then
+ */
+export function wavHeader(format: PcmFormat, dataBytes: number | undefined): Uint8Array {
+  const rf64 = needsRf64(format, dataBytes);
+  const header = Buffer.alloc(headerBytes(format, dataBytes));
+  const exact = dataBytes === undefined || rf64 ? undefined : dataBytes;
+  let at = header.write(rf64 ? 'RF64' : 'RIFF', 'latin1');
+  at = header.writeUInt32LE(exact === undefined ? UNKNOWN : riffSize(header.length, exact), at);
+  at += header.write('WAVE', at, 'latin1');
+  if (rf64 && dataBytes !== undefined) at = writeDs64(header, at, { format, dataBytes });
+  at = writeFormat(header, at, format);
+  if (format.encoding === 'float') {
+    at = writeChunkHead(header, at, 'fact', FACT_BYTES);
+    at = header.writeUInt32LE(exact === undefined ? UNKNOWN : Math.floor(exact / frameBytes(format)), at);
+  }
+  writeChunkHead(header, at, 'data', exact ?? UNKNOWN);
+  return header;
+}
+
+function plainHeaderBytes({ encoding }: PcmFormat): number {
+  const content =
+    encoding === 'integer' ? INTEGER_FMT_BYTES : FLOAT_FMT_BYTES + CHUNK_HEAD_BYTES + FACT_BYTES;
+  return RIFF_BYTES + CHUNK_HEAD_BYTES + content + CHUNK_HEAD_BYTES;
+}
+
+function needsRf64(format: PcmFormat, dataBytes: number | undefined): boolean {
+  return dataBytes !== undefined && riffSize(plainHeaderBytes(format), dataBytes) >= UNKNOWN;
+}
+
+/** Counts what follows it: all of the file but its first eight bytes. */
+function riffSize(header: number, dataBytes: number): number {
+  return header - CHUNK_HEAD_BYTES + dataBytes + padding(dataBytes);
+}
+
+function writeChunkHead(header: Buffer, at: number, id: string, size: number): number {
+  header.write(id, at, 'latin1');
+  return header.writeUInt32LE(size, at + 4);
+}
+
+/** The sizes in 64 bits, and an empty table of further ones (EBU Tech 3306). */
+function writeDs64(header: Buffer, start: number, sound: { format: PcmFormat; dataBytes: number }): number {
+  const { format, dataBytes } = sound;
+  let at = writeChunkHead(header, start, 'ds64', DS64_BYTES);
+  at = header.writeBigUInt64LE(BigInt(riffSize(header.length, dataBytes)), at);
+  at = header.writeBigUInt64LE(BigInt(dataBytes), at);
+  at = header.writeBigUInt64LE(BigInt(Math.floor(dataBytes / frameBytes(format))), at);
+  return header.writeUInt32LE(0, at);
+}
+
+function writeFormat(header: Buffer, start: number, format: PcmFormat): number {
+  const integer = format.encoding === 'integer';
+  const frame = frameBytes(format);
+  let at = writeChunkHead(header, start, 'fmt ', integer ? INTEGER_FMT_BYTES : FLOAT_FMT_BYTES);
+  at = header.writeUInt16LE(integer ? 1 : 3, at);
+  at = header.writeUInt16LE(format.channels, at);
+  at = header.writeUInt32LE(format.sampleRate, at);
+  at = header.writeUInt32LE(format.sampleRate * frame, at);
+  at = header.writeUInt16LE(frame, at);
+  at = header.writeUInt16LE(format.bitsPerSample, at);
+  return integer ? at : header.writeUInt16LE(0, at);
+}

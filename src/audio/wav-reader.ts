@@ -1,0 +1,62 @@
+import { ByteReader } from './byte-reader.ts';
+import { frameBytes, type Speech } from './pcm.ts';
+import { releasing } from './releasing.ts';
+import { WavError } from './wav-error.ts';
+import { readSamples } from './wav-samples.ts';
+import { beginsWav, RIFF_BYTES, readStart, type WavStart } from './wav-start.ts';
+
+/** Enough of what is no WAV to tell what it is. */
+const HEAD_BYTES = 1024;
+
+/** The shortest WAV there is: a canonical header. */
+const SMALLEST_WAV_BYTES = 44;
+
+export interface WavOptions {
+  /** Whole WAVs may follow one another, as some services stream: then the size of the first is not that of all. */
+  readonly streamed?: boolean | undefined;
+  /** Bytes of the body, where they are known; with these, the size of a streamed WAV can be relied on as well. */
+  readonly bodyBytes?: number | undefined;
+}
+
+/**
+ * Reads a WAV from pieces of any size. Resolves where its samples begin; `pcm` then reads the body as it is iterated,
+ * to the end of the body, and lets go of it when its reader leaves. What is no sample is dropped: chunks before and
+ * behind, further headers, a last frame that is not whole.
+ *
+ * @throws WavError here and while `pcm` is iterated; what the body throws passes through unchanged
+ */
+export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptions = {}): Promise<Speech> {
+  const reader = new ByteReader(body);
+  try {
+    await expectWav(reader);
+    const start = await readStart(reader);
+    const bytes = totalBytes(start, reader.position, options);
+    return { format: start.format, bytes, pcm: releasing(readSamples(reader, start), () => reader.close()) };
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}
+
+async function expectWav(reader: ByteReader): Promise<void> {
+  const head = Buffer.from(await reader.peek(RIFF_BYTES));
+  if (beginsWav(head)) return;
+  if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV');
+  if (head.length < RIFF_BYTES && 'RIFF'.startsWith(head.toString('latin1', 0, 4))) {
+    throw new WavError('incomplete', 'WAV that ends within its header');
+  }
+  const id = head.toString('latin1', 0, 4);
+  if (id === 'RIFX') throw new WavError('unsupported', 'big-endian WAV (RIFX)');
+  // The identifier of Sony Wave64 begins so; only its header has lower case letters here.
+  if (head.toString('hex') === '726966662e91cf11a5d628db')
+    throw new WavError('unsupported', 'Wave64 instead of WAV');
+  throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(HEAD_BYTES)));
+}
+
+function totalBytes({ format, size }: WavStart, position: number, options: WavOptions): number | undefined {
+  if (size === undefined) return undefined;
+  const behind =
+    options.bodyBytes === undefined ? Number.POSITIVE_INFINITY : options.bodyBytes - position - size;
+  if (options.streamed && behind >= SMALLEST_WAV_BYTES) return undefined;
+  return size - (size % frameBytes(format));
+}

@@ -1,0 +1,107 @@
+import type { ByteReader } from './byte-reader.ts';
+import { fourCC, isFourCC } from './fourcc.ts';
+import type { PcmFormat } from './pcm.ts';
+import { WavError } from './wav-error.ts';
+import { FORMAT_BYTES, parseFormat } from './wav-format.ts';
+import { realSize, realSize64 } from './wav-size.ts';
+
+/** `RIFF`, a size that nobody needs, `WAVE`. */
+export const RIFF_BYTES = 12;
+
+/** Samples that come before their format have to be kept until it is known. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
+
+/** What stands before the samples. */
+export interface WavStart {
+  readonly format: PcmFormat;
+  /** Bytes of samples, where the header says so in earnest. */
+  readonly size: number | undefined;
+}
+
+interface Chunk {
+  readonly id: string;
+  readonly size: number;
+}
+
+/** Whether a WAV begins here. RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) differ by their `ds64` chunk only. */
+export function beginsWav(bytes: Uint8Array): boolean {
+  return ['RIFF', 'RF64', 'BW64'].includes(fourCC(bytes)) && fourCC(bytes, 8) === 'WAVE';
+}
+
+/**
+ * Reads from the start of a WAV, where {@link beginsWav} holds, to its first sample, past chunks in any order.
+ *
+ * @throws WavError `incomplete` or `unsupported`
+ */
+export async function readStart(reader: ByteReader): Promise<WavStart> {
+  await reader.skip(RIFF_BYTES);
+  let format: PcmFormat | undefined;
+  let size64: number | undefined;
+  for (;;) {
+    const chunk = await readChunkHead(reader);
+    if (chunk.id === 'data') {
+      const size = realSize(chunk.size) ?? size64;
+      return format === undefined ? readLateFormat(reader, size) : { format, size };
+    }
+    if (chunk.id === 'fmt ') format = parseFormat(await readContent(reader, chunk, FORMAT_BYTES));
+    else if (chunk.id === 'ds64') size64 = await readSize64(reader, chunk);
+    else await readContent(reader, chunk, 0);
+  }
+}
+
+/** Keeps the samples until the format has come, then puts them back in front of what is left. */
+async function readLateFormat(reader: ByteReader, size: number | undefined): Promise<WavStart> {
+  if (size === undefined || size > MAX_HELD_BYTES) {
+    throw new WavError(
+      'unsupported',
+      'WAV with its samples before their format, and too many to wait for it',
+    );
+  }
+  const data = await reader.take(size);
+  await skipPadding(reader, size);
+  for (;;) {
+    const chunk = await readChunkHead(reader);
+    const content = await readContent(reader, chunk, chunk.id === 'fmt ' ? FORMAT_BYTES : 0);
+    if (chunk.id !== 'fmt ') continue;
+    reader.unread(data);
+    return { format: parseFormat(content), size };
+  }
+}
+
+async function readSize64(reader: ByteReader, chunk: Chunk): Promise<number | undefined> {
+  const content = await readContent(reader, chunk, 16);
+  return content.length < 16 ? undefined : realSize64(content.readBigUInt64LE(8));
+}
+
+/** Passes over a whole chunk. */
+export async function skipChunk(reader: ByteReader): Promise<void> {
+  await readContent(reader, await readChunkHead(reader), 0);
+}
+
+async function readChunkHead(reader: ByteReader): Promise<Chunk> {
+  const head = await reader.take(8);
+  if (head.length < 8) throw new WavError('incomplete', 'WAV that ends within its header');
+  if (!isFourCC(head, 0)) {
+    throw new WavError(
+      'unsupported',
+      `WAV with a broken header: no chunk begins at byte ${reader.position - 8}`,
+    );
+  }
+  return { id: fourCC(head), size: head.readUInt32LE(4) };
+}
+
+/** The first `wanted` bytes of a chunk; the others are passed over, however many it claims to have. */
+async function readContent(reader: ByteReader, { size }: Chunk, wanted: number): Promise<Buffer> {
+  const content = await reader.take(Math.min(size, wanted));
+  await reader.skip(size - content.length);
+  await skipPadding(reader, size);
+  return content;
+}
+
+/**
+ * Behind a chunk of odd size stands one byte that does not count. Many writers forget it: then the name of the next
+ * chunk stands there already, which a padding byte (zero, says the standard) does not look like.
+ */
+export async function skipPadding(reader: ByteReader, size: number): Promise<void> {
+  if (size % 2 === 1 && !isFourCC(await reader.peek(4), 0)) await reader.skip(1);
+}
