@@ -21,6 +21,8 @@ export interface TtsErrorOptions {
   /** What the user can do about it: one sentence. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
+  /** Set where the same thing tried again may succeed; `after` is the number of seconds that the service asked for. */
+  readonly retry?: { readonly after?: number | undefined } | undefined;
 }
 
 /** Everything that can go wrong for a reason outside this program. Whatever else is thrown is a defect. */
@@ -28,11 +30,13 @@ export class TtsError extends Error {
   override readonly name = 'TtsError';
   readonly exitCode: ExitCode;
   readonly hint: string | undefined;
+  readonly retry: TtsErrorOptions['retry'];
 
   /** @param message what happened, in one line without a full stop at its end */
-  constructor(message: string, { exitCode, hint, cause }: TtsErrorOptions) {
+  constructor(message: string, { exitCode, hint, cause, retry }: TtsErrorOptions) {
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
     this.hint = hint;
+    this.retry = retry;
   }
 }

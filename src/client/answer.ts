@@ -1,0 +1,94 @@
+import type { Speech } from '../audio/pcm.ts';
+import { WavError } from '../audio/wav-error.ts';
+import { readWav } from '../audio/wav-reader.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import { complaint } from './complaint.ts';
+import type { Answer } from './exchange.ts';
+import { brokenAnswer } from './failure.ts';
+import { type Addressee, refusal } from './refusal.ts';
+
+export interface Expectation extends Addressee {
+  readonly timeoutMs: number;
+  /** The audio may go to a callback address instead: then a 2xx without audio is a success. */
+  readonly elsewhere: boolean;
+  /** Audio was asked for as a stream. */
+  readonly streamed: boolean;
+}
+
+/**
+ * The sound of an answer, or `undefined` where it went elsewhere. The bytes are believed, not the `Content-Type`.
+ * @throws TtsError here and while the sound is read: refused, no audio, broken off or incomplete
+ */
+export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
+  if (answer.status < 200 || answer.status > 299) throw await refusal(answer, expected);
+  const body = await plainBody(answer);
+  try {
+    const speech = await readWav(body, { streamed: expected.streamed, bodyBytes: bodyBytes(answer) });
+    return { ...speech, pcm: explained(speech.pcm, expected) };
+  } catch (error) {
+    if (expected.elsewhere && error instanceof WavError && isNoAudio(error)) return undefined;
+    throw explain(error, expected);
+  }
+}
+
+async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
+  const coding = headers['content-encoding'] ?? 'identity';
+  if (coding === 'identity' || coding === '') return body;
+  const { decompress } = await import('./decompress.ts');
+  return decompress(body, coding);
+}
+
+function bodyBytes({ headers }: Answer): number | undefined {
+  const length = headers['content-length'];
+  return length === undefined || headers['content-encoding'] !== undefined ? undefined : Number(length);
+}
+
+function isNoAudio({ problem, head }: WavError): boolean {
+  return problem === 'not-wav' || (problem === 'incomplete' && head === undefined);
+}
+
+async function* explained(pcm: AsyncIterable<Uint8Array>, expected: Expectation): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pcm;
+  } catch (error) {
+    throw explain(error, expected);
+  }
+}
+
+function explain(error: unknown, { url, timeoutMs }: Expectation): TtsError {
+  if (!(error instanceof WavError)) return brokenAnswer(error, url, timeoutMs);
+  return new TtsError(`${url.host} sent no audio that can be used: ${describe(error)}`, {
+    exitCode: ExitCode.service,
+    hint: hints[error.problem],
+    cause: error,
+    ...(error.problem === 'incomplete' && { retry: {} }),
+  });
+}
+
+const hints: Record<WavError['problem'], string> = {
+  'not-wav': 'check the base URL: a WAV is expected there',
+  incomplete: 'try again; if it goes on, the service makes answers that are too short',
+  unsupported: 'only PCM with 8 to 32 bits and 32-bit floats are read',
+  'format-changed': 'ask for one sample rate with --sample-rate',
+};
+
+/** How other kinds of audio begin, in hexadecimal digits. */
+const SIGNATURES: readonly (readonly [RegExp, string])[] = [
+  [/^494433|^ff[ef][2-9a-e]/, 'MP3'],
+  [/^4f676753/, 'Ogg'],
+  [/^664c6143/, 'FLAC'],
+  [/^.{8}66747970/, 'MP4'],
+  [/^1f8b/, 'gzip data'],
+];
+
+function describe({ problem, message, head }: WavError): string {
+  if (problem !== 'not-wav' || !head) return message;
+  const begin = Buffer.from(head.subarray(0, 16)).toString('hex');
+  const kind = SIGNATURES.find(([signature]) => signature.test(begin))?.[1];
+  if (kind) return `${kind} instead of a WAV`;
+  return isText(head) ? `it says: ${complaint(head)}` : `it begins with the bytes ${begin}`;
+}
+
+function isText(bytes: Uint8Array): boolean {
+  return !/[^\P{Cc}\t\n\f\r\x1b\x80-\x9f]/u.test(Buffer.from(bytes).toString('latin1'));
+}

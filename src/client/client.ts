@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Speech, sameFormat } from '../audio/pcm.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import { readAnswer } from './answer.ts';
+import { requestBody, type Voice } from './body.ts';
+import { noAnswer } from './failure.ts';
+import { retryDelay } from './retry.ts';
+import type { Transport } from './transport.ts';
+
+/** What a run may want to tell while it waits. */
+export type ClientEvent =
+  | { readonly type: 'request'; readonly url: URL; readonly body: string }
+  | { readonly type: 'answer'; readonly status: number; readonly milliseconds: number }
+  | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number };
+
+export interface ClientOptions {
+  readonly transport: Transport;
+  /** The whole address, `/tts` included. */
+  readonly url: URL;
+  readonly key: string;
+  /** Where the key came from, in words. */
+  readonly keyOrigin: string;
+  readonly voice: Voice;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly tell: (event: ClientEvent) => void;
+}
+
+/** Makes the sound of a text; `undefined` where the service sends it elsewhere. */
+export type Synthesize = (text: string, signal: AbortSignal) => Promise<Speech | undefined>;
+
+/**
+ * A synthesizer behind `POST /tts`. A request that fails for the moment is made again; one that breaks off in the
+ * middle goes on at the frame where it broke, so that what was delivered is never delivered twice.
+ * @throws TtsError here and while the sound is read, after all tries
+ */
+export function createClient(options: ClientOptions): Synthesize {
+  return async (text, signal) => {
+    const request = { body: requestBody(text, options.voice), signal, tries: { made: 0 } };
+    const speech = await open(options, request);
+    return speech && { ...speech, pcm: resumed(speech, options, request) };
+  };
+}
+
+interface Request {
+  readonly body: string;
+  readonly signal: AbortSignal;
+  readonly tries: { made: number };
+}
+
+async function open(options: ClientOptions, request: Request): Promise<Speech | undefined> {
+  for (;;) {
+    try {
+      return await attempt(options, request);
+    } catch (error) {
+      await waitOrGiveUp(error, options, request);
+    }
+  }
+}
+
+async function attempt(options: ClientOptions, { body, signal }: Request): Promise<Speech | undefined> {
+  const { transport, url, key, voice, timeoutMs, tell } = options;
+  tell({ type: 'request', url, body });
+  const begun = performance.now();
+  const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
+  const answer = await transport.post(body, headers, signal).catch((cause) => {
+    throw noAnswer(cause, url, timeoutMs);
+  });
+  tell({ type: 'answer', status: answer.status, milliseconds: performance.now() - begun });
+  const elsewhere = voice.callbackUrl !== undefined;
+  return readAnswer(answer, {
+    url,
+    timeoutMs,
+    keyOrigin: options.keyOrigin,
+    elsewhere,
+    streamed: voice.stream === true,
+  });
+}
+
+/** @throws the error itself where another try makes no sense, or none is left */
+async function waitOrGiveUp(
+  error: unknown,
+  { retries, tell }: ClientOptions,
+  { signal, tries }: Request,
+): Promise<void> {
+  if (!(error instanceof TtsError) || signal.aborted) throw error;
+  const seconds = retryDelay(error, { made: tries.made, allowed: retries }, Math.random());
+  if (seconds === undefined) throw error;
+  tries.made += 1;
+  tell({ type: 'retry', error, seconds });
+  await sleep(seconds * 1000, undefined, { signal }).catch(() => {
+    throw signal.reason;
+  });
+}
+
+async function* resumed(first: Speech, options: ClientOptions, request: Request): AsyncGenerator<Uint8Array> {
+  let delivered = 0;
+  for (let speech: Speech | undefined = first; ; speech = await open(options, request)) {
+    if (!speech || !sameFormat(speech.format, first.format)) throw changed(options.url);
+    try {
+      for await (const piece of skip(speech.pcm, delivered)) {
+        delivered += piece.length;
+        yield piece;
+      }
+      return;
+    } catch (error) {
+      await waitOrGiveUp(error, options, request);
+    }
+  }
+}
+
+/** Drops bytes that were delivered before. Pieces end at frame borders, and so does what was delivered. */
+async function* skip(pcm: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+  let left = bytes;
+  for await (const piece of pcm) {
+    if (piece.length > left) yield left === 0 ? piece : piece.subarray(left);
+    left -= Math.min(left, piece.length);
+  }
+  if (left > 0)
+    throw new TtsError('asked again, the service sent less audio than before', {
+      exitCode: ExitCode.service,
+      hint: 'try again without --stream',
+      retry: {},
+    });
+}
+
+function changed(url: URL): TtsError {
+  return new TtsError(`${url.host} sent audio in another format when it was asked again`, {
+    exitCode: ExitCode.service,
+    hint: 'ask for one sample rate with --sample-rate, or without --stream',
+  });
+}

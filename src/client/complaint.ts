@@ -1,0 +1,57 @@
+import { printable } from './printable.ts';
+
+/**
+ * What an error body says, as one readable sentence: `{"error":{"code","message"}}`, `{"error":"…"}`,
+ * `{"message":"…"}`, `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text, or the text of an HTML
+ * page. Empty when it says nothing.
+ */
+export function complaint(body: Uint8Array): string {
+  const text = new TextDecoder().decode(body).trim();
+  return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
+}
+
+function fromJson(text: string): string | undefined {
+  try {
+    return sentence(JSON.parse(text)) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sentence(data: unknown): string {
+  if (typeof data === 'string') return data;
+  if (Array.isArray(data)) return data.map(sentence).filter(Boolean).join('; ');
+  if (typeof data !== 'object' || data === null) return '';
+  const { error, errors, message, msg, detail, title, description, code, loc, field } = data as Record<
+    string,
+    unknown
+  >;
+  const said = [message, msg, detail, error, errors, description, title].map(sentence).find(Boolean) ?? '';
+  if (Array.isArray(loc)) return `${loc.join('.')}: ${said}`;
+  const about = [code, field].filter(
+    (part) => typeof part === 'string' && part !== '' && !said.includes(part),
+  );
+  if (said === '') return about.join(' ');
+  return about.length > 0 ? `${said} (${about.join(', ')})` : said;
+}
+
+function looksLikeHtml(text: string): boolean {
+  return /^<(!doctype|html|head|body|\?xml|[a-z]+[ >])/i.test(text);
+}
+
+function fromHtml(html: string): string {
+  const title = /<title[^>]*>([^<]*)/i.exec(html)?.[1]?.trim();
+  const text = html
+    .replace(/<(script|style|head)\b[\s\S]*?<\/\1\s*>/gi, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/&(nbsp|#160);/g, ' ')
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;|&apos;/g, "'")
+    .replace(/&amp;/g, '&')
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (!title || text.startsWith(title)) return text || title || '';
+  return text ? `${title}: ${text}` : title;
+}

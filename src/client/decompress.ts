@@ -1,0 +1,55 @@
+import { Readable, type Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import { ExitCode, TtsError } from '../error.ts';
+
+/** The body as it arrives, with the first byte known. */
+interface Begun {
+  readonly firstByte: number;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** By name of the coding. Many send `deflate` without the zlib wrapper that the standard asks for. */
+const decoders = new Map<string, (firstByte: number) => Transform>([
+  ['gzip', () => createGunzip()],
+  ['x-gzip', () => createGunzip()],
+  ['deflate', (firstByte) => ((firstByte & 0x0f) === 8 ? createInflate() : createInflateRaw())],
+  ['br', () => createBrotliDecompress()],
+]);
+
+/**
+ * The body without its content coding (RFC 9110, section 8.4). What is torn or damaged fails as zlib says.
+ * @throws TtsError (service) for a coding that is not known
+ */
+export async function* decompress(
+  packed: AsyncIterable<Uint8Array>,
+  coding: string,
+): AsyncGenerator<Uint8Array> {
+  const create = decoders.get(coding.trim().toLowerCase());
+  if (!create)
+    throw new TtsError(`the answer is packed in a way that is not known: ${coding}`, {
+      exitCode: ExitCode.service,
+    });
+  const { firstByte, body } = await begin(packed);
+  const decoder = create(firstByte);
+  const fed = pipeline(Readable.from(body), decoder);
+  try {
+    yield* decoder;
+  } finally {
+    decoder.destroy();
+    await fed.catch(() => {});
+  }
+}
+
+async function begin(packed: AsyncIterable<Uint8Array>): Promise<Begun> {
+  const iterator = packed[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  async function* body() {
+    try {
+      for (let next = first; !next.done; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return { firstByte: first.done ? 0 : (first.value[0] ?? 0), body: body() };
+}

@@ -1,0 +1,96 @@
+import { ExitCode, TtsError } from '../error.ts';
+import { SilenceError } from './exchange.ts';
+
+const CERTIFICATE =
+  /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
+const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** What is said of a connection that did not come to an answer, by Node's error code. `undefined`: none of the known. */
+function explain(code: string, host: string): { what: string; hint: string } | undefined {
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_NODATA')
+    return {
+      what: `there is no host ${host}`,
+      hint: 'check the name in the base URL, and whether this machine is online',
+    };
+  if (code === 'ECONNREFUSED')
+    return {
+      what: `nothing listens at ${host}`,
+      hint: 'check the port in the base URL, and whether the service is running',
+    };
+  if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET')
+    return {
+      what: `${host} closed the connection without an answer`,
+      hint: 'try again; a proxy or a firewall may be in between',
+    };
+  if (CERTIFICATE.test(code))
+    return {
+      what: `the certificate of ${host} cannot be trusted (${code})`,
+      hint: 'for a private CA: NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
+    };
+  if (code.startsWith('ERR_SSL') || code === 'EPROTO')
+    return {
+      what: `${host} does not speak TLS as expected (${code})`,
+      hint: 'check the base URL: does the service speak http:// rather than https://?',
+    };
+  if (code.startsWith('E'))
+    return { what: `no connection to ${host} (${code})`, hint: 'check the base URL and the network' };
+  return undefined;
+}
+
+/** The error for a request that got no answer. */
+export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
+  if (cause instanceof TtsError) return cause;
+  const code = codeOf(cause);
+  if (cause instanceof SilenceError || TIMEOUT.has(code)) return silence(url.host, timeoutMs, cause);
+  if (code.startsWith('HPE_'))
+    return new TtsError(`${url.host} does not answer in HTTP`, {
+      exitCode: ExitCode.service,
+      hint: 'check the base URL: its port may belong to something else, or speak https://',
+      cause,
+      retry: {},
+    });
+  const proxy = /^Proxy response \((\d+)\)/.exec(messageOf(cause))?.[1];
+  if (proxy !== undefined)
+    return new TtsError(`the proxy refuses to connect to ${url.host} (status ${proxy})`, {
+      exitCode: ExitCode.connection,
+      hint:
+        proxy === '407'
+          ? 'it wants a user and a password: http://user:password@proxy:port'
+          : 'ask whoever runs the proxy',
+      cause,
+    });
+  const known = explain(code, url.host);
+  if (!known) throw cause;
+  const retry = CERTIFICATE.test(code) ? undefined : {};
+  return new TtsError(known.what, { exitCode: ExitCode.connection, hint: known.hint, cause, retry });
+}
+
+/** The error for an answer that broke off. */
+export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
+  if (cause instanceof TtsError) return cause;
+  if (cause instanceof SilenceError) return silence(url.host, timeoutMs, cause);
+  if (codeOf(cause) === '') throw cause;
+  return new TtsError(`the answer of ${url.host} broke off before its end`, {
+    exitCode: ExitCode.service,
+    hint: 'try again; if it goes on, the service or something in between ends connections too early',
+    cause,
+    retry: {},
+  });
+}
+
+function silence(host: string, timeoutMs: number, cause: unknown): TtsError {
+  return new TtsError(`no byte from ${host} for ${timeoutMs / 1000} s`, {
+    exitCode: ExitCode.timeout,
+    hint: 'try again, or wait longer with --timeout',
+    cause,
+    retry: {},
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : '';
+}

@@ -1,0 +1,30 @@
+import type { buildConnector, Dispatcher } from 'undici';
+import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
+import type { ProxyRoute } from './transport.ts';
+
+interface ProxiedOptions {
+  readonly connections: number;
+  readonly timeoutMs: number;
+  /** For the hosts that are reached directly. */
+  readonly connect: buildConnector.connector;
+}
+
+/**
+ * A dispatcher through a proxy: for https a tunnel, for http the request itself, as curl does it. Nothing is read from
+ * the environment here, although the agent's name says so: every setting of it is given.
+ */
+export function proxied(
+  { url, except }: ProxyRoute,
+  { connections, timeoutMs, connect }: ProxiedOptions,
+): Dispatcher {
+  return new EnvHttpProxyAgent({
+    httpProxy: url.href,
+    httpsProxy: url.href,
+    noProxy: except,
+    connections,
+    connect,
+    proxyTunnel: false,
+    proxyTls: { timeout: timeoutMs },
+    requestTls: { timeout: timeoutMs },
+  });
+}

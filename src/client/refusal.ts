@@ -1,0 +1,73 @@
+import { ExitCode, TtsError } from '../error.ts';
+import { complaint } from './complaint.ts';
+import type { Answer } from './exchange.ts';
+import { printable } from './printable.ts';
+import { retryAfter } from './retry.ts';
+
+/** The statuses after which the same request may well succeed. */
+const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Enough of an error body to find its message. */
+const READ_BYTES = 16_384;
+
+export interface Addressee {
+  readonly url: URL;
+  /** Where the key came from, in words. */
+  readonly keyOrigin: string;
+}
+
+/** The error for an answer with a status other than 2xx. */
+export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> {
+  const { status, headers } = answer;
+  const said = complaint(await firstBytes(answer.body, READ_BYTES));
+  return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
+    exitCode: exitCodeOf(status),
+    hint: hintFor(status, to, headers),
+    ...(TRANSIENT.has(status) && { retry: { after: retryAfter(headers['retry-after'], Date.now()) } }),
+  });
+}
+
+/** The beginning of a body; what follows, or breaks, is not worth another error. */
+export async function firstBytes(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const piece of body) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length >= most) break;
+    }
+  } catch (error) {
+    if (error instanceof TtsError) throw error;
+  }
+  return Buffer.concat(pieces).subarray(0, most);
+}
+
+function exitCodeOf(status: number): ExitCode {
+  if (status === 401 || status === 403) return ExitCode.key;
+  return status === 402 || status === 429 ? ExitCode.quota : ExitCode.service;
+}
+
+function meaning(status: number, { url }: Addressee): string {
+  if (status === 401) return `${url.host} does not accept the key`;
+  if (status === 402) return `${url.host} wants to be paid`;
+  if (status === 403) return `${url.host} does not allow this with the key`;
+  if (status === 404) return `there is nothing at ${url.href}`;
+  if (status === 429) return `${url.host} takes no more requests for now`;
+  if (status >= 300 && status < 400) return `${url.host} points to another address, which is not followed`;
+  if (status >= 500) return `${url.host} failed`;
+  return `${url.host} refuses the request`;
+}
+
+function hintFor(status: number, { url, keyOrigin }: Addressee, headers: Answer['headers']): string {
+  if (status === 401 || status === 403) return `the key came from ${keyOrigin}`;
+  if (status === 402 || status === 429) return 'wait, or look at the limits of the account';
+  if (status === 404 && url.pathname.endsWith('/tts/tts'))
+    return 'the base URL ends in /tts already, and /tts is added to it: leave it out there';
+  if (status === 404) return 'check the base URL: /tts is added to it';
+  if (status === 407) return 'the proxy wants a user and a password: http://user:password@proxy:port';
+  if (status >= 300 && status < 400)
+    return `if you trust it, name it as the base URL: ${printable(headers.location ?? 'no address was given')}`;
+  if (TRANSIENT.has(status)) return 'try again later';
+  return 'the text in brackets is what the service said';
+}

@@ -1,0 +1,42 @@
+import type { TtsError } from '../error.ts';
+
+/** Wait before the first further try, in seconds; it doubles with each. */
+const FIRST_WAIT = 0.5;
+const LONGEST_WAIT = 30;
+/** A service that asks for less is not to be stormed all the same. */
+const SHORTEST_WAIT = 0.05;
+/** Whoever is asked to wait longer is better told at once. */
+const LONGEST_REQUESTED_WAIT = 3600;
+
+export interface Tries {
+  /** Further tries made so far. */
+  readonly made: number;
+  readonly allowed: number;
+}
+
+/**
+ * Seconds to wait before a further try, or `undefined` to give up: what the service asked for, otherwise twice as long
+ * each time. Half of the own wait is left to chance, so that many clients do not come back at once.
+ * @param chance from 0 to 1
+ */
+export function retryDelay(
+  { retry }: TtsError,
+  { made, allowed }: Tries,
+  chance: number,
+): number | undefined {
+  if (!retry || made >= allowed) return undefined;
+  if (retry.after === undefined) return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** made) * (0.5 + chance / 2);
+  return retry.after > LONGEST_REQUESTED_WAIT ? undefined : Math.max(SHORTEST_WAIT, retry.after);
+}
+
+/**
+ * Seconds of a `Retry-After` header (RFC 9110, section 10.2.3): a number of them, or a date. `undefined` where it
+ * says neither.
+ * @param now in milliseconds since 1970
+ */
+export function retryAfter(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  const date = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1000);
+}

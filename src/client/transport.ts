@@ -1,0 +1,84 @@
+import type { Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import type { buildConnector, Dispatcher } from 'undici';
+import createConnector from 'undici/lib/core/connect.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import { type Answer, Exchange } from './exchange.ts';
+
+export interface ProxyRoute {
+  readonly url: URL;
+  /** Hosts to be reached directly: a list as in `NO_PROXY`. */
+  readonly except: string;
+}
+
+export interface TransportOptions {
+  readonly url: URL;
+  /** Requests that may be open at once. */
+  readonly connections: number;
+  /** Longest silence before and within an answer. */
+  readonly timeoutMs: number;
+  readonly proxy?: ProxyRoute | undefined;
+  /** Whether other WebAssembly than the HTTP parser has to run fast in this process. */
+  readonly sharesWebAssembly?: boolean;
+}
+
+/** Sends requests to one address. Redirects are not followed and nothing is retried. */
+export interface Transport {
+  post(body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer>;
+  /** Ends what is still open. */
+  close(): Promise<void>;
+}
+
+export async function createTransport(options: TransportOptions): Promise<Transport> {
+  if (!options.sharesWebAssembly) keepParserSimple();
+  const { url, timeoutMs } = options;
+  const sockets = new Set<Socket>();
+  const dispatcher = await dispatcherFor(options, tracked(createConnector({ timeout: timeoutMs }), sockets));
+  return {
+    post(body, headers, signal) {
+      const exchange = new Exchange(timeoutMs, signal);
+      const request: Dispatcher.DispatchOptions = {
+        origin: url.origin,
+        path: url.pathname,
+        method: 'POST',
+        headers,
+        body,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      };
+      dispatcher.dispatch(request, exchange);
+      return exchange.answer;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await dispatcher.destroy();
+    },
+  };
+}
+
+async function dispatcherFor(
+  { url, connections, proxy, timeoutMs }: TransportOptions,
+  connect: buildConnector.connector,
+): Promise<Dispatcher> {
+  if (!proxy) return new Pool(url.origin, { connections, connect });
+  const { proxied } = await import('./proxied.ts');
+  return proxied(proxy, { connections, connect, timeoutMs });
+}
+
+/**
+ * Node 20 spends 65 ms of the first answer on optimising undici's HTTP parser, one giant function, and waits for that
+ * at the end. Under a budget that a run never uses up the parser stays as it is, which is fast enough.
+ */
+function keepParserSimple(): void {
+  setFlagsFromString('--wasm-tiering-budget=1000000000');
+}
+
+/** Remembers the sockets, since undici cannot end one that is still connecting. */
+function tracked(connector: buildConnector.connector, sockets: Set<Socket>): buildConnector.connector {
+  return (options, callback) => {
+    const socket = connector(options, callback) as unknown as Socket;
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    return socket;
+  };
+}

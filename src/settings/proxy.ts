@@ -1,0 +1,31 @@
+import { ExitCode, TtsError } from '../error.ts';
+import type { Setting } from './origin.ts';
+import type { Settings } from './resolve.ts';
+import { rules } from './rules.ts';
+
+/** The proxy for an address, with the hosts that do without: option, environment, config, as for every setting. */
+export function chooseProxy(
+  settings: Settings,
+  env: Readonly<Record<string, string | undefined>>,
+  address: URL,
+): { url: URL; except: string } | undefined {
+  const { proxy } = settings;
+  const said = proxy?.origin.place === 'option' ? proxy : (fromEnvironment(env, address) ?? proxy);
+  return said && { url: said.value, except: env.no_proxy || env.NO_PROXY || '' };
+}
+
+function fromEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  address: URL,
+): Setting<URL> | undefined {
+  const upper = address.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const name = env[upper.toLowerCase()] ? upper.toLowerCase() : upper;
+  const text = env[name];
+  if (!text) return undefined;
+  const value = rules.proxy.kind.text(text.includes('://') ? text : `http://${text}`);
+  if (value) return { value, origin: { place: 'environment', name } };
+  throw new TtsError(`${name} is not the address of a proxy: ${rules.proxy.kind.allowed} is needed`, {
+    exitCode: ExitCode.usage,
+    hint: `mend or unset ${name}`,
+  });
+}
