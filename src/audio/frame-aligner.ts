@@ -17,7 +17,8 @@ export class FrameAligner {
       rest = rest.subarray(missing);
     }
     const whole = rest.length - (rest.length % this.#frameBytes);
-    this.#begun = rest.slice(whole);
+    // Not `slice`: that of a Buffer would keep all of the piece in memory.
+    this.#begun = Uint8Array.from(rest.subarray(whole));
     if (whole > 0) yield rest.subarray(0, whole);
   }
 }

@@ -3,7 +3,7 @@ import { frameBytes, type Speech } from './pcm.ts';
 import { releasing } from './releasing.ts';
 import { WavError } from './wav-error.ts';
 import { readSamples } from './wav-samples.ts';
-import { beginsWav, RIFF_BYTES, readStart, type WavStart } from './wav-start.ts';
+import { beginsWav, endsEarly, RIFF_BYTES, readStart, type WavStart } from './wav-start.ts';
 
 /** Enough of what is no WAV to tell what it is. */
 const HEAD_BYTES = 1024;
@@ -43,7 +43,7 @@ async function expectWav(reader: ByteReader): Promise<void> {
   if (beginsWav(head)) return;
   if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV');
   if (head.length < RIFF_BYTES && 'RIFF'.startsWith(head.toString('latin1', 0, 4))) {
-    throw new WavError('incomplete', 'WAV that ends within its header');
+    throw endsEarly();
   }
   const id = head.toString('latin1', 0, 4);
   if (id === 'RIFX') throw new WavError('unsupported', 'big-endian WAV (RIFX)');

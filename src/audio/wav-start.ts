@@ -80,7 +80,7 @@ export async function skipChunk(reader: ByteReader): Promise<void> {
 
 async function readChunkHead(reader: ByteReader): Promise<Chunk> {
   const head = await reader.take(8);
-  if (head.length < 8) throw new WavError('incomplete', 'WAV that ends within its header');
+  if (head.length < 8) throw endsEarly();
   if (!isFourCC(head, 0)) {
     throw new WavError(
       'unsupported',
@@ -93,6 +93,7 @@ async function readChunkHead(reader: ByteReader): Promise<Chunk> {
 /** The first `wanted` bytes of a chunk; the others are passed over, however many it claims to have. */
 async function readContent(reader: ByteReader, { size }: Chunk, wanted: number): Promise<Buffer> {
   const content = await reader.take(Math.min(size, wanted));
+  if (content.length < Math.min(size, wanted)) throw endsEarly();
   await reader.skip(size - content.length);
   await skipPadding(reader, size);
   return content;
@@ -104,4 +105,9 @@ async function readContent(reader: ByteReader, { size }: Chunk, wanted: number):
  */
 export async function skipPadding(reader: ByteReader, size: number): Promise<void> {
   if (size % 2 === 1 && !isFourCC(await reader.peek(4), 0)) await reader.skip(1);
+}
+
+/** A WAV of which not even the header came. */
+export function endsEarly(): WavError {
+  return new WavError('incomplete', 'WAV that ends within its header');
 }

@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest';
+import type { PcmFormat } from '../../../src/audio/pcm.ts';
+import { readWav } from '../../../src/audio/wav-reader.ts';
+import { collect, hear, inPieces, WatchedBody } from './body.ts';
+import { chunk, extensibleFmt, fmt, plainWav, riff, sound, speechFormat } from './wav-builder.ts';
+
+const pcm = sound(2000);
+const fmtChunk = chunk('fmt ', fmt(speechFormat));
+const data = chunk('data', pcm);
+const text = Buffer.from('made by a test');
+
+function ds64(dataBytes: bigint): Buffer {
+  const content = Buffer.alloc(28);
+  content.writeBigUInt64LE(dataBytes, 0);
+  content.writeBigUInt64LE(dataBytes, 8);
+  return chunk('ds64', content);
+}
+
+const endless = (size: number) => chunk('data', pcm, { size, pad: false });
+
+const variations: readonly (readonly [string, Buffer])[] = [
+  ['the plainest WAV', plainWav(pcm)],
+  ['a LIST chunk before the data', riff([fmtChunk, chunk('LIST', text), data])],
+  ['a LIST chunk before the format', riff([chunk('LIST', text), fmtChunk, data])],
+  [
+    'JUNK, bext and fact chunks',
+    riff([chunk('JUNK', sound(28)), fmtChunk, chunk('bext', sound(602)), chunk('fact', sound(4)), data]),
+  ],
+  ['an odd chunk with its padding', riff([chunk('LIST', sound(15)), fmtChunk, data])],
+  ['an odd chunk without its padding', riff([chunk('LIST', sound(15), { pad: false }), fmtChunk, data])],
+  ['the data before the format', riff([data, chunk('LIST', text), fmtChunk])],
+  ['a fmt chunk of 18 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(2) })), data])],
+  ['a fmt chunk of 20 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(4) })), data])],
+  ['a fmt chunk of 1000 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(984) })), data])],
+  ['WAVE_FORMAT_EXTENSIBLE', riff([chunk('fmt ', extensibleFmt(speechFormat)), data])],
+  ['a wrong byte rate', riff([chunk('fmt ', fmt(speechFormat, { byteRate: 1 })), data])],
+  ['a wrong block align', riff([chunk('fmt ', fmt(speechFormat, { blockAlign: 7 })), data])],
+  ['samples of 12 bits in 16', riff([chunk('fmt ', fmt(speechFormat, { bits: 12 })), data])],
+  ['chunks behind the data', riff([fmtChunk, data, chunk('C2PA', sound(15_043)), chunk('LIST', text)])],
+  [
+    'a chunk behind the data that is cut off',
+    riff([fmtChunk, data, chunk('C2PA', sound(100), { size: 15_043 })]),
+  ],
+  ['zeros behind the data', riff([fmtChunk, data, Buffer.alloc(5000)])],
+  ['a RIFF size of 0', riff([fmtChunk, data], 'RIFF', 0)],
+  [
+    'RF64 with its size in ds64',
+    riff([ds64(2000n), fmtChunk, endless(0xffff_ffff), chunk('LIST', text)], 'RF64', 0xffff_ffff),
+  ],
+  ['RF64 without a size', riff([ds64(0n), fmtChunk, endless(0xffff_ffff)], 'RF64', 0xffff_ffff)],
+  [
+    'RF64 with a size that is none',
+    riff([ds64(0xffff_ffff_ffff_ffffn), fmtChunk, endless(0xffff_ffff)], 'RF64'),
+  ],
+  ['RF64 without ds64', riff([fmtChunk, endless(0xffff_ffff)], 'RF64', 0xffff_ffff)],
+  ['BW64', riff([ds64(2000n), fmtChunk, endless(0xffff_ffff)], 'BW64', 0xffff_ffff)],
+  ...[
+    0, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x7fff_f000, 0x7fff_ff00, 0x7fff_f024, 0xffff_ffdb,
+    2_000_000_000,
+  ].map((size) => [`a data size of ${size}`, plainWav(pcm, size)] as const),
+];
+
+const wavs = (count: number, size?: number) =>
+  Array.from({ length: count }, (_, i) => plainWav(pcm.subarray(i * 500, i * 500 + 500), size));
+
+const furtherHeaders: readonly (readonly [string, Buffer])[] = [
+  ['a WAV with exact sizes for each chunk', Buffer.concat(wavs(4))],
+  ['a WAV without a size for each chunk', Buffer.concat(wavs(4, 0xffff_ffff))],
+  ['a WAV that says the size of all for each chunk', Buffer.concat(wavs(4, 2000))],
+  ['exact WAVs behind one without a size', Buffer.concat([...wavs(1, 0), ...wavs(4).slice(1)])],
+  ['chunks between WAVs', Buffer.concat(wavs(4).map((wav) => Buffer.concat([wav, chunk('LIST', text)])))],
+  [
+    'a further header with more chunks in it',
+    Buffer.concat([
+      plainWav(pcm.subarray(0, 500), 0),
+      riff([chunk('LIST', text), fmtChunk, chunk('data', pcm.subarray(500), { size: 0 })]),
+    ]),
+  ],
+  ['an empty WAV at the end', Buffer.concat([...wavs(4), plainWav(Buffer.alloc(0))])],
+];
+
+describe('readWav', () => {
+  describe.each([1, 2, 3, 7, 64, 100_000])('with pieces of %i bytes', (size) => {
+    it.each(variations)('reads %s', async (_, wav) => {
+      const speech = await hear(inPieces(wav, size));
+      expect(speech.format).toEqual(speechFormat);
+      expect(speech.pcm.equals(pcm)).toBe(true);
+    });
+
+    it.each(furtherHeaders)('drops the headers of %s', async (_, body) => {
+      const speech = await hear(inPieces(body, size));
+      expect(speech.pcm.equals(pcm)).toBe(true);
+    });
+  });
+
+  const formats: PcmFormat[] = [8, 16, 24, 32].flatMap((bitsPerSample) =>
+    [1, 2, 6].map((channels) => ({
+      encoding: 'integer' as const,
+      sampleRate: 48_000,
+      channels,
+      bitsPerSample,
+    })),
+  );
+  formats.push({ encoding: 'float', sampleRate: 24_000, channels: 1, bitsPerSample: 32 });
+  formats.push({ encoding: 'float', sampleRate: 768_000, channels: 64, bitsPerSample: 32 });
+
+  it.each(formats)('reads $bitsPerSample-bit $encoding samples of $channels channels', async (format) => {
+    const frames = sound(format.channels * 4 * 300);
+    for (const content of [fmt(format), extensibleFmt(format)]) {
+      const speech = await hear(inPieces(riff([chunk('fmt ', content), chunk('data', frames)]), 1000));
+      expect(speech.format).toEqual(format);
+      expect(speech.pcm.equals(frames)).toBe(true);
+    }
+  });
+
+  it.each([
+    ['padded', true],
+    ['not padded', false],
+  ])('reads an odd number of bytes that is %s, and the WAV behind it', async (_, pad) => {
+    const format = { ...speechFormat, bitsPerSample: 8 };
+    const first = riff([chunk('fmt ', fmt(format)), chunk('data', pcm.subarray(0, 999), { pad })]);
+    const speech = await hear(
+      inPieces(Buffer.concat([first, plainWav(pcm.subarray(999), undefined, format)]), 5),
+    );
+    expect(speech.pcm.equals(pcm)).toBe(true);
+  });
+
+  it.each([undefined, 0])('drops a last frame that is not whole, with a data size of %s', async (size) => {
+    const speech = await hear(inPieces(plainWav(pcm.subarray(0, 999), size), 100));
+    expect(speech.pcm.equals(pcm.subarray(0, 998))).toBe(true);
+    expect(speech.bytes).toBe(size === undefined ? 998 : undefined);
+  });
+
+  it('begins a frame anew behind a further header', async () => {
+    const body = Buffer.concat([plainWav(pcm.subarray(0, 501), 0), plainWav(pcm.subarray(500), 0)]);
+    expect((await hear(inPieces(body, 64))).pcm.equals(pcm)).toBe(true);
+  });
+
+  it.each(['RIFF', 'RIFF1234', 'RIFF1234WAVE', 'RIFF1234WAVE\0\0\0\0', 'RIFFRIFFRIFF', 'RRIFF'])(
+    'takes %j among the samples for sound',
+    async (bytes) => {
+      const tricky = Buffer.concat([sound(100), Buffer.from(bytes), sound(101), Buffer.from(bytes)]);
+      for (const size of [undefined, 0]) {
+        for (const pieces of [1, 5, 1000]) {
+          const speech = await hear(inPieces(plainWav(tricky, size), pieces));
+          expect(speech.pcm.equals(tricky.subarray(0, tricky.length & ~1))).toBe(true);
+        }
+      }
+    },
+  );
+
+  it('hands out only whole frames, and large pieces without a copy', async () => {
+    const format = { ...speechFormat, bitsPerSample: 24 };
+    const piece = sound(65_536);
+    const speech = await readWav(new WatchedBody([plainWav(Buffer.alloc(0), 0, format), piece, piece]));
+    const pieces: Uint8Array[] = [];
+    for await (const part of speech.pcm) pieces.push(part);
+    expect(pieces.map((part) => part.length % 3)).toEqual([0, 0, 0]);
+    expect(pieces.map((part) => part.buffer === piece.buffer)).toEqual([true, false, true]);
+  });
+
+  describe('says how many bytes there will be', () => {
+    const wav = plainWav(pcm);
+    it.each([
+      ['where the header says so', wav, {}, 2000],
+      ['not where the header does not', plainWav(pcm, 0xffff_ffff), {}, undefined],
+      ['not where further WAVs may follow', wav, { streamed: true }, undefined],
+      ['where the body has no room for a further WAV', wav, { streamed: true, bodyBytes: wav.length }, 2000],
+      ['not where the body is longer than the WAV', wav, { streamed: true, bodyBytes: 5000 }, undefined],
+    ])('%s', async (_, body, options, bytes) => {
+      expect((await readWav(inPieces(body), options)).bytes).toBe(bytes);
+    });
+  });
+
+  it('resolves and gives samples before the rest of the body is there', async () => {
+    const never = new Promise<void>(() => {});
+    async function* live() {
+      yield plainWav(Buffer.alloc(0), 0);
+      yield pcm;
+      await never;
+    }
+    const speech = await readWav(live());
+    const first = await speech.pcm[Symbol.asyncIterator]().next();
+    expect(first.value).toEqual(pcm);
+  });
+
+  it('reads the body to its end, so that what goes wrong there is seen', async () => {
+    async function* reset() {
+      yield plainWav(pcm);
+      throw new Error('connection reset');
+    }
+    const speech = await readWav(reset());
+    await expect(collect(speech.pcm)).rejects.toThrow('connection reset');
+  });
+
+  it('lets go of the body once when its reader leaves', async () => {
+    const body = new WatchedBody([plainWav(Buffer.alloc(0), 0), pcm, pcm, pcm]);
+    for await (const _ of (await readWav(body)).pcm) break;
+    expect([body.returned, body.pulled]).toEqual([1, 2]);
+  });
+
+  it('lets go of the body when nobody began to read the samples', async () => {
+    const body = new WatchedBody([plainWav(pcm)]);
+    await (await readWav(body)).pcm[Symbol.asyncIterator]().return?.();
+    expect(body.returned).toBe(1);
+  });
+
+  it('lets go of a body that is no WAV', async () => {
+    const body = new WatchedBody([Buffer.from('<html>'.repeat(300)), pcm]);
+    await expect(readWav(body)).rejects.toThrow();
+    expect([body.returned, body.pulled]).toEqual([1, 1]);
+  });
+});
