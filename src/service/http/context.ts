@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+import type { Engine } from '../engine.ts';
+import type { CallbackPolicy } from './callback-policy.ts';
+import type { Callbacks } from './callbacks.ts';
+import type { Effects } from './fault.ts';
+import type { Limits } from './limits.ts';
+import type { Log } from './log.ts';
+import type { Traffic } from './traffic.ts';
+
+/** What the answers of one running service have in common. */
+export interface Context {
+  readonly engine: Engine;
+  readonly basePath: string;
+  /** @throws Refusal 401 */
+  checkKey(request: IncomingMessage): void;
+  /** Characters of the longest text. */
+  readonly maxText: number;
+  readonly limits: Limits;
+  /** What goes wrong, on purpose, with the answer to a text. */
+  effectsOn(text: string): Effects;
+  readonly callbackPolicy: CallbackPolicy;
+  readonly callbacks: Callbacks;
+  readonly traffic: Traffic;
+  readonly log: Log | undefined;
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestRecord } from './log.ts';
+
+/** A request and its answer, from the first header byte to the last byte of the body. */
+export interface Exchange {
+  readonly id: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Aborted when the client has gone, or is not waited for any longer. */
+  readonly signal: AbortSignal;
+  /** What the log tells about it, beyond what the request line and the answer do. */
+  readonly details: Pick<{ -readonly [K in keyof RequestRecord]: RequestRecord[K] }, Detail>;
+  /** Path without the query. */
+  readonly path: string;
+  cancel(): void;
+}
+
+type Detail = 'speaker' | 'characters' | 'refusal';
+
+/** @param closed called once, when the exchange is over */
+export function openExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  closed: (exchange: Exchange, record: RequestRecord) => void,
+): Exchange {
+  const start = performance.now();
+  const controller = new AbortController();
+  const exchange: Exchange = {
+    id: randomUUID(),
+    request,
+    response,
+    signal: controller.signal,
+    details: {},
+    path: pathOf(request.url ?? '/'),
+    cancel() {
+      controller.abort();
+      response.destroy();
+    },
+  };
+  response.setHeader('X-Request-Id', exchange.id);
+  response.once('close', () => {
+    const whole = response.writableFinished;
+    if (!whole) controller.abort();
+    closed(exchange, {
+      event: 'request',
+      id: exchange.id,
+      method: request.method ?? '',
+      path: exchange.path,
+      status: response.headersSent ? response.statusCode : undefined,
+      cut: !whole,
+      milliseconds: Math.round(performance.now() - start),
+      ...exchange.details,
+    });
+  });
+  return exchange;
+}
+
+/** Of `/tts?x=1`, or of the form that proxies get: `http://host/tts`. */
+function pathOf(target: string): string {
+  if (target.startsWith('/')) return target.split('?', 1)[0] ?? '/';
+  return URL.canParse(target) ? new URL(target).pathname : target;
+}

@@ -1,0 +1,108 @@
+import { ExitCode, TtsError } from '../../error.ts';
+import { type Effects, type Fault, type HeaderFault, headerFaults } from './fault.ts';
+
+type Part = { readonly effects: Effects } | Partial<Pick<Fault, 'match' | 'rate' | 'times'>>;
+
+/** Reads the value of one word of a specification; `undefined` where it means nothing. */
+type Reader = (value: string) => Part | undefined;
+
+const parts: Readonly<Record<string, { readonly form: string; readonly read: Reader }>> = {
+  status: { form: 'status=300..599', read: integer(300, 599, (status) => ({ effects: { status } })) },
+  'retry-after': {
+    form: 'retry-after=SECONDS',
+    read: integer(0, 86_400, (retryAfter) => ({ effects: { retryAfter } })),
+  },
+  delay: {
+    form: 'delay=2s',
+    read: measure(/^(\d+(?:\.\d+)?)(ms|s|m)?$/, { ms: 1, s: 1000, m: 60_000 }, 's', (delay) => ({
+      effects: { delay },
+    })),
+  },
+  'drop-after': {
+    form: 'drop-after=64k',
+    read: measure(/^(\d+)(b|k|m)?$/i, { b: 1, k: 1024, m: 1024 ** 2 }, 'b', (dropAfter) => ({
+      effects: { dropAfter },
+    })),
+  },
+  truncate: { form: 'truncate', read: flag({ truncate: true }) },
+  'wav-header': {
+    form: `wav-header=${headerFaults.join('|')}`,
+    read: (value) => (isHeaderFault(value) ? { effects: { wavHeader: value } } : undefined),
+  },
+  'content-type': {
+    form: 'content-type=text/html',
+    read: (contentType) => (/^[\x21-\x7e]+$/.test(contentType) ? { effects: { contentType } } : undefined),
+  },
+  hang: { form: 'hang', read: flag({ hang: true }) },
+  times: { form: 'times=2', read: integer(1, Number.MAX_SAFE_INTEGER, (times) => ({ times })) },
+  match: { form: 'match=TEXT', read: (match) => (match === '' ? undefined : { match }) },
+  rate: {
+    form: 'rate=0.1',
+    read: (value) => {
+      const rate = /^(\d+(\.\d*)?|\.\d+)$/.test(value) ? Number(value) : Number.NaN;
+      return rate >= 0 && rate <= 1 ? { rate } : undefined;
+    },
+  },
+};
+
+/**
+ * Reads what `--fault` takes: words separated by commas, as in `status=429,times=2,retry-after=1`.
+ * @throws TtsError usage
+ */
+export function parseFault(spec: string): Fault {
+  let fault: Fault = { spec, effects: {} };
+  for (const word of spec.split(',')) {
+    const [name = '', ...rest] = word.trim().split('=');
+    const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
+    if (part === undefined) throw badFault(spec, `there is no "${name}"`, Object.keys(parts).join(', '));
+    const read = part.read(rest.join('='));
+    if (read === undefined) throw badFault(spec, `"${word}" is not understood`, part.form);
+    fault = { ...fault, ...read, effects: { ...fault.effects, ...('effects' in read ? read.effects : {}) } };
+  }
+  if (Object.keys(fault.effects).every((effect) => effect === 'retryAfter')) {
+    throw badFault(
+      spec,
+      'it says when, but not what',
+      'status, delay, drop-after, truncate, hang, and others',
+    );
+  }
+  return fault;
+}
+
+function badFault(spec: string, reason: string, allowed: string): TtsError {
+  return new TtsError(`Bad value for --fault: ${spec}: ${reason}`, {
+    exitCode: ExitCode.usage,
+    hint: `Allowed: ${allowed}`,
+  });
+}
+
+function flag(effects: Effects): Reader {
+  return (value) => (value === '' ? { effects } : undefined);
+}
+
+function integer(least: number, most: number, part: (value: number) => Part): Reader {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    return value >= least && value <= most ? part(value) : undefined;
+  };
+}
+
+/** A number with a unit behind it. */
+function measure(
+  form: RegExp,
+  units: Readonly<Record<string, number>>,
+  unit: string,
+  part: (value: number) => Part,
+): Reader {
+  return (text) => {
+    const [, number, given = unit] = form.exec(text) ?? [];
+    const factor = units[given.toLowerCase()];
+    return number === undefined || factor === undefined
+      ? undefined
+      : part(Math.round(Number(number) * factor));
+  };
+}
+
+function isHeaderFault(value: string): value is HeaderFault {
+  return (headerFaults as readonly string[]).includes(value);
+}

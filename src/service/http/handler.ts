@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Refusal } from '../refusal.ts';
+import type { Context } from './context.ts';
+import type { Exchange } from './exchange.ts';
+import openapi from './openapi.json' with { type: 'json' };
+import { refusalOf, refuse, sendJson } from './refuse.ts';
+import { speak } from './speech.ts';
+
+type Action = (exchange: Exchange, context: Context) => void | Promise<void>;
+
+interface Route {
+  readonly method: 'GET' | 'POST';
+  /** Open to whoever has no key. */
+  readonly open: boolean;
+  readonly action: Action;
+}
+
+const routes: Readonly<Record<string, Route>> = {
+  '/tts': { method: 'POST', open: false, action: speak },
+  '/speakers': { method: 'GET', open: false, action: listSpeakers },
+  '/healthz': { method: 'GET', open: true, action: tellHealth },
+  '/openapi.json': { method: 'GET', open: true, action: describe },
+};
+
+export function createHandler(
+  context: Context,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    const exchange = context.traffic.begin(request, response);
+    limitStalling(response, context.limits.stall);
+    void answer(exchange, context);
+  };
+}
+
+async function answer(exchange: Exchange, context: Context): Promise<void> {
+  const { response, signal, id } = exchange;
+  try {
+    await dispatch(exchange, context);
+  } catch (error) {
+    if (signal.aborted) return void response.destroy();
+    if (!(error instanceof Refusal) || response.headersSent) context.log?.({ event: 'defect', id, error });
+    if (response.headersSent) return void response.destroy();
+    await refuse(exchange, refusalOf(error));
+  }
+}
+
+async function dispatch(exchange: Exchange, context: Context): Promise<void> {
+  const { request, response, path } = exchange;
+  if (context.traffic.closing.aborted) {
+    response.setHeader('Connection', 'close');
+    throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
+  }
+  const route = routeTo(path, context.basePath);
+  const allowed = route.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [route.method, 'OPTIONS'];
+  const method = request.method ?? '';
+  if (method === 'OPTIONS' || !allowed.includes(method)) response.setHeader('Allow', allowed.join(', '));
+  if (!allowed.includes(method)) {
+    throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here; ${allowed.join(', ')} are`);
+  }
+  if (method === 'OPTIONS') return void response.writeHead(204).end();
+  if (!route.open) context.checkKey(request);
+  await route.action(exchange, context);
+}
+
+/** Whoever watches over the service knows nothing of its base path, so its health is told without one too. */
+function routeTo(path: string, basePath: string): Route {
+  const inner = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '';
+  const name = path === '/healthz' ? path : inner;
+  const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
+  if (route !== undefined) return route;
+  const paths = Object.keys(routes).map((known) => basePath + known);
+  throw new Refusal(404, 'not_found', `There is nothing at this path; there are ${paths.join(', ')}`);
+}
+
+function listSpeakers(exchange: Exchange, { engine }: Context): void {
+  const speakers = engine.speakers.map(({ no, name, kind, language, sampleRate }) => ({
+    speaker_no: no,
+    name,
+    kind,
+    language,
+    sample_rate: sampleRate,
+  }));
+  sendJson(exchange, 200, { speakers });
+}
+
+function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: Context): void {
+  const requests = traffic.speaking;
+  sendJson(exchange, 200, { status: 'ok', workers: engine.workers, requests, callbacks: callbacks.pending });
+}
+
+function describe(exchange: Exchange, { basePath }: Context): void {
+  const [server] = openapi.servers;
+  sendJson(exchange, 200, { ...openapi, servers: [{ ...server, url: basePath || '/' }] });
+}
+
+/** A client that takes nothing of what is there for it counts as gone. Synthesis may take as long as it likes. */
+function limitStalling(response: ServerResponse, time: number): void {
+  response.setTimeout(time, () => {
+    if (response.writableLength > 0) response.destroy();
+    else response.socket?.setTimeout(time);
+  });
+}

@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Refusal } from '../refusal.ts';
+
+/**
+ * The JSON value in the body of a request.
+ * @param limit bytes
+ * @throws Refusal 415 for another media type, 413 past the limit, 400 for what is not JSON in UTF-8
+ */
+export async function readJson(request: IncomingMessage, response: ServerResponse, limit: number) {
+  checkHeaders(request, limit);
+  if (request.headers.expect !== undefined) response.writeContinue();
+  return parse(await readBytes(request, limit));
+}
+
+/** Whether bytes of the request are still on their way. */
+export function hasUnreadBody(request: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  return !request.complete && (encoding !== undefined || Number(length ?? 0) > 0);
+}
+
+function checkHeaders({ headers }: IncomingMessage, limit: number): void {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  if (type.trim() !== 'application/json') {
+    throw new Refusal(415, 'unsupported_media_type', 'The Content-Type must be application/json');
+  }
+  const charset = parameters.join(';').match(/\bcharset\s*=\s*"?([^\s";]*)/)?.[1] ?? 'utf-8';
+  if (charset !== 'utf-8' && charset !== 'utf8') {
+    throw new Refusal(415, 'unsupported_media_type', 'The charset of the body must be UTF-8');
+  }
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new Refusal(415, 'unsupported_media_type', 'The body must come without Content-Encoding');
+  }
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+}
+
+/** By events: leaving a `for await` over the request early would destroy the connection that the refusal goes over. */
+function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    const take = (piece: Buffer) => {
+      pieces.push(piece);
+      length += piece.length;
+      if (length <= limit) return;
+      request.off('data', take);
+      reject(tooLarge(limit));
+    };
+    request.on('data', take);
+    request.once('end', () => resolve(Buffer.concat(pieces)));
+    request.once('error', reject);
+    request.once('close', () => reject(new Refusal(400, 'incomplete_body', 'The body ended too early')));
+  });
+}
+
+function parse(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    if (cause instanceof SyntaxError) {
+      throw new Refusal(400, 'invalid_json', 'The body is not valid JSON');
+    }
+    throw new Refusal(400, 'invalid_utf8', 'The body is not valid UTF-8');
+  }
+}
+
+function tooLarge(limit: number): Refusal {
+  return new Refusal(413, 'body_too_large', `The body is larger than ${limit} bytes`);
+}

@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PcmFormat } from '../../audio/pcm.ts';
+import type { Engine } from '../engine.ts';
+import { Refusal } from '../refusal.ts';
+import { aborted } from './aborted.ts';
+import { callbackTarget } from './callback-policy.ts';
+import type { Context } from './context.ts';
+import type { Exchange } from './exchange.ts';
+import type { Effects } from './fault.ts';
+import { ignoredHeader } from './instructions-header.ts';
+import { readJson } from './json-body.ts';
+import { type Order, orderOf } from './order.ts';
+import { sendJson } from './refuse.ts';
+import { checkRequest } from './request-check.ts';
+import { type Sound, sendSpeech } from './send-speech.ts';
+
+/** `POST /tts`. */
+export async function speak(exchange: Exchange, context: Context): Promise<void> {
+  const { request, response, signal, details, id } = exchange;
+  const { engine } = context;
+  const body = checkRequest(await readJson(request, response, context.limits.body));
+  Object.assign(details, { speaker: body.speaker_no, characters: body.text.length });
+  const order = await orderOf(body, engine, context.maxText);
+  const target = await callbackTarget(body.callback_url, request, context.callbackPolicy);
+  const effects = context.effectsOn(body.text);
+  await suffer(effects, exchange, context);
+  if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
+  if (target !== undefined) {
+    context.callbacks.accept(id, target, (jobSignal) => soundOf(engine, order, jobSignal));
+    sendJson(exchange, 202, { request_id: id, status: 'accepted' });
+    return;
+  }
+  const streamed = body.config?.use_streaming_response === true;
+  await sendSpeech(exchange, soundOf(engine, order, signal), { streamed, effects });
+}
+
+function soundOf(engine: Engine, { utterance }: Order, signal: AbortSignal): Sound {
+  const format: PcmFormat = {
+    encoding: 'integer',
+    sampleRate: utterance.sampleRate,
+    channels: 1,
+    bitsPerSample: 16,
+  };
+  return { format, pcm: bytesOf(engine.speak(utterance, signal)) };
+}
+
+async function* bytesOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Uint8Array> {
+  for await (const { buffer, byteOffset, byteLength } of samples) {
+    yield new Uint8Array(buffer, byteOffset, byteLength);
+  }
+}
+
+/** The effects that take the place of an answer, or delay it. */
+async function suffer(effects: Effects, exchange: Exchange, { traffic }: Context): Promise<void> {
+  const { signal } = exchange;
+  if (effects.delay !== undefined) await sleep(effects.delay, undefined, { signal });
+  if (effects.hang) {
+    traffic.closing.addEventListener('abort', () => exchange.cancel(), { signal });
+    await aborted(signal);
+    signal.throwIfAborted();
+  }
+  if (effects.status !== undefined) {
+    const { status, retryAfter } = effects;
+    throw new Refusal(status, 'fault', `The status ${status} was asked for with --fault`, { retryAfter });
+  }
+}

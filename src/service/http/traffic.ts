@@ -1,0 +1,68 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Exchange, openExchange } from './exchange.ts';
+import type { Log } from './log.ts';
+
+/** All connections and exchanges of a server, so that closing it can tell the busy from the idle. */
+export class Traffic {
+  readonly #connections = new Set<Socket>();
+  readonly #exchanges = new Map<ServerResponse, Exchange>();
+  readonly #closing = new AbortController();
+  readonly #log: Log | undefined;
+
+  constructor(server: Server, log: Log | undefined) {
+    this.#log = log;
+    server.on('connection', (socket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
+    });
+  }
+
+  /** Aborted as soon as no new requests are taken. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Requests for speech that are under way. */
+  get speaking(): number {
+    return [...this.#exchanges.values()].filter(({ details }) => details.characters !== undefined).length;
+  }
+
+  begin(request: IncomingMessage, response: ServerResponse): Exchange {
+    const { socket } = request;
+    const exchange = openExchange(request, response, (_, record) => {
+      this.#exchanges.delete(response);
+      if (this.closing.aborted && !this.#isBusy(socket)) socket.destroySoon();
+      this.#log?.(record);
+    });
+    this.#exchanges.set(response, exchange);
+    return exchange;
+  }
+
+  /** Whether an answer has begun to go out over a connection. */
+  isAnswering(socket: Socket): boolean {
+    return this.#on(socket).some(({ response }) => response.headersSent);
+  }
+
+  /** Lets go of every connection on which nothing is being answered. */
+  close(): void {
+    this.#closing.abort();
+    for (const socket of this.#connections) {
+      if (!this.#isBusy(socket)) socket.destroy();
+    }
+  }
+
+  /** Ends whatever is still under way. */
+  abort(): void {
+    for (const exchange of this.#exchanges.values()) exchange.cancel();
+    for (const socket of this.#connections) socket.destroy();
+  }
+
+  #isBusy(socket: Socket): boolean {
+    return this.#on(socket).length > 0;
+  }
+
+  #on(socket: Socket): readonly Exchange[] {
+    return [...this.#exchanges.values()].filter(({ request }) => request.socket === socket);
+  }
+}

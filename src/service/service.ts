@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Engine } from './engine.ts';
+import { createKeyCheck } from './http/api-key.ts';
+import { readCallbackPolicy } from './http/callback-policy.ts';
+import { Callbacks } from './http/callbacks.ts';
+import { refuseRaw } from './http/client-error.ts';
+import type { Context } from './http/context.ts';
+import { createFaults, type Fault } from './http/fault.ts';
+import { createHandler } from './http/handler.ts';
+import { defaultLimits, type Limits } from './http/limits.ts';
+import type { Log } from './http/log.ts';
+import { isLoopback } from './http/loopback.ts';
+import { Traffic } from './http/traffic.ts';
+
+export interface ServiceOptions {
+  /** Stays the caller's: closing the service does not close it. */
+  readonly engine: Engine;
+  /** What every request has to carry in `X-API-KEY`; null lets everybody in. */
+  readonly apiKey: string | null;
+  /** Address to listen on; loopback unless said otherwise. */
+  readonly host?: string;
+  /** 0, the default, picks a free one. */
+  readonly port?: number;
+  /** In front of every path: empty, or as in `/api`. */
+  readonly basePath?: string;
+  /** Characters of the longest text. */
+  readonly maxText?: number;
+  /** Origins that callbacks may go to; `*` for all that are public. */
+  readonly callbacks?: readonly string[];
+  readonly faults?: readonly Fault[];
+  readonly log?: Log | undefined;
+  readonly limits?: Partial<Limits>;
+}
+
+export interface Service {
+  /** The base URL that clients are given, as in `http://127.0.0.1:8787/api`. */
+  readonly url: string;
+  /** Takes no more requests, lets those under way finish, and ends the rest after so many milliseconds. */
+  close(graceMs: number): Promise<void>;
+}
+
+const DEFAULT_HOST = '127.0.0.1';
+
+/** About nine hours of speech: what bounds a request is the size of its body. */
+const DEFAULT_MAX_TEXT = 500_000;
+
+/**
+ * Serves the interface: `POST {url}/tts`.
+ * @throws TtsError for callback origins that make no sense; the error of `listen`, as in EADDRINUSE
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { host = DEFAULT_HOST, port = 0, basePath = '' } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const server = createServer({
+    headersTimeout: limits.headers,
+    requestTimeout: limits.request,
+    connectionsCheckingInterval: Math.min(1_000, limits.headers),
+    // Who sends none gets an answer like everybody else, not Node's empty one.
+    requireHostHeader: false,
+  });
+  server.maxConnections = limits.connections;
+  const context = contextOf(options, server, limits);
+  const handler = createHandler(context);
+  server.on('request', handler).on('checkContinue', handler).on('checkExpectation', handler);
+  server.on('clientError', (error, socket) => refuseRaw(error, socket));
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    url: `http://${authority(server.address() as AddressInfo)}${basePath}`,
+    close: (graceMs) => close(server, context, graceMs),
+  };
+}
+
+function contextOf(options: ServiceOptions, server: Server, limits: Limits): Context {
+  const { engine, apiKey, host = DEFAULT_HOST, log } = options;
+  const callbackPolicy = readCallbackPolicy(options.callbacks ?? [], isLoopback(host));
+  return {
+    engine,
+    limits,
+    log,
+    callbackPolicy,
+    basePath: options.basePath ?? '',
+    maxText: options.maxText ?? DEFAULT_MAX_TEXT,
+    checkKey: createKeyCheck(apiKey),
+    effectsOn: createFaults(options.faults ?? []),
+    callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log }),
+    traffic: new Traffic(server, log),
+  };
+}
+
+async function close(server: Server, { traffic, callbacks }: Context, graceMs: number): Promise<void> {
+  const closed = server.listening ? once(server, 'close') : Promise.resolve();
+  server.close();
+  traffic.close();
+  const finished = Promise.all([closed, callbacks.settled()]);
+  const patience = new AbortController();
+  await Promise.race([finished, sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})]);
+  patience.abort();
+  traffic.abort();
+  callbacks.abort();
+  await finished;
+}
+
+function authority({ address, family, port }: AddressInfo): string {
+  return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
+}

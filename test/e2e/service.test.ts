@@ -1,0 +1,369 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ask } from '../support/ask.ts';
+import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';
+import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
+
+let tones: ToneService;
+beforeAll(async () => {
+  tones = await startToneService({ basePath: '/api', maxText: 1000 });
+});
+afterAll(() => tones.close());
+
+const hello = { text: 'hello', speaker_no: 1 };
+const json = 'application/json';
+
+/** Sends bytes over a bare socket and returns what comes back until the service closes or falls silent. */
+async function raw(text: string): Promise<string> {
+  const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
+  socket.end(text);
+  let answer = '';
+  socket.on('data', (piece) => {
+    answer += piece.toString('latin1');
+  });
+  await once(socket, 'close');
+  return answer;
+}
+
+describe('a complete answer', () => {
+  it('is a WAV with exact sizes, at the rate of the interface', async () => {
+    const { status, headers, bytes } = await tones.speak(hello);
+    const data = 5 * FRAMES_PER_CHARACTER * 2;
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'content-type': 'audio/wav', 'content-length': String(44 + data) });
+    expect(bytes.length).toBe(44 + data);
+    expect(bytes.readUInt32LE(4)).toBe(36 + data);
+    expect(bytes.readUInt32LE(24)).toBe(22_050);
+    expect(bytes.readUInt32LE(40)).toBe(data);
+    expect(bytes.readInt16LE(44)).toBe(1);
+  });
+
+  it('has the sample rate that was asked for, rounded', async () => {
+    const { bytes } = await tones.speak({ ...hello, config: { sample_rate: 16_000.4 } });
+    expect(bytes.readUInt32LE(24)).toBe(16_000);
+    expect(tones.engine.utterances.at(-1)?.sampleRate).toBe(16_000);
+  });
+
+  it('is whole where it is too long for the memory set aside for it', async () => {
+    const text = Array.from({ length: 40 }, () => 'x'.repeat(24)).join(' ');
+    const big = await startToneService();
+    const { bytes } = await big.speak({
+      text: Array.from({ length: 30 }, () => text).join(' '),
+      speaker_no: 5,
+    });
+    await big.close();
+    const frames = 30 * 40 * 24 * FRAMES_PER_CHARACTER;
+    expect(bytes.length).toBe(44 + frames * 2);
+    expect(bytes.subarray(44).equals(Buffer.from(new Int16Array(frames).fill(5).buffer))).toBe(true);
+  });
+});
+
+describe('a streamed answer', () => {
+  const streamed = { ...hello, text: 'one two three', config: { use_streaming_response: true } };
+
+  it('is chunked, with one header whose sizes say that nobody knows', async () => {
+    const { status, headers, bytes } = await tones.speak(streamed);
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'content-type': 'audio/wav', 'transfer-encoding': 'chunked' });
+    expect(headers).not.toHaveProperty('content-length');
+    expect([bytes.readUInt32LE(4), bytes.readUInt32LE(40)]).toEqual([0xffff_ffff, 0xffff_ffff]);
+    expect(bytes.length).toBe(44 + 11 * FRAMES_PER_CHARACTER * 2);
+    expect(bytes.subarray(44).includes('RIFF')).toBe(false);
+  });
+
+  it('sends the first samples while the engine still speaks', async () => {
+    const text = ['now', ...Array.from({ length: 40 }, () => 'slow')].join(' ');
+    const stop = new AbortController();
+    const { request } = await import('undici');
+    const { body } = await request(`${tones.service.url}/tts`, {
+      method: 'POST',
+      headers: { 'x-api-key': KEY, 'content-type': json },
+      body: JSON.stringify({ ...streamed, text }),
+      signal: stop.signal,
+    });
+    const [first] = (await once(body, 'data')) as [Buffer];
+    expect(first.length).toBe(44 + 3 * FRAMES_PER_CHARACTER * 2);
+    expect(tones.engine.active).toBe(1);
+    body.on('error', () => {});
+    stop.abort();
+    await expect.poll(() => tones.engine.active).toBe(0);
+  });
+
+  it('makes no more than the client takes', async () => {
+    const big = await startToneService();
+    const text = Array.from({ length: 28_000 }, () => 'x'.repeat(16)).join(' ');
+    const body = JSON.stringify({ text, speaker_no: 1, config: { use_streaming_response: true } });
+    const socket = connect(Number(new URL(big.service.url).port), '127.0.0.1');
+    socket.write(
+      `POST /tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await once(socket, 'readable');
+    const before = process.memoryUsage.rss();
+    await sleep(500);
+    expect(big.engine.active).toBe(1);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(50e6);
+    socket.destroy();
+    await expect.poll(() => big.engine.active).toBe(0);
+    await big.close();
+  });
+
+  it('refuses with a status what the engine refuses, since nothing was sent yet', async () => {
+    const full = await tones.speak({ ...streamed, text: 'full' });
+    expect([full.status, full.headers['retry-after'], full.json.error.code]).toEqual([
+      503,
+      '3',
+      'queue_full',
+    ]);
+    const mute = await tones.speak({ ...streamed, text: 'mute' });
+    expect([mute.status, mute.json.error.field]).toEqual([422, 'text']);
+  });
+
+  it('breaks off, and never ends as if it were whole, when the engine fails in the middle', async () => {
+    await expect(tones.speak({ ...streamed, text: 'good slow crash' })).rejects.toThrow();
+  });
+});
+
+describe('a request that is refused', () => {
+  const cases: [string, number, string, string | undefined, unknown][] = [
+    ['no JSON', 400, 'invalid_json', undefined, '{"text":'],
+    ['an empty body', 400, 'invalid_json', undefined, ''],
+    ['bytes that are no UTF-8', 400, 'invalid_utf8', undefined, Buffer.from('{"text":"\xff"}', 'latin1')],
+    ['a list', 422, 'invalid_field', undefined, []],
+    ['null', 422, 'invalid_field', undefined, 'null'],
+    ['no text', 422, 'missing_field', 'text', { speaker_no: 1 }],
+    ['no speaker', 422, 'missing_field', 'speaker_no', { text: 'hello' }],
+    ['a number as text', 422, 'invalid_field', 'text', { ...hello, text: 1 }],
+    ['a blank text', 422, 'invalid_field', 'text', { ...hello, text: ' \n\u3000' }],
+    ['a speaker in quotes', 422, 'invalid_field', 'speaker_no', { ...hello, speaker_no: '3' }],
+    ['true as speaker', 422, 'invalid_field', 'speaker_no', { ...hello, speaker_no: true }],
+    ['half a speaker', 422, 'invalid_field', 'speaker_no', { ...hello, speaker_no: 1.5 }],
+    ['an unknown speaker', 422, 'unknown_speaker', 'speaker_no', { ...hello, speaker_no: 99 }],
+    ['an unknown field', 422, 'unknown_field', 'voice', { ...hello, voice: 'x' }],
+    [
+      'a field named __proto__',
+      422,
+      'unknown_field',
+      '__proto__',
+      '{"text":"a","speaker_no":1,"__proto__":{}}',
+    ],
+    ['half a surrogate as name', 422, 'unknown_field', '\ufffd', '{"text":"a","speaker_no":1,"\\ud800":1}'],
+    ['an unknown option', 422, 'unknown_field', 'config.speed', { ...hello, config: { speed: 1 } }],
+    ['a config that is none', 422, 'invalid_field', 'config', { ...hello, config: null }],
+    ['a low rate', 422, 'invalid_field', 'config.sample_rate', { ...hello, config: { sample_rate: 7999 } }],
+    [
+      'a high rate',
+      422,
+      'invalid_field',
+      'config.sample_rate',
+      '{"text":"a","speaker_no":1,"config":{"sample_rate":1e999}}',
+    ],
+    [
+      'a stream of "yes"',
+      422,
+      'invalid_field',
+      'config.use_streaming_response',
+      { ...hello, config: { use_streaming_response: 'yes' } },
+    ],
+    ['a callback by mail', 422, 'invalid_field', 'callback_url', { ...hello, callback_url: 'mailto:a@b.c' }],
+    ['a callback to nowhere', 422, 'invalid_field', 'callback_url', { ...hello, callback_url: 'http://:::' }],
+    [
+      'a callback elsewhere',
+      403,
+      'callback_not_allowed',
+      'callback_url',
+      { ...hello, callback_url: 'https://app.example.com/x' },
+    ],
+    ['a text that is too long', 413, 'text_too_long', 'text', { ...hello, text: 'x'.repeat(1001) }],
+    [
+      'a rate for a Mermish speaker',
+      422,
+      'unsupported_option',
+      'config.sample_rate',
+      { text: 'a', speaker_no: 11, config: { sample_rate: 16_000 } },
+    ],
+    [
+      'instructions for a neo.one speaker',
+      422,
+      'unsupported_option',
+      'config.instructions',
+      { ...hello, config: { instructions: 'slowly' } },
+    ],
+  ];
+  it.each(cases)('for %s gets %i %s', async (...[, status, code, field, body]) => {
+    const reply = await tones.speak(body);
+    expect(reply.status).toBe(status);
+    expect(reply.headers['content-type']).toBe(json);
+    expect(Object.keys(reply.json)).toEqual(['error']);
+    expect(reply.json.error).toMatchObject({ code, message: expect.stringMatching(/^[^\n]+[^.\n]$/) });
+    expect(reply.json.error.field).toBe(field);
+  });
+
+  it('names the speakers that exist, and the kind that an option needs', async () => {
+    const unknown = await tones.speak({ ...hello, speaker_no: 99 });
+    expect(unknown.json.error.message).toContain('1 to 5, 11 to 15');
+    const rate = await tones.speak({ text: 'a', speaker_no: 11, config: { sample_rate: 16_000 } });
+    expect(rate.json.error.message).toMatch(/neo\.one.*Mermish/);
+  });
+
+  it('survives 100,000 unknown fields at either place', async () => {
+    const many = Object.fromEntries(Array.from({ length: 80_000 }, (_, i) => [`k${i.toString(36)}`, 1]));
+    expect((await tones.speak({ ...hello, ...many })).status).toBe(422);
+    expect((await tones.speak({ ...hello, config: many })).status).toBe(422);
+  });
+
+  it('is told nothing about a defect', async () => {
+    const { status, json: body } = await tones.speak({ ...hello, text: 'crash' });
+    expect(status).toBe(500);
+    expect(JSON.stringify(body)).not.toMatch(/secret|stack|engine|\.ts/);
+  });
+
+  it.each([
+    [415, { 'content-type': 'text/plain' }],
+    [415, { 'content-type': 'application/json; charset=latin1' }],
+    [415, { 'content-encoding': 'gzip' }],
+    [401, { 'x-api-key': 'wrong' }],
+    [401, { 'x-api-key': `${KEY} x` }],
+    [200, { 'content-type': 'Application/JSON; charset="UTF-8"' }],
+    [200, { 'content-type': 'application/json;charset=utf8' }],
+  ])('gets %i for the headers %j', async (status, headers) => {
+    expect((await tones.speak(hello, { headers })).status).toBe(status);
+  });
+
+  it('gets 415 without a Content-Type and 401 without a key, and 3.0 is an integer', async () => {
+    const url = `${tones.service.url}/tts`;
+    const body = JSON.stringify(hello);
+    expect((await ask(url, { method: 'POST', headers: { 'X-Api-Key': KEY }, body })).status).toBe(415);
+    const keyless = await ask(url, { method: 'POST', headers: { 'content-type': json }, body });
+    expect([keyless.status, keyless.json.error.code]).toEqual([401, 'missing_api_key']);
+    expect((await tones.speak('{"text":"a","speaker_no":3.0}')).status).toBe(200);
+  });
+
+  it('gets 413 for a body of more than 1 MiB, announced or not, and sees the answer', async () => {
+    const text = 'x'.repeat(1024 * 1024);
+    const announced = await tones.speak({ text, speaker_no: 1 });
+    expect([announced.status, announced.json.error.code]).toEqual([413, 'body_too_large']);
+    const body = JSON.stringify({ text: 'x'.repeat(3 * 1024 * 1024), speaker_no: 1 });
+    const answer = await raw(
+      `POST /api/tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nTransfer-Encoding: chunked\r\n\r\n` +
+        `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 .*"body_too_large"/s);
+  });
+});
+
+describe('the paths', () => {
+  it('are known to nobody but the four, and under the base path', async () => {
+    const { url } = tones.service;
+    const root = new URL(url).origin;
+    for (const path of [`${root}/tts`, `${url}/tts/`, `${url}/nope`, `${url}`, `${url}/__proto__`]) {
+      expect((await ask(path, { method: 'POST' })).status, path).toBe(404);
+    }
+    expect((await ask(`${url}/tts?x=1`, { method: 'GET' })).status).toBe(405);
+  });
+
+  it('say which methods they allow', async () => {
+    const { url } = tones.service;
+    for (const method of ['GET', 'PUT', 'DELETE', 'HEAD'] as const) {
+      const { status, headers } = await ask(`${url}/tts`, { method });
+      expect([status, headers.allow]).toEqual([405, 'POST, OPTIONS']);
+    }
+    const options = await ask(`${url}/speakers`, { method: 'OPTIONS' });
+    expect([options.status, options.headers.allow]).toEqual([204, 'GET, HEAD, OPTIONS']);
+  });
+
+  it('list the speakers to who has the key', async () => {
+    const url = `${tones.service.url}/speakers`;
+    expect((await ask(url)).status).toBe(401);
+    const { json: list } = await ask(url, { headers: { 'x-api-key': KEY } });
+    expect(list.speakers).toHaveLength(10);
+    expect(list.speakers[0]).toEqual({
+      speaker_no: 1,
+      name: 'tone-1',
+      kind: 'neo.one',
+      language: 'en-US',
+      sample_rate: 16_000,
+    });
+  });
+
+  it('tell the health to everybody, with and without the base path', async () => {
+    const { origin } = new URL(tones.service.url);
+    for (const url of [`${origin}/healthz`, `${tones.service.url}/healthz`]) {
+      expect((await ask(url)).json).toEqual({ status: 'ok', workers: 2, requests: 0, callbacks: 0 });
+    }
+    const head = await ask(`${origin}/healthz`, { method: 'HEAD' });
+    expect([head.status, head.bytes.length]).toEqual([200, 0]);
+  });
+
+  it('describe themselves', async () => {
+    const { json: description } = await ask(`${tones.service.url}/openapi.json`);
+    expect(description).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/api' }] });
+    expect(Object.keys(description.paths)).toEqual(['/tts', '/speakers', '/healthz', '/openapi.json']);
+  });
+});
+
+describe('bare sockets', () => {
+  it('get JSON for what is no HTTP, and for headers without end', async () => {
+    expect(await raw('no http\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 .*"malformed_request"/s);
+    const long = `GET /api/healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`;
+    expect(await raw(long)).toMatch(/^HTTP\/1\.1 431 .*"headers_too_large"/s);
+  });
+
+  it('are told to go on when they ask whether to send a body, and are refused before they send it', async () => {
+    const head = (key: string) =>
+      `POST /api/tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${key}\r\nContent-Type: ${json}\r\nExpect: 100-continue\r\nContent-Length: 31\r\n\r\n`;
+    const port = Number(new URL(tones.service.url).port);
+    const socket = connect(port, '127.0.0.1');
+    socket.write(head(KEY));
+    const [go] = (await once(socket, 'data')) as [Buffer];
+    expect(go.toString()).toMatch(/^HTTP\/1\.1 100 /);
+    socket.write('{"text":"hello","speaker_no":1}');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+    const refused = connect(port, '127.0.0.1');
+    refused.write(head('wrong'));
+    const [no] = (await once(refused, 'data')) as [Buffer];
+    expect(no.toString()).toMatch(/^HTTP\/1\.1 401 /);
+    await once(refused.resume(), 'close');
+  });
+
+  it('may ask twice in one breath', async () => {
+    const body = JSON.stringify(hello);
+    const one = `POST /api/tts HTTP/1.1\r\nHost: x\r\nx-API-kEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (piece) => {
+      answer += piece.toString('latin1');
+    });
+    socket.write(one + one);
+    await expect.poll(() => answer.split('HTTP/1.1 200 OK').length).toBe(3);
+    socket.destroy();
+  });
+});
+
+describe('closing', () => {
+  it('lets a request finish, takes no more, and drops who only sits there', async () => {
+    const own = await startToneService();
+    const idle = connect(Number(new URL(own.service.url).port), '127.0.0.1');
+    await once(idle, 'connect');
+    const answer = own.speak({ text: 'slow slow slow slow', speaker_no: 1 });
+    await expect.poll(() => own.engine.active).toBe(1);
+    const closed = own.service.close(10_000);
+    await once(idle.resume(), 'close');
+    await expect(own.speak(hello)).rejects.toThrow();
+    expect((await answer).status).toBe(200);
+    await closed;
+  });
+
+  it('ends what takes longer than the grace', async () => {
+    const own = await startToneService();
+    const answer = own.speak({ text: 'slow '.repeat(2000), speaker_no: 1 });
+    answer.catch(() => {});
+    await expect.poll(() => own.engine.active).toBe(1);
+    await own.service.close(100);
+    await expect(answer).rejects.toThrow();
+    await expect.poll(() => own.engine.active).toBe(0);
+  });
+});

@@ -1,0 +1,35 @@
+import { request } from 'undici';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: Buffer;
+  // biome-ignore lint/suspicious/noExplicitAny: what an answer holds is for the test to say
+  readonly json: any;
+}
+
+export interface Question {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD' | 'OPTIONS';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Strings and bytes go out as they are, all else as JSON. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One HTTP request, with its answer read to the end. */
+export async function ask(
+  url: string,
+  { method = 'GET', headers = {}, body, signal }: Question = {},
+): Promise<Reply> {
+  const raw = typeof body === 'string' || Buffer.isBuffer(body);
+  const answer = await request(url, {
+    method,
+    headers: { ...headers },
+    ...(body !== undefined && { body: raw ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+  const bytes = Buffer.from(await answer.body.arrayBuffer());
+  const isJson = String(answer.headers['content-type']).startsWith('application/json');
+  const json = isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : undefined;
+  return { status: answer.statusCode, headers: answer.headers, bytes, json };
+}

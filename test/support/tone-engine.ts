@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Engine, Speaker, Utterance } from '../../src/service/engine.ts';
+import { Refusal } from '../../src/service/refusal.ts';
+
+/** Frames that stand for one character. */
+export const FRAMES_PER_CHARACTER = 100;
+
+const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no) => ({
+  no,
+  name: `tone-${no}`,
+  kind: no < 10 ? 'neo.one' : 'Mermish',
+  language: 'en-US',
+  sampleRate: 16_000,
+}));
+
+/**
+ * Speaks every word as a steady level: {@link FRAMES_PER_CHARACTER} samples a character, each the number of the speaker.
+ * Some words do more: "slow" takes 50 ms, "crash" throws what no engine should, "full" and "mute" are refused.
+ */
+export class ToneEngine implements Engine {
+  readonly speakers = speakers;
+  readonly workers = 2;
+  /** Utterances that somebody waits for. */
+  active = 0;
+  readonly utterances: Utterance[] = [];
+
+  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
+    this.utterances.push(utterance);
+    if (utterance.text.includes('full')) {
+      throw new Refusal(503, 'queue_full', 'Too many requests are waiting', { retryAfter: 3 });
+    }
+    if (utterance.text.includes('mute')) {
+      throw new Refusal(422, 'nothing_to_speak', 'Nothing here can be spoken', { field: 'text' });
+    }
+    this.active += 1;
+    try {
+      for (const word of utterance.text.trim().split(/\s+/u)) {
+        if (word === 'slow') await sleep(50, undefined, { signal });
+        if (word === 'crash') throw new Error('the secret of the engine');
+        yield new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.speaker.no);
+      }
+    } finally {
+      this.active -= 1;
+    }
+  }
+
+  async close(): Promise<void> {}
+}
