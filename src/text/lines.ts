@@ -1,0 +1,43 @@
+/** A list is hardly wrapped: lines shorter than this are items, unless the paragraph ends like prose does. */
+const narrowestWrap = 40;
+/** Wrapped lines end ragged: only a line that stays this far below the width was left early. */
+const raggedness = 0.6;
+
+const listItem = /^(?:[-*+•‣◦▪·・]|\(?\d{1,3}[.)]|\(?\p{L}\))\s/u;
+/** The sentence goes on, or its end is for the rules of sentences to judge ("Dr."). */
+const goesOn = /[\p{L}\p{N}][-‐]$|[,;،、，；.]$/u;
+const endsLikeProse = /[\p{Po}][\p{P}]*$/u;
+const startsLower = /^[^\p{L}\p{N}]*\p{Ll}/u;
+const firstWord = /^\S{0,200}/u;
+
+/**
+ * Where the line breaks of a paragraph separate (headings, items of a list, verses) rather than wrap: the offsets
+ * at which the next line starts, behind its indentation. A line separates from the next one if that begins like
+ * an item of a list, or if it begins with anything but a lower-case letter and its first word would have had room
+ * on the line before.
+ */
+export function lineBorders(text: string): number[] {
+  if (!text.includes('\n')) return [];
+  const narrowest = endsLikeProse.test(text.slice(-200).trimEnd()) ? 0 : narrowestWrap;
+  const room = raggedness * Math.max(narrowest, longestLine(text));
+  const borders: number[] = [];
+  let lineStart = 0;
+  for (const { 0: gap, index } of text.matchAll(/\n\s*/gu)) {
+    const next = index + gap.length;
+    const emptyLine = gap.includes('\n', 1);
+    const line = text.slice(lineStart, index).trimEnd();
+    if (emptyLine || separates(line, text.slice(next, next + 200), room)) borders.push(next);
+    lineStart = next;
+  }
+  return borders;
+}
+
+function separates(line: string, next: string, room: number): boolean {
+  if (listItem.test(next)) return true;
+  if (goesOn.test(line.slice(-2)) || startsLower.test(next)) return false;
+  return line.length + 1 + (firstWord.exec(next)?.[0].length ?? 0) <= room;
+}
+
+function longestLine(text: string): number {
+  return text.split('\n').reduce((longest, line) => Math.max(longest, line.length), 0);
+}
