@@ -1,0 +1,81 @@
+import { ExitCode, TtsError } from '../error.ts';
+import { detectEncoding, type Encoding, longestMark } from './encoding.ts';
+
+/**
+ * Decodes one input: UTF-8, or UTF-16 with a byte order mark, which is dropped. CRLF becomes LF.
+ *
+ * Bytes come in pieces of any size; a character or a line end torn between two of them is whole again in what is
+ * yielded. No more than one piece is held.
+ *
+ * @param name what the error calls the input: a file name or "stdin"
+ * @throws {TtsError} usage, with the offset of the first byte that is not text: an invalid sequence, or a NUL
+ */
+export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  let held = '';
+  for await (const characters of decodeCharacters(bytes, name)) {
+    const text = held + characters;
+    held = text.endsWith('\r') ? '\r' : '';
+    const whole = text.slice(0, text.length - held.length).replaceAll('\r\n', '\n');
+    if (whole !== '') yield whole;
+  }
+  if (held !== '') yield held;
+}
+
+async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  let torn: Uint8Array = new Uint8Array();
+  let encoding: Encoding | undefined;
+  let offset = 0;
+  for await (const piece of bytes) {
+    let data = torn.length === 0 ? piece : Buffer.concat([torn, piece]);
+    torn = data;
+    if (encoding === undefined) {
+      if (data.length < longestMark) continue;
+      encoding = detectEncoding(data);
+      offset = encoding.mark;
+      data = data.subarray(offset);
+    }
+    const whole = data.subarray(0, data.length - encoding.tornTail(data));
+    yield decodeWhole(whole, { encoding, offset, name });
+    torn = data.slice(whole.length);
+    offset += whole.length;
+  }
+  encoding ??= detectEncoding(torn);
+  const skip = offset === 0 ? encoding.mark : 0;
+  yield decodeWhole(torn.subarray(skip), { encoding, offset: offset + skip, name });
+}
+
+interface Place {
+  readonly encoding: Encoding;
+  /** Where the bytes stand in the whole input. */
+  readonly offset: number;
+  readonly name: string;
+}
+
+function decodeWhole(bytes: Uint8Array, place: Place): string {
+  try {
+    const text = place.encoding.decode(bytes);
+    if (!text.includes('\0')) return text;
+  } catch (cause) {
+    throw notText(bytes, place, cause);
+  }
+  throw notText(bytes, place);
+}
+
+function notText(bytes: Uint8Array, { encoding, offset, name }: Place, cause?: unknown): TtsError {
+  const at = encoding.firstBad(bytes);
+  const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
+  return new TtsError(`${name} is not text: byte 0x${byte} at offset ${offset + at}`, {
+    exitCode: ExitCode.usage,
+    hint: howToConvert(bytes, at, encoding.mark === 2),
+    cause,
+  });
+}
+
+function howToConvert(bytes: Uint8Array, at: number, isUtf16: boolean): string {
+  if (isUtf16) return 'the byte order mark says UTF-16, but the file is damaged or cut off';
+  if (bytes[at] !== 0) return 'convert it to UTF-8 first, for example with `iconv -f WINDOWS-1252 -t UTF-8`';
+  const everySecond = bytes[at + 2] === 0 && bytes[at + 1] !== 0;
+  if (!everySecond) return 'it looks like a binary file: give text in UTF-8';
+  const label = at % 2 === 1 ? 'UTF-16LE' : 'UTF-16BE';
+  return `it looks like UTF-16 without a byte order mark: try \`iconv -f ${label} -t UTF-8\``;
+}
