@@ -4,7 +4,9 @@ import { readWav } from '../../../src/audio/wav-reader.ts';
 import { collect, hear, inPieces, WatchedBody } from './body.ts';
 import { chunk, extensibleFmt, fmt, plainWav, riff, sound, speechFormat } from './wav-builder.ts';
 
-const pcm = sound(2000);
+/** Sound that looks like a header to those who do not look closely. */
+const decoy = Buffer.from('RIFF1234WAVE\0\0\0\0RIFF');
+const pcm = Buffer.concat([decoy, sound(1980)]);
 const fmtChunk = chunk('fmt ', fmt(speechFormat));
 const data = chunk('data', pcm);
 const text = Buffer.from('made by a test');
@@ -113,6 +115,13 @@ describe('readWav', () => {
     }
   });
 
+  it('takes samples at the end for what they are, even where the bytes behind make a header of them', async () => {
+    const samples = Buffer.concat([pcm, Buffer.from('RIFF')]);
+    const behind = chunk('LIST', text, { size: Buffer.from('WAVE').readUInt32LE() });
+    const speech = await hear(inPieces(riff([fmtChunk, chunk('data', samples), behind]), 64));
+    expect(speech.pcm.equals(samples)).toBe(true);
+  });
+
   it.each([
     ['padded', true],
     ['not padded', false],
@@ -161,11 +170,19 @@ describe('readWav', () => {
 
   describe('says how many bytes there will be', () => {
     const wav = plainWav(pcm);
+    const late = riff([data, fmtChunk]);
     it.each([
       ['where the header says so', wav, {}, 2000],
       ['not where the header does not', plainWav(pcm, 0xffff_ffff), {}, undefined],
       ['not where further WAVs may follow', wav, { streamed: true }, undefined],
       ['where the body has no room for a further WAV', wav, { streamed: true, bodyBytes: wav.length }, 2000],
+      ['where the body has room for chunks only', wav, { streamed: true, bodyBytes: wav.length + 40 }, 2000],
+      [
+        'not where a WAV may follow one with a late format',
+        late,
+        { streamed: true, bodyBytes: 3000 },
+        undefined,
+      ],
       ['not where the body is longer than the WAV', wav, { streamed: true, bodyBytes: 5000 }, undefined],
     ])('%s', async (_, body, options, bytes) => {
       expect((await readWav(inPieces(body), options)).bytes).toBe(bytes);
