@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isLoopback } from '../settings/nearby.ts';
 import type { Engine } from './engine.ts';
 import { createKeyCheck } from './http/api-key.ts';
 import { readCallbackPolicy } from './http/callback-policy.ts';
@@ -12,7 +13,6 @@ import { createFaults, type Fault } from './http/fault.ts';
 import { createHandler } from './http/handler.ts';
 import { defaultLimits, type Limits } from './http/limits.ts';
 import type { Log } from './http/log.ts';
-import { isLoopback } from './http/loopback.ts';
 import { Traffic } from './http/traffic.ts';
 
 export interface ServiceOptions {

@@ -1,0 +1,212 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LogRecord } from '../../src/service/http/log.ts';
+import type { ServiceOptions } from '../../src/service/service.ts';
+import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly time: number;
+}
+
+let tones: ToneService | undefined;
+let receiver: Server | undefined;
+afterEach(async () => {
+  await tones?.close();
+  receiver?.closeAllConnections();
+  receiver?.close();
+});
+
+/** Receives callbacks; answers with these statuses, one after the other, and then with 204. */
+async function receive(
+  ...statuses: number[]
+): Promise<{ url: string; origin: string; received: Received[] }> {
+  const received: Received[] = [];
+  receiver = createServer(async (request, response) => {
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece);
+    received.push({ headers: request.headers, body: Buffer.concat(pieces), time: performance.now() });
+    response.writeHead(statuses.shift() ?? 204, { Location: '/elsewhere' }).end();
+  });
+  await new Promise<void>((resolve) => receiver?.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  return { url: `${origin}/hook?job=7`, origin, received };
+}
+
+const records: LogRecord[] = [];
+
+async function start(callbacks: string[], options: Partial<ServiceOptions> = {}): Promise<ToneService> {
+  records.length = 0;
+  tones = await startToneService({
+    callbacks,
+    log: (record) => records.push(record),
+    ...options,
+    limits: { callbackBackoff: 20, ...options.limits },
+  });
+  return tones;
+}
+
+const hello = { text: 'hello', speaker_no: 4 };
+const outcome = () => records.find(({ event }) => event === 'callback');
+
+describe('a callback to a listed origin', () => {
+  it('is accepted, and gets the WAV with the id of the request and a signature', async () => {
+    const { url, origin, received } = await receive();
+    const { speak } = await start([origin]);
+    const { status, json } = await speak({ ...hello, callback_url: url });
+    expect([status, Object.keys(json), json.status]).toEqual([202, ['request_id', 'status'], 'accepted']);
+    await expect.poll(() => received.length).toBe(1);
+    const [{ headers, body }] = received as [Received];
+    expect(headers).toMatchObject({
+      'content-type': 'audio/wav',
+      'content-length': '1044',
+      'x-request-id': json.request_id,
+      'x-signature': createHmac('sha256', KEY).update(body).digest('hex'),
+    });
+    expect([body.readUInt32LE(40), body.readInt16LE(44)]).toEqual([1000, 4]);
+    await expect.poll(outcome).toMatchObject({ delivered: true, tries: 1, origin });
+  });
+
+  it('is tried five times at most, with longer and longer waits, and redirects are not followed', async () => {
+    const { url, origin, received } = await receive(500, 302, 429, 503);
+    const { speak } = await start([origin]);
+    await speak({ ...hello, callback_url: url });
+    await expect.poll(() => received.length, { timeout: 5000 }).toBe(5);
+    await expect.poll(outcome).toMatchObject({ delivered: true, tries: 5 });
+    const [first, second, , fourth, fifth] = received.map(({ time }) => time) as [number, ...number[]];
+    expect((fifth ?? 0) - (fourth ?? 0)).toBeGreaterThan((second ?? 0) - first);
+    expect(new Set(received.map(({ body }) => body.toString('latin1'))).size).toBe(1);
+  });
+
+  it('is given up after the fifth failure', async () => {
+    const { url, origin, received } = await receive(500, 500, 500, 500, 500);
+    const { speak, service } = await start([origin]);
+    await speak({ ...hello, callback_url: url });
+    await expect
+      .poll(outcome, { timeout: 5000 })
+      .toMatchObject({ delivered: false, tries: 5, reason: 'status 500' });
+    expect(received.length).toBe(5);
+    await service.close(0);
+  });
+
+  it('gets the error as JSON when there is nothing to hear', async () => {
+    const { url, origin, received } = await receive();
+    const { speak } = await start([origin]);
+    for (const text of ['mute', 'crash']) {
+      expect((await speak({ ...hello, text, callback_url: url })).status).toBe(202);
+    }
+    await expect.poll(() => received.length).toBe(2);
+    const bodies = received.map(({ headers, body }) => [
+      headers['content-type'],
+      JSON.parse(body.toString()).error.code,
+    ]);
+    expect(bodies.sort()).toEqual([
+      ['application/json', 'internal_error'],
+      ['application/json', 'nothing_to_speak'],
+    ]);
+    expect(received.every(({ body }) => !body.includes('secret'))).toBe(true);
+  });
+
+  it('is not signed by a service without a key', async () => {
+    const { url, origin, received } = await receive();
+    const { speak } = await start([origin], { apiKey: null });
+    await speak({ ...hello, callback_url: url });
+    await expect.poll(() => received.length).toBe(1);
+    expect(received[0]?.headers).not.toHaveProperty('x-signature');
+  });
+
+  it('waits for no more than so many at once', async () => {
+    const { url, origin } = await receive();
+    const { speak } = await start([origin], { limits: { callbacks: 1 } });
+    const slow = { ...hello, text: 'slow slow slow slow', callback_url: url };
+    expect((await speak(slow)).status).toBe(202);
+    const { status, headers, json } = await speak(slow);
+    expect([status, headers['retry-after'], json.error.code]).toEqual([503, '5', 'too_many_callbacks']);
+  });
+
+  it('is finished by a service that closes, within the grace', async () => {
+    const { url, origin, received } = await receive(500);
+    const { speak, service } = await start([origin]);
+    await speak({ ...hello, text: 'slow slow', callback_url: url });
+    await service.close(5000);
+    expect(received.length).toBe(2);
+    expect(outcome()).toMatchObject({ delivered: true });
+  });
+
+  it('is dropped by a service whose grace is over', async () => {
+    const { url, origin, received } = await receive();
+    const { speak, service, engine } = await start([origin]);
+    await speak({ ...hello, text: 'slow '.repeat(1000), callback_url: url });
+    await expect.poll(() => engine.active).toBe(1);
+    await service.close(50);
+    await expect.poll(() => engine.active).toBe(0);
+    expect(received.length).toBe(0);
+  });
+});
+
+describe('a callback elsewhere', () => {
+  it('is no callback when it is empty, or goes to where the request came to or from', async () => {
+    const { speak, service } = await start(['https://app.example.com']);
+    const own = new URL('/anything', service.url).href;
+    const page = { headers: { origin: 'https://page.example.com' } };
+    for (const [callback_url, question] of [
+      ['', {}],
+      [own, {}],
+      ['https://page.example.com/x', page],
+    ] as const) {
+      const { status, headers } = await speak({ ...hello, callback_url }, question);
+      expect([status, headers['content-type']]).toEqual([200, 'audio/wav']);
+    }
+  });
+
+  it('is refused when its origin was not listed, by port, scheme or name', async () => {
+    const { speak } = await start(['https://app.example.com']);
+    for (const callback_url of [
+      'http://app.example.com/',
+      'https://app.example.com:8443/',
+      'https://app.example.com.evil.example/',
+      'https://app.example.com@evil.example/',
+      'http://127.0.0.1:9/',
+    ]) {
+      const { status, json } = await speak({ ...hello, callback_url });
+      expect([status, json.error.code, json.error.field]).toEqual([
+        403,
+        'callback_not_allowed',
+        'callback_url',
+      ]);
+    }
+  });
+
+  it('never reaches an address that is not public when every origin is allowed', async () => {
+    const { origin, received } = await receive();
+    const { port } = new URL(origin);
+    const { speak } = await start(['*']);
+    const hosts = [
+      '127.0.0.1',
+      'localhost',
+      '[::1]',
+      '[::ffff:127.0.0.1]',
+      '2130706433',
+      '0x7f.1',
+      '10.0.0.1',
+    ];
+    for (const host of [...hosts, '169.254.169.254', '100.64.0.1', '0.0.0.0', '[fe80::1]', '[fd00::1]']) {
+      const { status } = await speak({ ...hello, callback_url: `http://${host}:${port}/` });
+      expect([host, status]).toEqual([host, 403]);
+    }
+    expect(received.length).toBe(0);
+  });
+
+  it('cannot be listed in a way that is no origin, or for everybody on an open address', async () => {
+    for (const bad of ['app.example.com', 'https://app.example.com/path', 'ftp://a.b', 'https://u:p@a.b']) {
+      await expect(start([bad])).rejects.toMatchObject({
+        exitCode: 2,
+        message: `Bad value for --callbacks: ${bad}`,
+      });
+    }
+    await expect(start(['*'], { host: '0.0.0.0' })).rejects.toMatchObject({ exitCode: 2 });
+  });
+});

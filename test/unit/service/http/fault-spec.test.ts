@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { createFaults } from '../../../../src/service/http/fault.ts';
+import { parseFault } from '../../../../src/service/http/fault-spec.ts';
+
+describe('parseFault', () => {
+  it.each([
+    ['status=429,times=2,retry-after=1', { effects: { status: 429, retryAfter: 1 }, times: 2 }],
+    ['delay=2s', { effects: { delay: 2000 } }],
+    ['delay=1.5', { effects: { delay: 1500 } }],
+    ['delay=250ms', { effects: { delay: 250 } }],
+    ['drop-after=64k', { effects: { dropAfter: 65_536 } }],
+    ['drop-after=2M', { effects: { dropAfter: 2_097_152 } }],
+    ['drop-after=0', { effects: { dropAfter: 0 } }],
+    ['truncate', { effects: { truncate: true } }],
+    ['wav-header=per-chunk', { effects: { wavHeader: 'per-chunk' } }],
+    ['content-type=text/html', { effects: { contentType: 'text/html' } }],
+    ['hang,match=a=b,rate=0.1', { effects: { hang: true }, match: 'a=b', rate: 0.1 }],
+  ])('reads %s', (spec, fault) => {
+    expect(parseFault(spec)).toEqual({ spec, ...fault });
+  });
+
+  it.each([
+    ['', 'there is no ""'],
+    ['sleep=2s', 'there is no "sleep"'],
+    ['__proto__', 'there is no "__proto__"'],
+    ['status=200', '"status=200" is not understood'],
+    ['status=abc', '"status=abc" is not understood'],
+    ['delay=soon', '"delay=soon" is not understood'],
+    ['drop-after=1.5k', '"drop-after=1.5k" is not understood'],
+    ['truncate=yes', '"truncate=yes" is not understood'],
+    ['wav-header=half', '"wav-header=half" is not understood'],
+    ['hang,rate=2', '"rate=2" is not understood'],
+    ['hang,times=0', '"times=0" is not understood'],
+    ['hang,match=', '"match=" is not understood'],
+    ['times=2,match=x', 'it says when, but not what'],
+    ['retry-after=1', 'it says when, but not what'],
+  ])('refuses "%s"', (spec, reason) => {
+    expect(() => parseFault(spec)).toThrow(`Bad value for --fault: ${spec}: ${reason}`);
+  });
+});
+
+describe('createFaults', () => {
+  it('rolls the dice for each request', () => {
+    const dice = [0.05, 0.1, 0.99, 0];
+    const effectsOn = createFaults([parseFault('hang,rate=0.1')], () => dice.shift() ?? 1);
+    const hangs = Array.from({ length: 4 }, () => effectsOn('text').hang ?? false);
+    expect(hangs).toEqual([true, false, false, true]);
+  });
+
+  it('lets the first of several faults decide, and counts all that met', () => {
+    const effectsOn = createFaults(
+      ['status=500,times=1', 'status=503,times=1,retry-after=2'].map(parseFault),
+    );
+    expect(effectsOn('text')).toEqual({ status: 500, retryAfter: 2 });
+    expect(effectsOn('text')).toEqual({});
+  });
+});
