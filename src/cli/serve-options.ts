@@ -1,0 +1,122 @@
+import { Command, Option } from 'commander';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Fault } from '../service/http/fault.ts';
+import { parseFault } from '../service/http/fault-spec.ts';
+import { type Kind, number } from '../settings/kind.ts';
+import { isLoopback } from '../settings/nearby.ts';
+import { parse } from './command-line.ts';
+
+export type LogForm = 'text' | 'json';
+
+/** How the service is to be run. */
+export interface ServeOptions {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** `undefined`: make one; `null`: let everybody in. */
+  readonly apiKey: string | null | undefined;
+  /** Empty, or as in `/api`. */
+  readonly basePath: string;
+  readonly workers: number | undefined;
+  readonly maxQueue: number | undefined;
+  readonly maxText: number | undefined;
+  readonly callbacks: readonly string[];
+  readonly faults: readonly Fault[];
+  readonly log: LogForm | undefined;
+  readonly readyFile: string | undefined;
+  readonly json: boolean;
+}
+
+type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile' | 'log', string>> &
+  Partial<Record<'workers' | 'maxQueue' | 'maxText', string>> &
+  Partial<Record<'callbacks' | 'fault', string[]>> & { auth: boolean; json?: boolean; help?: boolean };
+
+const DEFAULT_HOST = '127.0.0.1';
+const DEFAULT_PORT = '8787';
+
+/**
+ * Reads the arguments of `tts serve`; `help` stands for the wish to see the text of it.
+ * @throws TtsError usage
+ */
+export function readServeOptions(
+  argv: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): ServeOptions | { readonly help: string } {
+  const command = serveCommand();
+  const flags: Flags = parse(command, argv).opts();
+  if (flags.help) return { help: command.helpInformation().trimEnd() };
+  const host = flags.host ?? DEFAULT_HOST;
+  return {
+    host,
+    port: required('--port', flags.port ?? DEFAULT_PORT, number({ min: 0, max: 65_535, whole: true })),
+    apiKey: readKey(flags, env, host),
+    basePath: readBasePath(flags.basePath ?? ''),
+    workers: optional('--workers', flags.workers, number({ min: 1, max: 256, whole: true })),
+    maxQueue: optional('--max-queue', flags.maxQueue, number({ min: 1, max: 1e6, whole: true })),
+    maxText: optional('--max-text', flags.maxText, number({ min: 1, max: 1e6, whole: true })),
+    callbacks: flags.callbacks ?? [],
+    faults: (flags.fault ?? []).map(parseFault),
+    log: flags.log as LogForm | undefined,
+    readyFile: flags.readyFile,
+    json: flags.json ?? false,
+  };
+}
+
+function serveCommand(): Command {
+  return new Command('tts serve')
+    .description('Be the service: POST /tts, on this machine, without a network.')
+    .helpOption(false)
+    .option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`)
+    .option('--port <n>', `port; 0 picks a free one (default: ${DEFAULT_PORT})`)
+    .option('--api-key <key>', 'what clients have to send; or TTS_API_KEY (default: one is made and printed)')
+    .option('--no-auth', 'let in everybody on this machine')
+    .option('--base-path <path>', 'in front of /tts, as in /api (default: none)')
+    .option('--workers <n>', 'threads that speak (default: the number of cores)')
+    .option('--max-queue <n>', 'requests that may wait; further ones get 503')
+    .option('--max-text <n>', 'characters of the longest text')
+    .option('--callbacks <origin...>', 'origins that audio may be sent to; "*": all public ones')
+    .option('--fault <spec...>', 'fail on purpose, as in status=429,times=2,retry-after=1')
+    .addOption(new Option('--log <form>', 'a line on stderr for every request').choices(['text', 'json']))
+    .option('--ready-file <file>', 'write the base URL there as soon as it listens')
+    .option('--json', 'print the address as one line of JSON on stdout')
+    .option('-h, --help', 'this');
+}
+
+function readKey(
+  { auth, apiKey }: Flags,
+  env: Readonly<Record<string, string | undefined>>,
+  host: string,
+): string | null | undefined {
+  if (auth) return checkedKey(apiKey ?? (env.TTS_API_KEY || undefined));
+  if (apiKey !== undefined) throw usage('--no-auth and --api-key contradict each other', 'leave one out');
+  if (isLoopback(host)) return null;
+  throw usage(
+    `--no-auth would let the whole network in through ${host}`,
+    'use --api-key, or --host 127.0.0.1',
+  );
+}
+
+function checkedKey(key: string | undefined): string | undefined {
+  if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key;
+  throw usage('The API key is not one', 'a key has no spaces, line breaks or letters beyond ASCII');
+}
+
+function readBasePath(value: string): string {
+  const path = value.replace(/\/+$/, '');
+  if (/^(\/[\w.~-]+)*$/.test(path)) return path;
+  throw usage(`Bad value for --base-path: ${value}`, 'it begins with a slash, as in /api');
+}
+
+function required<T>(option: string, value: string, kind: Kind<T>): T {
+  const read = kind.text(value);
+  if (read !== undefined) return read;
+  throw usage(`Bad value for ${option}: ${value}`, `${kind.allowed} is needed`);
+}
+
+function optional<T>(option: string, value: string | undefined, kind: Kind<T>): T | undefined {
+  return value === undefined ? undefined : required(option, value, kind);
+}
+
+function usage(message: string, hint: string): TtsError {
+  return new TtsError(message, { exitCode: ExitCode.usage, hint });
+}
