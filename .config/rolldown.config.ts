@@ -5,7 +5,7 @@ import { defineConfig } from 'rolldown';
  * that a run loads only what it uses: that is what start-up time hangs on.
  */
 export default defineConfig({
-  input: { main: 'src/main.ts' },
+  input: { main: 'src/main.ts', worker: 'src/service/engine/worker.ts' },
   platform: 'node',
   tsconfig: true,
   output: {

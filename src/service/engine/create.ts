@@ -1,0 +1,71 @@
+import { availableParallelism } from 'node:os';
+import type { Engine } from '../engine.ts';
+import { loadAssets } from './assets.ts';
+import { FairQueue, type QueueLimits } from './fair-queue.ts';
+import type { Job } from './job.ts';
+import { normalise } from './normalise.ts';
+import { createSection, type Section } from './section.ts';
+import { FliteThread } from './thread.ts';
+import { FLITE_SPEAKERS, fliteUse } from './voices.ts';
+
+export interface EngineOptions extends Partial<QueueLimits> {
+  /** The built worker; by default it stands beside the file that this code was built into. */
+  readonly worker?: URL | undefined;
+  /** Folders, as in `PATH`, to look for `espeak-ng` in. Without it, there are the built-in voices only. */
+  readonly path?: string | undefined;
+}
+
+export interface BuiltInEngine extends Engine {
+  /** Starts all workers. Without it, the first one starts by itself and the others when there is work for them. */
+  prepare(): Promise<void>;
+}
+
+const DEFAULT_MAX_QUEUE = 64;
+
+/** @throws when there is an `espeak-ng` that does not work */
+export async function createEngine(options: EngineOptions = {}): Promise<BuiltInEngine> {
+  const limits = {
+    workers: options.workers ?? availableParallelism(),
+    maxQueue: options.maxQueue ?? DEFAULT_MAX_QUEUE,
+  };
+  const queue = openFlite(limits, options.worker ?? new URL('worker.cjs', import.meta.url));
+  const sections = [fliteSection(queue), ...(await espeakSections(options.path, limits))];
+  const speaking = new Map(sections.flatMap(({ speakers, speak }) => speakers.map(({ no }) => [no, speak])));
+  return {
+    speakers: sections.flatMap(({ speakers }) => speakers),
+    get workers() {
+      return queue.ready;
+    },
+    speak(utterance, signal) {
+      const speak = speaking.get(utterance.speaker.no);
+      if (!speak) throw new RangeError(`there is no speaker ${utterance.speaker.no}`);
+      return speak(utterance, signal);
+    },
+    prepare: () => queue.prepare(),
+    async close() {
+      await Promise.all(sections.map((section) => section.close()));
+    },
+  };
+}
+
+function openFlite({ workers, maxQueue }: QueueLimits, worker: URL): FairQueue<Job> {
+  const assets = loadAssets();
+  const threads = Array.from({ length: workers }, () => new FliteThread(worker, assets));
+  threads[0]?.prepare().catch(() => {}); // the first job tries again, and reports it
+  return new FairQueue<Job>(threads, maxQueue);
+}
+
+function fliteSection(queue: FairQueue<Job>): Section {
+  return createSection(FLITE_SPEAKERS, queue, ({ speaker, style }) => ({
+    normalise,
+    job: (text, finish) => ({ use: fliteUse(speaker, style, text), finish }),
+    complaint: 'The built-in voice speaks English only, and there is nothing in this text that it could read',
+  }));
+}
+
+async function espeakSections(path: string | undefined, limits: QueueLimits): Promise<Section[]> {
+  if (path === undefined) return [];
+  const { openEspeak } = await import('./espeak-section.ts');
+  const section = await openEspeak(path, limits);
+  return section ? [section] : [];
+}

@@ -1,0 +1,34 @@
+import { loadResamplerBytes } from './assets.ts';
+import { type EspeakJob, EspeakProcess } from './espeak.ts';
+import { listEspeakVoices } from './espeak-voices.ts';
+import { FairQueue, type QueueLimits } from './fair-queue.ts';
+import { findProgram } from './find-program.ts';
+import { loadResampler } from './resampler.ts';
+import { createSection, type Section } from './section.ts';
+
+/**
+ * The voices of a system `espeak-ng`, which speaks more than a hundred languages.
+ *
+ * @param path folders as in `PATH`
+ * @returns nothing where there is no such program
+ * @throws when there is one that cannot list its voices
+ */
+export async function openEspeak(path: string, limits: QueueLimits): Promise<Section | undefined> {
+  const program = await findProgram('espeak-ng', path);
+  if (program === undefined) return undefined;
+  const [voices, wasm] = await Promise.all([listEspeakVoices(program), loadResamplerBytes()]);
+  const resampler = await loadResampler(wasm);
+  const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess(program, resampler));
+  const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
+  const speakers = voices.map(({ speaker }) => speaker);
+  return createSection(speakers, new FairQueue<EspeakJob>(lanes, limits.maxQueue), ({ speaker, style }) => ({
+    normalise: readable,
+    job: (text, finish) => ({ text, voice: files.get(speaker.no) ?? '', style, finish }),
+    complaint: 'There is nothing in this text that could be read',
+  }));
+}
+
+/** Control characters are nothing to read, and a NUL would end the text. */
+function readable(sentence: string): string {
+  return sentence.replace(/\p{Cc}+/gu, ' ').trim();
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Speaker } from '../engine.ts';
+
+export interface EspeakVoice {
+  readonly speaker: Speaker;
+  /** The voice's file below espeak-ng's folder of voices, which names it without doubt. */
+  readonly file: string;
+}
+
+const FIRST_NUMBER = 101;
+
+/** Hz, of all voices of espeak-ng. */
+export const ESPEAK_RATE = 22_050;
+
+/** A line of `espeak-ng --voices`: `Pty Language Age/Gender VoiceName File OtherLanguages`. */
+const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)/u;
+
+/**
+ * Asks espeak-ng for its voices and numbers them from 101, by language tag and name.
+ *
+ * @throws when the program cannot be run
+ */
+export async function listEspeakVoices(program: string): Promise<EspeakVoice[]> {
+  const { stdout } = await promisify(execFile)(program, ['--voices'], { timeout: 10_000 });
+  const voices = stdout.split('\n').flatMap((line) => {
+    const columns = LINE.exec(line)?.groups;
+    return columns ? [columns] : [];
+  });
+  const ordered = voices
+    .map(({ language = '', name = '', file = '' }) => ({
+      language: canonical(language),
+      name: readable(name),
+      file,
+    }))
+    .sort((a, b) => compare(a.language, b.language) || compare(a.name, b.name) || compare(a.file, b.file));
+  return ordered.map(({ language, name, file }, index) => ({
+    speaker: { no: FIRST_NUMBER + index, name, kind: 'neo.one', language, sampleRate: ESPEAK_RATE },
+    file,
+  }));
+}
+
+/** By code units, so that the order is that of no locale. */
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** espeak-ng writes language tags in lower case, and a few that are none. */
+function canonical(language: string): string {
+  try {
+    return Intl.getCanonicalLocales(language)[0] ?? language;
+  } catch {
+    return language;
+  }
+}
+
+function readable(name: string): string {
+  return name.replaceAll('_', ' ').trim();
+}

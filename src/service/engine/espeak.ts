@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { buffer, text } from 'node:stream/consumers';
+import { readWav } from '../../audio/wav-reader.ts';
+import type { Style } from '../engine.ts';
+import { Refusal } from '../refusal.ts';
+import { ESPEAK_RATE } from './espeak-voices.ts';
+import { type Finish, finish } from './finish.ts';
+import type { Lane } from './lane.ts';
+import type { Resampler } from './resampler.ts';
+import type { Samples } from './samples.ts';
+
+export interface EspeakJob {
+  readonly text: string;
+  /** The file of the voice. */
+  readonly voice: string;
+  readonly style: Style;
+  readonly finish: Finish;
+}
+
+/** Words a minute, and what espeak-ng takes. */
+const SPEED = { normal: 175, least: 80, most: 450 };
+
+/** A scale of its own. */
+const PITCH = { normal: 50, least: 0, most: 99 };
+
+/** Runs a system `espeak-ng` for each segment. The text goes to its stdin and never among its arguments. */
+export class EspeakProcess implements Lane<EspeakJob> {
+  readonly ready = true;
+  readonly #program: string;
+  readonly #resampler: (from: number, to: number) => Resampler;
+
+  constructor(program: string, resampler: (from: number, to: number) => Resampler) {
+    this.#program = program;
+    this.#resampler = resampler;
+  }
+
+  async prepare(): Promise<void> {}
+
+  async run(job: EspeakJob, signal: AbortSignal): Promise<Int16Array> {
+    try {
+      return finish(await this.#speak(job, signal), job.finish, this.#resampler);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new Refusal(500, 'engine_failed', `espeak-ng failed: ${(error as Error).message}`);
+    }
+  }
+
+  /** Nothing is left to end: a process lasts no longer than its job. */
+  async close(): Promise<void> {}
+
+  async #speak({ text: words, voice, style }: EspeakJob, signal: AbortSignal): Promise<Samples> {
+    const options = [
+      '-v',
+      voice,
+      '-s',
+      scaled(SPEED, style.rate),
+      '-p',
+      scaled(PITCH, style.pitch),
+      '-b',
+      '1',
+      '-z',
+    ];
+    const child = spawn(this.#program, [...options, '--stdin', '--stdout'], {
+      signal,
+      killSignal: 'SIGKILL',
+    });
+    child.stdin.on('error', () => {}); // a process that ended too early tells why by its status
+    child.stdin.end(words);
+    const [wav, complaint, [status]] = await Promise.all([
+      buffer(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    if (status !== 0) throw new Error(complaint.trim() || `it ended with status ${status}`);
+    return await readSamples(wav);
+  }
+}
+
+function scaled({ normal, least, most }: typeof SPEED, factor: number): string {
+  return String(Math.max(least, Math.min(most, Math.round(normal * factor))));
+}
+
+/** espeak-ng writes nothing at all where there is nothing to say. */
+async function readSamples(wav: Uint8Array): Promise<Samples> {
+  if (wav.length === 0) return { samples: new Int16Array(), sampleRate: ESPEAK_RATE };
+  const { format, pcm } = await readWav(only(wav));
+  const bytes = Uint8Array.from(await buffer(pcm));
+  return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,90 @@
+import boot, { type Speex } from '@echogarden/speex-resampler-wasm/simd';
+import { join } from './samples.ts';
+
+/** Frames that go through the resampler at once. */
+const BLOCK = 4096;
+
+/** From 0 to 10, as Speex counts: a filter of 96 taps, and 90 dB between a sine and everything else. */
+const QUALITY = 6;
+
+/** Addresses of the C heap that one resampler owns. */
+interface Heap {
+  readonly input: number;
+  readonly output: number;
+  readonly inputFrames: number;
+  readonly outputFrames: number;
+}
+
+/**
+ * Makes resamplers, for rates in whole Hz.
+ *
+ * @param wasm the bytes of `speex-resampler-simd.wasm`
+ */
+export async function loadResampler(wasm: Uint8Array): Promise<(from: number, to: number) => Resampler> {
+  const speex = await boot({ wasmBinary: wasm });
+  return (from, to) => new Resampler(speex, from, to);
+}
+
+/**
+ * Brings a stream of mono samples, in pieces of any length, from one rate to another: band-limited, without delay,
+ * and as long as it was to the frame. `end` or `free` must be called at last, since the memory is not JavaScript's.
+ */
+export class Resampler {
+  readonly #speex: Speex;
+  readonly #state: number;
+  readonly #heap: Heap;
+  /** Frames that one block may become. */
+  readonly #room: number;
+
+  constructor(speex: Speex, from: number, to: number) {
+    this.#speex = speex;
+    this.#room = Math.ceil((BLOCK * to) / from) + 1;
+    this.#heap = {
+      input: speex._malloc(4 * BLOCK),
+      output: speex._malloc(4 * this.#room),
+      inputFrames: speex._malloc(4),
+      outputFrames: speex._malloc(4),
+    };
+    this.#state = speex._speex_resampler_init(1, from, to, QUALITY, 0);
+    if (this.#state === 0) throw new RangeError(`no resampler from ${from} Hz to ${to} Hz`);
+    speex._speex_resampler_skip_zeros(this.#state);
+  }
+
+  push(samples: Float32Array): Float32Array {
+    const pieces: Float32Array[] = [];
+    for (let start = 0; start < samples.length; ) {
+      const block = samples.subarray(start, start + BLOCK);
+      const { used, made } = this.#process(block);
+      start += used;
+      pieces.push(made);
+    }
+    return join(pieces);
+  }
+
+  /** @returns what the filter still holds */
+  end(): Float32Array {
+    const latency = this.#speex._speex_resampler_get_input_latency(this.#state);
+    const rest = this.push(new Float32Array(latency));
+    this.free();
+    return rest;
+  }
+
+  free(): void {
+    this.#speex._speex_resampler_destroy(this.#state);
+    for (const address of Object.values(this.#heap)) this.#speex._free(address);
+  }
+
+  #process(block: Float32Array): { used: number; made: Float32Array } {
+    // The views are asked for anew each time: they change when the heap grows.
+    const { HEAPF32: floats, HEAPU32: words } = this.#speex;
+    const { input, output, inputFrames, outputFrames } = this.#heap;
+    floats.set(block, input / 4);
+    words[inputFrames / 4] = block.length;
+    words[outputFrames / 4] = this.#room;
+    this.#speex._speex_resampler_process_float(this.#state, 0, input, inputFrames, output, outputFrames);
+    const used = words[inputFrames / 4] ?? 0;
+    const made = words[outputFrames / 4] ?? 0;
+    if (used === 0 && made === 0) throw new Error('the resampler stands still');
+    return { used, made: floats.slice(output / 4, output / 4 + made) };
+  }
+}

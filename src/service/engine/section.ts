@@ -1,0 +1,25 @@
+import type { Speaker, Utterance } from '../engine.ts';
+import type { FairQueue } from './fair-queue.ts';
+import type { Recipe } from './jobs.ts';
+
+/** The speakers of one kind of program, and how they are made to speak. */
+export interface Section {
+  readonly speakers: readonly Speaker[];
+  speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
+  close(): Promise<void>;
+}
+
+export function createSection<Job>(
+  speakers: readonly Speaker[],
+  queue: FairQueue<Job>,
+  recipe: (utterance: Utterance) => Recipe<Job>,
+): Section {
+  return {
+    speakers,
+    async *speak(utterance, signal) {
+      const { jobs } = await import('./jobs.ts'); // Intl.Segmenter takes 8 ms to load: the first worker starts meanwhile
+      yield* queue.run(jobs(utterance, recipe(utterance)), signal);
+    },
+    close: () => queue.close(),
+  };
+}

@@ -1,0 +1,23 @@
+/** The C API of the Speex resampler (speex_resampler.h) as Emscripten exports it. Addresses are in bytes. */
+declare module '@echogarden/speex-resampler-wasm/simd' {
+  export interface Speex {
+    readonly HEAPU32: Uint32Array;
+    readonly HEAPF32: Float32Array;
+    _malloc(bytes: number): number;
+    _free(address: number): void;
+    _speex_resampler_init(channels: number, from: number, to: number, quality: number, error: number): number;
+    _speex_resampler_destroy(state: number): void;
+    _speex_resampler_skip_zeros(state: number): number;
+    _speex_resampler_get_input_latency(state: number): number;
+    _speex_resampler_process_float(
+      state: number,
+      channel: number,
+      input: number,
+      inputFrames: number,
+      output: number,
+      outputFrames: number,
+    ): number;
+  }
+  const boot: (options: { wasmBinary: Uint8Array }) => Promise<Speex>;
+  export default boot;
+}

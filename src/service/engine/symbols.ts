@@ -1,0 +1,80 @@
+/** A pattern and what Flite reads in its place, `$1` being the first group. */
+export type Spelling = readonly [pattern: RegExp, spoken: string];
+
+const AMOUNT = String.raw`\s?(\d[\d.,]*\d|\d)(\s(?:hundred|thousand|million|billion|trillion)\b)?`;
+
+/** Currencies before or behind an amount, or alone. Flite knows the dollar sign by itself. */
+const CURRENCIES: readonly Spelling[] = [
+  ['€', 'euros'],
+  ['£', 'pounds'],
+  ['¥', 'yen'],
+  ['₹', 'rupees'],
+  ['₩', 'won'],
+  ['₽', 'rubles'],
+  ['₿', 'bitcoins'],
+  ['¢', 'cents'],
+].flatMap(([sign, name]): Spelling[] => [
+  [new RegExp(`${sign}${AMOUNT}`, 'giu'), `$1$2 ${name}`],
+  [new RegExp(`${sign}`, 'gu'), ` ${name} `],
+]);
+
+const FRACTIONS: readonly Spelling[] = [
+  ['½', 'a half'],
+  ['⅓', 'a third'],
+  ['⅔', 'two thirds'],
+  ['¼', 'a quarter'],
+  ['¾', 'three quarters'],
+  ['⅕', 'a fifth'],
+  ['⅛', 'an eighth'],
+  ['⅜', 'three eighths'],
+  ['⅝', 'five eighths'],
+  ['⅞', 'seven eighths'],
+].flatMap(([sign, name]): Spelling[] => [
+  [new RegExp(`(\\d)\\s?${sign}`, 'gu'), `$1 and ${name} `],
+  [new RegExp(`${sign}`, 'gu'), ` ${name} `],
+]);
+
+const SIGNS: readonly Spelling[] = [
+  [/°\s?C\b/gu, ' degrees Celsius '],
+  [/°\s?F\b/gu, ' degrees Fahrenheit '],
+  [/℃/gu, ' degrees Celsius '],
+  [/℉/gu, ' degrees Fahrenheit '],
+  [/[°˚]/gu, ' degrees '],
+  [/§§?/gu, ' section '],
+  [/¶/gu, ' paragraph '],
+  [/№/gu, ' number '],
+  [/‰/gu, ' per mille '],
+  [/²/gu, ' squared '],
+  [/³/gu, ' cubed '],
+  [/µ|μ(?=[a-z])/gu, ' micro '],
+  [/π/gu, ' pi '],
+  [/Ω|Ω/gu, ' ohms '],
+  [/×/gu, ' times '],
+  [/÷/gu, ' divided by '],
+  [/±/gu, ' plus or minus '],
+  [/√/gu, ' root of '],
+  [/∞/gu, ' infinity '],
+  [/≈/gu, ' about '],
+  [/≠/gu, ' is not equal to '],
+  [/≤/gu, ' at most '],
+  [/≥/gu, ' at least '],
+  [/[→⇒]/gu, ' to '],
+];
+
+/** Punctuation that ASCII has under another form. */
+const PUNCTUATION: readonly Spelling[] = [
+  [/[‘’‚‛′ʼ´]/gu, "'"],
+  [/[“”„‟″«»‹›]/gu, '"'],
+  [/(\d)\s?[–—‒]\s?(?=\d)/gu, '$1 to '],
+  [/−\s?(?=\d)/gu, ' minus '],
+  [/[‐‑−]/gu, '-'],
+  [/\s*[–—―‒]+\s*/gu, ', '],
+  [/…/gu, '...'],
+  [/[。।]/gu, '. '],
+  [/[、،]/gu, ', '],
+  [/[·•‣◦]/gu, ', '],
+  [/[¡¿]/gu, ''],
+];
+
+/** In the order in which they are applied. */
+export const SPELLINGS: readonly Spelling[] = [...CURRENCIES, ...FRACTIONS, ...SIGNS, ...PUNCTUATION];

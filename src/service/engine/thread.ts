@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Refusal } from '../refusal.ts';
+import type { Assets } from './assets.ts';
+import type { Job } from './job.ts';
+import type { Lane } from './lane.ts';
+
+/**
+ * A worker thread with Flite in it. Flite cannot be interrupted, so to stop it is to end its thread; the next one
+ * starts at once, as it does when a thread dies by itself. An idle thread does not keep the process alive.
+ */
+export class FliteThread implements Lane<Job> {
+  readonly #file: URL;
+  readonly #assets: Promise<Assets>;
+  #worker: Worker | undefined;
+  #booted: Promise<Worker> | undefined;
+  #ready = false;
+  #closed = false;
+
+  /** @param file the built worker */
+  constructor(file: URL, assets: Promise<Assets>) {
+    this.#file = file;
+    this.#assets = assets;
+  }
+
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  async prepare(): Promise<void> {
+    await this.#start();
+  }
+
+  async run(job: Job, signal: AbortSignal): Promise<Int16Array> {
+    const worker = await this.#start().catch(fail);
+    signal.throwIfAborted();
+    const stop = () => void worker.terminate();
+    signal.addEventListener('abort', stop);
+    worker.ref();
+    worker.postMessage(job);
+    try {
+      return (await answer(worker)) as Int16Array;
+    } catch (error) {
+      signal.throwIfAborted();
+      return fail(error);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      worker.unref();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#worker?.terminate();
+  }
+
+  #start(): Promise<Worker> {
+    this.#booted ??= this.#boot();
+    return this.#booted;
+  }
+
+  async #boot(): Promise<Worker> {
+    if (this.#closed) throw new Error('the engine is closed');
+    const worker = new Worker(this.#file, { name: 'speech', execArgv: [] });
+    this.#worker = worker;
+    worker.on('error', () => {}); // whoever waits for an answer hears of it, and the exit follows
+    worker.once('exit', () => this.#ended());
+    const equipped = this.#assets.then((assets) => worker.postMessage(assets));
+    try {
+      await Promise.all([equipped, answer(worker)]);
+    } catch (error) {
+      await worker.terminate();
+      throw error;
+    }
+    this.#ready = true;
+    worker.unref();
+    return worker;
+  }
+
+  /** A thread that never became ready is not started again before there is a job: it would most likely end again. */
+  #ended(): void {
+    const again = this.#ready && !this.#closed;
+    this.#ready = false;
+    this.#booted = undefined;
+    if (again) this.#start().catch(() => {}); // the next job tries again, and reports it
+  }
+}
+
+/** @returns the next message; @throws what ended the thread before it */
+async function answer(worker: Worker): Promise<unknown> {
+  const waiting = new AbortController();
+  const { signal } = waiting;
+  const ended = once(worker, 'exit', { signal }).then(() => {
+    throw new Error('its thread ended');
+  });
+  try {
+    const [message] = await Promise.race([once(worker, 'message', { signal }), ended]);
+    return message;
+  } finally {
+    waiting.abort();
+  }
+}
+
+function fail(cause: unknown): never {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  throw new Refusal(500, 'engine_failed', `The voice failed: ${reason}`);
+}
