@@ -1,4 +1,5 @@
 import { defineConfig } from 'rolldown';
+import { spared } from './spared.ts';
 
 /**
  * Two programs, `main` and the speech worker. Every `await import()` in the source is a chunk of its own, so
@@ -8,6 +9,7 @@ export default defineConfig({
   input: { main: 'src/main.ts', worker: 'src/service/engine/worker.ts' },
   platform: 'node',
   tsconfig: true,
+  plugins: [spared()],
   output: {
     dir: 'dist',
     format: 'cjs',

@@ -1,6 +1,5 @@
 import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { isatty } from 'node:tty';
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
@@ -29,6 +28,8 @@ export interface Host {
   readonly home: string;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
+  /** Whether a process with this number runs on this machine. */
+  isRunning(pid: number): boolean;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
@@ -48,28 +49,47 @@ export function hostOf(process: NodeJS.Process): Host {
     },
     platform: process.platform,
     pid: process.pid,
+    isRunning: (pid) => isRunning(process, pid),
     stdin: {
-      isTTY: isatty(0),
+      get isTTY() {
+        return isTerminal(process, 0);
+      },
       get stream() {
         return process.stdin;
       },
     },
-    stdout: outputOf(() => process.stdout, 1),
-    stderr: outputOf(() => process.stderr, 2),
+    stdout: outputOf(process, 'stdout'),
+    stderr: outputOf(process, 'stderr'),
     on: (signal, listener) => void process.on(signal, listener),
     off: (signal, listener) => void process.off(signal, listener),
   };
 }
 
-function outputOf(stream: () => NodeJS.WriteStream, fd: number): Output {
+function isRunning(process: NodeJS.Process, pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+function outputOf(process: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
+  const fd = name === 'stdout' ? 1 : 2;
   return {
     fd,
-    isTTY: isatty(fd),
+    get isTTY() {
+      return isTerminal(process, fd);
+    },
     get columns() {
-      return stream().columns;
+      return process[name].columns;
     },
     get stream() {
-      return stream();
+      return process[name];
     },
   };
+}
+
+/** Looked up when asked, since the module behind it brings the whole network stack with it: 2 ms of every start. */
+function isTerminal(process: NodeJS.Process, fd: number): boolean {
+  return process.getBuiltinModule('node:tty').isatty(fd);
 }

@@ -10,7 +10,7 @@ export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-chan
 export class WavError extends Error {
   override readonly name = 'WavError';
   readonly problem: WavProblem;
-  /** With `not-wav`: the first bytes of the body, 1024 at most, to be quoted or recognised. */
+  /** With `not-wav`: the first bytes of the body, 1024 at most, to be quoted or recognised. Of length 0: an empty body. */
   readonly head: Uint8Array | undefined;
 
   /** @param message what is wrong, in one line without a full stop at its end */

@@ -41,7 +41,7 @@ export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptio
 async function expectWav(reader: ByteReader): Promise<void> {
   const head = Buffer.from(await reader.peek(RIFF_BYTES));
   if (beginsWav(head)) return;
-  if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV');
+  if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV', head);
   if (head.length < RIFF_BYTES && 'RIFF'.startsWith(head.toString('latin1', 0, 4))) {
     throw endsEarly();
   }

@@ -1,4 +1,5 @@
 import type { Speech } from '../audio/pcm.ts';
+import { releasing } from '../audio/releasing.ts';
 import { WavError } from '../audio/wav-error.ts';
 import { readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
@@ -24,7 +25,8 @@ export async function readAnswer(answer: Answer, expected: Expectation): Promise
   const body = await plainBody(answer);
   try {
     const speech = await readWav(body, { streamed: expected.streamed, bodyBytes: bodyBytes(answer) });
-    return { ...speech, pcm: explained(speech.pcm, expected) };
+    const release = async () => void (await speech.pcm[Symbol.asyncIterator]().return?.());
+    return { ...speech, pcm: releasing(explained(speech.pcm, expected), release) };
   } catch (error) {
     if (expected.elsewhere && error instanceof WavError && isNoAudio(error)) return undefined;
     throw explain(error, expected);
@@ -44,7 +46,7 @@ function bodyBytes({ headers }: Answer): number | undefined {
 }
 
 function isNoAudio({ problem, head }: WavError): boolean {
-  return problem === 'not-wav' || (problem === 'incomplete' && head === undefined);
+  return problem === 'not-wav' || head?.length === 0;
 }
 
 async function* explained(pcm: AsyncIterable<Uint8Array>, expected: Expectation): AsyncGenerator<Uint8Array> {
@@ -90,5 +92,5 @@ function describe({ problem, message, head }: WavError): string {
 }
 
 function isText(bytes: Uint8Array): boolean {
-  return !/[^\P{Cc}\t\n\f\r\x1b\x80-\x9f]/u.test(Buffer.from(bytes).toString('latin1'));
+  return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
 }

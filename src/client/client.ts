@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Speech, sameFormat } from '../audio/pcm.ts';
+import { releasing } from '../audio/releasing.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { readAnswer } from './answer.ts';
 import { requestBody, type Voice } from './body.ts';
@@ -38,7 +39,9 @@ export function createClient(options: ClientOptions): Synthesize {
   return async (text, signal) => {
     const request = { body: requestBody(text, options.voice), signal, tries: { made: 0 } };
     const speech = await open(options, request);
-    return speech && { ...speech, pcm: resumed(speech, options, request) };
+    if (!speech) return undefined;
+    const release = async () => void (await speech.pcm[Symbol.asyncIterator]().return?.());
+    return { ...speech, pcm: releasing(resumed(speech, options, request), release) };
   };
 }
 

@@ -11,7 +11,12 @@ export interface Said {
   readonly files: readonly ConfigFile[];
 }
 
-export type Settings = { readonly [N in Name]: Setting<Value<N>> | undefined };
+/** A setting with a fallback is always there. */
+export type Settings = {
+  readonly [N in Name]: (typeof rules)[N] extends { readonly fallback: unknown }
+    ? Setting<Value<N>>
+    : Setting<Value<N>> | undefined;
+};
 
 /**
  * Option, environment, project config, user config, default: the first that says something wins. An environment

@@ -23,7 +23,13 @@ export interface Rule<T> {
   readonly userOnly?: true;
 }
 
-const rule = <T>(rule: Rule<T>): Rule<T> => rule;
+type Settled<T> = Rule<T> & { readonly fallback: T };
+
+function rule<T>(rule: Settled<T>): Settled<T>;
+function rule<T>(rule: Rule<T>): Rule<T>;
+function rule<T>(rule: Rule<T>): Rule<T> {
+  return rule;
+}
 
 export const rules = {
   speaker: rule({

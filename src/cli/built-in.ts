@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+import { createEngine } from '../service/engine/create.ts';
+import { startService } from '../service/service.ts';
+import type { NamedService } from './service.ts';
+
+export interface BuiltIn extends NamedService {
+  close(): Promise<void>;
+}
+
+/** The service that the tool carries, on a loopback port of its own, with a key that nobody else learns. */
+export async function startBuiltIn(): Promise<BuiltIn> {
+  const key = randomBytes(24).toString('base64url');
+  const engine = await createEngine({});
+  const service = await startService({ engine, apiKey: key });
+  return {
+    url: new URL(`${service.url}/tts`),
+    key,
+    keyOrigin: 'this run',
+    proxy: undefined,
+    async close() {
+      await service.close(0);
+      await engine.close();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { Command, CommanderError, Option } from 'commander';
+import { ExitCode, TtsError } from '../error.ts';
+import { type Rule, rules } from '../settings/rules.ts';
+
+export interface CommandLine {
+  /** What was said by options, by the names of the rules; nothing stands for what nobody said. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly words: readonly string[];
+  readonly files: readonly string[];
+  readonly help: boolean;
+  readonly version: boolean;
+}
+
+/**
+ * Reads the arguments of `tts speak`. It only collects: what the values may be and who else has a say is decided later.
+ * @throws TtsError (usage), for an unknown option with the nearest real one
+ */
+export function readCommandLine(argv: readonly string[]): CommandLine {
+  const command = speakCommand();
+  const { file, help = false, version = false, ...flags } = parse(command, argv).opts();
+  return { flags, words: command.args, files: file ?? [], help, version };
+}
+
+function speakCommand(): Command {
+  const command = new Command('tts').argument('[text...]').helpOption(false);
+  for (const { flags, help } of Object.values<Rule<unknown>>(rules)) {
+    if (flags === undefined) continue;
+    command.addOption(new Option(flags, help));
+    const opposite = oppositeOf(flags);
+    if (opposite) command.addOption(new Option(opposite).hideHelp());
+  }
+  return command
+    .addOption(
+      new Option('-f, --file <file|->').argParser((file: string, files: string[] = []) => [...files, file]),
+    )
+    .addOption(new Option('-h, --help'))
+    .addOption(new Option('-V, --version'));
+}
+
+/** `--no-x` for a switch `--x` and the other way round; without it commander would take one of them as said. */
+export function oppositeOf(flags: string): string | undefined {
+  if (/[<[]/.test(flags)) return undefined;
+  const long = /--[a-z-]+/.exec(flags)?.[0] ?? '';
+  return long.startsWith('--no-') ? long.replace('--no-', '--') : long.replace('--', '--no-');
+}
+
+/** Lets commander parse, with its complaints as errors of ours. */
+export function parse(command: Command, argv: readonly string[]): Command {
+  try {
+    return command
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} })
+      .parse(argv, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) throw usage(error);
+    throw error;
+  }
+}
+
+function usage({ message, code }: CommanderError): TtsError {
+  const [, what = '', suggestion] =
+    /^(?:error: )?([^\n]*)(?:\n\(Did you mean (?:one of )?(.*)\?\))?/.exec(message) ?? [];
+  const meant = suggestion === undefined ? 'see tts --help' : `did you mean ${suggestion}?`;
+  const hint =
+    code === 'commander.unknownOption' ? `${meant} To speak it, put -- in front of the text` : meant;
+  return new TtsError(what, { exitCode: ExitCode.usage, hint });
+}

@@ -1,0 +1,49 @@
+import { type ClientEvent, createClient, type Synthesize } from '../client/client.ts';
+import { createTransport } from '../client/transport.ts';
+import type { Settings } from '../settings/resolve.ts';
+import type { NamedService } from './service.ts';
+
+/** A service that is ready to speak. */
+export interface Connection {
+  readonly synthesize: Synthesize;
+  close(): Promise<void>;
+}
+
+interface ConnectOptions {
+  readonly speaker: number;
+  readonly tell: (event: ClientEvent) => void;
+  /** Whether the service runs in this very process, and its engine with it. */
+  readonly builtIn: boolean;
+}
+
+/** The client of a service, as the settings want it. */
+export async function connect(
+  service: NamedService,
+  settings: Settings,
+  options: ConnectOptions,
+): Promise<Connection> {
+  const { speaker, tell, builtIn } = options;
+  const timeoutMs = settings.timeout.value * 1000;
+  const transport = await createTransport({
+    ...service,
+    connections: 1,
+    timeoutMs,
+    sharesWebAssembly: builtIn,
+  });
+  const voice = {
+    speaker,
+    stream: settings.stream?.value,
+    sampleRate: settings.sampleRate?.value,
+    instructions: settings.instructions?.value,
+    callbackUrl: settings.callbackUrl?.value.href,
+  };
+  const synthesize = createClient({
+    ...service,
+    transport,
+    voice,
+    timeoutMs,
+    retries: settings.retries.value,
+    tell,
+  });
+  return { synthesize, close: () => transport.close() };
+}

@@ -1,0 +1,95 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { ExitCode } from '../error.ts';
+import { type Name, type Rule, rules } from '../settings/rules.ts';
+import type { Context } from './commands.ts';
+import { tell } from './tell.ts';
+
+const WIDTH = 80;
+const FILE = { flags: '-f, --file <file|->', help: 'read the text from a file (repeatable); "-" is stdin' };
+const HELP = { flags: '-h, --help', help: 'this; tts speak --help tells more' };
+const VERSION = { flags: '-V, --version', help: 'the version' };
+
+/** Shown with an explanation even in the short help. */
+const COMMON: readonly Name[] = [
+  'speaker',
+  'output',
+  'stream',
+  'sampleRate',
+  'instructions',
+  'baseUrl',
+  'apiKey',
+];
+
+/** `tts --help`, and `tts speak --help`, which tells more. */
+export async function help({ host, named }: Pick<Context, 'host' | 'named'>): Promise<ExitCode> {
+  tell(host.stdout, named ? fullHelp() : shortHelp());
+  return ExitCode.ok;
+}
+
+export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode> {
+  tell(host.stdout, manifest.version);
+  return ExitCode.ok;
+}
+
+/** One screen of 24 lines: what it does, by example, and every option by name. */
+export function shortHelp(): string {
+  const others = (Object.keys(rules) as Name[]).filter((name) => !COMMON.includes(name));
+  return [
+    'Speaks any text: words, files, or what comes through a pipe.',
+    '',
+    '  tts "hello" -o hello.wav               to a file, with the built-in voice',
+    '  cat book.txt | tts --stream | aplay    heard while it is made',
+    '  tts -f news.txt -s 181 --base-url https://tts.example.com/api > news.wav',
+    '',
+    'tts [options] [text...]        speak; tts speak ... if the text is a command',
+    'tts serve [options]            be the service, for others',
+    '',
+    ...[...COMMON.map((name) => ruleOf(name)), FILE].map(({ flags = '', help }) => row(flags, help)),
+    '',
+    ...wrap('More:', [...others.map((name) => ruleOf(name).flags), HELP.flags, VERSION.flags]),
+    '',
+    'tts speak --help explains them all. Exit status: 0 when all of it was delivered.',
+  ].join('\n');
+}
+
+/** Every option with its environment variable, its config key and what holds when nobody says. */
+function fullHelp(): string {
+  const explained = (Object.keys(rules) as Name[]).map(ruleOf).filter(({ flags }) => flags !== undefined);
+  return [
+    'tts speak [options] [text...]',
+    '',
+    ...explained.flatMap((rule) => [row(rule.flags ?? '', rule.help), ...elsewhere(rule)]),
+    ...[FILE, HELP, VERSION].map(({ flags, help }) => row(flags, help)),
+  ].join('\n');
+}
+
+function ruleOf(name: Name): Rule<unknown> {
+  return rules[name] as Rule<unknown>;
+}
+
+function row(flags: string, help: string): string {
+  return `  ${flags.padEnd(27)} ${help}`;
+}
+
+function elsewhere({ env, envShown, key, fallback, otherwise }: Rule<unknown>): string[] {
+  const otherwiseShown = otherwise ?? (typeof fallback === 'boolean' ? undefined : fallback);
+  const parts = [
+    envShown ?? env,
+    key && `config: ${key}`,
+    otherwiseShown !== undefined && `else: ${otherwiseShown}`,
+  ];
+  const said = parts.filter(Boolean).join('; ');
+  return said === '' ? [] : [row('', `  ${said}`)];
+}
+
+/** Lines of entries, each kept whole, the first behind a label. */
+function wrap(label: string, entries: readonly (string | undefined)[]): string[] {
+  const lines = [label];
+  for (const entry of entries) {
+    if (entry === undefined) continue;
+    const last = lines.at(-1) ?? '';
+    if (last.length + 2 + entry.length <= WIDTH) lines[lines.length - 1] = `${last}  ${entry}`;
+    else lines.push(`${' '.repeat(label.length)}  ${entry}`);
+  }
+  return lines;
+}

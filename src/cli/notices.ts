@@ -1,0 +1,89 @@
+import { ExitCode, TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+
+/** Shorter ones would tear holes into ordinary words; no service has such keys. */
+const SHORTEST_SECRET = 4;
+
+/** Everything that is said to people and programs beside the audio: on stderr, and never a secret. */
+export class Notices {
+  quiet = false;
+  verbose = false;
+  json = false;
+  readonly #host: Host;
+  readonly #secrets = new Set<string>();
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** From here on this text is replaced by `***`, wherever it would appear. */
+  hide(secret: string): void {
+    if (secret.length < SHORTEST_SECRET) return;
+    for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
+      this.#secrets.add(form);
+  }
+
+  /** What a person should know, though nothing is wrong. */
+  note(text: string): void {
+    if (!this.quiet && !this.json) this.#line(`tts: ${text}`);
+  }
+
+  warn(text: string): void {
+    if (!this.quiet && !this.json) this.#line(`tts: warning: ${text}`);
+  }
+
+  /** What is done, step by step, with `--verbose`. */
+  detail(text: () => string): void {
+    if (this.verbose) this.#line(`tts: ${text()}`);
+  }
+
+  /** Text as it is, such as help that was not asked for. */
+  print(text: string): void {
+    this.#line(text);
+  }
+
+  /** Says what went wrong; the one place where errors are printed. Whatever is no TtsError is a defect. */
+  failure(error: unknown): ExitCode {
+    const known = error instanceof TtsError ? error : defect(error);
+    if (this.json)
+      this.#line(
+        JSON.stringify({ error: { message: known.message, hint: known.hint, exitCode: known.exitCode } }),
+      );
+    else
+      this.#line(
+        `tts: ${oneLine(known.message)}${known.hint === undefined ? '' : `\nhint: ${oneLine(known.hint)}`}`,
+      );
+    if (this.verbose || known.exitCode === ExitCode.defect)
+      for (const line of causes(known)) this.#line(line);
+    return known.exitCode;
+  }
+
+  /** Text without the secrets, for output elsewhere than here. */
+  redact(text: string): string {
+    return [...this.#secrets].reduce((safe, secret) => safe.replaceAll(secret, '***'), text);
+  }
+
+  #line(text: string): void {
+    // A closed stderr is no reason to stop speaking.
+    const { stream } = this.#host.stderr;
+    if (stream.listenerCount('error') === 0) stream.on('error', () => {});
+    stream.write(`${this.redact(text)}\n`);
+  }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
+}
+
+function defect(cause: unknown): TtsError {
+  return new TtsError(`a defect in tts itself: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    exitCode: ExitCode.defect,
+    hint: 'please report it, with the lines below',
+    cause,
+  });
+}
+
+/** The stack of each error that led to this one. */
+function* causes({ cause }: Error): Generator<string> {
+  for (let error = cause; error instanceof Error; error = error.cause) yield error.stack ?? error.message;
+}

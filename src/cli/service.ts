@@ -1,0 +1,53 @@
+import type { ProxyRoute } from '../client/transport.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+import type { ConfigFile } from '../settings/file.ts';
+import { assertKeyMayGo, findKey } from '../settings/key.ts';
+import { chooseProxy } from '../settings/proxy.ts';
+import type { Settings } from '../settings/resolve.ts';
+import type { Notices } from './notices.ts';
+
+/** A service somebody named, or `undefined` for the built-in one. */
+export interface NamedService {
+  /** With `/tts`. */
+  readonly url: URL;
+  readonly key: string;
+  readonly keyOrigin: string;
+  readonly proxy: ProxyRoute | undefined;
+}
+
+interface Source {
+  readonly host: Host;
+  readonly notices: Notices;
+  readonly files: readonly ConfigFile[];
+}
+
+/**
+ * Which service speaks, and whether it may have the key.
+ * @throws TtsError (usage, key)
+ */
+export function chooseService(
+  settings: Settings,
+  { host, notices, files }: Source,
+): NamedService | undefined {
+  const { baseUrl, proxy } = settings;
+  const key = findKey(settings, { cwd: host.cwd, home: host.home, files });
+  if (key) notices.hide(key.value);
+  if (!baseUrl) {
+    if (!key) return undefined;
+    throw new TtsError(`there is a key (${key.origin.name}), but no base URL to use it with`, {
+      exitCode: ExitCode.usage,
+      hint: 'name the service with --base-url or TTS_BASE_URL; without the key the built-in one speaks',
+    });
+  }
+  if (!key)
+    throw new TtsError(`no key for ${baseUrl.value.host}`, {
+      exitCode: ExitCode.key,
+      hint: 'set TTS_API_KEY, or TTS_API_KEY_FILE to a file that holds it',
+    });
+  assertKeyMayGo(key, baseUrl, settings);
+  const url = new URL(baseUrl.value);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/tts`;
+  if (proxy) notices.hide(proxy.value.password);
+  return { url, key: key.value, keyOrigin: key.origin.name, proxy: chooseProxy(settings, host.env, url) };
+}

@@ -1,0 +1,39 @@
+import { ExitCode, TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+import { type CommandLine, readCommandLine } from './command-line.ts';
+import type { Context } from './commands.ts';
+import { help, shortHelp, version } from './help.ts';
+
+/** `tts speak`. What it takes to make sound is loaded only once it is known that sound is wanted. */
+export async function run(context: Context): Promise<number> {
+  const { argv, host, notices } = context;
+  const line = readCommandLine(argv);
+  if (line.help) return help(context);
+  if (line.version) return version(context);
+  const input = inputOf(line, host);
+  if (!input) {
+    notices.print(shortHelp());
+    return ExitCode.usage;
+  }
+  const { speak } = await import('./speech.ts');
+  return speak({ flags: line.flags, ...input }, context);
+}
+
+/** Words, files, or standard input where something may come from it. */
+function inputOf(
+  { words, files }: CommandLine,
+  { stdin }: Host,
+): { words: readonly string[]; files: readonly string[] } | undefined {
+  if (words.length > 0 && files.length > 0)
+    throw new TtsError('the text is given twice, by words and with -f', {
+      exitCode: ExitCode.usage,
+      hint: 'quote values with spaces, or leave one of the two out',
+    });
+  if (files.filter((file) => file === '-').length > 1)
+    throw new TtsError('-f - is given twice', {
+      exitCode: ExitCode.usage,
+      hint: 'stdin can be read only once',
+    });
+  if (words.length > 0 || files.length > 0) return { words, files };
+  return stdin.isTTY ? undefined : { words, files: ['-'] };
+}

@@ -1,0 +1,30 @@
+import { commandOf } from './cli/commands.ts';
+import { interruption } from './cli/interruption.ts';
+import { Notices } from './cli/notices.ts';
+import type { Host } from './host.ts';
+
+export { hostOf } from './host.ts';
+
+/**
+ * Runs the command line of a host to its end.
+ * @returns the exit status; nothing is left behind that would keep the process alive
+ */
+export async function main(host: Host): Promise<number> {
+  const notices = new Notices(host);
+  const { signal, stop } = interruption(host);
+  try {
+    notices.json = asksForJson(host.argv);
+    const { run, argv, named } = await commandOf(host.argv);
+    return await run({ argv, named, host, notices, signal });
+  } catch (error) {
+    return notices.failure(error);
+  } finally {
+    stop();
+  }
+}
+
+/** Known before the options are read, so that a complaint about them is in JSON already. */
+function asksForJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+}

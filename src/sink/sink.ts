@@ -1,0 +1,19 @@
+import type { Speech } from '../audio/pcm.ts';
+
+export interface Delivery {
+  /** Bytes of sound that were written, headers not counted. */
+  readonly bytes: number;
+  /** The reader went away before the end, which ends a run quietly. */
+  readonly readerLeft: boolean;
+}
+
+/** Where a WAV goes. It is opened before anything is asked of a service, so that nothing is paid for in vain. */
+export interface Sink {
+  /**
+   * Writes all of it, or fails and leaves nothing that looks whole.
+   * @throws TtsError (output) when it cannot be written; what the speech throws passes through
+   */
+  write(speech: Speech, signal: AbortSignal): Promise<Delivery>;
+  /** There is nothing to write after all: leaves no trace. */
+  discard(): Promise<void>;
+}

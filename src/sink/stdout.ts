@@ -1,0 +1,57 @@
+import { fstatSync, readFileSync } from 'node:fs';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Output } from '../host.ts';
+import { pipeSink } from './pipe.ts';
+import { record } from './recording.ts';
+import type { Sink } from './sink.ts';
+import { unwritable } from './unwritable.ts';
+
+/** Flags of an open file, as Linux lists them: appends at every write. */
+const O_APPEND = 0o2000;
+
+/**
+ * Standard output: a pipe, a file (`> out.wav`, whose sizes are put right at the end; `>> all.wav`, which is left
+ * alone) or a device. Never a terminal.
+ * @throws TtsError (output) when it is a terminal or cannot be looked at
+ */
+export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
+  if (isTTY)
+    throw new TtsError('audio is not written to a terminal', {
+      exitCode: ExitCode.output,
+      hint: 'name a file with -o out.wav, or send it through a pipe: tts … | aplay',
+    });
+  const kind = look(fd);
+  if (kind.isFIFO() || kind.isSocket()) return pipeSink(fd, 'stdout');
+  return descriptorSink(fd, 'stdout', kind.isFile() ? startOf(fd, kind.size) : undefined);
+}
+
+/** A file or a device that is written as it comes. */
+export function descriptorSink(fd: number, name: string, start: number | undefined): Sink {
+  return {
+    async write(speech, signal) {
+      const bytes = await record({ fd, name, start, path: `/proc/self/fd/${fd}` }, speech, signal);
+      return { bytes, readerLeft: false };
+    },
+    discard: async () => {},
+  };
+}
+
+function look(fd: number) {
+  try {
+    return fstatSync(fd);
+  } catch (error) {
+    throw unwritable('stdout', error);
+  }
+}
+
+/** Where the next byte goes, or `undefined` where earlier bytes cannot be changed since every write appends. */
+function startOf(fd: number, size: number): number | undefined {
+  try {
+    const info = readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
+    const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? '', 8);
+    return flags & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(info)?.[1]);
+  } catch {
+    // Elsewhere than on Linux there is no such list; an empty file was most likely made by `>`.
+    return size === 0 ? 0 : undefined;
+  }
+}
