@@ -65,7 +65,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const context = contextOf(options, server, limits);
   const handler = createHandler(context);
   server.on('request', handler).on('checkContinue', handler).on('checkExpectation', handler);
-  server.on('clientError', (error, socket) => refuseRaw(error, socket));
+  server.on('clientError', (error, socket) => {
+    // Inside of an answer that has begun, another one would pass for sound.
+    if (context.traffic.isAnswering(socket)) socket.destroy();
+    else refuseRaw(error, socket);
+  });
   server.listen(port, host);
   await once(server, 'listening');
   return {

@@ -105,13 +105,11 @@ const broken: fc.Arbitrary<Break> = valid.chain((body) =>
       .constantFrom('x', 'ftp://a.b/', '/path', 'javascript:1')
       .map((url) => spoil(body, 'callback_url', url)),
     fc.webUrl().map((url) => ({ ...spoil(body, 'callback_url', url), status: 403 })),
-    fc
-      .tuple(otherName, fc.jsonValue())
-      .map(([name, value]) => ({
-        ...spoil(body, 'text', 'x'),
-        field: name,
-        body: withName(body, name, value),
-      })),
+    fc.tuple(otherName, fc.jsonValue()).map(([name, value]) => ({
+      ...spoil(body, 'text', 'x'),
+      field: name,
+      body: withName(body, name, value),
+    })),
     fc.tuple(otherName, fc.jsonValue()).map(([name, value]) => ({
       field: `config.${name}`,
       status: 422,

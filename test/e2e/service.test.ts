@@ -329,6 +329,26 @@ describe('bare sockets', () => {
     await once(refused.resume(), 'close');
   });
 
+  it('get no error in the middle of an answer when they send nonsense behind their request', async () => {
+    const body = JSON.stringify({
+      ...hello,
+      text: 'now slow slow',
+      config: { use_streaming_response: true },
+    });
+    const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
+    let answer = '';
+    socket.on('data', (piece) => {
+      if (answer === '') socket.write('nonsense\r\n\r\n');
+      answer += piece.toString('latin1');
+    });
+    socket.write(
+      `POST /api/tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await once(socket, 'close');
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).not.toMatch(/HTTP\/1\.1 400|0\r\n\r\n$/);
+  });
+
   it('may ask twice in one breath', async () => {
     const body = JSON.stringify(hello);
     const one = `POST /api/tts HTTP/1.1\r\nHost: x\r\nx-API-kEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type Exchange, openExchange } from './exchange.ts';
 import type { Log } from './log.ts';
 
@@ -40,7 +41,7 @@ export class Traffic {
   }
 
   /** Whether an answer has begun to go out over a connection. */
-  isAnswering(socket: Socket): boolean {
+  isAnswering(socket: Duplex): boolean {
     return this.#on(socket).some(({ response }) => response.headersSent);
   }
 
@@ -58,11 +59,11 @@ export class Traffic {
     for (const socket of this.#connections) socket.destroy();
   }
 
-  #isBusy(socket: Socket): boolean {
+  #isBusy(socket: Duplex): boolean {
     return this.#on(socket).length > 0;
   }
 
-  #on(socket: Socket): readonly Exchange[] {
+  #on(socket: Duplex): readonly Exchange[] {
     return [...this.#exchanges.values()].filter(({ request }) => request.socket === socket);
   }
 }

@@ -1,0 +1,135 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { ask } from '../support/ask.ts';
+
+const bin = new URL('../../bin/tts.cjs', import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), 'tts-serve-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const running: ChildProcessWithoutNullStreams[] = [];
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+});
+
+/** A `tts serve` as a process of its own, with what it has said so far. */
+function serve(args: string[], env: Record<string, string> = {}) {
+  const { PATH = '' } = process.env;
+  const child = spawn(process.execPath, [bin, 'serve', ...args], {
+    env: { PATH, HOME: folder, ...env },
+    cwd: folder,
+  });
+  running.push(child);
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (piece) => {
+    said.stdout += piece;
+  });
+  child.stderr.on('data', (piece) => {
+    said.stderr += piece;
+  });
+  const ended = once(child, 'close').then(([status]) => ({ status: status as number, ...said }));
+  return { child, said, ended };
+}
+
+const listening = { timeout: 15_000 };
+const key = { 'x-api-key': 'sesame', 'content-type': 'application/json' };
+const hello = { text: 'hello', speaker_no: 1 };
+
+describe('tts serve', () => {
+  it('says on stderr where it listens, makes a key, and the curl line it shows works', async () => {
+    const { child, said, ended } = serve(['--port', '0', '--base-path', '/api/']);
+    await expect.poll(() => said.stderr, listening).toMatch(/try: curl .*\/tts\n/);
+    expect(said.stderr).toMatch(/listening on http:\/\/127\.0\.0\.1:\d+\/api\n/);
+    const curl = /try: (curl .*)\n/.exec(said.stderr)?.[1] ?? '';
+    const shell = spawn('sh', ['-c', `${curl} -sS`], { cwd: folder, stdio: 'ignore' });
+    expect((await once(shell, 'close'))[0]).toBe(0);
+    expect(readFileSync(join(folder, 'hello.wav')).subarray(0, 4).toString()).toBe('RIFF');
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ status: 0, stdout: '' });
+  });
+
+  it('gives scripts the address as JSON and in a file, and ends well at Ctrl-C', async () => {
+    const readyFile = join(folder, 'ready');
+    writeFileSync(readyFile, 'stale');
+    const { child, said, ended } = serve([
+      '--port=0',
+      '--json',
+      '--ready-file',
+      readyFile,
+      '--fault',
+      'status=418,match=tea',
+    ]);
+    await expect.poll(() => said.stdout, listening).toMatch(/\n$/);
+    const { url, apiKey, faults } = JSON.parse(said.stdout);
+    await expect.poll(() => existsSync(readyFile) && readFileSync(readyFile, 'utf8')).toBe(`${url}\n`);
+    expect(faults).toEqual(['status=418,match=tea']);
+    const headers = { ...key, 'x-api-key': apiKey };
+    expect(
+      (await ask(`${url}/tts`, { method: 'POST', headers, body: { ...hello, text: 'tea' } })).status,
+    ).toBe(418);
+    expect((await ask(`${url}/tts`, { method: 'POST', headers, body: hello })).status).toBe(200);
+    child.kill('SIGINT');
+    expect((await ended).status).toBe(0);
+  });
+
+  it.each(['text', 'json'])('logs requests as %s, without keys and texts', async (form) => {
+    const { child, said, ended } = serve(['--port=0', '--log', form], { TTS_API_KEY: 'sesame' });
+    await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
+    const url = /listening on (\S+)/.exec(said.stderr)?.[1];
+    await ask(`${url}/tts?key=sesame`, { method: 'POST', headers: key, body: hello });
+    child.kill('SIGTERM');
+    const { stderr } = await ended;
+    expect(stderr).toMatch(
+      form === 'json'
+        ? /^\{.*"status":200.*"characters":5.*\}$/m
+        : /POST \/tts 200 \d+ ms, speaker 1, 5 characters$/m,
+    );
+    expect(stderr).not.toContain('sesame');
+    expect(stderr.replace(/try: .*/, '')).not.toContain('hello');
+  });
+
+  it.each([
+    [['--no-auth', '--host', '0.0.0.0'], /^tts: --no-auth would let the whole network in.*\nhint: /],
+    [['--no-auth', '--api-key', 'x'], /^tts: --no-auth and --api-key contradict each other\nhint: /],
+    [
+      ['--port', '70000'],
+      /^tts: Bad value for --port: 70000\nhint: a whole number from 0 to 65535 is needed/,
+    ],
+    [['--base-path', 'a b'], /^tts: Bad value for --base-path: a b\n/],
+    [
+      ['--fault', 'sleep'],
+      /^tts: Bad value for --fault: sleep: there is no "sleep"\nhint: Allowed: status, /,
+    ],
+    [['--callbacks', '*', '--host', '0.0.0.0', '--port', '0'], /^tts: --callbacks "\*" would let strangers/],
+    [['--log', 'xml'], /^tts: .*xml.*\nhint: /],
+    [['--prot', '1'], /^tts: unknown option '--prot'\nhint: did you mean --port\?/],
+    [['word'], /^tts: too many arguments.*\n/],
+    [['--host', '192.0.2.1'], /^tts: Cannot listen on 192\.0\.2\.1 port 8787 \(EADDRNOTAVAIL\)\nhint: /],
+  ])('refuses %j with status 2', async (args, message) => {
+    const { status, stderr, stdout } = await serve(args).ended;
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+  });
+
+  it('says so when another program listens on its port', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const { status, stderr } = await serve(['--port', String(port)]).ended;
+    other.close();
+    expect(status).toBe(2);
+    expect(stderr).toMatch(
+      `tts: Cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)\nhint: another program`,
+    );
+  });
+
+  it('ends with status 8, and does not hang, when it cannot write the ready file', async () => {
+    const { status, stderr } = await serve(['--port=0', '--ready-file', join(folder, 'no/such/file')]).ended;
+    expect(status).toBe(8);
+    expect(stderr).toContain('tts: Cannot write');
+  });
+});

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { LogRecord } from '../../src/service/http/log.ts';
+import { ask } from '../support/ask.ts';
+import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
+
+let tones: ToneService;
+afterEach(() => tones.close());
+
+const hello = { text: 'hello', speaker_no: 1 };
+
+function requestOf(body: object): string {
+  const json = JSON.stringify(body);
+  const head = ['POST /tts HTTP/1.1', 'Host: x', `X-API-KEY: ${KEY}`, 'Content-Type: application/json'];
+  return [...head, `Content-Length: ${json.length}`, '', json].join('\r\n');
+}
+
+async function open(): Promise<Socket> {
+  const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  return socket;
+}
+
+const health = async () => (await ask(`${tones.service.url}/healthz`)).json;
+
+describe('clients that hang up', () => {
+  it('leave nothing behind, 1,000 of them, at random moments', { timeout: 60_000 }, async () => {
+    const records: LogRecord[] = [];
+    tones = await startToneService({ log: (record) => records.push(record) });
+    const text = ['one', ...Array.from({ length: 5 }, () => 'slow'), 'x'.repeat(2000)].join(' ');
+    const requests = [false, true].map((use_streaming_response) =>
+      requestOf({ text, speaker_no: 1, config: { use_streaming_response } }),
+    );
+    const hangUp = async (index: number) => {
+      const socket = await open();
+      const request = requests[index % 2] ?? '';
+      socket.write(
+        request.slice(0, index % 5 === 0 ? Math.floor(Math.random() * request.length) : undefined),
+      );
+      await sleep(Math.random() * 250);
+      if (index % 3 === 0) socket.resetAndDestroy();
+      else socket.destroy();
+    };
+    for (let batch = 0; batch < 10; batch++) {
+      await Promise.all(Array.from({ length: 100 }, (_, index) => hangUp(index)));
+    }
+    await expect.poll(() => tones.engine.active).toBe(0);
+    await expect.poll(health).toMatchObject({ requests: 0 });
+    expect((await tones.speak(hello)).status).toBe(200);
+    expect(records.filter(({ event }) => event === 'defect')).toEqual([]);
+  });
+
+  it('stop the synthesis at once', async () => {
+    tones = await startToneService();
+    const socket = await open();
+    socket.write(requestOf({ text: 'slow '.repeat(1000), speaker_no: 1 }));
+    await expect.poll(() => tones.engine.active).toBe(1);
+    socket.destroy();
+    await expect.poll(() => tones.engine.active).toBe(0);
+  });
+});
+
+describe('slow senders', () => {
+  it('hold nothing up, 100 of them, and are told that it took too long', { timeout: 30_000 }, async () => {
+    tones = await startToneService({ limits: { headers: 1000, request: 1500 } });
+    const request = requestOf(hello);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async (_, index) => {
+        const socket = await open();
+        socket.write(request.slice(0, index % 2 === 0 ? 30 : -20));
+        const drip = setInterval(() => socket.write('a'), 200);
+        let answer = '';
+        socket.on('data', (piece) => {
+          answer += piece.toString();
+        });
+        const closed = once(socket, 'close').finally(() => clearInterval(drip));
+        if (index === 99) expect((await tones.speak(hello)).status).toBe(200);
+        await closed;
+        return answer;
+      }),
+    );
+    // The clock runs out for those that had not sent their headers, and for those that had.
+    const told = answers.filter((answer) => /^HTTP\/1\.1 408 .*"request_timeout"/s.test(answer));
+    expect(told.length).toBeGreaterThan(90);
+    expect((await tones.speak(hello)).status).toBe(200);
+  });
+
+  it('that take nothing of a long answer are let go', async () => {
+    tones = await startToneService({ limits: { stall: 300 } });
+    const socket = await open();
+    const text = 'x'.repeat(400_000);
+    socket.pause();
+    socket.write(requestOf({ text, speaker_no: 1, config: { use_streaming_response: true } }));
+    await expect.poll(health, { timeout: 5000 }).toMatchObject({ requests: 1 });
+    await expect.poll(health, { timeout: 5000 }).toMatchObject({ requests: 0 });
+    socket.destroy();
+  });
+
+  it('do not count as stalled while the engine is at work', async () => {
+    tones = await startToneService({ limits: { stall: 100 } });
+    const { status } = await tones.speak({ text: 'slow '.repeat(10), speaker_no: 1 });
+    expect(status).toBe(200);
+  });
+});
+
+describe('many at once', () => {
+  it('are all answered, and memory stays where it was', { timeout: 60_000 }, async () => {
+    tones = await startToneService();
+    const round = () =>
+      Promise.all(
+        Array.from({ length: 200 }, async (_, index) => {
+          const config = { use_streaming_response: index % 2 === 0 };
+          const { status, bytes } = await tones.speak({ text: 'x'.repeat(index + 1), speaker_no: 1, config });
+          expect([status, bytes.length]).toEqual([200, 44 + (index + 1) * 200]);
+        }),
+      );
+    for (let warmUp = 0; warmUp < 3; warmUp++) await round();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 10; i++) await round();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(80e6);
+    expect(await health()).toMatchObject({ requests: 0 });
+  });
+
+  it('are closed above the limit of connections, and the others go on', async () => {
+    tones = await startToneService({ limits: { connections: 3 } });
+    const sockets = await Promise.all([open(), open(), open()]);
+    const refused = connect(Number(new URL(tones.service.url).port), '127.0.0.1').on('error', () => {});
+    await once(refused.resume(), 'close');
+    const [first] = sockets;
+    first?.write(requestOf(hello));
+    const [answer] = (await once(first as Socket, 'data')) as [Buffer];
+    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 200 /);
+    for (const socket of sockets) socket.destroy();
+  });
+});
