@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readInstructions } from '../../../src/service/instructions.ts';
+
+const plain = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
+
+describe('readInstructions', () => {
+  it.each([
+    ['slowly', { rate: 0.8 }],
+    ['Speak very slowly and softly.', { rate: 0.64, loudness: 0.5 }],
+    ['twice as fast', { rate: 2 }],
+    ['three times as fast', { rate: 3 }],
+    ['twice as slowly', { rate: 0.5 }],
+    ['at 0.8 speed', { rate: 0.8 }],
+    ['at 80% speed', { rate: 0.8 }],
+    ['at half the normal speed', { rate: 0.5 }],
+    ['1.5x', { rate: 1.5 }],
+    ['20 percent faster', { rate: 1.2 }],
+    ['slower by 20%', { rate: 0.8 }],
+    ['a bit faster', { rate: 1.118 }],
+    ['slow down a bit', { rate: 0.894 }],
+    ['not too fast', { rate: 0.894 }],
+    ['don’t speak so fast', { rate: 0.894 }],
+    ['deep', { pitch: 0.8 }],
+    ['in a very deep, slow voice', { pitch: 0.64, rate: 0.8 }],
+    ['HIGH-PITCHED and VERY LOUD', { pitch: 1.25, loudness: 2 }],
+    ['a little higher', { pitch: 1.118 }],
+    ['loud', { loudness: 1.5 }],
+    ['slightly louder than usual', { loudness: 1.225 }],
+    ['quietly', { loudness: 0.5 }],
+    ['whisper', { loudness: 0.3 }],
+    ['low volume', { loudness: 0.5 }],
+    ['pause longer between sentences', { pause: 2 }],
+    ['Please pause much longer between the sentences', { pause: 4 }],
+    ['with slightly longer pauses between sentences', { pause: 1.414 }],
+    ['shorter breaks', { pause: 0.5 }],
+    ['no pauses', { pause: 0 }],
+    ['a bit slower, much deeper; loud, and pause longer', { rate: 0.894, pitch: 0.64, loudness: 1.5, pause: 2 }],
+  ])('understands all of "%s"', (text, changes) => {
+    expect(readInstructions(text)).toEqual({ style: { ...plain, ...changes }, ignored: [] });
+  });
+
+  it.each([
+    ['', []],
+    ['cheerful', ['cheerful']],
+    ['Please speak slowly like a pirate, and cheerfully.', ['like a pirate', 'cheerfully']],
+    ['Read this calmly at normal speed', ['calmly']],
+    ['use 2 voices', ['2 voices']],
+    ['constructor, __proto__', ['constructor', '__proto__']],
+  ])('says what it ignores in "%s"', (text, ignored) => {
+    expect(readInstructions(text).ignored).toEqual(ignored);
+  });
+
+  it('keeps every style within what the engine takes, whatever is asked for', () => {
+    const words = fc.constantFrom(
+      ...['very', 'extremely', 'slowly', 'fast', '0 times', '999999999999 times', 'as fast', 'as slow', '0% speed'],
+      ...['deep', 'high', 'loud', 'soft', 'longer pauses', 'no pauses', 'faster', 'not', 'by', ',', '300%'],
+    );
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 40 }), (instructions) => {
+        const { rate, pitch, loudness, pause } = readInstructions(instructions.join(' ')).style;
+        expect(rate).toBeGreaterThanOrEqual(0.25);
+        expect(rate).toBeLessThanOrEqual(4);
+        expect(pitch).toBeGreaterThanOrEqual(0.5);
+        expect(pitch).toBeLessThanOrEqual(2);
+        expect(loudness).toBeGreaterThanOrEqual(0.1);
+        expect(loudness).toBeLessThanOrEqual(2);
+        expect(pause).toBeGreaterThanOrEqual(0);
+        expect(pause).toBeLessThanOrEqual(5);
+      }),
+    );
+  });
+
+  it('takes any text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void readInstructions(text)));
+  });
+});
