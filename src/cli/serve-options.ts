@@ -6,7 +6,7 @@ import { type Kind, number } from '../settings/kind.ts';
 import { isLoopback } from '../settings/nearby.ts';
 import { parse } from './command-line.ts';
 
-export type LogForm = 'text' | 'json';
+type LogForm = 'text' | 'json';
 
 /** How the service is to be run. */
 export interface ServeOptions {

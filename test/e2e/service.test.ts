@@ -60,6 +60,30 @@ describe('a complete answer', () => {
   });
 });
 
+describe('instructions', () => {
+  it('reach the engine as a style, and what is not understood is said in a header', async () => {
+    const config = { instructions: 'twice as fast, with a smile' };
+    const { status, headers } = await tones.speak({ text: 'hello', speaker_no: 11, config });
+    expect(status).toBe(200);
+    expect(tones.engine.utterances.at(-1)?.style).toMatchObject({ rate: 2, pitch: 1 });
+    expect(decodeURIComponent(String(headers['x-instructions-ignored']))).toContain('smile');
+  });
+
+  it('need no header when all of them are understood, or there are none', async () => {
+    for (const instructions of ['slowly', '']) {
+      const { headers } = await tones.speak({ text: 'hello', speaker_no: 11, config: { instructions } });
+      expect(headers).not.toHaveProperty('x-instructions-ignored');
+    }
+  });
+
+  it('of a whole MiB are no way to hold everybody up', async () => {
+    for (const words of ['very ', 'a', 'slowly ', '1', '. ']) {
+      const config = { instructions: words.repeat(1_000_000 / words.length) };
+      expect((await tones.speak({ text: 'hello', speaker_no: 11, config })).status).toBe(200);
+    }
+  });
+});
+
 describe('a streamed answer', () => {
   const streamed = { ...hello, text: 'one two three', config: { use_streaming_response: true } };
 

@@ -18,7 +18,7 @@ export interface RequestRecord {
 }
 
 /** How a callback ended. */
-export interface CallbackRecord {
+interface CallbackRecord {
   readonly event: 'callback';
   readonly id: string;
   readonly origin: string;
@@ -29,7 +29,7 @@ export interface CallbackRecord {
 }
 
 /** A defect of the service, answered with 500. */
-export interface DefectRecord {
+interface DefectRecord {
   readonly event: 'defect';
   readonly id: string;
   readonly error: unknown;

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { record } from '../../../../src/service/http/recording.ts';
+
+async function* pieces(count: number, size: number) {
+  for (let i = 0; i < count; i++) yield new Uint8Array(size).fill(i);
+}
+
+async function all(sound: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const read: Uint8Array[] = [];
+  for await (const piece of sound) read.push(piece);
+  return Buffer.concat(read);
+}
+
+describe('a recording', () => {
+  it.each([
+    ['nothing', 0, 0],
+    ['a little', 3, 1001],
+    ['more than memory is set aside for', 100, 100_003],
+  ])('of %s can be read as often as wanted', async (_, count, size) => {
+    const recording = await record(pieces(count, size));
+    const wanted = await all(pieces(count, size));
+    expect(recording.bytes).toBe(count * size);
+    for (const _time of [1, 2]) expect((await all(recording.read())).equals(wanted)).toBe(true);
+    await recording.dispose();
+  });
+
+  it('fails as its sound fails', async () => {
+    async function* broken() {
+      yield* pieces(60, 100_000);
+      throw new Error('the voice is gone');
+    }
+    await expect(record(broken())).rejects.toThrow('the voice is gone');
+  });
+});
