@@ -41,12 +41,13 @@ export function* segments(text: string, normalise: (sentence: string) => string)
 
 function* clauses(sentence: string, isFirst: boolean, end: Segment['end']): Generator<Segment> {
   let words = cutWords(sentence);
-  let most = isFirst && words.length > FIRST_WORDS ? clauseWithin(words, FIRST_WORDS) : undefined;
+  let isEarly = isFirst && words.length > FIRST_WORDS;
   while (words.length > 0) {
-    const count = most ?? fitting(words);
-    most = undefined;
+    const most = fitting(words);
+    const count = (isEarly && clauseWithin(words, Math.min(most, FIRST_WORDS))) || most;
     yield { text: words.slice(0, count).join(' '), end: count < words.length ? 'clause' : end };
     words = words.slice(count);
+    isEarly = false;
   }
 }
 

@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'rolldown';
+import { afterAll } from 'vitest';
+import { type BuiltInEngine, createEngine, type EngineOptions } from '../../src/service/engine/create.ts';
+import type { Style, Utterance } from '../../src/service/engine.ts';
+
+export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
+
+/** Builds the worker from source, as the program of a thread has to be JavaScript; it is removed after the tests. */
+export async function buildWorker(): Promise<URL> {
+  const dir = await mkdtemp(join(tmpdir(), 'tts-worker-'));
+  afterAll(() => rm(dir, { recursive: true }));
+  await build({
+    input: { worker: 'src/service/engine/worker.ts' },
+    platform: 'node',
+    output: { dir, format: 'cjs', entryFileNames: '[name].cjs' },
+  });
+  return pathToFileURL(join(dir, 'worker.cjs'));
+}
+
+/** An engine for the tests of one file, closed after them. */
+export async function startEngine(options: EngineOptions): Promise<BuiltInEngine> {
+  const engine = await createEngine(options);
+  afterAll(() => engine.close());
+  return engine;
+}
+
+interface Request extends Partial<Omit<Utterance, 'speaker'>> {
+  readonly text: string;
+  readonly speaker?: number;
+  readonly signal?: AbortSignal;
+}
+
+export function speak(engine: BuiltInEngine, request: Request): AsyncIterable<Int16Array> {
+  const { text, speaker: no = 1, sampleRate = 22_050, style = PLAIN, signal } = request;
+  const speaker = engine.speakers.find((candidate) => candidate.no === no);
+  if (!speaker) throw new Error(`no speaker ${no}`);
+  return engine.speak({ text, speaker, sampleRate, style }, signal ?? new AbortController().signal);
+}
+
+/** All samples of an utterance. */
+export async function samplesOf(engine: BuiltInEngine, request: Request): Promise<Int16Array> {
+  const parts: Int16Array[] = [];
+  for await (const part of speak(engine, request)) parts.push(part);
+  const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let end = 0;
+  for (const part of parts) {
+    whole.set(part, end);
+    end += part.length;
+  }
+  return whole;
+}
