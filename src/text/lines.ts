@@ -6,7 +6,7 @@ const raggedness = 0.6;
 const listItem = /^(?:[-*+•‣◦▪·・]|\(?\d{1,3}[.)]|\(?\p{L}\))\s/u;
 /** The sentence goes on, or its end is for the rules of sentences to judge ("Dr."). */
 const goesOn = /[\p{L}\p{N}][-‐]$|[,;،、，；.]$/u;
-const endsLikeProse = /[\p{Po}][\p{P}]*$/u;
+const endsLikeProse = /\p{Sentence_Terminal}\p{P}*$/u;
 const startsLower = /^[^\p{L}\p{N}]*\p{Ll}/u;
 const firstWord = /^\S{0,200}/u;
 

@@ -36,6 +36,30 @@ export function sentences(paragraph: string): string[] {
   return pieces;
 }
 
+/**
+ * How much of a text that is still being written is whole sentences, in UTF-16 units. A sentence is whole if it
+ * ends like one and another one has begun, or a line break follows; at an empty line whatever came before is whole.
+ * @param isQuiet nothing more is coming for now: then its full stop is enough
+ */
+export function completeLength(text: string, isQuiet: boolean): number {
+  if (!word.test(text)) return 0;
+  let complete = 0;
+  let at = 0;
+  for (const sentence of sentences(text)) {
+    at += sentence.length;
+    const space = sentence.slice(sentence.trimEnd().length);
+    const isFollowed = isQuiet || at < text.length || space.includes('\n');
+    if (/\n[^\S\n]*\n/u.test(space) || (isFollowed && endsLikeSentence(sentence.trimEnd()))) complete = at;
+  }
+  return complete;
+}
+
+const terminated = new RegExp(`[\\p{Sentence_Terminal}…]${closers}*$`, 'u');
+
+function endsLikeSentence(sentence: string): boolean {
+  return terminated.test(sentence) && !neverLast.has(lastToken(`${sentence.slice(-sight)} `) ?? '');
+}
+
 /** The ends of all sentences, as offsets in UTF-16 units; the last is the end of the text. */
 function* borders(text: string): Generator<number> {
   const plain = sameLengthPlain(text);
@@ -98,14 +122,18 @@ function isListNumber(text: string, at: number, start: number): boolean {
 }
 
 function isAbbreviation(before: string, after: string): boolean {
-  const token = /([^\s("'“‘«[\-–—/]+)\.\s+$/u.exec(before)?.[1];
+  const token = lastToken(before);
   if (token === undefined) return false;
-  const lower = token.toLowerCase();
-  if (neverLast.has(lower)) return true;
-  if (/^\p{N}/u.test(after)) return beforeNumber.has(lower);
+  if (neverLast.has(token)) return true;
+  if (/^\p{N}/u.test(after)) return beforeNumber.has(token);
   if (ordinalContext.test(before)) return true;
-  if (/^\p{Ll}$/u.test(token) && /^\p{L}\./u.test(after)) return true;
-  return (isLetters.test(before) || sometimesLast.has(lower)) && !startsSentence(after);
+  if (/^\p{L}$/u.test(token) && /^\p{L}\./u.test(after)) return true;
+  return (isLetters.test(before) || sometimesLast.has(token)) && !startsSentence(after);
+}
+
+/** The word before a full stop and white space, in lower case. */
+function lastToken(before: string): string | undefined {
+  return /([^\s("'“‘«[\-–—/]+)\.\s+$/u.exec(before)?.[1]?.toLowerCase();
 }
 
 /** "J. ", "U.S. ", "z. B. " */

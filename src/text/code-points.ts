@@ -1,0 +1,21 @@
+/** How many Unicode code points the text has; a lone surrogate counts as one. */
+export function countCodePoints(text: string): number {
+  let count = 0;
+  for (let at = 0; at < text.length; at += unitsAt(text, at)) count += 1;
+  return count;
+}
+
+/** The offset, in UTF-16 units, behind the first `count` code points, or the length of a shorter text. */
+export function offsetOfCodePoint(text: string, count: number): number {
+  let at = 0;
+  for (let left = count; left > 0 && at < text.length; left -= 1) at += unitsAt(text, at);
+  return at;
+}
+
+function unitsAt(text: string, at: number): 1 | 2 {
+  return isHighSurrogate(text, at) && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00 ? 2 : 1;
+}
+
+export function isHighSurrogate(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
+}

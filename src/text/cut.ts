@@ -1,0 +1,79 @@
+import { offsetOfCodePoint } from './code-points.ts';
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const words = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** A border in the first part of a piece would leave a fragment: a lesser border further on reads better. */
+const earliest = 0.25;
+/** How far before the limit a word border is looked for in scripts without spaces, in UTF-16 units. */
+const wordSight = 200;
+
+const clauseEnd = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
+
+/**
+ * Cuts a sentence that is too long, at the last border that fits: of a clause, else of a word, else of a grapheme
+ * cluster. Lossless like `sentences`; white space at the end of a piece does not count.
+ *
+ * @param maxChars the longest piece in code points; only a single grapheme cluster may be longer
+ */
+export function* cut(sentence: string, maxChars: number): Generator<string> {
+  let rest = sentence;
+  while (rest !== '') {
+    const border = lastFittingBorder(rest, maxChars);
+    yield rest.slice(0, border);
+    rest = rest.slice(border);
+  }
+}
+
+function lastFittingBorder(text: string, maxChars: number): number {
+  const limit = offsetOfCodePoint(text, maxChars);
+  const end = limit + leadingSpace(text, limit);
+  if (end === text.length) return end;
+  const clusters = graphemes.segment(text.slice(0, end + wordSight));
+  const isWhole = (border: number) => border > 0 && clusters.containing(border)?.index === border;
+  const fitting = text.slice(0, end);
+  const good = [lastClause(fitting), lastSpace(fitting)].find(
+    (border) => border >= limit * earliest && isWhole(border),
+  );
+  if (good !== undefined) return good;
+  const word = lastWord(text, end);
+  return isWhole(word) ? word : lastCluster(text, limit);
+}
+
+function leadingSpace(text: string, from: number): number {
+  const next = /\S/gu;
+  next.lastIndex = from;
+  return (next.exec(text)?.index ?? text.length) - from;
+}
+
+function lastClause(text: string): number {
+  let last = 0;
+  for (const { 0: found, index } of text.matchAll(clauseEnd)) last = index + found.length;
+  return last;
+}
+
+function lastSpace(text: string): number {
+  for (let at = text.length; at > 0; at -= 1) if (/\s/u.test(text.charAt(at - 1))) return at;
+  return 0;
+}
+
+/** The start of the last word that begins at or before the end, by the dictionaries of ICU; 0 if there is none. */
+function lastWord(text: string, end: number): number {
+  const from = Math.max(0, end - wordSight);
+  let last = 0;
+  for (const { index, isWordLike } of words.segment(text.slice(from, end + wordSight))) {
+    if (from + index > end) break;
+    if (isWordLike && index > 0) last = from + index;
+  }
+  return last;
+}
+
+/** The last border of a grapheme cluster that fits, or else the end of the first cluster, however long it is. */
+function lastCluster(text: string, limit: number): number {
+  const before = graphemes.segment(text.slice(0, limit + wordSight)).containing(limit)?.index ?? 0;
+  if (before > 0) return before;
+  for (let seen = limit + wordSight; ; seen *= 2) {
+    const first = graphemes.segment(text.slice(0, seen)).containing(0)?.segment.length ?? text.length;
+    if (first < seen || seen >= text.length) return first;
+  }
+}

@@ -1,0 +1,160 @@
+import { countCodePoints, isHighSurrogate } from './code-points.ts';
+import { pack, type Room } from './pack.ts';
+import { countLineBreaks, leadingSpace, secondParagraph } from './paragraphs.ts';
+import type { Segment, SegmentOptions } from './segment.ts';
+import { completeLength } from './sentences.ts';
+
+/** A paragraph longer than this is cut a window at a time, in UTF-16 units. */
+const smallestWindow = 16_384;
+/** With this many segments in a window, holding back the last one costs little. */
+const segmentsInWindow = 8;
+/** The second segment of a text that should sound at once, in code points; each next one is twice as long. */
+const firstStep = 250;
+
+/**
+ * Cuts text that comes in pieces. Without `flush`, the segments are a function of the whole text, not of its
+ * pieces; `flush` gives out early what else would wait for its paragraph to end.
+ */
+export class Segmenter {
+  readonly #options: SegmentOptions;
+  readonly #window: number;
+  /** What is not yet given out; it starts where the last segment ended. */
+  #text = '';
+  /** The line of the input on which that starts. */
+  #line = 1;
+  /** Line breaks between the last segment and that: two of them are a paragraph border. */
+  #lineBreaks = 2;
+  #paragraph = -1;
+  #numberInParagraph = 0;
+  #index = 0;
+  /** A short text is one segment: nothing is given out before the text is known not to be short. */
+  #isShort: boolean;
+
+  constructor(options: SegmentOptions) {
+    this.#options = options;
+    this.#window = Math.max(smallestWindow, options.maxChars * segmentsInWindow);
+    this.#isShort = options.pace !== 'sentence';
+  }
+
+  /** Takes a piece of any size, and gives out what no later piece can change. */
+  *push(piece: string): Generator<Segment> {
+    this.#text += piece;
+    if (this.#text.length >= this.#window) yield* this.#settled();
+  }
+
+  /**
+   * Gives out the sentences that are complete, as far as can be told without the text that follows.
+   * @param isQuiet nothing more is coming for now, so that a full stop at the very end ends a sentence
+   */
+  *flush(isQuiet: boolean): Generator<Segment> {
+    this.#skipSpace();
+    const length = completeLength(this.#text, isQuiet);
+    if (length === 0) return;
+    this.#isShort = false;
+    const rest = this.#text.slice(length);
+    this.#text = this.#text.slice(0, length);
+    yield* this.#settled();
+    yield* this.#give(this.#text);
+    this.#text = rest;
+  }
+
+  /** Gives out all that is left. */
+  *end(): Generator<Segment> {
+    yield* this.#settled();
+    if (this.#isShort) yield* this.#one(this.#text);
+    else yield* this.#give(this.#text);
+    this.#text = '';
+  }
+
+  *#settled(): Generator<Segment> {
+    for (this.#skipSpace(); this.#isKnownLong(); this.#skipSpace()) {
+      const view = this.#view();
+      const paragraph = secondParagraph(view);
+      if (paragraph !== undefined) yield* this.#give(view.slice(0, paragraph));
+      else if (this.#text.length >= this.#window) yield* this.#giveAllButLast(view);
+      else return;
+    }
+  }
+
+  #view(): string {
+    const end = this.#window;
+    return this.#text.slice(0, isHighSurrogate(this.#text, end - 1) ? end - 1 : end);
+  }
+
+  #isKnownLong(): boolean {
+    const { length } = this.#text;
+    const { maxChars } = this.#options;
+    const fits = () => length <= maxChars || countCodePoints(this.#text.trimEnd()) <= maxChars;
+    this.#isShort &&= length < this.#window && fits();
+    return !this.#isShort && length > 0;
+  }
+
+  *#give(text: string): Generator<Segment> {
+    for (const piece of this.#pack(text)) yield* this.#one(piece);
+  }
+
+  /** The last piece of a window may go on behind it. */
+  *#giveAllButLast(window: string): Generator<Segment> {
+    let held = '';
+    for (const piece of this.#pack(window)) {
+      yield* this.#one(held);
+      held = piece;
+    }
+    if (held.length === window.length) yield* this.#one(held);
+  }
+
+  #pack(text: string): Generator<string> {
+    if (this.#lineBreaks >= 2) {
+      this.#paragraph += 1;
+      this.#numberInParagraph = 0;
+    }
+    const room: Room = { max: this.#options.maxChars, target: targets[this.#options.pace](this.#paragraph) };
+    return pack(text, this.#numberInParagraph, room);
+  }
+
+  *#one(piece: string): Generator<Segment> {
+    const space = leadingSpace(piece) ?? piece.length;
+    this.#consume(piece.slice(0, space));
+    const text = piece.slice(space).trimEnd();
+    const segment = {
+      text,
+      line: this.#line,
+      startsParagraph: this.#numberInParagraph === 0,
+      index: this.#index,
+    };
+    this.#consume(piece.slice(space));
+    if (text === '') return;
+    this.#index += 1;
+    this.#numberInParagraph += 1;
+    yield segment;
+  }
+
+  /** White space of any length is dropped as it comes, but for a last character that may carry a mark. */
+  #skipSpace(): void {
+    const { length } = this.#text;
+    const space = leadingSpace(this.#text) ?? (length < this.#window ? 0 : length - 1);
+    this.#consume(this.#text.slice(0, space));
+  }
+
+  #consume(start: string): void {
+    if (start === '') return;
+    const text = start.trimEnd();
+    const lineBreaksBehind = countLineBreaks(start.slice(text.length));
+    this.#lineBreaks = text === '' ? this.#lineBreaks + lineBreaksBehind : lineBreaksBehind;
+    this.#line += countLineBreaks(start);
+    this.#text = this.#text.slice(start.length);
+  }
+}
+
+/**
+ * How many code points of whole sentences go into a segment, by the number of its paragraph and its own in there;
+ * never by what came before, so that an edit changes the segments of its paragraph only.
+ */
+const targets: Record<SegmentOptions['pace'], (paragraph: number) => Room['target']> = {
+  full: () => () => Number.POSITIVE_INFINITY,
+  ramp: (paragraph) => (number) => {
+    const step = paragraph + number;
+    return step === 0 ? 0 : firstStep * 2 ** (step - 1);
+  },
+  sentence: () => () => 0,
+};
