@@ -8,6 +8,8 @@ const earliest = 0.25;
 /** How far before the limit a word border is looked for in scripts without spaces, in UTF-16 units. */
 const wordSight = 200;
 
+/** Only what has no letter stays with a sentence across one. */
+const emptyLine = /\n[^\S\n]*\n\s*/gu;
 const clauseEnd = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
 /**
@@ -32,7 +34,7 @@ function lastFittingBorder(text: string, maxChars: number): number {
   const clusters = graphemes.segment(text.slice(0, end + wordSight));
   const isWhole = (border: number) => border > 0 && clusters.containing(border)?.index === border;
   const fitting = text.slice(0, end);
-  const good = [lastClause(fitting), lastSpace(fitting)].find(
+  const good = [lastMatch(emptyLine, fitting), lastMatch(clauseEnd, fitting), lastSpace(fitting)].find(
     (border) => border >= limit * earliest && isWhole(border),
   );
   if (good !== undefined) return good;
@@ -46,9 +48,9 @@ function leadingSpace(text: string, from: number): number {
   return (next.exec(text)?.index ?? text.length) - from;
 }
 
-function lastClause(text: string): number {
+function lastMatch(border: RegExp, text: string): number {
   let last = 0;
-  for (const { 0: found, index } of text.matchAll(clauseEnd)) last = index + found.length;
+  for (const { 0: found, index } of text.matchAll(border)) last = index + found.length;
   return last;
 }
 

@@ -36,6 +36,11 @@ export class Segmenter {
     this.#isShort = options.pace !== 'sentence';
   }
 
+  /** Whether there is something to say that is not yet given out. */
+  get isHolding(): boolean {
+    return /\S/u.test(this.#text);
+  }
+
   /** Takes a piece of any size, and gives out what no later piece can change. */
   *push(piece: string): Generator<Segment> {
     this.#text += piece;

@@ -1,0 +1,55 @@
+/** Waits for the items of a source for a limited time. An item that comes later is not lost: the next wait gets it. */
+export class Arrivals<T> {
+  readonly #iterator: AsyncIterator<T>;
+  readonly #signal: AbortSignal;
+  #pending: Promise<IteratorResult<T>> | undefined;
+
+  constructor(source: AsyncIterable<T>, signal: AbortSignal) {
+    this.#iterator = source[Symbol.asyncIterator]();
+    this.#signal = signal;
+  }
+
+  /**
+   * @param patience in milliseconds; without it there is no limit
+   * @returns the next item or the end of the source; undefined if nothing came in time
+   * @throws the source's error, or the signal's reason
+   */
+  async next(patience?: number): Promise<IteratorResult<T> | undefined> {
+    this.#signal.throwIfAborted();
+    this.#pending ??= this.#iterator.next();
+    const interruption = interrupt(this.#signal, patience);
+    try {
+      const arrival = await Promise.race([this.#pending, interruption.promise]);
+      if (arrival !== undefined) this.#pending = undefined;
+      return arrival;
+    } finally {
+      interruption.clear();
+    }
+  }
+
+  /**
+   * Tells the source to stop. This does not wait: a generator in the middle of a read answers only after it. Nor does
+   * it throw: whoever leaves early has an error of his own, or no interest.
+   */
+  close(): void {
+    this.#pending?.catch(() => {});
+    this.#iterator.return?.().catch(() => {});
+  }
+}
+
+function interrupt(signal: AbortSignal, patience: number | undefined) {
+  let timer: NodeJS.Timeout | undefined;
+  let onAbort = () => {};
+  const promise = new Promise<undefined>((resolve, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    // After a busy moment, what has arrived meanwhile is read before an immediate runs, so that it counts as in time.
+    const giveUp = () => setImmediate(() => resolve(undefined));
+    if (patience !== undefined) timer = setTimeout(giveUp, patience).unref();
+  });
+  const clear = () => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  };
+  return { promise, clear };
+}

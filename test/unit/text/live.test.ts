@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { liveSegments } from '../../../src/text/live.ts';
+import { type SegmentOptions, segments } from '../../../src/text/segment.ts';
+import { anyText } from './any-text.ts';
+
+const options: SegmentOptions = { maxChars: 1000, pace: 'ramp' };
+
+async function texts(all: AsyncIterable<{ text: string }>): Promise<string[]> {
+  const list: string[] = [];
+  for await (const { text } of all) list.push(text);
+  return list;
+}
+
+/** A writer: what it holds back, it writes only when asked. */
+function writer() {
+  const waiting: ((result: IteratorResult<string>) => void)[] = [];
+  const written: IteratorResult<string>[] = [];
+  const put = (result: IteratorResult<string>) => {
+    const reader = waiting.shift();
+    if (reader) reader(result);
+    else written.push(result);
+  };
+  let isStopped = false;
+  const text: AsyncIterable<string> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => {
+        const result = written.shift();
+        return result ? Promise.resolve(result) : new Promise((resolve) => waiting.push(resolve));
+      },
+      return: async () => {
+        isStopped = true;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  return {
+    text,
+    write: (value: string) => put({ done: false, value }),
+    end: () => put({ done: true, value: undefined }),
+    isStopped: () => isStopped,
+  };
+}
+
+function live(signal = new AbortController().signal, pace: SegmentOptions['pace'] = 'ramp') {
+  const { text, ...pen } = writer();
+  const spoken = liveSegments(text, { ...options, pace }, signal);
+  return { ...pen, spoken, say: async () => (await spoken.next()).value?.text };
+}
+
+test('Text that is all there gives the same segments as without waiting.', async () => {
+  const anyPieces = fc.array(anyText, { maxLength: 20 });
+  await fc.assert(
+    fc.asyncProperty(anyPieces, fc.integer({ min: 1, max: 50 }), async (pieces, maxChars) => {
+      async function* source() {
+        yield* pieces;
+      }
+      const small = { ...options, maxChars };
+      const expected = await texts(segments(source(), small));
+      expect(await texts(liveSegments(source(), small, new AbortController().signal))).toEqual(expected);
+    }),
+  );
+});
+
+test('A short text that ends at once is one segment.', async () => {
+  const { write, end, spoken } = live();
+  write('One. ');
+  write('Two. Three');
+  end();
+  expect(await texts(spoken)).toEqual(['One. Two. Three']);
+});
+
+test('A sentence is given out as soon as the next one begins, and the unfinished one waits.', async () => {
+  const { write, end, say } = live();
+  for (const letter of 'I met Dr. Smith. He') write(letter);
+  expect(await say()).toBe('I met Dr. Smith.');
+  const next = say();
+  expect(await Promise.race([next, sleep(900, 'waits')])).toBe('waits');
+  write(' left. It');
+  expect(await next).toBe('He left.');
+  end();
+  expect(await say()).toBe('It');
+  expect(await say()).toBeUndefined();
+});
+
+test.each([
+  ['a line break after a full stop', 'One two.\n', 'One two.'],
+  ['an empty line', 'A heading\n\n', 'A heading'],
+  ['quiet after a full stop', 'One two.', 'One two.'],
+])('It takes no more than %s.', async (_, text, expected) => {
+  const { write, say } = live();
+  write(text);
+  expect(await say()).toBe(expected);
+});
+
+test('Quiet does not end a sentence after an abbreviation.', async () => {
+  const { write, say } = live();
+  write('It was Dr.');
+  const first = say();
+  expect(await Promise.race([first, sleep(900, 'waits')])).toBe('waits');
+  write(' Smith. He');
+  expect(await first).toBe('It was Dr. Smith.');
+});
+
+test('Lines and paragraphs are counted across what was given out early.', async () => {
+  const { write, end, spoken } = live();
+  write('One.\n');
+  expect((await spoken.next()).value).toEqual({ text: 'One.', line: 1, startsParagraph: true, index: 0 });
+  write('\nTwo.\n');
+  expect((await spoken.next()).value).toEqual({ text: 'Two.', line: 3, startsParagraph: true, index: 1 });
+  write('Three.');
+  end();
+  expect((await spoken.next()).value).toEqual({ text: 'Three.', line: 4, startsParagraph: false, index: 2 });
+});
+
+test('Nothing is lost when text comes at random times.', async () => {
+  const text = 'It is Dr. Smith. “What?” he asked.\n\n* * *\n\n你好。世界！ 3.14 is a number\n\nThe end. ';
+  async function* slowly() {
+    for (let at = 0; at < text.length; at += 3) {
+      await sleep(at % 7 === 0 ? 130 : 1);
+      yield text.slice(at, at + 3);
+    }
+  }
+  const all = await texts(liveSegments(slowly(), options, new AbortController().signal));
+  expect(all.length).toBeGreaterThan(3);
+  expect(all.join('').replace(/\s+/gu, '')).toBe(text.replace(/\s+/gu, ''));
+});
+
+test('An abort ends the wait for a hanging source with its reason, and stops the source.', async () => {
+  const controller = new AbortController();
+  const { say, isStopped } = live(controller.signal);
+  const first = say();
+  controller.abort(new Error('enough'));
+  await expect(first).rejects.toThrow('enough');
+  expect(isStopped()).toBe(true);
+});
+
+test('A reader that leaves stops the source, and its error comes through.', async () => {
+  const { write, spoken, isStopped } = live(undefined, 'sentence');
+  write('One. Two');
+  for await (const { text } of spoken) {
+    expect(text).toBe('One.');
+    break;
+  }
+  expect(isStopped()).toBe(true);
+  async function* failing() {
+    yield 'One. ';
+    throw new Error('unreadable');
+  }
+  await expect(texts(liveSegments(failing(), options, new AbortController().signal))).rejects.toThrow(
+    'unreadable',
+  );
+});
