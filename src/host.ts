@@ -28,6 +28,8 @@ export interface Host {
   readonly home: string;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
+  /** Version and architecture of what runs the program: `v20.19.0-x64`. */
+  readonly runtime: string;
   /** Whether a process with this number runs on this machine. */
   isRunning(pid: number): boolean;
   readonly stdin: Input;
@@ -35,6 +37,8 @@ export interface Host {
   readonly stderr: Output;
   on(signal: Signal, listener: () => void): void;
   off(signal: Signal, listener: () => void): void;
+  /** Runs when all is done; nothing asynchronous may begin there. */
+  onExit(listener: () => void): void;
 }
 
 export function hostOf(process: NodeJS.Process): Host {
@@ -49,6 +53,7 @@ export function hostOf(process: NodeJS.Process): Host {
     },
     platform: process.platform,
     pid: process.pid,
+    runtime: `${process.version}-${process.arch}`,
     isRunning: (pid) => isRunning(process, pid),
     stdin: {
       get isTTY() {
@@ -62,6 +67,7 @@ export function hostOf(process: NodeJS.Process): Host {
     stderr: outputOf(process, 'stderr'),
     on: (signal, listener) => void process.on(signal, listener),
     off: (signal, listener) => void process.off(signal, listener),
+    onExit: (listener) => void process.on('exit', listener),
   };
 }
 

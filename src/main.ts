@@ -14,7 +14,7 @@ export async function main(host: Host): Promise<number> {
   const { signal, stop } = interruption(host);
   try {
     notices.json = asksForJson(host.argv);
-    const { run, argv, named } = await commandOf(host.argv);
+    const { run, argv, named } = await commandOf(host);
     return await run({ argv, named, host, notices, signal });
   } catch (error) {
     return notices.failure(error);

@@ -15,26 +15,31 @@ export interface Context {
 /** @returns the exit status */
 export type Run = (context: Context) => Promise<number>;
 
+type Load = (host: Host) => Promise<{ run: Run }>;
+
 /** The first word decides, if it is one of these; each is loaded only when it is called. */
-const commands: ReadonlyMap<string, () => Promise<{ run: Run }>> = new Map<
-  string,
-  () => Promise<{ run: Run }>
->([
-  ['speak', () => import('./speak.ts')],
+const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
+  ['speak', loadSpeak],
   ['serve', () => import('./serve.ts')],
   // Spared the parser: people and scripts ask for these alone, and expect them at once.
-  ...['-h', '--help'].map((word) => [word, async () => ({ run: (await import('./help.ts')).help })] as const),
-  ...['-V', '--version'].map(
-    (word) => [word, async () => ({ run: (await import('./help.ts')).version })] as const,
-  ),
+  ['-h', async () => ({ run: (await import('./help.ts')).help })],
+  ['--help', async () => ({ run: (await import('./help.ts')).help })],
+  ['-V', async () => ({ run: (await import('./help.ts')).version })],
+  ['--version', async () => ({ run: (await import('./help.ts')).version })],
 ]);
 
-/** The command that a command line calls, and what is left for it. Without a command's name it is to be spoken. */
-export async function commandOf(
-  typed: readonly string[],
-): Promise<Pick<Context, 'argv' | 'named'> & { readonly run: Run }> {
-  const [first = '', ...rest] = typed;
+type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
+
+/** The command that was called, and what is left for it. Whatever is not a command's name is to be spoken. */
+export async function commandOf(host: Host): Promise<Called> {
+  const [first = '', ...rest] = host.argv;
   const load = commands.get(first);
-  const { run } = load ? await load() : await import('./speak.ts');
-  return { run, argv: load ? rest : typed, named: load !== undefined && !first.startsWith('-') };
+  if (!load) return { ...(await loadSpeak(host)), argv: host.argv, named: false };
+  return { ...(await load(host)), argv: rest, named: !first.startsWith('-') };
+}
+
+async function loadSpeak(host: Host): Promise<{ run: Run }> {
+  const { keepCode } = await import('../code-cache.ts');
+  keepCode(host);
+  return import('./speak.ts');
 }

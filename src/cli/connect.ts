@@ -12,8 +12,6 @@ export interface Connection {
 interface ConnectOptions {
   readonly speaker: number;
   readonly tell: (event: ClientEvent) => void;
-  /** Whether the service runs in this very process, and its engine with it. */
-  readonly builtIn: boolean;
 }
 
 /** The client of a service, as the settings want it. */
@@ -22,13 +20,12 @@ export async function connect(
   settings: Settings,
   options: ConnectOptions,
 ): Promise<Connection> {
-  const { speaker, tell, builtIn } = options;
+  const { speaker, tell } = options;
   const timeoutMs = settings.timeout.value * 1000;
   const transport = await createTransport({
     ...service,
     connections: 1,
     timeoutMs,
-    sharesWebAssembly: builtIn,
   });
   const voice = {
     speaker,

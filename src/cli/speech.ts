@@ -51,7 +51,7 @@ async function deliver(
   const tell = (event: ClientEvent) => notices.detail(() => describe(event));
   const used = service ?? started;
   if (!used) throw new Error('unreachable');
-  const connection = await connect(used, settings, { speaker, tell, builtIn: started !== undefined });
+  const connection = await connect(used, settings, { speaker, tell });
   try {
     const speech = await connection.synthesize(text, signal);
     if (speech) await sink.write(speech, signal);

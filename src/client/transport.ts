@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
@@ -18,8 +17,6 @@ export interface TransportOptions {
   /** Longest silence before and within an answer. */
   readonly timeoutMs: number;
   readonly proxy?: ProxyRoute | undefined;
-  /** Whether other WebAssembly than the HTTP parser has to run fast in this process. */
-  readonly sharesWebAssembly?: boolean;
 }
 
 /** Sends requests to one address. Redirects are not followed and nothing is retried. */
@@ -30,7 +27,6 @@ export interface Transport {
 }
 
 export async function createTransport(options: TransportOptions): Promise<Transport> {
-  if (!options.sharesWebAssembly) keepParserSimple();
   const { url, timeoutMs } = options;
   const sockets = new Set<Socket>();
   const dispatcher = await dispatcherFor(options, tracked(createConnector({ timeout: timeoutMs }), sockets));
@@ -63,14 +59,6 @@ async function dispatcherFor(
   if (!proxy) return new Pool(url.origin, { connections, connect });
   const { proxied } = await import('./proxied.ts');
   return proxied(proxy, { connections, connect, timeoutMs });
-}
-
-/**
- * Node 20 spends 65 ms of the first answer on optimising undici's HTTP parser, one giant function, and waits for that
- * at the end. Under a budget that a run never uses up the parser stays as it is, which is fast enough.
- */
-function keepParserSimple(): void {
-  setFlagsFromString('--wasm-tiering-budget=1000000000');
 }
 
 /** Remembers the sockets, since undici cannot end one that is still connecting. */

@@ -1,6 +1,4 @@
-import { open } from 'node:fs/promises';
 import type { Speech } from '../audio/pcm.ts';
-import { shiftRight } from '../audio/shift.ts';
 import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { DescriptorWriter, writeAt } from './descriptor.ts';
 import { unwritable } from './unwritable.ts';
@@ -50,10 +48,8 @@ async function settle(
   try {
     const grown = headerBytes(format, bytes) - headerBytes(format, undefined);
     if (grown > 0) {
-      const file = await open(path, 'r+');
-      await shiftRight(file, start + headerBytes(format, undefined), grown, signal).finally(() =>
-        file.close(),
-      );
+      const { makeRoom } = await import('./room.ts');
+      await makeRoom(path, { from: start + headerBytes(format, undefined), bytes: grown }, signal);
     }
     await writeAt(fd, wavHeader(format, bytes), start);
   } catch (error) {

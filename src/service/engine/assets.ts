@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { optimised } from '../../tiering.ts';
 
 /** What a worker needs beside its program. All workers share the compiled module. */
 export interface Assets {
@@ -24,5 +25,6 @@ export async function loadResamplerBytes(): Promise<Uint8Array> {
 }
 
 async function compile(file: string): Promise<WebAssembly.Module> {
-  return await WebAssembly.compile(await readFile(file));
+  const bytes = await readFile(file);
+  return optimised(() => WebAssembly.compile(bytes));
 }

@@ -1,0 +1,2 @@
+exports.IncomingMessage = class {};
+exports.maxHeaderSize = 16_384;
