@@ -1,3 +1,6 @@
+import { extender } from './extender.ts';
+
+const lineBreak = new RegExp(`\\n\\s*(?!${extender})`, 'gu');
 /** A list is hardly wrapped: lines shorter than this are items, unless the paragraph ends like prose does. */
 const narrowestWrap = 40;
 /** Wrapped lines end ragged: only a line that stays this far below the width was left early. */
@@ -22,7 +25,7 @@ export function lineBorders(text: string): number[] {
   const room = raggedness * Math.max(narrowest, longestLine(text));
   const borders: number[] = [];
   let lineStart = 0;
-  for (const { 0: gap, index } of text.matchAll(/\n\s*/gu)) {
+  for (const { 0: gap, index } of text.matchAll(lineBreak)) {
     const next = index + gap.length;
     const emptyLine = gap.includes('\n', 1);
     const line = text.slice(lineStart, index).trimEnd();

@@ -1,4 +1,7 @@
-const blankLine = /\n[^\S\n]*\n\s*/gu;
+import { extender } from './extender.ts';
+
+const blankLine = new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${extender})`, 'gu');
+const spaceWithMark = new RegExp(`^[^\\n\\r]${extender}`, 'u');
 const word = /[\p{L}\p{N}]/u;
 
 /**
@@ -25,7 +28,7 @@ export function secondParagraph(text: string): number | undefined {
 export function leadingSpace(text: string): number | undefined {
   const first = text.search(/\S/u);
   if (first < 0) return undefined;
-  const carriesMark = first > 0 && /^[^\n\r][\p{M}\u200d]/u.test(text.slice(first - 1, first + 2));
+  const carriesMark = first > 0 && spaceWithMark.test(text.slice(first - 1, first + 2));
   return carriesMark ? first - 1 : first;
 }
 

@@ -1,4 +1,5 @@
 import { beforeNumber, neverLast, openers, ordinalContext, sometimesLast } from './abbreviations.ts';
+import { extender } from './extender.ts';
 import { lineBorders } from './lines.ts';
 
 /** How far the rules look to both sides of a border, in UTF-16 units. */
@@ -109,10 +110,12 @@ function beforeOpeningBrackets(text: string, border: number): number {
 function isBorder(text: string, at: number, start: number): boolean {
   const before = text.slice(Math.max(start, at - sight), at);
   const after = text.slice(at, at + sight);
+  if (insideCluster.test(after)) return false;
   if (!/\s$/u.test(before)) return endsWithoutSpace.test(before);
   return !(isListNumber(text, at, start) || isAbbreviation(before, after) || isSpeechGoingOn(before, after));
 }
 
+const insideCluster = new RegExp(`^${extender}`, 'u');
 /** Only scripts that set no space after a sentence end one there: "。" does, the full stop in "example.com" does not. */
 const endsWithoutSpace = new RegExp(`[^\\p{ASCII}\\s…]${closers}*$`, 'u');
 
