@@ -45,8 +45,13 @@ export function fileSink({ name, path, old, clobber, pid, isRunning }: FileOptio
   const target = old ? realpathSync(path) : path;
   const part = `${target}.${pid}.part`;
   const fd = openPart();
+  let closed = false;
+  const close = () => {
+    if (!closed) closeSync(fd);
+    closed = true;
+  };
   const discard = async () => {
-    closeSync(fd);
+    close();
     rmSync(part, { force: true });
   };
   return {
@@ -56,10 +61,10 @@ export function fileSink({ name, path, old, clobber, pid, isRunning }: FileOptio
         await publish(signal);
         return { bytes, readerLeft: false };
       } catch (error) {
-        rmSync(part, { force: true });
+        await discard();
         throw error;
       } finally {
-        closeSync(fd);
+        close();
       }
     },
     discard,
