@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
 
@@ -29,7 +29,8 @@ export const PROJECT_PLACES = [
 
 /** The folder of the user's own config, by the platform's custom. */
 export function userFolder({ env, home, platform }: Pick<Host, 'env' | 'home' | 'platform'>): string {
-  if (env.XDG_CONFIG_HOME) return join(env.XDG_CONFIG_HOME, 'tts');
+  // "All paths set in these environment variables must be absolute": XDG Base Directory Specification 0.8.
+  if (env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME)) return join(env.XDG_CONFIG_HOME, 'tts');
   if (platform === 'win32') return join(env.APPDATA || join(home, 'AppData', 'Roaming'), 'tts');
   if (platform === 'darwin') return join(home, 'Library', 'Preferences', 'tts');
   return join(home, '.config', 'tts');
@@ -77,8 +78,13 @@ function* foldersUpwards(folder: string): Generator<string> {
   if (parent !== folder) yield* foldersUpwards(parent);
 }
 
+/** Where nobody may look (or where a file stands in for a folder) there is no config. */
 function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** Spares the parser the many manifests that say nothing to us. */
