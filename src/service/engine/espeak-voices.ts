@@ -17,7 +17,7 @@ export const ESPEAK_RATE = 22_050;
 const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)/u;
 
 /**
- * Asks espeak-ng for its voices and numbers them from 101, by language tag and name.
+ * Asks espeak-ng for its voices and numbers them from 101, by language tag (BCP 47, in the case it has there) and name.
  *
  * @throws when the program cannot be run
  */
@@ -29,7 +29,7 @@ export async function listEspeakVoices(program: string): Promise<EspeakVoice[]> 
   });
   const ordered = voices
     .map(({ language = '', name = '', file = '' }) => ({
-      language: canonical(language),
+      language,
       name: readable(name),
       file,
     }))
@@ -44,15 +44,6 @@ export async function listEspeakVoices(program: string): Promise<EspeakVoice[]> 
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
-}
-
-/** espeak-ng writes language tags in lower case, and a few that are none. */
-function canonical(language: string): string {
-  try {
-    return Intl.getCanonicalLocales(language)[0] ?? language;
-  } catch {
-    return language;
-  }
 }
 
 function readable(name: string): string {

@@ -38,7 +38,8 @@ export class FairQueue<Job> {
   readonly #maxWaiting: number;
   /** Lines that have a ticket, the next one first. */
   readonly #turns: Line<Job>[] = [];
-  readonly #closing = new AbortController();
+  /** What ends each utterance that is under way. */
+  readonly #open = new Set<AbortController>();
 
   /** @param maxWaiting utterances that may wait for their first turn while all lanes are busy */
   constructor(lanes: readonly Lane<Job>[], maxWaiting: number) {
@@ -66,9 +67,9 @@ export class FairQueue<Job> {
     signal.throwIfAborted();
     this.#admit();
     const leaving = new AbortController();
-    const leave = ({ target }: Event) => leaving.abort((target as AbortSignal).reason);
+    this.#open.add(leaving);
+    const leave = () => leaving.abort(signal.reason);
     signal.addEventListener('abort', leave);
-    this.#closing.signal.addEventListener('abort', leave);
     const line: Line<Job> = { signal: leaving.signal, tickets: [], started: false };
     line.signal.addEventListener('abort', () => this.#cancel(line));
     const results: Promise<Int16Array>[] = [];
@@ -80,14 +81,14 @@ export class FairQueue<Job> {
       for (const result of results) yield await result;
     } finally {
       signal.removeEventListener('abort', leave);
-      this.#closing.signal.removeEventListener('abort', leave);
+      this.#open.delete(leaving);
       leaving.abort();
     }
   }
 
   /** Ends whatever is under way. */
   async close(): Promise<void> {
-    this.#closing.abort(new Error('the engine is closed'));
+    for (const utterance of this.#open) utterance.abort(new Error('the engine is closed'));
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 

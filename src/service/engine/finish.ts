@@ -26,7 +26,7 @@ export function finish(
   resampler: (from: number, to: number) => Resampler,
 ): Int16Array {
   const speech = trim(toFloat(samples), sampleRate);
-  level(speech, loudness);
+  level(speech, sampleRate, loudness);
   const lead = Math.round(LEAD * sampleRate);
   const padded = new Float32Array(lead + speech.length + Math.round(pause * sampleRate));
   padded.set(speech, lead);

@@ -34,17 +34,15 @@ export class FliteThread implements Lane<Job> {
   async run(job: Job, signal: AbortSignal): Promise<Int16Array> {
     const worker = await this.#start().catch(fail);
     signal.throwIfAborted();
-    const stop = () => void worker.terminate();
-    signal.addEventListener('abort', stop);
     worker.ref();
     worker.postMessage(job);
     try {
-      return (await answer(worker)) as Int16Array;
+      return (await answer(worker, signal)) as Int16Array;
     } catch (error) {
+      this.#replace(worker);
       signal.throwIfAborted();
       return fail(error);
     } finally {
-      signal.removeEventListener('abort', stop);
       worker.unref();
     }
   }
@@ -64,12 +62,12 @@ export class FliteThread implements Lane<Job> {
     const worker = new Worker(this.#file, { name: 'speech', execArgv: [] });
     this.#worker = worker;
     worker.on('error', () => {}); // whoever waits for an answer hears of it, and the exit follows
-    worker.once('exit', () => this.#ended());
+    worker.once('exit', () => this.#replace(worker));
     const equipped = this.#assets.then((assets) => worker.postMessage(assets));
     try {
       await Promise.all([equipped, answer(worker)]);
     } catch (error) {
-      await worker.terminate();
+      this.#replace(worker);
       throw error;
     }
     this.#ready = true;
@@ -77,26 +75,37 @@ export class FliteThread implements Lane<Job> {
     return worker;
   }
 
-  /** A thread that never became ready is not started again before there is a job: it would most likely end again. */
-  #ended(): void {
+  /**
+   * Ends a thread and starts another in its place. One that never became ready is not started again before there is
+   * a job: it would most likely end again.
+   */
+  #replace(worker: Worker): void {
+    if (worker !== this.#worker) return;
+    void worker.terminate();
     const again = this.#ready && !this.#closed;
-    this.#ready = false;
+    this.#worker = undefined;
     this.#booted = undefined;
+    this.#ready = false;
     if (again) this.#start().catch(() => {}); // the next job tries again, and reports it
   }
 }
 
-/** @returns the next message; @throws what ended the thread before it */
-async function answer(worker: Worker): Promise<unknown> {
+/**
+ * @returns the next message
+ * @throws what ended the thread before it; an AbortError
+ */
+async function answer(worker: Worker, signal?: AbortSignal): Promise<unknown> {
   const waiting = new AbortController();
-  const { signal } = waiting;
-  const ended = once(worker, 'exit', { signal }).then(() => {
+  const stop = () => waiting.abort();
+  signal?.addEventListener('abort', stop);
+  const ended = once(worker, 'exit', { signal: waiting.signal }).then(() => {
     throw new Error('its thread ended');
   });
   try {
-    const [message] = await Promise.race([once(worker, 'message', { signal }), ended]);
+    const [message] = await Promise.race([once(worker, 'message', { signal: waiting.signal }), ended]);
     return message;
   } finally {
+    signal?.removeEventListener('abort', stop);
     waiting.abort();
   }
 }

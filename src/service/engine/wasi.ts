@@ -5,8 +5,7 @@ const BADF = 8;
 const FILE_TYPE_DIRECTORY = 3;
 const FILE_TYPE_REGULAR = 4;
 
-/** Descriptors: 0 to 2 are the standard streams, then comes the one folder that programs may open files in. */
-const STDERR = 2;
+/** Descriptors: behind the standard streams comes the one folder that programs may open files in. */
 const FOLDER = 3;
 const OUTPUT = 4;
 
@@ -74,8 +73,7 @@ export class Wasi {
     fd_write: (fd: number, vectors: number, count: number, written: number) => {
       const pieces = this.#vectors(vectors, count);
       if (fd === OUTPUT) this.#output.push(...pieces);
-      else if (fd === STDERR)
-        this.#messages += pieces.map((piece) => Buffer.from(piece).toString('latin1')).join('');
+      else this.#messages += pieces.map((piece) => Buffer.from(piece).toString('latin1')).join('');
       this.#setUint32(
         written,
         pieces.reduce((sum, piece) => sum + piece.length, 0),

@@ -1,0 +1,108 @@
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findProgram } from '../../../../src/service/engine/find-program.ts';
+import { buildWorker, samplesOf, startEngine } from '../../../support/engine.ts';
+import { loudness } from './loudness.ts';
+
+const worker = await buildWorker();
+const path = process.env.PATH ?? '';
+const installed = (await findProgram('espeak-ng', path)) !== undefined;
+
+describe.skipIf(!installed)('a system espeak-ng', async () => {
+  const engine = await startEngine({ worker, workers: 2, maxQueue: 20, path });
+  const others = engine.speakers.filter(({ no }) => no > 100);
+  const numberOf = (language: string) => others.find((speaker) => speaker.language === language)?.no ?? 0;
+
+  it('adds its voices from number 101 on, in the order of their languages, the same each time', async () => {
+    expect(others.map(({ no }) => no)).toEqual(others.map((_, index) => 101 + index));
+    const languages = others.map(({ language }) => language);
+    expect(languages).toEqual([...languages].sort());
+    expect(languages).toContain('en-us');
+    expect(languages).toContain('cmn');
+    expect(others.every(({ kind, sampleRate }) => kind === 'neo.one' && sampleRate === 22_050)).toBe(true);
+    expect((await startEngine({ worker, path })).speakers).toEqual(engine.speakers);
+  });
+
+  it.each([
+    ['de', 'Guten Tag, wie geht es Ihnen?'],
+    ['cmn', '你好，世界。'],
+    ['ru', 'Привет, мир.'],
+    ['ar', 'مرحبا بالعالم'],
+    ['hi', 'नमस्ते दुनिया।'],
+    ['en-us', '-v de --help'],
+    ['en-us', 'nul \u0000 and \u001b[31mmore'],
+    ['en-us', '-o evil.wav\n--stdout'],
+    ['cmn', '字'.repeat(3_000)],
+  ])('speaks %s: %j', async (language, text) => {
+    const samples = await samplesOf(engine, { text, speaker: numberOf(language) });
+    expect(samples.length / 22_050).toBeGreaterThan(0.5);
+    expect(loudness(samples, 22_050)).toBeGreaterThan(-24);
+  });
+
+  it('gives any rate, and the same samples each time', async () => {
+    for (const sampleRate of [8_000, 22_050, 48_000]) {
+      const request = { text: 'Guten Tag. Wie geht es?', speaker: numberOf('de'), sampleRate };
+      const [first, second] = await Promise.all([samplesOf(engine, request), samplesOf(engine, request)]);
+      expect(first).toEqual(second);
+      expect(first.length / sampleRate).toBeGreaterThan(1);
+    }
+  });
+
+  it('refuses a text of nothing', async () => {
+    const spoken = samplesOf(engine, { text: ' \u0000\n', speaker: numberOf('de') });
+    await expect(spoken).rejects.toMatchObject({ status: 422, code: 'unsupported_text' });
+  });
+});
+
+it('is not looked for without a path, and not missed where there is none', async () => {
+  expect((await startEngine({ worker })).speakers).toHaveLength(10);
+  expect((await startEngine({ worker, path: '/nowhere' })).speakers).toHaveLength(10);
+});
+
+describe('a program called espeak-ng', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tts-espeak-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  async function install(script: string): Promise<string> {
+    const file = join(folder, 'espeak-ng');
+    const voices = 'echo "Pty Language Age/Gender VoiceName File"; echo " 5  xx  --/M  Test  test/xx"';
+    await writeFile(file, `#!/bin/sh\nif [ "$1" = --voices ]; then ${voices}; exit; fi\n${script}\n`);
+    await chmod(file, 0o755);
+    return folder;
+  }
+
+  it('that fails is a failure of that utterance, in its own words', async () => {
+    const engine = await startEngine({ worker, path: await install('echo "out of order" >&2; exit 4') });
+    await expect(samplesOf(engine, { text: 'Hello', speaker: 101 })).rejects.toMatchObject({
+      status: 500,
+      code: 'engine_failed',
+      message: expect.stringContaining('out of order'),
+    });
+    await expect(samplesOf(engine, { text: 'Hello' })).resolves.toBeDefined();
+  });
+
+  it('is killed when its reader leaves', async () => {
+    const note = join(folder, 'pid');
+    const engine = await startEngine({ worker, path: await install(`echo $$ > ${note}; exec sleep 60`) });
+    const leaving = new AbortController();
+    const spoken = samplesOf(engine, { text: 'Hello', speaker: 101, signal: leaving.signal });
+    spoken.catch(() => {});
+    await sleep(300);
+    leaving.abort(new Error('gone'));
+    await expect(spoken).rejects.toThrow('gone');
+    await sleep(100);
+    const pid = Number(await readFile(note, 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  });
+
+  it('that cannot list its voices is reported at the start', async () => {
+    await writeFile(join(folder, 'espeak-ng'), '#!/bin/sh\nexit 1\n');
+    await expect(startEngine({ worker, path: folder })).rejects.toThrow('--voices');
+  });
+});

@@ -1,0 +1,153 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { FairQueue } from '../../../../src/service/engine/fair-queue.ts';
+import type { Lane } from '../../../../src/service/engine/lane.ts';
+
+const never = new AbortController().signal;
+
+/** A lane that notes what it works on, and finishes when it is told to, or after so many milliseconds. */
+class Bench implements Lane<string> {
+  readonly ready = true;
+  readonly log: string[];
+  readonly #ms: number;
+
+  constructor(log: string[], ms = 0) {
+    this.log = log;
+    this.#ms = ms;
+  }
+
+  async prepare(): Promise<void> {}
+
+  async run(job: string, signal: AbortSignal): Promise<Int16Array> {
+    this.log.push(job);
+    if (job.endsWith('!')) throw new Error(`cannot ${job}`);
+    await sleep(this.#ms, undefined, { signal }).catch((error: Error) => {
+      this.log.push(`stopped ${job}`);
+      throw error.cause;
+    });
+    return Int16Array.from(Buffer.from(job));
+  }
+
+  async close(): Promise<void> {}
+}
+
+function text(samples: Int16Array | undefined): string {
+  return Buffer.from(samples ?? []).toString();
+}
+
+async function all(results: AsyncIterable<Int16Array>): Promise<string[]> {
+  const texts: string[] = [];
+  for await (const result of results) texts.push(text(result));
+  return texts;
+}
+
+function* endless(name: string, taken: string[] = []): Generator<string> {
+  for (let number = 0; ; number += 1) {
+    taken.push(`${name}${number}`);
+    yield `${name}${number}`;
+  }
+}
+
+describe('a fair queue', () => {
+  it('gives results in the order of the jobs, whatever lane is faster', async () => {
+    const queue = new FairQueue([new Bench([], 5), new Bench([], 1)], 0);
+    expect(await all(queue.run(['a', 'b', 'c', 'd', 'e'], never))).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('lets utterances take turns', async () => {
+    const log: string[] = [];
+    const queue = new FairQueue([new Bench(log, 1)], 9);
+    await Promise.all([
+      all(queue.run(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'], never)),
+      all(queue.run(['b1', 'b2'], never)),
+      all(queue.run(['c1'], never)),
+    ]);
+    expect(log.indexOf('c1')).toBeLessThanOrEqual(3);
+    expect(log.indexOf('b2')).toBeLessThan(log.indexOf('a4'));
+  });
+
+  it('takes only a few jobs ahead of the reader', async () => {
+    const taken: string[] = [];
+    const reader = new FairQueue([new Bench([]), new Bench([])], 0).run(endless('a', taken), never);
+    await reader.next();
+    await sleep(30);
+    expect(taken.length).toBeLessThanOrEqual(4);
+    await reader.return();
+  });
+
+  it('refuses who would have to wait behind too many', async () => {
+    const queue = new FairQueue([new Bench([], 20)], 2);
+    const running = [
+      all(queue.run(['a'], never)),
+      all(queue.run(['b'], never)),
+      all(queue.run(['c'], never)),
+    ];
+    await expect(all(queue.run(['d'], never))).rejects.toMatchObject({
+      status: 503,
+      code: 'busy',
+      retryAfter: 1,
+    });
+    await expect(Promise.all(running)).resolves.toEqual([['a'], ['b'], ['c']]);
+    await expect(all(queue.run(['e'], never))).resolves.toEqual(['e']);
+  });
+
+  it('stops the work of a reader that leaves, and goes on with the next', async () => {
+    const log: string[] = [];
+    const queue = new FairQueue([new Bench(log, 1)], 9);
+    const reader = queue.run(endless('a'), never);
+    await reader.next();
+    await reader.return();
+    const before = log.filter((job) => job.startsWith('a')).length;
+    expect(await all(queue.run(['b'], never))).toEqual(['b']);
+    expect(log.filter((job) => job.startsWith('a'))).toHaveLength(before);
+    expect(log.join()).toContain('stopped a1');
+  });
+
+  it('stops on the signal even while the reader waits, with its reason', async () => {
+    const queue = new FairQueue([new Bench([], 60_000)], 9);
+    const leaving = new AbortController();
+    const waiting = all(queue.run(['a', 'b'], leaving.signal));
+    const queued = all(queue.run(['c'], leaving.signal));
+    await turn();
+    leaving.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    await expect(queued).rejects.toThrow('gone');
+    await expect(all(queue.run(['d'], leaving.signal))).rejects.toThrow('gone');
+  });
+
+  it('fails an utterance with what a lane throws, and no other', async () => {
+    const queue = new FairQueue([new Bench([], 1)], 9);
+    const broken = all(queue.run(['a', 'b!', 'c'], never));
+    const whole = all(queue.run(['d', 'e'], never));
+    await expect(broken).rejects.toThrow('cannot b!');
+    await expect(whole).resolves.toEqual(['d', 'e']);
+  });
+
+  it('fails an utterance with what its jobs throw', async () => {
+    function* jobs(): Generator<string> {
+      yield 'a';
+      throw new Error('no more');
+    }
+    await expect(all(new FairQueue([new Bench([])], 0).run(jobs(), never))).rejects.toThrow('no more');
+  });
+
+  it('ends everything when it is closed', async () => {
+    const queue = new FairQueue([new Bench([], 60_000)], 9);
+    const waiting = all(queue.run(['a', 'b'], never));
+    await turn();
+    await queue.close();
+    await expect(waiting).rejects.toThrow('closed');
+  });
+
+  it('adds no listener for each segment, which Node would warn of', async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => void warnings.push(warning);
+    process.on('warning', warn);
+    const queue = new FairQueue([new Bench([])], 99);
+    const jobs = Array.from({ length: 40 }, (_, number) => `${number}`);
+    await Promise.all(Array.from({ length: 40 }, () => all(queue.run(jobs, new AbortController().signal))));
+    await turn();
+    process.off('warning', warn);
+    expect(warnings).toEqual([]);
+  });
+});

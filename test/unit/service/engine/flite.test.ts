@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fliteFile, loadAssets } from '../../../../src/service/engine/assets.ts';
+import { Flite } from '../../../../src/service/engine/flite.ts';
+
+const SHA256 = 'f975276f4f2a6de78613f197533aac2167d181b77020866d142d594bcc2a0e80';
+const hello = { text: 'Hello there.', voice: 'rms', stretch: 1 };
+
+let module: WebAssembly.Module;
+beforeAll(async () => {
+  module = (await loadAssets()).flite;
+});
+
+describe('Flite', () => {
+  it('is the program that was examined', async () => {
+    const hash = createHash('sha256').update(await readFile(fliteFile()));
+    expect(hash.digest('hex')).toBe(SHA256);
+  });
+
+  it.each([
+    ['rms', 16_000],
+    ['slt', 16_000],
+    ['awb', 16_000],
+    ['kal16', 16_000],
+    ['kal', 8_000],
+  ])('has the voice %s, at %i Hz', (voice, sampleRate) => {
+    const spoken = new Flite(module).speak({ ...hello, voice });
+    expect(spoken.sampleRate).toBe(sampleRate);
+    expect(spoken.samples.length / sampleRate).toBeGreaterThan(0.5);
+  });
+
+  it('speaks each text like a fresh instance, whatever it spoke before', () => {
+    const flite = new Flite(module);
+    const fresh = new Flite(module).speak(hello);
+    flite.speak({
+      text: 'Quite another sentence, of another voice, with 12 words.',
+      voice: 'slt',
+      stretch: 2,
+    });
+    expect(flite.speak(hello)).toEqual(fresh);
+    expect(flite.speak(hello)).toEqual(fresh);
+  });
+
+  it('stretches speech', () => {
+    const flite = new Flite(module);
+    const long = flite.speak({ ...hello, stretch: 2 }).samples.length;
+    expect(long / flite.speak(hello).samples.length).toBeCloseTo(2, 1);
+  });
+
+  it('takes what looks like an option as text', () => {
+    const { samples } = new Flite(module).speak({ ...hello, text: '-o evil.wav' });
+    expect(samples.length).toBeGreaterThan(8_000);
+  });
+});

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { buildWorker, samplesOf, startEngine } from '../../../support/engine.ts';
+
+const engine = await startEngine({ worker: await buildWorker(), workers: 1, maxQueue: 50 });
+const NORMAL = 'This is a normal sentence.';
+const normal = await samplesOf(engine, { text: NORMAL });
+
+/** What text can be. Where there is nothing to speak, that is said; the rest is spoken for the seconds given, at least. */
+const HOSTILE: readonly (readonly [name: string, text: string, seconds: number | 'refused'])[] = [
+  ['nothing', '', 'refused'],
+  ['blanks', '    \t ', 'refused'],
+  ['line breaks', '\n\r\n\n\u2028\u0085', 'refused'],
+  ['only an emoji', '😀', 'refused'],
+  ['emoji among words', 'I ❤️ you 👨‍👩‍👧 so 🇩🇪 much', 0.5],
+  ['Chinese', '你好，世界。', 'refused'],
+  ['scripts mixed', 'Hello 你好 привет world', 0.5],
+  ['control characters', 'a\u0000b \u0007bell \u001b[31mred\u001b[0m \u200bzero\u200d width\ufeff', 0.5],
+  ['lone surrogates', 'before \ud83d after \udc00', 0.5],
+  ['accents', 'naïve café Zürich Łódź Čeština', 1],
+  ['Cyrillic', 'Съешь же ещё этих мягких булок', 'refused'],
+  ['Arabic', 'مرحبا بالعالم', 'refused'],
+  ['40 digits', '1234567890'.repeat(4), 8],
+  ['only punctuation', '?!... --- ((())) ***', 'refused'],
+  ['mark-up', '<speak>Hi <break time="2s"/> &amp; bye</speak>', 0.5],
+  ['a word of 5,000 letters', 'a'.repeat(5_000), 10],
+  ['what looks like an option', '-o evil.wav', 0.5],
+  ['what looks like a file', '/etc/passwd', 0.5],
+  ['a sentence of 600 words', `${Array.from({ length: 600 }, () => 'word').join(' ')}.`, 60],
+  ['an address', 'https://example.com/a/b?c=d&e=%20#f', 1],
+  ['formats', '%s %n %d {0} $x $(x) `x`', 0.1],
+  ['4,000 words without punctuation', Array.from({ length: 4_000 }, () => 'so').join(' '), 300],
+];
+
+describe('hostile text', () => {
+  it.each(HOSTILE)('%s is survived, and the next sentence is as always', async (_name, text, seconds) => {
+    const spoken = samplesOf(engine, { text });
+    if (seconds === 'refused')
+      await expect(spoken).rejects.toMatchObject({ status: 422, code: 'unsupported_text' });
+    else expect((await spoken).length / 22_050).toBeGreaterThan(seconds);
+    expect(await samplesOf(engine, { text: NORMAL })).toEqual(normal);
+    expect(engine.workers).toBe(1);
+  });
+});

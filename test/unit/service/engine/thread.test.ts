@@ -1,0 +1,112 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Assets } from '../../../../src/service/engine/assets.ts';
+import type { Job } from '../../../../src/service/engine/job.ts';
+import { FliteThread } from '../../../../src/service/engine/thread.ts';
+
+/** A worker that answers with the thread it is, and can be told to fail in every way. */
+const PROGRAM = `
+const { parentPort, threadId } = require('node:worker_threads');
+parentPort.once('message', (assets) => {
+  if (assets.flite === 'broken') throw new Error('bad assets');
+  parentPort.on('message', ({ use }) => {
+    if (use === 'exit') process.exit(3);
+    if (use === 'throw') throw new Error('out of order');
+    if (use === 'spin') for (;;);
+    parentPort.postMessage(Int16Array.of(threadId));
+  });
+  parentPort.postMessage('ready');
+});
+`;
+
+const never = new AbortController().signal;
+const good = Promise.resolve({ flite: 'good' } as unknown as Assets);
+
+let folder: string;
+let file: URL;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tts-thread-'));
+  file = pathToFileURL(join(folder, 'program.cjs'));
+  await writeFile(file, PROGRAM);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function start(program = file, assets = good): FliteThread {
+  const thread = new FliteThread(program, assets);
+  onTestFinished(() => thread.close());
+  return thread;
+}
+
+async function ask(thread: FliteThread, use: string, signal = never): Promise<number> {
+  const [answer] = await thread.run({ use } as unknown as Job, signal);
+  return answer ?? Number.NaN;
+}
+
+async function becomes(isTrue: () => boolean): Promise<void> {
+  for (const started = performance.now(); !isTrue(); await sleep(2)) {
+    if (performance.now() - started > 5_000) throw new Error('it never was');
+  }
+}
+
+describe('a thread', () => {
+  it('starts with its first job, and stays', async () => {
+    const thread = start();
+    expect(thread.ready).toBe(false);
+    const first = await ask(thread, 'speak');
+    expect(thread.ready).toBe(true);
+    expect(await ask(thread, 'speak')).toBe(first);
+  });
+
+  it.each(['exit', 'throw'])('that dies by %s fails its job and is replaced', async (death) => {
+    const thread = start();
+    const first = await ask(thread, 'speak');
+    await expect(ask(thread, death)).rejects.toMatchObject({ status: 500, code: 'engine_failed' });
+    await becomes(() => thread.ready);
+    expect(await ask(thread, 'speak')).not.toBe(first);
+  });
+
+  it('says what it died of', async () => {
+    await expect(ask(start(), 'throw')).rejects.toThrow('out of order');
+  });
+
+  it('is ended when the signal aborts, in the middle of a computation, and replaced', async () => {
+    const thread = start();
+    const first = await ask(thread, 'speak');
+    const leaving = new AbortController();
+    const spinning = ask(thread, 'spin', leaving.signal);
+    setTimeout(() => leaving.abort(new Error('gone')), 20);
+    await expect(spinning).rejects.toThrow('gone');
+    expect(await ask(thread, 'speak')).not.toBe(first);
+  });
+
+  it('that cannot start fails each job, and does not start over and over', async () => {
+    const missing = start(pathToFileURL(join(folder, 'missing.cjs')));
+    await expect(ask(missing, 'speak')).rejects.toMatchObject({ status: 500, code: 'engine_failed' });
+    await expect(ask(missing, 'speak')).rejects.toThrow('missing.cjs');
+    expect(missing.ready).toBe(false);
+    const broken = start(file, Promise.resolve({ flite: 'broken' } as unknown as Assets));
+    await expect(ask(broken, 'speak')).rejects.toThrow('bad assets');
+    const unfound = start(file, Promise.reject(new Error('no such wasm')));
+    await expect(ask(unfound, 'speak')).rejects.toThrow('no such wasm');
+  });
+
+  it('ends at once when it is closed, also while it starts or spins', async () => {
+    const starting = start();
+    const prepared = starting.prepare();
+    prepared.catch(() => {});
+    await starting.close();
+    await expect(prepared).rejects.toThrow();
+    const spinning = start();
+    await spinning.prepare();
+    const spun = ask(spinning, 'spin');
+    spun.catch(() => {});
+    await sleep(10);
+    await spinning.close();
+    await expect(spun).rejects.toThrow();
+    await expect(ask(spinning, 'speak')).rejects.toThrow('closed');
+  });
+});
