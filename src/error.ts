@@ -16,13 +16,20 @@ export const ExitCode = {
 } as const;
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
+interface Retry {
+  /** Seconds that the service wants to be left alone. */
+  readonly after?: number | undefined;
+  /** The service has too much to do: fewer requests at once may help. */
+  readonly busy?: boolean;
+}
+
 export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
   /** What the user can do about it: one sentence. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
-  /** Set where the same thing tried again may succeed; `after` is the number of seconds that the service asked for. */
-  readonly retry?: { readonly after?: number | undefined } | undefined;
+  /** Set where the same thing tried again may succeed. */
+  readonly retry?: Retry | undefined;
 }
 
 /** Everything that can go wrong for a reason outside this program. Whatever else is thrown is a defect. */

@@ -3,8 +3,8 @@ import { describeFormat, type PcmFormat, type Speech, sameFormat } from './pcm.t
 import { releasing } from './releasing.ts';
 
 export interface JoinOptions {
-  /** How many parts will come, where that is known: of a single one, the size is the size of all. */
-  readonly parts?: number | undefined;
+  /** Asked when the first part is there: whether it is the only one, so that its size is the size of all. */
+  readonly isSingle?: () => boolean;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function join(speeches: AsyncIterable<Speech>, options: JoinOptions
       if (!next.done) waiting = next.value;
     }
   }
-  return { format, bytes: options.parts === 1 ? bytes : undefined, pcm: releasing(joined(), release) };
+  return { format, bytes: options.isSingle?.() ? bytes : undefined, pcm: releasing(joined(), release) };
 }
 
 function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsError {

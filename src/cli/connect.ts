@@ -1,4 +1,5 @@
 import { type ClientEvent, createClient, type Synthesize } from '../client/client.ts';
+import { Pace } from '../client/pace.ts';
 import { createTransport } from '../client/transport.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { NamedService } from './service.ts';
@@ -21,10 +22,11 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { speaker, tell } = options;
+  const concurrency = settings.concurrency.value;
   const timeoutMs = settings.timeout.value * 1000;
   const transport = await createTransport({
     ...service,
-    connections: 1,
+    connections: concurrency,
     timeoutMs,
   });
   const voice = {
@@ -41,6 +43,7 @@ export async function connect(
     timeoutMs,
     retries: settings.retries.value,
     tell,
+    pace: new Pace(concurrency),
   });
   return { synthesize, close: () => transport.close() };
 }

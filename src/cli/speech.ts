@@ -1,21 +1,31 @@
 import type { ClientEvent } from '../client/client.ts';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode } from '../error.ts';
 import type { Host } from '../host.ts';
+import { deliver } from '../pipeline/deliver.ts';
 import { loadConfig } from '../settings/file.ts';
 import { resolve, type Settings } from '../settings/resolve.ts';
 import { rules } from '../settings/rules.ts';
 import { speakerNumber } from '../settings/speaker.ts';
 import { openSink } from '../sink/open.ts';
 import type { Sink } from '../sink/sink.ts';
-import { readInput } from '../text/input.ts';
+import type { SegmentOptions } from '../text/segment.ts';
+import { readSegments } from '../text/source.ts';
 import type { CommandLine } from './command-line.ts';
 import type { Context } from './commands.ts';
-import { connect } from './connect.ts';
+import { type Connection, connect } from './connect.ts';
+import { describe } from './describe.ts';
 import type { Notices } from './notices.ts';
 import { chooseService, type NamedService } from './service.ts';
+import { Tally } from './tally.ts';
 
 /** What was asked for on the command line. */
 type Order = Pick<CommandLine, 'flags' | 'words' | 'files'>;
+
+/** Bytes that parts may hold while they wait for their turn. */
+const BUDGET_BYTES = 64 * 2 ** 20;
+
+/** Parts under way or waiting, for each request that may be open: enough to keep all of them busy behind a slow one. */
+const WINDOW = 2;
 
 /** From text to sound: everything that can be known to be wrong is found before a service is asked for anything. */
 export async function speak(order: Order, context: Context): Promise<number> {
@@ -26,48 +36,46 @@ export async function speak(order: Order, context: Context): Promise<number> {
   notices.verbose = settings.verbose.value;
   const service = chooseService(settings, { host, notices, files });
   const speaker = speakerNumber(settings.speaker, service ? undefined : 1);
-  const text = await readText(order, host, signal);
   const sink = await openSink(
     { output: settings.output?.value ?? '-', clobber: settings.clobber.value },
     host,
     signal,
   );
-  return deliver({ text, speaker, service, settings, sink }, context);
+  return withService({ service, settings, speaker }, context, (connection, tally) =>
+    run({ order, settings, sink, connection, tally }, context),
+  );
 }
 
-interface Job {
-  readonly text: string;
-  readonly speaker: number;
+interface Choice {
   readonly service: NamedService | undefined;
   readonly settings: Settings;
-  readonly sink: Sink;
+  readonly speaker: number;
 }
 
-async function deliver(
-  { text, speaker, service, settings, sink }: Job,
-  { notices, signal }: Context,
+type Use = (connection: Connection, tally: Tally) => Promise<number>;
+
+/** Connects to the service, the built-in one if no other is named, for as long as it is used. */
+async function withService(
+  { service, settings, speaker }: Choice,
+  { notices }: Context,
+  use: Use,
 ): Promise<number> {
-  const started = service ? undefined : await startBuiltIn(notices);
-  const tell = (event: ClientEvent) => notices.detail(() => describe(event));
-  const used = service ?? started;
-  if (!used) throw new Error('unreachable');
-  const connection = await connect(used, settings, { speaker, tell });
+  const tally = new Tally();
+  const target = service ? { ...service, close: async () => {} } : await startOwn(notices);
+  const tell = (event: ClientEvent) => {
+    tally.event(event);
+    notices.detail(() => describe(event));
+  };
+  const connection = await connect(target, settings, { speaker, tell });
   try {
-    const speech = await connection.synthesize(text, signal);
-    if (speech) await sink.write(speech, signal);
-    else await sink.discard();
-    if (!speech) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
-    return ExitCode.ok;
-  } catch (error) {
-    await sink.discard();
-    throw error;
+    return await use(connection, tally);
   } finally {
     await connection.close();
-    await started?.close();
+    await target.close();
   }
 }
 
-async function startBuiltIn(notices: Notices) {
+async function startOwn(notices: Notices) {
   notices.note(
     'no base URL is set: the built-in voice speaks (English); tts --help tells how to name a service',
   );
@@ -75,29 +83,44 @@ async function startBuiltIn(notices: Notices) {
   return startBuiltIn();
 }
 
+interface Job {
+  readonly order: Order;
+  readonly settings: Settings;
+  readonly sink: Sink;
+  readonly connection: Connection;
+  readonly tally: Tally;
+}
+
+async function run(
+  { order, settings, sink, connection, tally }: Job,
+  { host, notices, signal }: Context,
+): Promise<number> {
+  const input = { words: order.words, files: order.files, cwd: host.cwd, stdin: () => host.stdin.stream };
+  const options = segmentOptions(settings, sink);
+  const delivery = await deliver({
+    segments: (until) => readSegments(input, options, until),
+    synthesize: connection.synthesize,
+    window: WINDOW * settings.concurrency.value,
+    budgetBytes: BUDGET_BYTES,
+    paragraphPause: settings.paragraphPause.value,
+    sink,
+    signal,
+    watch(part) {
+      tally.part(part.segment);
+      return part;
+    },
+  });
+  if (!delivery) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
+  return ExitCode.ok;
+}
+
+/** A text that goes to a callback is sent whole; one that is heard at once begins with its first sentence. */
+function segmentOptions({ callbackUrl, maxChars }: Settings, { isLive }: Sink): SegmentOptions {
+  if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'full' };
+  return { maxChars: maxChars.value, pace: isLive ? 'ramp' : 'full' };
+}
+
 function configName({ flags }: Order, { env }: Host): string | undefined {
   const named = flags.config ?? (env[rules.config.env ?? ''] || undefined);
   return typeof named === 'string' ? named : undefined;
-}
-
-async function readText({ words, files }: Order, host: Host, signal: AbortSignal): Promise<string> {
-  let text = '';
-  for await (const piece of readInput(
-    { words, files, cwd: host.cwd, stdin: () => host.stdin.stream },
-    signal,
-  ))
-    text += piece;
-  if (text.trim() !== '') return text.trim();
-  throw new TtsError('nothing to say', { exitCode: ExitCode.usage, hint: 'the text is blank' });
-}
-
-function describe(event: ClientEvent): string {
-  switch (event.type) {
-    case 'request':
-      return `POST ${event.url.href}  X-API-KEY: ***  ${event.body}`;
-    case 'answer':
-      return `status ${event.status} after ${Math.round(event.milliseconds)} ms`;
-    case 'retry':
-      return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
-  }
 }

@@ -5,6 +5,7 @@ import { ExitCode, TtsError } from '../error.ts';
 import { readAnswer } from './answer.ts';
 import { requestBody, type Voice } from './body.ts';
 import { noAnswer } from './failure.ts';
+import type { Pace } from './pace.ts';
 import { retryDelay } from './retry.ts';
 import type { Transport } from './transport.ts';
 
@@ -23,12 +24,20 @@ export interface ClientOptions {
   readonly keyOrigin: string;
   readonly voice: Voice;
   readonly timeoutMs: number;
+  /** Further tries of each request. */
   readonly retries: number;
+  readonly pace: Pace;
   readonly tell: (event: ClientEvent) => void;
 }
 
+/** What is to be spoken, and whose sound is heard first. */
+export interface Utterance {
+  readonly text: string;
+  readonly index: number;
+}
+
 /** Makes the sound of a text; `undefined` where the service sends it elsewhere. */
-export type Synthesize = (text: string, signal: AbortSignal) => Promise<Speech | undefined>;
+export type Synthesize = (utterance: Utterance, signal: AbortSignal) => Promise<Speech | undefined>;
 
 /**
  * A synthesizer behind `POST /tts`. A request that fails for the moment is made again; one that breaks off in the
@@ -36,17 +45,16 @@ export type Synthesize = (text: string, signal: AbortSignal) => Promise<Speech |
  * @throws TtsError here and while the sound is read, after all tries
  */
 export function createClient(options: ClientOptions): Synthesize {
-  return async (text, signal) => {
-    const request = { body: requestBody(text, options.voice), signal, tries: { made: 0 } };
+  return async ({ text, index }, signal) => {
+    const request = { body: requestBody(text, options.voice), index, signal, tries: { made: 0 } };
     const speech = await open(options, request);
-    if (!speech) return undefined;
-    const release = async () => void (await speech.pcm[Symbol.asyncIterator]().return?.());
-    return { ...speech, pcm: releasing(resumed(speech, options, request), release) };
+    return speech && { ...speech, pcm: releasing(resumed(speech, options, request), () => letGo(speech)) };
   };
 }
 
 interface Request {
   readonly body: string;
+  readonly index: number;
   readonly signal: AbortSignal;
   readonly tries: { made: number };
 }
@@ -61,8 +69,39 @@ async function open(options: ClientOptions, request: Request): Promise<Speech | 
   }
 }
 
-async function attempt(options: ClientOptions, { body, signal }: Request): Promise<Speech | undefined> {
-  const { transport, url, key, voice, timeoutMs, tell } = options;
+/** One request, from its admission to the end of its answer. */
+async function attempt(options: ClientOptions, request: Request): Promise<Speech | undefined> {
+  const { pace } = options;
+  await pace.enter(request.index, request.signal);
+  try {
+    const speech = await exchange(options, request);
+    pace.accepted();
+    if (!speech) pace.leave();
+    return speech && { ...speech, pcm: leaving(speech, pace) };
+  } catch (error) {
+    if (error instanceof TtsError && error.retry?.busy) pace.refused(error.retry.after);
+    pace.leave();
+    throw error;
+  }
+}
+
+function leaving(speech: Speech, pace: Pace): AsyncIterable<Uint8Array> {
+  async function* read() {
+    yield* speech.pcm;
+  }
+  return releasing(read(), async () => {
+    pace.leave();
+    await letGo(speech);
+  });
+}
+
+/** Lets go of a sound that nobody may have begun to read: its own `finally` would not run. */
+async function letGo({ pcm }: Speech): Promise<void> {
+  await pcm[Symbol.asyncIterator]().return?.();
+}
+
+async function exchange(options: ClientOptions, { body, signal }: Request): Promise<Speech | undefined> {
+  const { transport, url, key, keyOrigin, voice, timeoutMs, tell } = options;
   tell({ type: 'request', url, body });
   const begun = performance.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
@@ -71,13 +110,7 @@ async function attempt(options: ClientOptions, { body, signal }: Request): Promi
   });
   tell({ type: 'answer', status: answer.status, milliseconds: performance.now() - begun });
   const elsewhere = voice.callbackUrl !== undefined;
-  return readAnswer(answer, {
-    url,
-    timeoutMs,
-    keyOrigin: options.keyOrigin,
-    elsewhere,
-    streamed: voice.stream === true,
-  });
+  return readAnswer(answer, { url, timeoutMs, keyOrigin, elsewhere, streamed: voice.stream === true });
 }
 
 /** @throws the error itself where another try makes no sense, or none is left */

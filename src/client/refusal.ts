@@ -23,7 +23,12 @@ export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> 
   return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
     exitCode: exitCodeOf(status),
     hint: hintFor(status, to, headers),
-    ...(TRANSIENT.has(status) && { retry: { after: retryAfter(headers['retry-after'], Date.now()) } }),
+    ...(TRANSIENT.has(status) && {
+      retry: {
+        after: retryAfter(headers['retry-after'], Date.now()),
+        busy: status === 429 || status === 503,
+      },
+    }),
   });
 }
 

@@ -92,6 +92,25 @@ export const baseUrl: Kind<URL> = {
   data: (data) => (typeof data === 'string' ? baseUrl.text(data) : undefined),
 };
 
+const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
+
+/** A number of bytes, or a text with a unit; MB means MiB, as it does for most people. */
+export const byteCount: Kind<number> = {
+  allowed: 'a number of bytes, or a text such as "500 MiB" or "2 GiB",',
+  text: (text) => {
+    const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim()) ?? [];
+    return amount === undefined ? undefined : Math.round(Number(amount) * (UNITS[unit.toLowerCase()] ?? 1));
+  },
+  data: (data) =>
+    typeof data === 'number'
+      ? data >= 0
+        ? data
+        : undefined
+      : typeof data === 'string'
+        ? byteCount.text(data)
+        : undefined,
+};
+
 /** A list of values of one kind; there is no way to write one as an option. */
 export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
   return {

@@ -1,4 +1,4 @@
-import { baseUrl, type Kind, list, number, speaker, toggle, url, words } from './kind.ts';
+import { baseUrl, byteCount, type Kind, list, number, speaker, toggle, url, words } from './kind.ts';
 
 /**
  * One setting: every way to say it and what it may be. Options, configuration, `--help` and the README's table all
@@ -100,6 +100,45 @@ export const rules = {
     key: 'apiKeyFile',
     otherwise: 'none',
     help: 'a file that holds the key',
+  }),
+  maxChars: rule({
+    kind: number({ min: 1, max: 1_000_000, whole: true }),
+    flags: '--max-chars <n>',
+    env: 'TTS_MAX_CHARS',
+    key: 'maxChars',
+    fallback: 1000,
+    help: 'longest text of one request',
+  }),
+  concurrency: rule({
+    kind: number({ min: 1, max: 64, whole: true }),
+    flags: '--concurrency <n>',
+    env: 'TTS_CONCURRENCY',
+    key: 'concurrency',
+    fallback: 4,
+    help: 'requests at once, at most',
+  }),
+  paragraphPause: rule({
+    kind: number({ min: 0, max: 60, unit: 'seconds' }),
+    flags: '--paragraph-pause <seconds>',
+    key: 'paragraphPause',
+    fallback: 0.3,
+    help: 'silence between paragraphs',
+  }),
+  cache: rule({
+    kind: toggle,
+    flags: '--no-cache',
+    env: 'TTS_CACHE',
+    envShown: 'TTS_CACHE=0',
+    key: 'cache',
+    fallback: true,
+    help: 'neither use nor keep what was made before',
+  }),
+  cacheSize: rule({
+    kind: byteCount,
+    key: 'cacheSize',
+    fallback: 2 ** 30,
+    otherwise: '1 GiB',
+    help: 'what the cache may hold',
   }),
   timeout: rule({
     kind: number({ min: 0.001, max: 86_400, unit: 'seconds' }),

@@ -55,6 +55,7 @@ export function fileSink({ name, path, old, clobber, pid, isRunning }: FileOptio
     rmSync(part, { force: true });
   };
   return {
+    isLive: false,
     async write(speech, signal) {
       try {
         const bytes = await record({ fd, name, start: 0, path: part }, speech, signal);

@@ -15,6 +15,7 @@ const READER_LEFT = new Set(['EPIPE', 'ECONNRESET', 'EOF']);
  */
 export function pipeSink(fd: number, name: string): Sink {
   return {
+    isLive: true,
     async write(speech, signal) {
       let bytes = 0;
       async function* wav() {

@@ -9,6 +9,8 @@ export interface Delivery {
 
 /** Where a WAV goes. It is opened before anything is asked of a service, so that nothing is paid for in vain. */
 export interface Sink {
+  /** Whether somebody may hear it while it is made. */
+  readonly isLive: boolean;
   /**
    * Writes all of it, or fails and leaves nothing that looks whole.
    * @throws TtsError (output) when it cannot be written; what the speech throws passes through

@@ -28,6 +28,7 @@ export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
 /** A file or a device that is written as it comes. */
 export function descriptorSink(fd: number, name: string, start: number | undefined): Sink {
   return {
+    isLive: false,
     async write(speech, signal) {
       const bytes = await record({ fd, name, start, path: `/proc/self/fd/${fd}` }, speech, signal);
       return { bytes, readerLeft: false };

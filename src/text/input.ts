@@ -32,7 +32,7 @@ export async function* readInput(
     if (!first) yield BETWEEN_FILES;
     first = false;
     if (name === '-') yield* decode(abortable(stdin(), signal), 'stdin');
-    else yield* decode(readable(createReadStream(resolve(cwd, name), { signal }), name), name);
+    else yield* decode(openFile(name, cwd, signal), name);
   }
 }
 
@@ -46,10 +46,12 @@ async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator
   }
 }
 
-async function* readable(stream: Readable, name: string): AsyncGenerator<Uint8Array> {
+/** The bytes of a file, or of a named pipe. */
+export async function* openFile(name: string, cwd: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    yield* stream;
+    yield* createReadStream(resolve(cwd, name), { signal });
   } catch (error) {
+    if (signal.aborted) throw signal.reason;
     throw unreadable(name, error);
   }
 }

@@ -1,0 +1,13 @@
+import type { ClientEvent } from '../client/client.ts';
+
+/** What the client does, in a line for `--verbose`. */
+export function describe(event: ClientEvent): string {
+  switch (event.type) {
+    case 'request':
+      return `POST ${event.url.href}  X-API-KEY: ***  ${event.body}`;
+    case 'answer':
+      return `status ${event.status} after ${Math.round(event.milliseconds)} ms`;
+    case 'retry':
+      return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
+  }
+}

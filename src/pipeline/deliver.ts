@@ -1,0 +1,51 @@
+import { join } from '../audio/join.ts';
+import type { Speech } from '../audio/pcm.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Delivery, Sink } from '../sink/sink.ts';
+import type { Segment } from '../text/segment.ts';
+import { LookAhead, type LookAheadOptions, type Part } from './look-ahead.ts';
+import { withPauses } from './pauses.ts';
+
+export interface Journey extends LookAheadOptions {
+  /** The text, to be read until the signal aborts. */
+  readonly segments: (signal: AbortSignal) => AsyncIterable<Segment>;
+  /** Seconds of silence between two paragraphs. */
+  readonly paragraphPause: number;
+  readonly sink: Sink;
+  /** Sees every part in its turn, before its sound is read, and may put its own around the sound. */
+  readonly watch: (part: Part) => Part;
+}
+
+/**
+ * The whole way: segments, requests ahead of their turn, one sound, the sink.
+ * @returns `undefined` where the service sends the sound elsewhere
+ * @throws TtsError; then the sink holds nothing that looks whole
+ */
+export async function deliver(journey: Journey): Promise<Delivery | undefined> {
+  const { segments, paragraphPause, sink, watch, signal } = journey;
+  const ahead = new LookAhead(segments, journey);
+  const parts = ahead.parts();
+  let begun = false;
+  try {
+    const first = await parts.next();
+    if (first.done)
+      throw new TtsError('nothing to say', { exitCode: ExitCode.usage, hint: 'the text is blank' });
+    if (!first.value.speech) return undefined;
+    const speeches = withPauses(watched(first.value, parts, watch), paragraphPause);
+    const speech: Speech = await join(speeches, { isSingle: () => ahead.isSingle });
+    begun = true;
+    return await sink.write(speech, signal);
+  } finally {
+    if (!begun) await sink.discard();
+    ahead.leave();
+  }
+}
+
+async function* watched(
+  first: Part,
+  rest: AsyncIterable<Part>,
+  watch: Journey['watch'],
+): AsyncGenerator<Part> {
+  yield watch(first);
+  for await (const part of rest) yield watch(part);
+}

@@ -1,0 +1,125 @@
+import type { Speech } from '../audio/pcm.ts';
+import { TtsError } from '../error.ts';
+import type { Segment } from '../text/segment.ts';
+import { Budget } from './budget.ts';
+import { Prefetch } from './prefetch.ts';
+
+/** A piece of the text and its sound; `undefined` where the sound goes elsewhere. */
+export interface Part {
+  readonly segment: Segment;
+  readonly speech: Speech | undefined;
+}
+
+export interface LookAheadOptions {
+  /** Makes the sound of a segment; `order` tells whose sound is heard first. */
+  readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
+  /** Parts that may be under way or wait for their turn. */
+  readonly window: number;
+  /** Bytes that waiting parts may hold. */
+  readonly budgetBytes: number;
+  readonly signal: AbortSignal;
+}
+
+interface Started {
+  readonly segment: Segment;
+  readonly sound: Prefetch;
+}
+
+/**
+ * The parts in the order of the text. While one is heard, the next ones are fetched. A reader that pauses thereby ends
+ * the fetching, a reader that leaves ends what is under way, and a part that failed keeps further ones from being begun.
+ * @throws TtsError in the failed part's turn, with the line of the text that is missing
+ */
+export class LookAhead {
+  readonly #options: LookAheadOptions;
+  readonly #segments: AsyncIterator<Segment>;
+  readonly #budget: Budget;
+  readonly #left = new AbortController();
+  readonly #signal: AbortSignal;
+  readonly #started: Promise<Started | undefined>[] = [];
+  #count = 0;
+  #ended = false;
+  #failed = false;
+
+  /** @param segments the text, to be read until its signal aborts */
+  constructor(segments: (signal: AbortSignal) => AsyncIterable<Segment>, options: LookAheadOptions) {
+    this.#signal = AbortSignal.any([options.signal, this.#left.signal]);
+    this.#segments = segments(this.#signal)[Symbol.asyncIterator]();
+    this.#options = options;
+    this.#budget = new Budget(options.budgetBytes);
+  }
+
+  /** Whether the text is known to have one segment only. */
+  get isSingle(): boolean {
+    return this.#ended && this.#count === 1;
+  }
+
+  async *parts(): AsyncGenerator<Part> {
+    try {
+      for (;;) {
+        while (this.#started.length < this.#options.window && !this.#ended) this.#started.push(this.#begin());
+        const started = await this.#started.shift();
+        if (!started) return;
+        started.sound.takeTurn();
+        yield await this.#part(started);
+      }
+    } finally {
+      this.leave();
+    }
+  }
+
+  /** Ends everything that is under way, also what a generator in the middle of its wait could not be told. */
+  leave(): void {
+    this.#left.abort(new Error('the reader left'));
+  }
+
+  #begin(): Promise<Started | undefined> {
+    const started = this.#next();
+    // A failure is told when the part has its turn, not before.
+    started.catch(() => {});
+    return started;
+  }
+
+  /** Begins the next segment, once it is there. */
+  async #next(): Promise<Started | undefined> {
+    const next = await this.#segments.next();
+    if (next.done || this.#failed) {
+      this.#ended = true;
+      return undefined;
+    }
+    this.#count += 1;
+    const asked = this.#options.synthesize(next.value, this.#signal);
+    asked.catch(() => {
+      this.#failed = true;
+    });
+    return { segment: next.value, sound: new Prefetch(asked, this.#budget) };
+  }
+
+  async #part({ segment, sound }: Started): Promise<Part> {
+    const speech = await sound.speech.catch((error) => {
+      throw located(error, segment);
+    });
+    return { segment, speech: speech && { ...speech, pcm: locating(speech.pcm, segment) } };
+  }
+}
+
+async function* locating(pcm: AsyncIterable<Uint8Array>, segment: Segment): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pcm;
+  } catch (error) {
+    throw located(error, segment);
+  }
+}
+
+/** Says where in the text the sound is missing. Of a text that is a single segment that says nothing. */
+function located(error: unknown, { line, index, text }: Segment): unknown {
+  if (!(error instanceof TtsError) || index === 0) return error;
+  const { message, hint, exitCode, retry, cause } = error;
+  const where = `the text is missing from line ${line} on, "${excerpt(text)}"`;
+  return new TtsError(`${message}; ${where}`, { hint, exitCode, retry, cause: cause ?? error });
+}
+
+function excerpt(text: string): string {
+  const words = text.replace(/\s+/g, ' ');
+  return words.length <= 40 ? words : `${words.slice(0, 40).replace(/[\uD800-\uDBFF]$/, '')}…`;
+}

@@ -1,0 +1,102 @@
+import type { Speech } from '../audio/pcm.ts';
+import type { Budget } from './budget.ts';
+
+/** Bytes that the part which is being heard may hold, even when nothing is left of the budget. */
+const HEAD_BYTES = 1 << 20;
+
+type State = 'reading' | 'ended' | 'left' | { readonly error: unknown };
+
+/**
+ * The sound of one part, fetched ahead of its turn. It is kept while it waits, as far as the budget goes; when that is
+ * used up, reading stops, and with it the service is slowed down. To end the reading itself is up to its signal.
+ */
+export class Prefetch {
+  /** `undefined` where the sound goes elsewhere. Its `pcm` is to be read when the part has its turn. */
+  readonly speech: Promise<Speech | undefined>;
+  readonly #budget: Budget;
+  #pieces: Uint8Array[] = [];
+  #held = 0;
+  #state: State = 'reading';
+  #isHead = false;
+  #wakeReader = () => {};
+  #wakePump = () => {};
+
+  constructor(asked: Promise<Speech | undefined>, budget: Budget) {
+    this.#budget = budget;
+    this.speech = asked.then((speech) => {
+      if (!speech) return undefined;
+      void this.#pump(speech.pcm);
+      return { ...speech, pcm: this.#handOut() };
+    });
+    // A failure is told when the part has its turn, not before.
+    this.speech.catch(() => {});
+  }
+
+  /** From now on this part is the one that is heard: it does not wait for others to make room. */
+  takeTurn(): void {
+    this.#isHead = true;
+    this.#wakePump();
+  }
+
+  async #pump(pcm: AsyncIterable<Uint8Array>): Promise<void> {
+    try {
+      for await (const piece of pcm) {
+        this.#pieces.push(piece);
+        this.#hold(piece.length);
+        this.#wakeReader();
+        while (this.#state === 'reading' && this.#isFull) await this.#roomMade();
+        if (this.#state !== 'reading') return;
+      }
+      this.#state = 'ended';
+    } catch (error) {
+      this.#state = { error };
+    }
+    this.#wakeReader();
+  }
+
+  get #isFull(): boolean {
+    return this.#isHead ? this.#held >= HEAD_BYTES : this.#budget.isSpent;
+  }
+
+  #hold(bytes: number): void {
+    this.#held += bytes;
+    this.#budget.take(bytes);
+  }
+
+  async #roomMade(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wakePump = resolve;
+      this.#budget.onRoom(resolve);
+    });
+  }
+
+  async *#handOut(): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        yield* this.#take();
+        if (this.#pieces.length > 0) continue;
+        if (this.#state === 'ended') return;
+        if (typeof this.#state === 'object') throw this.#state.error;
+        await new Promise<void>((resolve) => {
+          this.#wakeReader = resolve;
+        });
+      }
+    } finally {
+      if (this.#state === 'reading') this.#state = 'left';
+      this.#pieces = [];
+      this.#hold(-this.#held);
+      this.#wakePump();
+    }
+  }
+
+  *#take(): Generator<Uint8Array> {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    for (const piece of pieces) {
+      this.#held -= piece.length;
+      this.#budget.give(piece.length);
+      if (this.#isHead) this.#wakePump();
+      yield piece;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { decode } from './decode.ts';
+import { type InputOptions, openFile, readInput } from './input.ts';
+import { liveSegments } from './live.ts';
+import { type Segment, type SegmentOptions, segments } from './segment.ts';
+
+/**
+ * The segments of an input. What lies in files is checked to its end before the first segment leaves; what comes
+ * through a pipe leaves as it comes.
+ * @throws TtsError (usage) for what cannot be read or is no text
+ */
+export async function* readSegments(
+  input: InputOptions,
+  options: SegmentOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Segment> {
+  const { live } = await check(input, signal);
+  const text = readInput(input, signal);
+  yield* live ? liveSegments(text, options, signal) : segments(text, options);
+}
+
+async function check({ files, cwd }: InputOptions, signal: AbortSignal): Promise<{ live: boolean }> {
+  let live = false;
+  for (const name of files) {
+    const regular = name !== '-' && statSync(resolve(cwd, name), { throwIfNoEntry: false })?.isFile();
+    live ||= !regular;
+    if (regular) for await (const _ of decode(openFile(name, cwd, signal), name));
+  }
+  return { live };
+}
