@@ -18,7 +18,10 @@ const MOST_CHARACTERS = 400;
 const FIRST_WORDS = 12;
 
 /** Fewer words than these are not worth a segment. */
-const FEWEST_WORDS = 3;
+const FEWEST_WORDS = 2;
+
+/** What is looked at in one go: the service would do nothing else while it cuts up a longer paragraph. */
+const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
 
 /**
  * Cuts text into segments: sentences, and parts of sentences where these are long.
@@ -27,26 +30,36 @@ const FEWEST_WORDS = 3;
  */
 export function* segments(text: string, normalise: (sentence: string) => string): Generator<Segment> {
   let isFirst = true;
-  const paragraphs = text.trim().split(/\n\s*\n/u);
-  for (const [number, paragraph] of paragraphs.entries()) {
-    const last = number < paragraphs.length - 1 ? 'paragraph' : 'sentence';
-    const spoken = sentences(paragraph).map(normalise).filter(Boolean);
+  for (const { piece, end } of pieces(text)) {
+    const spoken = sentences(piece).map(normalise).filter(Boolean);
     for (const [index, sentence] of spoken.entries()) {
-      const end = index === spoken.length - 1 ? last : 'sentence';
-      yield* clauses(sentence, isFirst, end);
+      yield* clauses(sentence, isFirst, index === spoken.length - 1 ? end : 'sentence');
       isFirst = false;
     }
   }
 }
 
+/** Paragraphs, or parts of very long ones, and what their last sentence ends. */
+function* pieces(text: string): Generator<{ piece: string; end: Segment['end'] }> {
+  const paragraphs = text.trim().split(/\n\s*\n/u);
+  for (const [number, paragraph] of paragraphs.entries()) {
+    const parts = paragraph.match(PIECE) ?? [];
+    for (const [index, piece] of parts.entries()) {
+      const endsParagraph = index === parts.length - 1 && number < paragraphs.length - 1;
+      yield { piece, end: endsParagraph ? 'paragraph' : 'sentence' };
+    }
+  }
+}
+
 function* clauses(sentence: string, isFirst: boolean, end: Segment['end']): Generator<Segment> {
-  let words = cutWords(sentence);
+  const words = cutWords(sentence);
   let isEarly = isFirst && words.length > FIRST_WORDS;
-  while (words.length > 0) {
-    const most = fitting(words);
-    const count = (isEarly && clauseWithin(words, Math.min(most, FIRST_WORDS))) || most;
-    yield { text: words.slice(0, count).join(' '), end: count < words.length ? 'clause' : end };
-    words = words.slice(count);
+  for (let start = 0; start < words.length; ) {
+    const next = words.slice(start, start + MOST_WORDS + 1);
+    const most = fitting(next);
+    const count = (isEarly && clauseWithin(next, Math.min(most, FIRST_WORDS))) || most;
+    start += count;
+    yield { text: next.slice(0, count).join(' '), end: start < words.length ? 'clause' : end };
     isEarly = false;
   }
 }
