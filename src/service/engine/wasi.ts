@@ -10,7 +10,7 @@ const FOLDER = 3;
 const OUTPUT = 4;
 
 /** A program ended itself with a status other than 0, or cannot go on. What its memory holds is of no further use. */
-export class WasiExit extends Error {
+class WasiExit extends Error {
   override readonly name = 'WasiExit';
 }
 

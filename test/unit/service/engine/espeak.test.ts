@@ -36,7 +36,7 @@ describe.skipIf(!installed)('a system espeak-ng', async () => {
     ['en-us', 'nul \u0000 and \u001b[31mmore'],
     ['en-us', '-o evil.wav\n--stdout'],
     ['cmn', '字'.repeat(3_000)],
-  ])('speaks %s: %j', async (language, text) => {
+  ])('speaks %s, in sample %#', async (language, text) => {
     const samples = await samplesOf(engine, { text, speaker: numberOf(language) });
     expect(samples.length / 22_050).toBeGreaterThan(0.5);
     expect(loudness(samples, 22_050)).toBeGreaterThan(-24);

@@ -50,15 +50,4 @@ describe('the engine under load', () => {
     await expect(samplesOf(engine, { text: 'Hello.' })).resolves.toBeDefined();
     await becomes(() => engine.workers === 2);
   });
-
-  it('makes no more than a little for a reader that stands still', async () => {
-    const reader = speak(engine, { text: LONG })[Symbol.asyncIterator]();
-    await reader.next();
-    await sleep(300);
-    // Both workers are idle by now, so that this waits for nothing.
-    const started = performance.now();
-    await samplesOf(engine, { text: 'Hello.' });
-    expect(performance.now() - started).toBeLessThan(5_000);
-    await reader.return?.();
-  });
 });
