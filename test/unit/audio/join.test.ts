@@ -39,11 +39,12 @@ describe('join', () => {
   });
 
   it.each([
-    [1, 1000],
-    [2, undefined],
+    [() => true, 1000],
+    [() => false, undefined],
     [undefined, undefined],
-  ])('where %s parts are announced, says that there are %s bytes', async (parts, bytes) => {
-    expect((await join(watched([part([])]).parts, { parts })).bytes).toBe(bytes);
+  ])('knows the size of the whole only where the first part is the only one (%#)', async (isSingle, bytes) => {
+    const speech = await join(watched([part([])]).parts, isSingle ? { isSingle } : {});
+    expect(speech.bytes).toBe(bytes);
   });
 
   it('asks for the next part only when the one before it has ended', async () => {
