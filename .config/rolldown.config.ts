@@ -1,4 +1,5 @@
 import { defineConfig } from 'rolldown';
+import { notices } from './notices.ts';
 import { spared } from './spared.ts';
 
 /**
@@ -9,7 +10,7 @@ export default defineConfig({
   input: { main: 'src/main.ts', worker: 'src/service/engine/worker.ts' },
   platform: 'node',
   tsconfig: true,
-  plugins: [spared()],
+  plugins: [spared(), notices()],
   output: {
     dir: 'dist',
     format: 'cjs',

