@@ -36,8 +36,11 @@ export interface Engine {
   /** Workers that are alive and ready for work. */
   readonly workers: number;
   /**
-   * Yields samples as each part of the text is ready; an early `return` or the signal stops the synthesis.
-   * @throws Refusal when the text has nothing that the voice can speak, or the queue is full
+   * Yields samples as each part of the text is ready; an early `return` or the signal stops the synthesis. Nothing
+   * happens before the first part is asked for, and refusals come with it.
+   *
+   * @throws Refusal 422 `unsupported_text` when the text has nothing that the voice can speak, 503 `busy` when the
+   * queue is full, 500 `engine_failed` when a worker died; the reason of the signal
    */
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;
