@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import type { PcmFormat } from '../../src/audio/pcm.ts';
+import { serveBytes } from '../support/byte-server.ts';
+import { complete, streamed } from '../support/http-bytes.ts';
+import { parseWav, wholePcm } from '../support/read-wav.ts';
+import { named, Sandbox } from '../support/run.ts';
+import { chunk, extensibleFmt, fmt, plainWav, riff, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+
+const pcm = sound(6000);
+const list = chunk('LIST', Buffer.from('INFOISFT\x0e\0\0\0Lavf58.76.100\0'));
+const format = (fields: Partial<PcmFormat>): PcmFormat => ({ ...speechFormat, ...fields });
+const data = (size?: number) => chunk('data', pcm, size === undefined ? {} : { size, pad: false });
+
+function rf64(dataBytes: number): Buffer {
+  const ds64 = Buffer.alloc(28);
+  ds64.writeBigUInt64LE(BigInt(dataBytes + 72), 0);
+  ds64.writeBigUInt64LE(BigInt(dataBytes), 8);
+  return riff([chunk('ds64', ds64), chunk('fmt ', fmt(speechFormat)), data(0xffffffff)], 'RF64', 0xffffffff);
+}
+
+/** What services send, and all of it means the same sound. */
+const variations: readonly (readonly [string, Buffer])[] = [
+  ['exact sizes', plainWav(pcm)],
+  ['sizes of 0', plainWav(pcm, 0)],
+  ['a size of 0x7FFFFFFF', plainWav(pcm, 0x7fffffff)],
+  ['a size of 0xFFFFFFFF', plainWav(pcm, 0xffffffff)],
+  ['a size of 0x7FFFF000, as sox writes', plainWav(pcm, 0x7ffff000)],
+  ['a LIST before the samples', riff([chunk('fmt ', fmt(speechFormat)), list, data()])],
+  ['a LIST before the format', riff([list, chunk('fmt ', fmt(speechFormat)), data()])],
+  ['the samples before the format', riff([data(), chunk('fmt ', fmt(speechFormat))])],
+  [
+    'chunks behind the samples',
+    riff([chunk('fmt ', fmt(speechFormat)), data(), chunk('C2PA', sound(15_043)), list]),
+  ],
+  ['WAVE_FORMAT_EXTENSIBLE', riff([chunk('fmt ', extensibleFmt(speechFormat)), data()])],
+  ['a wrong byte rate', riff([chunk('fmt ', fmt(speechFormat, { byteRate: 176_400 })), data()])],
+  ['a fmt chunk of 18 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(2) })), data()])],
+  ['RF64', rf64(pcm.length)],
+  ['a further header', Buffer.concat([plainWav(pcm.subarray(0, 2000)), plainWav(pcm.subarray(2000))])],
+  [
+    'further headers without sizes',
+    Buffer.concat([plainWav(pcm.subarray(0, 2000), 0xffffffff), plainWav(pcm.subarray(2000), 0xffffffff)]),
+  ],
+];
+
+const formats: readonly PcmFormat[] = [
+  format({ bitsPerSample: 8 }),
+  format({ bitsPerSample: 16, channels: 2, sampleRate: 48_000 }),
+  format({ bitsPerSample: 24, sampleRate: 8000 }),
+  format({ bitsPerSample: 32, channels: 3 }),
+  format({ bitsPerSample: 32, encoding: 'float', sampleRate: 44_100 }),
+];
+
+describe('the WAV that comes out', () => {
+  it.each(variations)('is the same whatever the service sent: %s', async (_, wav) => {
+    const box = new Sandbox();
+    const whole = await serveBytes(complete(wav));
+    const pieces = await serveBytes(streamed(wav, 777));
+    const runs = await Promise.all([
+      box.tts(['hi', '-o', 'complete.wav'], { env: named(whole.url) }),
+      box.tts(['hi', '-o', 'streamed.wav', '--stream'], { env: named(pieces.url) }),
+      box.tts(['hi', '--stream'], { env: named(pieces.url) }),
+      box.shell('tts hi > redirected.wav', { env: named(whole.url) }),
+    ]);
+    expect(runs.map(({ status, stderr }) => ({ status, stderr }))).toEqual(
+      runs.map(() => ({ status: 0, stderr: '' })),
+    );
+    const expected = plainWav(pcm);
+    expect(box.read('complete.wav')).toEqual(expected);
+    expect(box.read('streamed.wav')).toEqual(expected);
+    expect(box.read('redirected.wav')).toEqual(expected);
+    const piped = parseWav(runs[2]?.stdout ?? Buffer.alloc(0));
+    expect(piped.pcm).toEqual(pcm);
+    expect([0xffffffff, pcm.length]).toContain(piped.dataSize);
+  });
+
+  it.each(formats)('keeps the format of the service: %o', async (expected) => {
+    const server = await serveBytes(complete(plainWav(pcm, undefined, expected)));
+    const box = new Sandbox();
+    const run = await box.tts(['hi', '-o', 'out.wav', '-r', '16000'], { env: named(server.url) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    const { tag, channels, sampleRate, byteRate, blockAlign, bits } = parseWav(box.read('out.wav'));
+    const frame = (expected.channels * expected.bitsPerSample) / 8;
+    expect({ tag, channels, sampleRate, byteRate, blockAlign, bits }).toEqual({
+      tag: expected.encoding === 'float' ? 3 : 1,
+      channels: expected.channels,
+      sampleRate: expected.sampleRate,
+      byteRate: expected.sampleRate * frame,
+      blockAlign: frame,
+      bits: expected.bitsPerSample,
+    });
+    expect(wholePcm(box.read('out.wav'))).toEqual(pcm);
+  });
+
+  it('is the same however the body is cut, even into single bytes', async () => {
+    const wav = riff([list, chunk('fmt ', fmt(speechFormat)), chunk('data', pcm.subarray(0, 300))]);
+    const server = await serveBytes(streamed(wav, 1));
+    const box = new Sandbox();
+    await box.tts(['hi', '--stream', '-o', 'out.wav'], { env: named(server.url) });
+    expect(wholePcm(box.read('out.wav'))).toEqual(pcm.subarray(0, 300));
+  });
+
+  it('keeps samples aligned where a stream without a size ends within a frame', async () => {
+    const server = await serveBytes(streamed(plainWav(sound(1001), 0xffffffff), 333));
+    const box = new Sandbox();
+    expect(await box.tts(['hi', '--stream', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({
+      status: 0,
+    });
+    expect(wholePcm(box.read('out.wav'))).toEqual(sound(1000));
+  });
+
+  it('is padded to an even length where the sound has an odd one', async () => {
+    const mono8 = format({ bitsPerSample: 8 });
+    const server = await serveBytes(complete(plainWav(sound(1001), undefined, mono8)));
+    const box = new Sandbox();
+    await box.tts(['hi', '-o', 'out.wav'], { env: named(server.url) });
+    expect(box.read('out.wav')).toHaveLength(44 + 1002);
+    expect(wholePcm(box.read('out.wav'))).toEqual(sound(1001));
+  });
+
+  it('has exact sizes in a pipe where the service tells them, and 0xFFFFFFFF where not', async () => {
+    const known = await serveBytes(complete(plainWav(pcm)));
+    const exact = await new Sandbox().tts(['hi'], { env: named(known.url) });
+    expect(exact.stdout).toEqual(plainWav(pcm));
+    const unknown = await serveBytes(streamed(plainWav(pcm, 0), 500));
+    const open = await new Sandbox().tts(['hi', '--stream'], { env: named(unknown.url) });
+    expect(parseWav(open.stdout)).toMatchObject({ riffSize: 0xffffffff, dataSize: 0xffffffff, pcm });
+  });
+
+  it('leaves from the first byte that the service sends', async () => {
+    const server = await serveBytes(async (wire) => {
+      await wire.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+      const begin = plainWav(pcm.subarray(0, 640), 0xffffffff);
+      await wire.write(
+        Buffer.concat([Buffer.from(`${begin.length.toString(16)}\r\n`), begin, Buffer.from('\r\n')]),
+      );
+    });
+    const { stdout, child } = new Sandbox().start(['hi', '--stream'], { env: named(server.url) });
+    const got: Buffer[] = [];
+    for await (const piece of stdout) {
+      got.push(piece);
+      if (Buffer.concat(got).length >= 44 + 640) break;
+    }
+    expect(Buffer.concat(got).subarray(44)).toEqual(pcm.subarray(0, 640));
+    expect(child.exitCode).toBeNull();
+  });
+});

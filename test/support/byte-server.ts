@@ -1,0 +1,124 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import { onTestFinished } from 'vitest';
+
+/** A request as it came over the wire. */
+export interface Received {
+  readonly method: string;
+  /** As in the request line: with scheme and host when it came through a proxy. */
+  readonly path: string;
+  /** In their order, with the case they were written in. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+  readonly json: unknown;
+  /** The first value of a header, whatever its case. */
+  header(name: string): string | undefined;
+}
+
+/** What a test does to the client, byte by byte. */
+export interface Wire {
+  /** Resolves when the bytes were handed to the system, or the connection ended. */
+  write(bytes: Uint8Array | string): Promise<void>;
+  /** Ends the connection in order. */
+  end(): void;
+  /** Ends it with a TCP reset. */
+  reset(): void;
+  /** Resolves when the connection is closed, by whomever. */
+  readonly closed: Promise<void>;
+}
+
+/** @param number of this request, from 1 */
+export type Script = (wire: Wire, request: Received, number: number) => void | Promise<void>;
+
+export interface ByteServer {
+  readonly port: number;
+  /** Without a path. */
+  readonly url: string;
+  readonly requests: Received[];
+  /** Connections that were made, and those that are open. */
+  readonly connections: { made: number; open: number };
+}
+
+interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** A server on a loopback port that answers exactly the bytes that a script writes. It is gone after the test. */
+export async function serveBytes(script: Script, certificate?: Certificate): Promise<ByteServer> {
+  const requests: Received[] = [];
+  const connections = { made: 0, open: 0 };
+  const sockets = new Set<Socket>();
+  const accept = (socket: Socket) => {
+    connections.made += 1;
+    connections.open += 1;
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => {
+      connections.open -= 1;
+      sockets.delete(socket);
+    });
+    void converse(socket, async (wire, request) => {
+      requests.push(request);
+      await script(wire, request, requests.length);
+    });
+  };
+  const server: Server = certificate ? createTlsServer(certificate, accept) : createServer(accept);
+  server.on('tlsClientError', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as { port: number };
+  return { port, url: `http${certificate ? 's' : ''}://127.0.0.1:${port}`, requests, connections };
+}
+
+async function converse(socket: Socket, answer: (wire: Wire, request: Received) => Promise<void>) {
+  const wire = wireOf(socket);
+  let bytes = Buffer.alloc(0);
+  try {
+    for await (const piece of socket) {
+      bytes = Buffer.concat([bytes, piece]);
+      const request = parse(bytes);
+      if (!request) continue;
+      bytes = bytes.subarray(request.length);
+      await answer(wire, request.received);
+    }
+  } catch {
+    // The client went away, as some tests want it to.
+  }
+}
+
+function wireOf(socket: Socket): Wire {
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  return {
+    closed,
+    write: async (bytes) => {
+      if (socket.destroyed) return;
+      await Promise.race([new Promise<void>((resolve) => socket.write(bytes, () => resolve())), closed]);
+    },
+    end: () => void socket.end(),
+    reset: () => void socket.resetAndDestroy(),
+  };
+}
+
+function parse(bytes: Buffer): { length: number; received: Received } | undefined {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const [requestLine = '', ...lines] = bytes.toString('latin1', 0, headEnd).split('\r\n');
+  const [method = '', path = ''] = requestLine.split(' ');
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon), line.slice(colon + 1).trim()] as const;
+  });
+  const header = (name: string) => headers.find(([other]) => other.toLowerCase() === name.toLowerCase())?.[1];
+  const length = headEnd + 4 + Number(header('content-length') ?? 0);
+  if (bytes.length < length) return undefined;
+  const body = Buffer.from(bytes.subarray(headEnd + 4, length));
+  const json =
+    body.length > 0 && header('content-type') === 'application/json' ? JSON.parse(`${body}`) : undefined;
+  return { length, received: { method, path, headers, body, json, header } };
+}

@@ -1,0 +1,182 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { expect, onTestFinished } from 'vitest';
+
+const program = new URL('../../bin/tts.cjs', import.meta.url).pathname;
+
+/** The Node that runs the program; another one than that of the tests for `npm run test:matrix`. */
+export const node = process.env.TTS_TEST_NODE ?? process.execPath;
+
+/** Longer than any run takes, shorter than the patience of a test. */
+const HANGS_AFTER_MS = 20_000;
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Text or bytes that end; "open" is a pipe that nobody writes to or closes. Otherwise there is nothing to read. */
+  readonly stdin?: string | Uint8Array | 'open';
+  /** A folder below the sandbox's own. */
+  readonly cwd?: string;
+  /** Run by somebody else than root. */
+  readonly uid?: number;
+}
+
+export interface Ended {
+  /** `null` where a signal ended it. */
+  readonly status: number | null;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly stdout: Readable;
+  readonly stdin: Writable;
+  readonly ended: Promise<Ended>;
+  /** Milliseconds from a signal to the end. */
+  endBy(signal: NodeJS.Signals): Promise<{ ended: Ended; milliseconds: number }>;
+}
+
+/** A machine on which nothing is configured: an empty home, an empty folder, an empty environment. */
+export class Sandbox {
+  readonly home: string;
+  /** Where runs happen. */
+  readonly folder: string;
+  readonly #commands: string;
+
+  constructor() {
+    const root = mkdtempSync(join(tmpdir(), 'tts-run-'));
+    onTestFinished(() => {
+      rmSync(root, { recursive: true, force: true, maxRetries: 3 });
+    });
+    this.home = join(root, 'home');
+    this.folder = join(root, 'home', 'work');
+    this.#commands = join(root, 'commands');
+    mkdirSync(this.folder, { recursive: true });
+    mkdirSync(this.#commands);
+    writeFileSync(join(this.#commands, 'tts'), `#!/bin/sh\nexec '${node}' '${program}' "$@"\n`);
+    chmodSync(join(this.#commands, 'tts'), 0o755);
+    for (const open of [root, this.home, this.folder]) chmodSync(open, 0o755);
+  }
+
+  /** The absolute path of a file in the folder. */
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** Writes a file, with the folders above it. */
+  file(name: string, content: string | Uint8Array = ''): string {
+    const path = this.path(name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  }
+
+  read(name: string): Buffer {
+    return readFileSync(this.path(name));
+  }
+
+  list(): string[] {
+    return readdirSync(this.folder).sort();
+  }
+
+  /** Runs the program to its end. */
+  tts(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    return this.start(args, options).ended;
+  }
+
+  start(args: readonly string[], options: RunOptions = {}): Running {
+    return this.#spawn(node, [program, ...args], options);
+  }
+
+  /** Runs a line of bash, in which `tts` is the program. */
+  shell(line: string, options: RunOptions = {}): Promise<Ended> {
+    return this.startShell(line, options).ended;
+  }
+
+  startShell(line: string, options: RunOptions = {}): Running {
+    return this.#spawn('bash', ['-c', line], options);
+  }
+
+  #spawn(command: string, args: readonly string[], { env = {}, stdin, cwd = '.', uid }: RunOptions): Running {
+    const child = spawn(command, args, {
+      cwd: join(this.folder, cwd),
+      env: { PATH: `${this.#commands}:${process.env.PATH}`, HOME: this.home, LC_ALL: 'C.UTF-8', ...env },
+      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      detached: true,
+      ...(uid !== undefined && { uid, gid: uid }),
+    });
+    onTestFinished(() => endGroup(child));
+    child.stdin?.on('error', () => {});
+    if (stdin !== undefined && stdin !== 'open') child.stdin?.end(stdin);
+    return {
+      child,
+      stdout: child.stdout as Readable,
+      stdin: child.stdin as Writable,
+      ended: gather(child),
+      endBy: async (signal) => endBy(child, gather(child), signal),
+    };
+  }
+}
+
+async function endBy(child: ChildProcess, end: Promise<Ended>, signal: NodeJS.Signals) {
+  const begun = performance.now();
+  child.kill(signal);
+  return { ended: await end, milliseconds: performance.now() - begun };
+}
+
+const gathered = new WeakMap<ChildProcess, Promise<Ended>>();
+
+/** What a process said, and how it ended. One that hangs is ended, and fails the test. */
+function gather(child: ChildProcess): Promise<Ended> {
+  const known = gathered.get(child);
+  if (known) return known;
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout?.on('data', (piece) => stdout.push(piece));
+  child.stderr?.on('data', (piece) => stderr.push(piece));
+  const hangs = setTimeout(() => endGroup(child), HANGS_AFTER_MS);
+  const ended = once(child, 'close').then(([status, signal]) => {
+    clearTimeout(hangs);
+    const said = Buffer.concat(stderr).toString();
+    if (signal === 'SIGKILL' && !child.killed) throw new Error(`hung, after it said: ${said}`);
+    return { status: status as number | null, stdout: Buffer.concat(stdout), stderr: said };
+  });
+  ended.catch(() => {});
+  gathered.set(child, ended);
+  return ended;
+}
+
+/** The process and what it started. */
+function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** A service that was named, with a key and a speaker; one try, and every run asks it anew. */
+export function named(url: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return {
+    TTS_BASE_URL: url,
+    TTS_API_KEY: KEY,
+    TTS_SPEAKER: '7',
+    TTS_RETRIES: '0',
+    TTS_CACHE: '0',
+    ...more,
+  };
+}
+
+export const KEY = 'key-of-the-tests-5up3r53cr37';
+
+/** Expects a run that failed as it should: this status, one line and one hint, nothing on stdout. */
+export function expectFailure(run: Ended, status: number, message: RegExp): void {
+  expect(run.stderr).toMatch(message);
+  expect(run.stderr).toMatch(/^tts: [^\n]+\n(hint: [^\n]+\n)?$/);
+  expect({ status: run.status, stdout: run.stdout.toString('latin1') }).toEqual({ status, stdout: '' });
+}
