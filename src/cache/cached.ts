@@ -1,0 +1,92 @@
+import type { Speech } from '../audio/pcm.ts';
+import { releasing } from '../audio/passing.ts';
+import type { Synthesize } from '../client/client.ts';
+import type { Keeping } from './keeping.ts';
+import type { Store } from './store.ts';
+
+export interface Caching {
+  readonly store: Pick<Store, 'get' | 'put'>;
+  /** The key of a text: see {@link segmentKey}. */
+  readonly keyOf: (text: string) => string;
+  /** Hears of each text whether its sound was there. */
+  readonly tell: (found: 'hit' | 'miss') => void;
+}
+
+/**
+ * A synthesizer that asks another one only for what is not in the cache, and keeps what comes to its proper end. A text
+ * that is being made is not made a second time beside it: the second call waits until the sound of the first was read
+ * to its end or was left, which its reader has to see to.
+ */
+export function cached(synthesize: Synthesize, { store, keyOf, tell }: Caching): Synthesize {
+  const making = new Map<string, Promise<void>>();
+  return async (utterance, signal) => {
+    const key = keyOf(utterance.text);
+    for (let other = making.get(key); other; other = making.get(key)) await unlessAborted(other, signal);
+    const done = claim(making, key);
+    try {
+      const kept = await store.get(key);
+      tell(kept ? 'hit' : 'miss');
+      const speech = kept ?? (await synthesize(utterance, signal));
+      if (speech && !kept) return keeping(speech, store.put(key, speech.format), done);
+      done();
+      return speech;
+    } catch (error) {
+      done();
+      throw error;
+    }
+  };
+}
+
+/** Marks a key as taken until the function that is returned is called. */
+function claim(making: Map<string, Promise<void>>, key: string): () => void {
+  let settle = () => {};
+  making.set(
+    key,
+    new Promise((resolve) => {
+      settle = resolve;
+    }),
+  );
+  return () => {
+    making.delete(key);
+    settle();
+  };
+}
+
+async function unlessAborted(other: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let leave = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+  });
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    await Promise.race([other, aborted]);
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+/** The same sound, which is kept when it was read to its end. */
+function keeping(speech: Speech, draft: Keeping | undefined, done: () => void): Speech {
+  const release = async () => {
+    try {
+      await speech.pcm[Symbol.asyncIterator]().return?.();
+    } finally {
+      await draft?.discard();
+      done();
+    }
+  };
+  return { ...speech, pcm: releasing(copied(speech, draft), release) };
+}
+
+/** Never waits for the disk with a piece in its hand, and never takes the next before the disk has this one. */
+async function* copied({ pcm, bytes }: Speech, draft: Keeping | undefined): AsyncGenerator<Uint8Array> {
+  let delivered = 0;
+  for await (const piece of pcm) {
+    const written = draft?.write(piece);
+    yield piece;
+    await written;
+    delivered += piece.length;
+  }
+  if (bytes === undefined || bytes === delivered) await draft?.publish();
+}

@@ -1,0 +1,49 @@
+import { rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { type CacheFile, listEntries, listParts, listShards } from './listing.ts';
+import { TALLY } from './tally.ts';
+
+export interface Found {
+  readonly entries: number;
+  readonly bytes: number;
+}
+
+/** What lies in a segment cache; nothing where there is none. */
+export async function measureCache(folder: string): Promise<Found> {
+  return total(folder, () => {});
+}
+
+/**
+ * Removes what the cache has made, and nothing else. A run that writes at this moment loses what it has begun.
+ * @returns what was removed
+ */
+export async function clearCache(folder: string): Promise<Found> {
+  const removed = await total(folder, ({ path }) => rmSync(path, { force: true }));
+  const parts = listParts(folder);
+  for (const { path } of parts) rmSync(path, { force: true });
+  rmSync(join(folder, TALLY), { force: true });
+  for (const shard of listShards(folder)) removeIfEmpty(shard);
+  return { ...removed, bytes: parts.reduce((sum, { bytes }) => sum + bytes, removed.bytes) };
+}
+
+async function total(folder: string, each: (entry: CacheFile) => void): Promise<Found> {
+  const found = { entries: 0, bytes: 0 };
+  for await (const entries of listEntries(folder)) {
+    for (const entry of entries) {
+      each(entry);
+      found.entries += 1;
+      found.bytes += entry.bytes;
+    }
+  }
+  return found;
+}
+
+function removeIfEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Somebody else's file, or another run has written meanwhile.
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error;
+  }
+}
