@@ -1,6 +1,6 @@
 import { ExitCode, TtsError } from '../error.ts';
+import { releasing } from './passing.ts';
 import { describeFormat, type PcmFormat, type Speech, sameFormat } from './pcm.ts';
-import { releasing } from './releasing.ts';
 
 export interface JoinOptions {
   /** Asked when the first part is there: whether it is the only one, so that its size is the size of all. */

@@ -1,6 +1,6 @@
 import { ByteReader } from './byte-reader.ts';
+import { releasing } from './passing.ts';
 import { frameBytes, type Speech } from './pcm.ts';
-import { releasing } from './releasing.ts';
 import { WavError } from './wav-error.ts';
 import { readSamples } from './wav-samples.ts';
 import { beginsWav, endsEarly, RIFF_BYTES, readStart, type WavStart } from './wav-start.ts';

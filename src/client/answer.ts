@@ -1,5 +1,5 @@
+import { passing } from '../audio/passing.ts';
 import type { Speech } from '../audio/pcm.ts';
-import { releasing } from '../audio/releasing.ts';
 import { WavError } from '../audio/wav-error.ts';
 import { readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
@@ -25,8 +25,7 @@ export async function readAnswer(answer: Answer, expected: Expectation): Promise
   const body = await plainBody(answer);
   try {
     const speech = await readWav(body, { streamed: expected.streamed, bodyBytes: bodyBytes(answer) });
-    const release = async () => void (await speech.pcm[Symbol.asyncIterator]().return?.());
-    return { ...speech, pcm: releasing(explained(speech.pcm, expected), release) };
+    return { ...speech, pcm: passing(speech.pcm, { explain: (error) => explain(error, expected) }) };
   } catch (error) {
     if (expected.elsewhere && error instanceof WavError && isNoAudio(error)) return undefined;
     throw explain(error, expected);
@@ -47,14 +46,6 @@ function bodyBytes({ headers }: Answer): number | undefined {
 
 function isNoAudio({ problem, head }: WavError): boolean {
   return problem === 'not-wav' || head?.length === 0;
-}
-
-async function* explained(pcm: AsyncIterable<Uint8Array>, expected: Expectation): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pcm;
-  } catch (error) {
-    throw explain(error, expected);
-  }
 }
 
 function explain(error: unknown, { url, timeoutMs }: Expectation): TtsError {

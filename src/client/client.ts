@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { passing, releasing } from '../audio/passing.ts';
 import { type Speech, sameFormat } from '../audio/pcm.ts';
-import { releasing } from '../audio/releasing.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { readAnswer } from './answer.ts';
 import { requestBody, type Voice } from './body.ts';
@@ -77,22 +77,12 @@ async function attempt(options: ClientOptions, request: Request): Promise<Speech
     const speech = await exchange(options, request);
     pace.accepted();
     if (!speech) pace.leave();
-    return speech && { ...speech, pcm: leaving(speech, pace) };
+    return speech && { ...speech, pcm: passing(speech.pcm, { release: () => pace.leave() }) };
   } catch (error) {
     if (error instanceof TtsError && error.retry?.busy) pace.refused(error.retry.after);
     pace.leave();
     throw error;
   }
-}
-
-function leaving(speech: Speech, pace: Pace): AsyncIterable<Uint8Array> {
-  async function* read() {
-    yield* speech.pcm;
-  }
-  return releasing(read(), async () => {
-    pace.leave();
-    await letGo(speech);
-  });
 }
 
 /** Lets go of a sound that nobody may have begun to read: its own `finally` would not run. */
@@ -146,7 +136,11 @@ async function* resumed(first: Speech, options: ClientOptions, request: Request)
 }
 
 /** Drops bytes that were delivered before. Pieces end at frame borders, and so does what was delivered. */
-async function* skip(pcm: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+function skip(pcm: AsyncIterable<Uint8Array>, bytes: number): AsyncIterable<Uint8Array> {
+  return bytes === 0 ? pcm : behind(pcm, bytes);
+}
+
+async function* behind(pcm: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
   let left = bytes;
   for await (const piece of pcm) {
     if (piece.length > left) yield left === 0 ? piece : piece.subarray(left);

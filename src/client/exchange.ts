@@ -32,6 +32,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #failure: { readonly error: unknown } | undefined;
   #wake = () => {};
   #silence: NodeJS.Timeout | undefined;
+  #heard = false;
   readonly #timeoutMs: number;
   readonly #signal: AbortSignal;
   readonly #abort = () => this.#fail(this.#signal.reason);
@@ -55,7 +56,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
-    this.#silence?.refresh();
+    this.#hear();
     this.#resolve({ status, headers: firstValues(headers), body: this.#body() });
   }
 
@@ -66,7 +67,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       controller.pause();
       this.#stopListening();
     } else {
-      this.#silence?.refresh();
+      this.#hear();
     }
     this.#wake();
   }
@@ -84,7 +85,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   async *#body(): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        while (this.#queue.length > 0) yield* this.#take();
+        while (this.#queue.length > 0) for (const piece of this.#take()) yield piece;
         if (this.#failure) throw this.#failure.error;
         if (this.#ended) return;
         await new Promise<void>((resolve) => {
@@ -123,7 +124,27 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** A paused socket says nothing because nobody listens: that is no silence of the service. */
   #listen(): void {
-    this.#silence = setTimeout(() => this.#fail(new SilenceError('silence')), this.#timeoutMs);
+    this.#silence = setTimeout(() => this.#suspect(), this.#timeoutMs);
+  }
+
+  /**
+   * After a pause of this process itself (a stopped job, a disk that stalls) the timer comes before the bytes that
+   * wait in the socket: they get one turn to show up.
+   */
+  #suspect(): void {
+    this.#heard = false;
+    setImmediate(() =>
+      setImmediate(() => {
+        if (this.#silence === undefined) return;
+        if (this.#heard) this.#silence.refresh();
+        else this.#fail(new SilenceError('silence'));
+      }),
+    );
+  }
+
+  #hear(): void {
+    this.#heard = true;
+    this.#silence?.refresh();
   }
 
   #stopListening(): void {

@@ -1,3 +1,4 @@
+import { passing } from '../audio/passing.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { TtsError } from '../error.ts';
 import type { Segment } from '../text/segment.ts';
@@ -99,15 +100,13 @@ export class LookAhead {
     const speech = await sound.speech.catch((error) => {
       throw located(error, segment);
     });
-    return { segment, speech: speech && { ...speech, pcm: locating(speech.pcm, segment) } };
-  }
-}
-
-async function* locating(pcm: AsyncIterable<Uint8Array>, segment: Segment): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pcm;
-  } catch (error) {
-    throw located(error, segment);
+    return {
+      segment,
+      speech: speech && {
+        ...speech,
+        pcm: passing(speech.pcm, { explain: (error) => located(error, segment) }),
+      },
+    };
   }
 }
 

@@ -73,8 +73,10 @@ export class Prefetch {
   async *#handOut(): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        yield* this.#take();
-        if (this.#pieces.length > 0) continue;
+        for (let piece = this.#pieces.shift(); piece; piece = this.#pieces.shift()) {
+          this.#letGo(piece.length);
+          yield piece;
+        }
         if (this.#state === 'ended') return;
         if (typeof this.#state === 'object') throw this.#state.error;
         await new Promise<void>((resolve) => {
@@ -84,19 +86,14 @@ export class Prefetch {
     } finally {
       if (this.#state === 'reading') this.#state = 'left';
       this.#pieces = [];
-      this.#hold(-this.#held);
+      this.#letGo(this.#held);
       this.#wakePump();
     }
   }
 
-  *#take(): Generator<Uint8Array> {
-    const pieces = this.#pieces;
-    this.#pieces = [];
-    for (const piece of pieces) {
-      this.#held -= piece.length;
-      this.#budget.give(piece.length);
-      if (this.#isHead) this.#wakePump();
-      yield piece;
-    }
+  #letGo(bytes: number): void {
+    this.#held -= bytes;
+    this.#budget.give(bytes);
+    if (this.#isHead) this.#wakePump();
   }
 }

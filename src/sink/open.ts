@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../host.ts';
 import { fileSink } from './file.ts';
-import { pipeSink } from './pipe.ts';
 import type { Sink } from './sink.ts';
-import { descriptorSink, stdoutSink } from './stdout.ts';
+import { stdoutSink } from './stdout.ts';
+import { deviceSink, pipeSink } from './stream.ts';
 import { unwritable } from './unwritable.ts';
 
 const STDOUT = new Set(['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
@@ -31,8 +31,7 @@ export async function openSink(
   try {
     const old = lookAt(path, output);
     if (old?.isFIFO()) return pipeSink(await openPipe(path, signal), output);
-    if (old && !old.isFile() && !old.isDirectory())
-      return descriptorSink(openSync(path, 'w'), output, undefined);
+    if (old && !old.isFile() && !old.isDirectory()) return deviceSink(openSync(path, 'w'), output);
     return fileSink({ name: output, path, old, clobber, pid: host.pid, isRunning: host.isRunning });
   } catch (error) {
     throw unwritable(output, error);

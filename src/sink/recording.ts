@@ -1,41 +1,36 @@
 import type { Speech } from '../audio/pcm.ts';
 import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
-import { DescriptorWriter, writeAt } from './descriptor.ts';
+import { FileWriter, writeAt } from './file-writer.ts';
 import { unwritable } from './unwritable.ts';
 
 export interface Recording {
   readonly fd: number;
   /** As the user knows it, for messages. */
   readonly name: string;
-  /** Where in the file the WAV begins; `undefined` where nothing can be put right later (appending, a device). */
+  /** Where in the file the WAV begins; `undefined` where nothing can be put right later (appending). */
   readonly start: number | undefined;
   /** A path under which the same file can be opened again, for reading too. */
   readonly path: string;
 }
 
 /**
- * Writes a WAV to a file descriptor and puts its sizes right at the end. Past 4 GiB it becomes an RF64, whose header is
+ * Writes a WAV to an open file and puts its sizes right at the end. Past 4 GiB it becomes an RF64, whose header is
  * longer: only then the samples are moved, so that every other file has the canonical header.
  * @returns bytes of sound written
  */
 export async function record(recording: Recording, speech: Speech, signal: AbortSignal): Promise<number> {
   const { fd, name, start } = recording;
   const { format, pcm } = speech;
-  const writer = new DescriptorWriter(fd, name);
-  const promised = start === undefined ? speech.bytes : undefined;
+  const writer = new FileWriter(fd, name);
+  writer.write(wavHeader(format, start === undefined ? speech.bytes : undefined));
   let bytes = 0;
-  try {
-    await writer.write(wavHeader(format, promised));
-    for await (const piece of pcm) {
-      signal.throwIfAborted();
-      bytes += piece.length;
-      await writer.write(piece);
-    }
-    await writer.write(new Uint8Array(padding(bytes)));
-    await writer.flush();
-  } finally {
-    await writer.idle();
+  for await (const piece of pcm) {
+    signal.throwIfAborted();
+    bytes += piece.length;
+    writer.write(piece);
   }
+  writer.write(new Uint8Array(padding(bytes)));
+  writer.flush();
   if (start !== undefined) await settle({ ...recording, start }, { ...speech, bytes }, signal);
   return bytes;
 }
@@ -51,7 +46,7 @@ async function settle(
       const { makeRoom } = await import('./room.ts');
       await makeRoom(path, { from: start + headerBytes(format, undefined), bytes: grown }, signal);
     }
-    await writeAt(fd, wavHeader(format, bytes), start);
+    writeAt(fd, wavHeader(format, bytes), start);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw unwritable(name, error);

@@ -1,9 +1,9 @@
 import { fstatSync, readFileSync } from 'node:fs';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Output } from '../host.ts';
-import { pipeSink } from './pipe.ts';
 import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
+import { deviceSink, pipeSink } from './stream.ts';
 import { unwritable } from './unwritable.ts';
 
 /** Flags of an open file, as Linux lists them: appends at every write. */
@@ -22,15 +22,14 @@ export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
     });
   const kind = look(fd);
   if (kind.isFIFO() || kind.isSocket()) return pipeSink(fd, 'stdout');
-  return descriptorSink(fd, 'stdout', kind.isFile() ? startOf(fd, kind.size) : undefined);
+  return kind.isFile() ? openFileSink(fd, startOf(fd, kind.size)) : deviceSink(fd, 'stdout');
 }
 
-/** A file or a device that is written as it comes. */
-export function descriptorSink(fd: number, name: string, start: number | undefined): Sink {
+function openFileSink(fd: number, start: number | undefined): Sink {
   return {
     isLive: false,
     async write(speech, signal) {
-      const bytes = await record({ fd, name, start, path: `/proc/self/fd/${fd}` }, speech, signal);
+      const bytes = await record({ fd, name: 'stdout', start, path: `/proc/self/fd/${fd}` }, speech, signal);
       return { bytes, readerLeft: false };
     },
     discard: async () => {},

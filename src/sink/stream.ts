@@ -1,4 +1,6 @@
+import { createWriteStream } from 'node:fs';
 import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { padding, wavHeader } from '../audio/wav-header.ts';
 import { ExitCode, TtsError } from '../error.ts';
@@ -14,6 +16,15 @@ const READER_LEFT = new Set(['EPIPE', 'ECONNRESET', 'EOF']);
  * @param fd becomes the sink's own and is closed at the end
  */
 export function pipeSink(fd: number, name: string): Sink {
+  return streamSink(() => new Socket({ fd, readable: false, writable: true }), name);
+}
+
+/** A device that is just written. */
+export function deviceSink(fd: number, name: string): Sink {
+  return streamSink(() => createWriteStream(name, { fd }), name);
+}
+
+function streamSink(open: () => Writable, name: string): Sink {
   return {
     isLive: true,
     async write(speech, signal) {
@@ -27,11 +38,7 @@ export function pipeSink(fd: number, name: string): Sink {
         assertAsPromised(bytes, speech.bytes);
         if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
       }
-      return deliver(wav(), new Socket({ fd, readable: false, writable: true }), {
-        name,
-        signal,
-        delivered: () => bytes,
-      });
+      return deliver(wav(), open(), { name, signal, delivered: () => bytes });
     },
     discard: async () => {},
   };
@@ -45,7 +52,7 @@ interface Delivering {
 
 async function deliver(
   wav: AsyncIterable<Uint8Array>,
-  reader: Socket,
+  reader: Writable,
   { name, signal, delivered }: Delivering,
 ): Promise<Delivery> {
   try {
