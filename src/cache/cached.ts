@@ -1,5 +1,5 @@
-import type { Speech } from '../audio/pcm.ts';
 import { releasing } from '../audio/passing.ts';
+import type { Speech } from '../audio/pcm.ts';
 import type { Synthesize } from '../client/client.ts';
 import type { Keeping } from './keeping.ts';
 import type { Store } from './store.ts';

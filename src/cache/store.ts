@@ -1,7 +1,7 @@
 import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { releasing } from '../audio/passing.ts';
+import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { Draft } from './draft.ts';
 import { type OpenEntry, openEntry, readSamples } from './entry.ts';
 import { isEntryName, placeOf } from './entry-name.ts';

@@ -21,6 +21,7 @@ type Load = (host: Host) => Promise<{ run: Run }>;
 const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['speak', loadSpeak],
   ['serve', () => import('./serve.ts')],
+  ['cache', () => import('./cache.ts')],
   // Spared the parser: people and scripts ask for these alone, and expect them at once.
   ['-h', async () => ({ run: (await import('./help.ts')).help })],
   ['--help', async () => ({ run: (await import('./help.ts')).help })],

@@ -1,0 +1,75 @@
+import { Command } from 'commander';
+import { clearCache, type Found, measureCache } from '../cache/inspect.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import { segmentFolder } from '../settings/folders.ts';
+import { nearestName } from '../settings/nearest.ts';
+import { parse } from './command-line.ts';
+import type { Context } from './commands.ts';
+import { tell } from './tell.ts';
+
+const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
+
+/** `tts cache` shows the segment cache, `tts cache clear` empties it. */
+export async function run({ argv, host, notices }: Context): Promise<number> {
+  const command = parse(cacheCommand(), argv);
+  const { json = false, help = false } = command.opts<{ json?: boolean; help?: boolean }>();
+  if (help) {
+    tell(host.stdout, command.helpInformation().trimEnd());
+    return ExitCode.ok;
+  }
+  notices.json = json;
+  const clear = isClear(command.args);
+  const folder = segmentFolder(host);
+  const found = await (clear ? clearCache(folder) : measureCache(folder)).catch((cause) => {
+    throw unreadable(folder, clear, cause);
+  });
+  tell(host.stdout, json ? inJson(folder, found, clear) : inWords(folder, found, clear));
+  return ExitCode.ok;
+}
+
+function cacheCommand(): Command {
+  return new Command('tts cache')
+    .description(
+      'Segments that were paid for once: where they lie, and how many there are. clear: remove them.',
+    )
+    .helpOption(false)
+    .argument('[clear]')
+    .allowExcessArguments()
+    .option('--json', 'one line of JSON')
+    .option('-h, --help', 'this');
+}
+
+function isClear(words: readonly string[]): boolean {
+  if (words.length === 0) return false;
+  const [first = '', second] = words;
+  if (first === 'clear' && second === undefined) return true;
+  const wrong = first === 'clear' ? second : first;
+  const near = nearestName(String(wrong), ['clear']);
+  throw new TtsError(`tts cache does not know "${wrong}"`, {
+    exitCode: ExitCode.usage,
+    hint: `${near ? `did you mean ${near}?` : 'there is tts cache, and tts cache clear'} To speak the words: tts speak cache ...`,
+  });
+}
+
+function inJson(folder: string, { entries, bytes }: Found, cleared: boolean): string {
+  return JSON.stringify(cleared ? { folder, removed: entries, freed: bytes } : { folder, bytes, entries });
+}
+
+function inWords(folder: string, { entries, bytes }: Found, cleared: boolean): string {
+  const counted = `${entries} ${entries === 1 ? 'entry' : 'entries'}`;
+  if (cleared) return `removed ${counted}, ${sizeInWords(bytes)} freed, from ${folder}`;
+  return [`folder   ${folder}`, `size     ${sizeInWords(bytes)}`, `entries  ${entries}`].join('\n');
+}
+
+function sizeInWords(bytes: number): string {
+  const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length);
+  return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power - 1]}`;
+}
+
+function unreadable(folder: string, clear: boolean, cause: unknown): TtsError {
+  return new TtsError(`cannot ${clear ? 'empty' : 'read'} ${folder}`, {
+    exitCode: ExitCode.output,
+    hint: 'check its permissions, or name another folder with TTS_CACHE_DIR',
+    cause,
+  });
+}

@@ -1,0 +1,160 @@
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { Speech } from '../../../src/audio/pcm.ts';
+import { cached } from '../../../src/cache/cached.ts';
+import { openStore, type Store } from '../../../src/cache/store.ts';
+import type { Synthesize } from '../../../src/client/client.ts';
+import { collect, WatchedBody } from '../audio/body.ts';
+import { sound, speechFormat } from '../audio/wav-builder.ts';
+import { filesBelow, keyOf, speechOf, temporaryFolder } from './segment-sound.ts';
+
+const { signal } = new AbortController();
+
+let folder: string;
+let store: Store;
+let asked: string[];
+let told: string[];
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  asked = [];
+  told = [];
+  const opened = await openStore({ folder, warn: (text) => told.push(text) });
+  if (!opened) throw new Error('no store');
+  store = opened;
+  onTestFinished(() => store.close());
+});
+
+/** Keeps what another synthesizer makes; by default a sound that the text decides on. */
+function keeping(make: (text: string) => Speech | undefined = spoken): Synthesize {
+  return cached(
+    async ({ text }) => {
+      asked.push(text);
+      return make(text);
+    },
+    { store, keyOf, tell: (found) => told.push(found) },
+  );
+}
+
+function spoken(text: string): Speech {
+  return speechOf(soundOf(text));
+}
+
+function soundOf(text: string): Buffer {
+  return sound(20_000, text.length);
+}
+
+async function say(synthesize: Synthesize, text: string): Promise<Buffer | undefined> {
+  const speech = await synthesize({ text, index: 0 }, signal);
+  return speech && collect(speech.pcm);
+}
+
+describe('a synthesizer with a cache', () => {
+  it('asks once, and gives the same sound ever after, in other runs too', async () => {
+    for (const synthesize of [keeping(), keeping()])
+      for (let i = 0; i < 2; i++)
+        expect((await say(synthesize, 'hello'))?.equals(soundOf('hello'))).toBe(true);
+    expect(asked).toEqual(['hello']);
+    expect(told).toEqual(['miss', 'hit', 'hit', 'hit']);
+  });
+
+  it('keeps nothing of a sound whose reader leaves, and lets go of its source', async () => {
+    const source = new WatchedBody(Array.from({ length: 300 }, () => sound(2000)));
+    const synthesize = keeping(() => ({ format: speechFormat, bytes: undefined, pcm: source }));
+    const speech = await synthesize({ text: 'hello', index: 0 }, signal);
+    let pieces = 0;
+    for await (const _ of speech?.pcm ?? []) if (++pieces === 250) break;
+    expect(source.returned).toBeGreaterThan(0);
+    expect(filesBelow(folder, /wav|part/)).toEqual([]);
+    await say(keeping(), 'hello');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('lets go of a sound that nobody began to read', async () => {
+    const source = new WatchedBody([sound(2000)]);
+    const synthesize = keeping(() => ({ format: speechFormat, bytes: undefined, pcm: source }));
+    const speech = await synthesize({ text: 'hello', index: 0 }, signal);
+    await speech?.pcm[Symbol.asyncIterator]().return?.();
+    expect(source.returned).toBe(1);
+    await say(synthesize, 'hello');
+    expect(asked).toHaveLength(2);
+  });
+
+  it('keeps nothing of a sound that breaks off, and passes the error on', async () => {
+    const synthesize = keeping((text) => ({ ...spoken(text), pcm: broken() }));
+    await expect(say(synthesize, 'hello')).rejects.toThrow('broke');
+    expect(filesBelow(folder, /wav|part/)).toEqual([]);
+  });
+
+  it('keeps nothing of a sound that is shorter than it said it would be', async () => {
+    const synthesize = keeping((text) => ({ ...spoken(text), bytes: 20_002 }));
+    expect(await say(synthesize, 'hello')).toHaveLength(20_000);
+    expect(filesBelow(folder, /wav|part/)).toEqual([]);
+  });
+
+  it('passes on what is sent elsewhere, every time', async () => {
+    const synthesize = keeping(() => undefined);
+    expect([await say(synthesize, 'hello'), await say(synthesize, 'hello')]).toEqual([undefined, undefined]);
+    expect(asked).toHaveLength(2);
+  });
+
+  it('tries again after a failure', async () => {
+    let failing = true;
+    const synthesize = keeping((text) => {
+      if (failing) throw new Error('refused');
+      return spoken(text);
+    });
+    await expect(say(synthesize, 'hello')).rejects.toThrow('refused');
+    failing = false;
+    expect(await say(synthesize, 'hello')).toHaveLength(20_000);
+  });
+
+  it('asks once for a text that is wanted many times at once', async () => {
+    const synthesize = keeping();
+    const sounds = await Promise.all(['a', 'bb', 'a', 'a', 'bb'].map((text) => say(synthesize, text)));
+    expect(sounds.map((pcm, i) => pcm?.equals(soundOf(i === 1 || i === 4 ? 'bb' : 'a')))).toEqual(
+      Array(5).fill(true),
+    );
+    expect(asked.sort()).toEqual(['a', 'bb']);
+  });
+
+  it('lets whoever waits for the same text ask when the first one left or failed', async () => {
+    let first = true;
+    const synthesize = keeping((text) => {
+      const pcm = first ? broken() : speechOf(soundOf(text)).pcm;
+      first = false;
+      return { ...spoken(text), pcm };
+    });
+    const [one, other] = await Promise.allSettled([say(synthesize, 'hello'), say(synthesize, 'hello')]);
+    expect(one.status).toBe('rejected');
+    expect(other).toMatchObject({ status: 'fulfilled' });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('ends waiting for the same text when the run is told to stop', async () => {
+    const synthesize = keeping();
+    const speech = await synthesize({ text: 'hello', index: 0 }, signal);
+    const stop = new AbortController();
+    const waiting = synthesize({ text: 'hello', index: 1 }, stop.signal);
+    stop.abort(new Error('stopped'));
+    await expect(waiting).rejects.toThrow('stopped');
+    await collect(speech?.pcm ?? (async function* () {})());
+    expect(await say(synthesize, 'hello')).toHaveLength(20_000);
+  });
+
+  it('takes no more from its source than its reader takes from it', async () => {
+    const source = new WatchedBody(Array.from({ length: 100 }, () => sound(200_000)));
+    const synthesize = keeping(() => ({ format: speechFormat, bytes: undefined, pcm: source }));
+    const speech = await synthesize({ text: 'hello', index: 0 }, signal);
+    const reading = speech?.pcm[Symbol.asyncIterator]();
+    for (let read = 1; read <= 5; read++) {
+      await reading?.next();
+      expect(source.pulled).toBe(read);
+    }
+    await reading?.return?.();
+  });
+});
+
+async function* broken(): AsyncGenerator<Uint8Array> {
+  yield sound(300_000);
+  throw new Error('broke');
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { PcmFormat, Speech } from '../../../src/audio/pcm.ts';
+import type { Store } from '../../../src/cache/store.ts';
+import { collect, inPieces } from '../audio/body.ts';
+import { speechFormat } from '../audio/wav-builder.ts';
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tts-cache-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function keyOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+export function speechOf(pcm: Uint8Array, { format = speechFormat, pieces = 1000 } = {}): Speech {
+  return { format, bytes: undefined, pcm: inPieces(pcm, pieces) };
+}
+
+/** Writes an entry, whole. */
+export async function keep(
+  store: Store,
+  key: string,
+  pcm: Uint8Array,
+  format: PcmFormat = speechFormat,
+): Promise<void> {
+  const draft = store.put(key, format);
+  for await (const piece of inPieces(pcm, 1000)) await draft?.write(piece);
+  await draft?.publish();
+}
+
+/** The sound of an entry; `undefined` for a miss. */
+export async function heard(store: Store, key: string): Promise<Buffer | undefined> {
+  const speech = await store.get(key);
+  return speech && collect(speech.pcm);
+}
+
+/** Paths of all files below a folder that match. */
+export function filesBelow(folder: string, pattern: RegExp): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => pattern.test(name))
+    .map((name) => join(folder, name))
+    .sort();
+}
