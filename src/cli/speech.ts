@@ -1,11 +1,9 @@
 import type { ClientEvent } from '../client/client.ts';
 import { ExitCode } from '../error.ts';
-import type { Host } from '../host.ts';
 import { deliver } from '../pipeline/deliver.ts';
-import { loadConfig } from '../settings/file.ts';
-import { resolve, type Settings } from '../settings/resolve.ts';
-import { rules } from '../settings/rules.ts';
-import { speakerNumber } from '../settings/speaker.ts';
+import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { chooseSpeaker } from '../settings/speaker.ts';
 import { openSink } from '../sink/open.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { SegmentOptions } from '../text/segment.ts';
@@ -16,6 +14,7 @@ import { type Connection, connect } from './connect.ts';
 import { describe } from './describe.ts';
 import type { Notices } from './notices.ts';
 import { chooseService, type NamedService } from './service.ts';
+import { settle } from './settle.ts';
 import { Tally } from './tally.ts';
 
 /** What was asked for on the command line. */
@@ -30,12 +29,9 @@ const WINDOW = 2;
 /** From text to sound: everything that can be known to be wrong is found before a service is asked for anything. */
 export async function speak(order: Order, context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const files = await loadConfig(host, configName(order, host));
-  const settings = resolve({ flags: order.flags, env: host.env, files });
-  notices.quiet = settings.quiet.value;
-  notices.verbose = settings.verbose.value;
-  const service = chooseService(settings, { host, notices, files });
-  const speaker = speakerNumber(settings.speaker, service ? undefined : 1);
+  const { settings: said, files } = await settle(order, context);
+  const service = chooseService(said, { host, notices, files });
+  const { no: speaker, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
   const sink = await openSink(
     { output: settings.output?.value ?? '-', clobber: settings.clobber.value },
     host,
@@ -118,9 +114,4 @@ async function run(
 function segmentOptions({ callbackUrl, maxChars }: Settings, { isLive }: Sink): SegmentOptions {
   if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'full' };
   return { maxChars: maxChars.value, pace: isLive ? 'ramp' : 'full' };
-}
-
-function configName({ flags }: Order, { env }: Host): string | undefined {
-  const named = flags.config ?? (env[rules.config.env ?? ''] || undefined);
-  return typeof named === 'string' ? named : undefined;
 }

@@ -5,6 +5,13 @@ export interface Kind<T> {
   /** `undefined` when the text is not such a value. */
   text(text: string): T | undefined;
   data(data: unknown): T | undefined;
+  /** What is wrong in data that is refused, where it is too much to be shown as a whole. */
+  fault?(data: unknown): Fault | undefined;
+}
+
+export interface Fault {
+  readonly what: string;
+  readonly hint: string;
 }
 
 interface NumberRange {
@@ -23,6 +30,8 @@ export function number({ min, max, whole = false, unit = '' }: NumberRange): Kin
     data: (data) => (typeof data === 'number' ? check(data) : undefined),
   };
 }
+
+export const sampleRate = number({ min: 8000, max: 48_000, unit: 'Hz' });
 
 const WORDS = new Map([
   ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),

@@ -40,12 +40,22 @@ function resolveOne(
   const variable = rule.env === undefined ? undefined : env[rule.env];
   if (rule.env !== undefined && variable)
     return read(rule, variable, { place: 'environment', name: rule.env });
-  const { key } = rule;
-  const file = key === undefined ? undefined : files.find(({ values }) => values[key] !== undefined);
-  if (key !== undefined && file) return { value: file.values[key], origin: fileOrigin(key, file) };
+  const inFile = fromFiles(rule, files);
+  if (inFile) return inFile;
   return rule.fallback === undefined
     ? undefined
     : { value: rule.fallback, origin: { place: 'default', name: 'the default' } };
+}
+
+function fromFiles(
+  { key, combine }: Rule<unknown>,
+  files: readonly ConfigFile[],
+): Setting<unknown> | undefined {
+  if (key === undefined) return undefined;
+  const [strongest, ...others] = files.filter(({ values }) => values[key] !== undefined);
+  if (!strongest) return undefined;
+  const values = [strongest, ...others].map((file) => file.values[key]);
+  return { value: combine ? combine(values) : values[0], origin: fileOrigin(key, strongest) };
 }
 
 export function fileOrigin(key: string, file: Pick<ConfigFile, 'place' | 'path'>): Origin {
@@ -60,6 +70,9 @@ function read(rule: Rule<unknown>, said: unknown, origin: Origin): Setting<unkno
 
 /** The error for a value that its rule does not allow. */
 export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): TtsError {
+  const fault = rule.kind.fault?.(said);
+  if (fault)
+    return new TtsError(`${origin.name}: ${fault.what}`, { exitCode: ExitCode.usage, hint: fault.hint });
   const shown = rule.secret ? 'the value' : JSON.stringify(said);
   return new TtsError(`${origin.name}: ${shown} is not allowed: ${rule.kind.allowed} is needed`, {
     exitCode: ExitCode.usage,

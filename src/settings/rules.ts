@@ -1,4 +1,17 @@
-import { baseUrl, byteCount, type Kind, list, number, speaker, toggle, url, words } from './kind.ts';
+import { keys } from './keys.ts';
+import {
+  baseUrl,
+  byteCount,
+  type Kind,
+  list,
+  number,
+  sampleRate,
+  speaker,
+  toggle,
+  url,
+  words,
+} from './kind.ts';
+import { speakers } from './speakers.ts';
 
 /**
  * One setting: every way to say it and what it may be. Options, configuration, `--help` and the README's table all
@@ -19,6 +32,8 @@ export interface Rule<T> {
   readonly help: string;
   /** Never shown, not even when it is refused. */
   readonly secret?: true;
+  /** How several config files have their say together, the strongest first; without it the strongest is heard alone. */
+  combine?(values: readonly T[]): T;
   /** A project's file may not say it: it would decide what leaves or runs on the machine of whoever looks in. */
   readonly userOnly?: true;
 }
@@ -40,6 +55,13 @@ export const rules = {
     otherwise: 'built-in service: 1; otherwise an error',
     help: 'who speaks',
   }),
+  speakers: rule({
+    kind: speakers,
+    key: 'speakers',
+    otherwise: 'none',
+    help: 'names for speakers, each with its number and what holds for it',
+    combine: (books) => new Map(books.toReversed().flatMap((book) => [...book])),
+  }),
   output: rule({
     kind: words,
     flags: '-o, --output <file|->',
@@ -55,7 +77,7 @@ export const rules = {
     help: 'ask for audio as it is made',
   }),
   sampleRate: rule({
-    kind: number({ min: 8000, max: 48_000, unit: 'Hz' }),
+    kind: sampleRate,
     flags: '-r, --sample-rate <hz>',
     env: 'TTS_SAMPLE_RATE',
     key: 'sampleRate',
@@ -100,6 +122,14 @@ export const rules = {
     key: 'apiKeyFile',
     otherwise: 'none',
     help: 'a file that holds the key',
+  }),
+  keys: rule({
+    kind: keys,
+    key: 'keys',
+    otherwise: 'none',
+    help: 'keys by base URL, as tts login stores them',
+    secret: true,
+    userOnly: true,
   }),
   maxChars: rule({
     kind: number({ min: 1, max: 1_000_000, whole: true }),

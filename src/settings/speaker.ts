@@ -1,25 +1,109 @@
 import { ExitCode, TtsError } from '../error.ts';
-import type { Setting } from './origin.ts';
+import { nearestName } from './nearest.ts';
+import type { Origin, Setting } from './origin.ts';
+import type { Settings } from './resolve.ts';
+import type { NamedSpeaker } from './speakers.ts';
+
+/** A speaker that the service is known to have. */
+export interface KnownSpeaker {
+  readonly no: number;
+  readonly name: string;
+  readonly kind: string;
+}
+
+interface Choice {
+  readonly no: number;
+  /** As they hold for this speaker. */
+  readonly settings: Settings;
+}
+
+/** What only speakers of one kind can do. */
+const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const;
+
+/** So many names fit into a hint. */
+const MOST_NAMES = 20;
 
 /**
- * The number of the speaker that was asked for.
- * @param fallback the number when nobody says; `undefined` where there is none
- * @throws TtsError (usage) when there is none, or no speaker of that name
+ * The number of the speaker that was asked for, by number or by name, and the settings with its own defaults: these
+ * give way to options and the environment only.
+ * @param known speakers of the service, the first for when nobody says; empty where they are not known
+ * @throws TtsError (usage) when there is none, no speaker of that name, or one that cannot do what is asked for
  */
-export function speakerNumber(
-  speaker: Setting<number | string> | undefined,
-  fallback: number | undefined,
-): number {
+export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]): Choice {
+  const chosen = find(settings, known);
+  const settled = withDefaults(settings, chosen);
+  const kind = chosen.kind ?? kindOf(chosen.no, settings, known);
+  if (kind !== undefined) assertSupported(settled, { ...chosen, kind });
+  return { no: chosen.no, settings: settled };
+}
+
+/** With the name it was asked for by, if it was. */
+type Chosen = NamedSpeaker & { readonly name?: string };
+
+function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[]): Chosen {
   if (speaker === undefined) {
-    if (fallback !== undefined) return fallback;
-    throw new TtsError('no speaker is chosen', {
-      exitCode: ExitCode.usage,
-      hint: 'choose one with --speaker NUMBER, TTS_SPEAKER or "speaker" in a config file',
-    });
+    if (known[0]) return { no: known[0].no };
+    throw usage(
+      'no speaker is chosen',
+      'choose one with --speaker NUMBER, TTS_SPEAKER or "speaker" in a config file',
+    );
   }
-  if (typeof speaker.value === 'number') return speaker.value;
-  throw new TtsError(`${speaker.origin.name}: no speaker is called ${JSON.stringify(speaker.value)}`, {
-    exitCode: ExitCode.usage,
-    hint: 'give the number of the speaker',
-  });
+  const { value: name, origin } = speaker;
+  if (typeof name === 'number') return { no: name };
+  const configured = speakers?.value.get(name);
+  if (configured) return { ...configured, name };
+  const own = known.find((other) => other.name === name);
+  if (own) return { no: own.no, name, kind: own.kind };
+  throw unknownName(name, origin, [...(speakers?.value.keys() ?? []), ...known.map((other) => other.name)]);
+}
+
+function unknownName(name: string, { name: origin }: Origin, names: readonly string[]): TtsError {
+  const nearest = nearestName(name, names);
+  const shown = names.slice(0, MOST_NAMES).join(', ') + (names.length > MOST_NAMES ? ', ...' : '');
+  const hint =
+    names.length > 0
+      ? `${nearest ? `did you mean ${nearest}? ` : ''}There are: ${shown}`
+      : 'give its number, or name it under "speakers" in a config file';
+  return usage(`${origin}: no speaker is called ${JSON.stringify(name)}`, hint);
+}
+
+/** A kind is a fact about a speaker, by whatever way it was asked for. */
+function kindOf(no: number, { speakers }: Settings, known: readonly KnownSpeaker[]): string | undefined {
+  const all: readonly Pick<NamedSpeaker, 'no' | 'kind'>[] = [...known, ...(speakers?.value.values() ?? [])];
+  return all.find((other) => other.no === no && other.kind !== undefined)?.kind;
+}
+
+function withDefaults(settings: Settings, { name, sampleRate, instructions }: Chosen): Settings {
+  const origin: Origin = { place: 'project', name: `the speaker ${name}` };
+  return {
+    ...settings,
+    sampleRate: stronger(settings.sampleRate, sampleRate, origin),
+    instructions: stronger(settings.instructions, instructions, origin),
+  };
+}
+
+/** What a person says now goes before what a file says of the speaker, and that before what a file says of all. */
+function stronger<T>(
+  said: Setting<T> | undefined,
+  own: T | undefined,
+  origin: Origin,
+): Setting<T> | undefined {
+  const isSaidNow = said?.origin.place === 'option' || said?.origin.place === 'environment';
+  return own === undefined || isSaidNow ? said : { value: own, origin };
+}
+
+function assertSupported(settings: Settings, { no, name, kind }: Chosen & { readonly kind: string }): void {
+  for (const [option, needed] of Object.entries(NEEDED_KINDS)) {
+    const said = settings[option as keyof typeof NEEDED_KINDS];
+    if (!said || kind.toLowerCase() === needed.toLowerCase()) continue;
+    const who = name === undefined ? `speaker ${no}` : `speaker ${no} (${name})`;
+    throw usage(
+      `${said.origin.name}: ${who} is of the kind ${kind}, and only ${needed} takes ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
+      `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
+    );
+  }
+}
+
+function usage(message: string, hint: string): TtsError {
+  return new TtsError(message, { exitCode: ExitCode.usage, hint });
 }

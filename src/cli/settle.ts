@@ -1,0 +1,32 @@
+import { type ConfigFile, loadConfig } from '../settings/file.ts';
+import { resolve, type Settings } from '../settings/resolve.ts';
+import { rules } from '../settings/rules.ts';
+import type { CommandLine } from './command-line.ts';
+import type { Context } from './commands.ts';
+
+export interface Settled {
+  readonly settings: Settings;
+  /** The config files that had a say. */
+  readonly files: readonly ConfigFile[];
+}
+
+/**
+ * What holds for a run, all places heard; from here on the notices keep to it.
+ * @throws TtsError (usage) for a value that is not allowed, wherever it stands
+ */
+export async function settle(
+  { flags }: Pick<CommandLine, 'flags'>,
+  { host, notices }: Pick<Context, 'host' | 'notices'>,
+): Promise<Settled> {
+  const files = await loadConfig(host, configName(flags, host.env));
+  const settings = resolve({ flags, env: host.env, files });
+  notices.quiet = settings.quiet.value;
+  notices.verbose = settings.verbose.value;
+  return { settings, files };
+}
+
+/** The config file that somebody named, which then is the only one. */
+export function configName(flags: CommandLine['flags'], env: Context['host']['env']): string | undefined {
+  const named = flags.config ?? (env[rules.config.env ?? ''] || undefined);
+  return typeof named === 'string' ? named : undefined;
+}

@@ -1,0 +1,30 @@
+import { baseUrl, type Fault, type Kind } from './kind.ts';
+
+/** A key for each base URL, as `URL.href` writes it. */
+export type Keys = ReadonlyMap<string, string>;
+
+/** Keys that were stored, each for one base URL and what lies below it. */
+export const keys: Kind<Keys> = {
+  allowed: 'an object of base URLs with their keys',
+  text: () => undefined,
+  data: (data) =>
+    isObject(data) && !faultIn(data)
+      ? new Map(Object.entries(data).map(([url, key]) => [baseUrl.text(url)?.href ?? url, key as string]))
+      : undefined,
+  fault: (data) => (isObject(data) ? faultIn(data) : undefined),
+};
+
+/** Names the address at most: what stands beside it is a secret. */
+function faultIn(data: object): Fault | undefined {
+  for (const [url, key] of Object.entries(data)) {
+    if (!baseUrl.text(url))
+      return { what: `${JSON.stringify(url)} is no base URL`, hint: `${baseUrl.allowed} is needed` };
+    if (typeof key !== 'string' || key.trim() === '')
+      return { what: `what stands for ${url} is no key`, hint: 'store it with tts login' };
+  }
+  return undefined;
+}
+
+function isObject(data: unknown): data is object {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}

@@ -1,0 +1,84 @@
+import { type Fault, type Kind, number, sampleRate, speaker, words } from './kind.ts';
+import { nearestName } from './nearest.ts';
+
+/** A speaker that a config file gives a name, with what holds for it unless an option or a variable says otherwise. */
+export interface NamedSpeaker {
+  readonly no: number;
+  /** What the service calls the kind: `neo.one`, `Mermish`, or another. */
+  readonly kind?: string;
+  /** BCP 47. */
+  readonly language?: string;
+  /** Hz. */
+  readonly sampleRate?: number;
+  readonly instructions?: string;
+}
+
+export type Speakers = ReadonlyMap<string, NamedSpeaker>;
+
+const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = {
+  no: number({ min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
+  kind: words,
+  language: words,
+  sampleRate,
+  instructions: words,
+};
+
+const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "kind": "neo.one" } }';
+
+/** Names for speakers: each stands for a number, or for an object with `no` and more. */
+export const speakers: Kind<Speakers> = {
+  allowed: 'an object of names with their numbers',
+  text: () => undefined,
+  data: (data) =>
+    isObject(data) && !faultIn(data)
+      ? new Map(Object.entries(data).map(([name, said]) => [name, read(said)]))
+      : undefined,
+  fault: (data) => (isObject(data) ? faultIn(data) : undefined),
+};
+
+function read(said: unknown): NamedSpeaker {
+  return typeof said === 'number' ? { no: said } : (said as NamedSpeaker);
+}
+
+function faultIn(data: object): Fault | undefined {
+  for (const [name, said] of Object.entries(data)) {
+    if (speaker.text(name) !== name)
+      return {
+        what: `${JSON.stringify(name)} cannot be the name of a speaker`,
+        hint: 'a name begins with a letter',
+      };
+    const fault = isObject(said) ? faultOf(said) : faultOf({ no: said });
+    if (fault) return { what: `${JSON.stringify(name)}: ${fault.what}`, hint: fault.hint };
+  }
+  return undefined;
+}
+
+/** What is wrong with what is said of one speaker. */
+function faultOf(said: object): Fault | undefined {
+  if (!Object.hasOwn(said, 'no'))
+    return { what: '"no", the number of the speaker, is missing', hint: EXAMPLE };
+  for (const [field, value] of Object.entries(said)) {
+    const kind = Object.hasOwn(fields, field) ? fields[field as keyof NamedSpeaker] : undefined;
+    if (!kind) return unknownField(field);
+    if (kind.data(value) === undefined)
+      return {
+        what: `${JSON.stringify(value)} is not allowed for ${JSON.stringify(field)}: ${kind.allowed} is needed`,
+        hint: EXAMPLE,
+      };
+  }
+  return undefined;
+}
+
+function unknownField(field: string): Fault {
+  const nearest = nearestName(field, Object.keys(fields));
+  return {
+    what: `unknown key ${JSON.stringify(field)}`,
+    hint: nearest
+      ? `did you mean ${JSON.stringify(nearest)}?`
+      : `there are: ${Object.keys(fields).join(', ')}`,
+  };
+}
+
+function isObject(data: unknown): data is object {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}
