@@ -1,8 +1,14 @@
+import { cached } from '../cache/cached.ts';
+import { segmentKey } from '../cache/key.ts';
+import type { Store } from '../cache/store.ts';
 import { type ClientEvent, createClient, type Synthesize } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
 import { createTransport } from '../client/transport.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { NamedService } from './service.ts';
+
+/** What a run may want to know of each segment. */
+export type ServiceEvent = ClientEvent | { readonly type: 'cache'; readonly found: 'hit' | 'miss' };
 
 /** A service that is ready to speak. */
 export interface Connection {
@@ -11,8 +17,10 @@ export interface Connection {
 }
 
 interface ConnectOptions {
+  /** Where segments are kept, unless they are not. */
+  readonly store?: Store | undefined;
   readonly speaker: number;
-  readonly tell: (event: ClientEvent) => void;
+  readonly tell: (event: ServiceEvent) => void;
 }
 
 /** The client of a service, as the settings want it. */
@@ -21,7 +29,7 @@ export async function connect(
   settings: Settings,
   options: ConnectOptions,
 ): Promise<Connection> {
-  const { speaker, tell } = options;
+  const { speaker, tell, store } = options;
   const concurrency = settings.concurrency.value;
   const timeoutMs = settings.timeout.value * 1000;
   const transport = await createTransport({
@@ -36,6 +44,7 @@ export async function connect(
     instructions: settings.instructions?.value,
     callbackUrl: settings.callbackUrl?.value.href,
   };
+  const keyOf = (text: string) => segmentKey({ url: service.url, ...voice }, text);
   const synthesize = createClient({
     ...service,
     transport,
@@ -45,5 +54,14 @@ export async function connect(
     tell,
     pace: new Pace(concurrency),
   });
-  return { synthesize, close: () => transport.close() };
+  return {
+    synthesize:
+      store && !voice.callbackUrl
+        ? cached(synthesize, { store, keyOf, tell: (found) => tell({ type: 'cache', found }) })
+        : synthesize,
+    async close() {
+      await transport.close();
+      await store?.close();
+    },
+  };
 }

@@ -1,7 +1,8 @@
-import type { ClientEvent } from '../client/client.ts';
+import { openStore } from '../cache/store.ts';
 import { ExitCode } from '../error.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
+import { segmentFolder } from '../settings/folders.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
 import { openSink } from '../sink/open.ts';
@@ -10,7 +11,7 @@ import type { SegmentOptions } from '../text/segment.ts';
 import { readSegments } from '../text/source.ts';
 import type { CommandLine } from './command-line.ts';
 import type { Context } from './commands.ts';
-import { type Connection, connect } from './connect.ts';
+import { type Connection, connect, type ServiceEvent } from './connect.ts';
 import { describe } from './describe.ts';
 import type { Notices } from './notices.ts';
 import { chooseService, type NamedService } from './service.ts';
@@ -37,9 +38,14 @@ export async function speak(order: Order, context: Context): Promise<number> {
     host,
     signal,
   );
-  return withService({ service, settings, speaker }, context, (connection, tally) =>
-    run({ order, settings, sink, connection, tally }, context),
-  );
+  try {
+    return await withService({ service, settings, speaker }, context, (connection, tally) =>
+      run({ order, settings, sink, connection, tally }, context),
+    );
+  } catch (error) {
+    await sink.discard();
+    throw error;
+  }
 }
 
 interface Choice {
@@ -53,16 +59,25 @@ type Use = (connection: Connection, tally: Tally) => Promise<number>;
 /** Connects to the service, the built-in one if no other is named, for as long as it is used. */
 async function withService(
   { service, settings, speaker }: Choice,
-  { notices }: Context,
+  { host, notices }: Context,
   use: Use,
 ): Promise<number> {
   const tally = new Tally();
   const target = service ? { ...service, close: async () => {} } : await startOwn(notices);
-  const tell = (event: ClientEvent) => {
+  const tell = (event: ServiceEvent) => {
     tally.event(event);
     notices.detail(() => describe(event));
   };
-  const connection = await connect(target, settings, { speaker, tell });
+  // What the built-in voice says costs nothing.
+  const store =
+    service && settings.cache.value
+      ? await openStore({
+          folder: segmentFolder(host),
+          maxBytes: settings.cacheSize.value,
+          warn: (text) => notices.warn(text),
+        })
+      : undefined;
+  const connection = await connect(target, settings, { speaker, tell, store });
   try {
     return await use(connection, tally);
   } finally {

@@ -1,6 +1,6 @@
-import type { ClientEvent } from '../client/client.ts';
 import { countCodePoints } from '../text/code-points.ts';
 import type { Segment } from '../text/segment.ts';
+import type { ServiceEvent } from './connect.ts';
 
 /** What a run came to, counted while it goes on. */
 export class Tally {
@@ -26,8 +26,9 @@ export class Tally {
     this.characters += countCodePoints(text);
   }
 
-  event({ type }: ClientEvent): void {
-    if (type === 'request') this.requests += 1;
-    if (type === 'retry') this.retries += 1;
+  event(event: ServiceEvent): void {
+    if (event.type === 'request') this.requests += 1;
+    if (event.type === 'retry') this.retries += 1;
+    if (event.type === 'cache' && event.found === 'hit') this.fromCache += 1;
   }
 }

@@ -16,6 +16,6 @@ export interface Sink {
    * @throws TtsError (output) when it cannot be written; what the speech throws passes through
    */
   write(speech: Speech, signal: AbortSignal): Promise<Delivery>;
-  /** There is nothing to write after all: leaves no trace. */
+  /** There is nothing to write after all: leaves no trace. Of no consequence once something was written. */
   discard(): Promise<void>;
 }
