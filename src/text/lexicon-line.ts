@@ -1,0 +1,66 @@
+import { ExitCode, TtsError } from '../error.ts';
+import type { Pattern } from './lexicon-patterns.ts';
+import type { Word } from './lexicon-words.ts';
+
+/** In UTF-16 units. So much text may have to wait until it is known whether a word is whole. */
+const longestWord = 200;
+
+const expressionLine = /^re:\/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([\p{L}]*)\s*=(.*)$/u;
+const allowedFlags = /^[gimsu]*$/u;
+
+/**
+ * @param place of the line, for the error
+ * @returns undefined for a line that says nothing
+ * @throws {TtsError} usage
+ */
+export function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> | undefined {
+  const text = line.trim();
+  if (text === '' || text.startsWith('#')) return undefined;
+  return text.startsWith('re:') ? parseExpression(text, place) : parseWord(text, place);
+}
+
+function parseWord(text: string, place: string): Word {
+  const equals = /\s=(?:\s|$)/u.exec(text)?.index ?? text.indexOf('=') - 1;
+  if (equals < -1) throw bad(place, `there is no "=" in "${text}"`, howToWrite);
+  const left = text.slice(0, equals + 1).trim();
+  const right = text.slice(equals + 2).trim();
+  const word = left.replace(/\s*\/i$/u, '').replace(/\s+/gu, ' ');
+  const spoken = right.replace(/(?:^|\s+)\/i$/u, '');
+  if (word === '') throw bad(place, 'there is no word before "="', howToWrite);
+  if (word.length > longestWord) {
+    throw bad(
+      place,
+      `the word is longer than ${longestWord} characters`,
+      'give its beginning, or use re:/.../',
+    );
+  }
+  return { word, spoken, ignoresCase: left.endsWith('/i') || spoken !== right };
+}
+
+function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
+  const [, source, flags, replacement] = expressionLine.exec(text) ?? [];
+  if (source === undefined || flags === undefined || replacement === undefined) {
+    throw bad(
+      place,
+      `"${text}" is not of the form re:/expression/ = replacement`,
+      'write "/" in it as "\\/"',
+    );
+  }
+  if (!allowedFlags.test(flags)) {
+    throw bad(place, `unknown flags "${flags}" behind the regular expression`, 'it may have i, m and s');
+  }
+  try {
+    const expression = new RegExp(source, [...new Set(`${flags}gu`)].join(''));
+    return { expression, replacement: replacement.trim() };
+  } catch (cause) {
+    const reason = (cause as Error).message.split(': ').at(-1)?.toLowerCase();
+    const hint = 'regular expressions are those of JavaScript with the flag u';
+    throw bad(place, `/${source}/ is not a regular expression: ${reason}`, hint, cause);
+  }
+}
+
+const howToWrite = 'write: word = spoken form';
+
+function bad(place: string, problem: string, hint: string, cause?: unknown): TtsError {
+  return new TtsError(`${place}: ${problem}`, { exitCode: ExitCode.usage, hint, cause });
+}

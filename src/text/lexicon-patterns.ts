@@ -1,0 +1,106 @@
+import { createContext, Script } from 'node:vm';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Lexicon } from './lexicon.ts';
+import type { Replacement } from './lexicon-words.ts';
+
+/** A regular expression of a lexicon; its flags include g and u. */
+export interface Pattern {
+  readonly expression: RegExp;
+  /** As String.replace() reads it: "$1", "$<name>". */
+  readonly replacement: string;
+  /** The file and line it comes from. */
+  readonly place: string;
+}
+
+/** For one paragraph, in milliseconds. What is not done then is not going to be done. */
+const longestSearch = 1000;
+
+type Find = (from: number) => Replacement | undefined;
+
+/**
+ * Replaces words and patterns in a paragraph. Where several apply, the first place in the text counts, there the
+ * longest match, and of two such the earlier line; a word comes before a pattern. What was put in stays as it is.
+ */
+export class PatternReplacer {
+  readonly #lexicon: Lexicon;
+  readonly #script = new Script('work()');
+  #searching: Pattern | undefined;
+
+  constructor(lexicon: Lexicon) {
+    this.#lexicon = lexicon;
+  }
+
+  /** @throws {TtsError} usage, naming the line of an expression that takes more than a second */
+  replace(paragraph: string): string {
+    let result = '';
+    const context = createContext({ work: () => (result = this.#replace(paragraph)) });
+    try {
+      this.#script.runInContext(context, { timeout: longestSearch });
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
+      throw new TtsError(`${this.#searching?.place}: the regular expression takes too long`, {
+        exitCode: ExitCode.usage,
+        hint: 'avoid repetitions within repetitions, such as (a+)+',
+        cause,
+      });
+    }
+    return result;
+  }
+
+  #replace(text: string): string {
+    const { words, patterns } = this.#lexicon;
+    const finds: Find[] = [
+      (from) => words.find(text, from),
+      ...patterns.map((pattern) => this.#finder(pattern, text)),
+    ];
+    const found = finds.map((find) => find(0));
+    let result = '';
+    let at = 0;
+    for (let best = first(found); best; best = first(found)) {
+      result += text.slice(at, best.start) + best.spoken;
+      at = best.end;
+      for (const [index, find] of finds.entries()) {
+        const stale = found[index];
+        if (stale && stale.start < at) found[index] = find(at);
+      }
+    }
+    return result + text.slice(at);
+  }
+
+  #finder(pattern: Pattern, text: string): Find {
+    const { expression, replacement } = pattern;
+    const here = new RegExp(expression.source, expression.flags.replace('g', 'y'));
+    return (from) => {
+      this.#searching = pattern;
+      const match = nextMatch(expression, text, from);
+      if (!match) return undefined;
+      here.lastIndex = match.start;
+      const replaced = text.replace(here, replacement);
+      return { ...match, spoken: replaced.slice(match.start, replaced.length - (text.length - match.end)) };
+    };
+  }
+}
+
+/** Empty matches are none: there is nothing that could be spoken differently. */
+function nextMatch(
+  expression: RegExp,
+  text: string,
+  from: number,
+): { start: number; end: number } | undefined {
+  expression.lastIndex = from;
+  for (let match = expression.exec(text); match; match = expression.exec(text)) {
+    if (match[0] !== '') return { start: match.index, end: match.index + match[0].length };
+    expression.lastIndex += 1;
+  }
+  return undefined;
+}
+
+function first(found: readonly (Replacement | undefined)[]): Replacement | undefined {
+  let best: Replacement | undefined;
+  for (const next of found) {
+    if (!next) continue;
+    const isLonger = next.start === best?.start && next.end > best.end;
+    if (!best || next.start < best.start || isLonger) best = next;
+  }
+  return best;
+}

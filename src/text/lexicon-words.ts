@@ -1,0 +1,114 @@
+import { isHighSurrogate } from './code-points.ts';
+
+/** A word of a lexicon; white space in it is one space, and stands for any one character of white space. */
+export interface Word {
+  readonly word: string;
+  readonly spoken: string;
+  readonly ignoresCase: boolean;
+}
+
+/** A stretch of text, in UTF-16 units, and what is said in its place. */
+export interface Replacement {
+  readonly start: number;
+  readonly end: number;
+  readonly spoken: string;
+}
+
+interface Node {
+  readonly next: Map<string, Node>;
+  readonly words: Word[];
+}
+
+/** Scripts without spaces between words have no border to ask for. */
+const unspaced = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan'];
+const scripts = unspaced.map((script) => `\\p{sc=${script}}`).join('');
+const inWord = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`, 'v');
+const hasLetter = /[\p{L}\p{N}]/u;
+
+/**
+ * Finds the words of a lexicon. A word is whole where no letter, digit or mark stands right before or behind it; one
+ * without any letter or digit ("→") is found anywhere.
+ */
+export class WordTree {
+  readonly #root: Node = { next: new Map(), words: [] };
+
+  add(word: Word): void {
+    let node = this.#root;
+    for (let at = 0; at < word.word.length; at += 1) {
+      const unit = fold(word.word.charAt(at));
+      const next = node.next.get(unit) ?? { next: new Map(), words: [] };
+      node.next.set(unit, next);
+      node = next;
+    }
+    node.words.push(word);
+  }
+
+  /**
+   * The first place from an offset on where a word stands, and there the longest one.
+   * @param isEnd whether nothing comes behind the text
+   * @returns the offset of a place that only more text can decide on, if that comes first; or undefined
+   */
+  find(text: string, from: number, isEnd: boolean): Replacement | number | undefined;
+  find(text: string, from: number): Replacement | undefined;
+  find(text: string, from: number, isEnd = true): Replacement | number | undefined {
+    for (let at = from; at < text.length; at += 1) {
+      if (!this.#root.next.has(fold(text.charAt(at)))) continue;
+      const found = this.#match(text, at, isEnd);
+      if (found === 'undecided') return at;
+      if (found) return { start: at, end: at + found.word.length, spoken: found.spoken };
+    }
+    return undefined;
+  }
+
+  #match(text: string, start: number, isEnd: boolean): Word | 'undecided' | undefined {
+    const known = isEnd ? text.length : wholeLength(text);
+    const isInside = inWord.test(characterBefore(text, start));
+    let longest: Word | undefined;
+    let node: Node | undefined = this.#root;
+    for (let at = start; node !== undefined; at += 1) {
+      if (at >= known && !isEnd && hangsOnNext(node)) return 'undecided';
+      if (node.words.length > 0) {
+        const isPart = isInside || inWord.test(characterAt(text, at));
+        longest = choose(node.words, text.slice(start, at), isPart) ?? longest;
+      }
+      node = at < text.length ? node.next.get(fold(text.charAt(at))) : undefined;
+    }
+    return longest;
+  }
+}
+
+function choose(words: readonly Word[], written: string, isPart: boolean): Word | undefined {
+  const plain = written.replace(/\s/gu, ' ');
+  const fitting = words.filter(({ word }) => !(isPart && hasLetter.test(word)));
+  return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
+}
+
+function hangsOnNext({ next, words }: Node): boolean {
+  return next.size > 0 || words.some(({ word }) => hasLetter.test(word));
+}
+
+/** The length of the text without a surrogate at its end that waits for its other half. */
+export function wholeLength(text: string): number {
+  return isHighSurrogate(text, text.length - 1) ? text.length - 1 : text.length;
+}
+
+function characterAt(text: string, at: number): string {
+  return String.fromCodePoint(text.codePointAt(at) ?? 0);
+}
+
+function characterBefore(text: string, at: number): string {
+  const isPair = at > 1 && isHighSurrogate(text, at - 2) && (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00;
+  return text.slice(at - (isPair ? 2 : 1), at);
+}
+
+const folded = new Map<string, string>();
+
+/** White space as one space, letters in lower case; always one UTF-16 unit, so that offsets stay. */
+function fold(unit: string): string {
+  const known = folded.get(unit);
+  if (known !== undefined) return known;
+  const lower = unit.toUpperCase().toLowerCase();
+  const result = /\s/u.test(unit) ? ' ' : lower.length === 1 ? lower : unit;
+  folded.set(unit, result);
+  return result;
+}

@@ -1,0 +1,165 @@
+import type { Token } from 'markdown-it';
+import { spokenInline } from './inline.ts';
+import { deepestNesting, MarkdownDocument } from './parser.ts';
+import { withFullStop } from './sentence-end.ts';
+import type { MarkdownOptions } from './spoken.ts';
+import { TableReader } from './table.ts';
+
+/** The text of each block in turn, with what separates it from the one before at its start. */
+export function* spokenBlocks(source: string, code: MarkdownOptions['code']): Generator<string> {
+  const reader = new BlockReader(source, code);
+  let gap = '';
+  for (const { text, isTight } of reader.read()) {
+    if (gap !== '') gap = isTight ? '\n' : '\n\n';
+    yield gap + text;
+    gap = '\n\n';
+  }
+}
+
+interface Block {
+  readonly text: string;
+  /** Belongs to one paragraph with the block before it. */
+  readonly isTight: boolean;
+}
+
+const outerMarks = /^(?:[\s>+*-]|\d{1,9}[.)]\s|\[\^[^\]\s]+\]:)+/u;
+
+type Rule = (token: Token, at: number) => string | undefined;
+
+class BlockReader {
+  readonly #source: string;
+  #lines: readonly string[] | undefined;
+  readonly #document: MarkdownDocument;
+  readonly #code: MarkdownOptions['code'];
+  #lists = 0;
+  #table: TableReader | undefined;
+  /** Said before the next block: the number of an item, the label of a footnote. */
+  #lead = '';
+  /** Whether the next block is a line of a list or table. */
+  #isTight = false;
+  /** Whether a line of that list or table has been said. */
+  #isContinued = false;
+  #endsLikeSentence = false;
+
+  constructor(source: string, code: MarkdownOptions['code']) {
+    this.#source = source;
+    this.#document = new MarkdownDocument(source);
+    this.#code = code;
+  }
+
+  *read(): Generator<Block> {
+    for (const [at, token] of this.#document.blocks.entries()) {
+      const rule = Object.hasOwn(this.#rules, token.type) ? this.#rules[token.type] : undefined;
+      const text = rule?.(token, at) || this.#tooDeep(token);
+      if (!text) continue;
+      yield { text: this.#lead + text, isTight: this.#isTight && this.#isContinued };
+      this.#lead = '';
+      this.#isContinued = true;
+    }
+  }
+
+  readonly #rules: Readonly<Record<string, Rule>> = {
+    heading_open: () => this.#startBlock(true),
+    paragraph_open: ({ hidden }) => this.#startBlock(this.#lists > 0, hidden),
+    inline: ({ content }, at) => this.#inline(content, at),
+    fence: ({ content, info }) => this.#codeBlock(content, info),
+    code_block: ({ content }) => this.#codeBlock(content, ''),
+    bullet_list_open: () => this.#enterList(),
+    ordered_list_open: () => this.#enterList(),
+    bullet_list_close: () => this.#leaveList(),
+    ordered_list_close: () => this.#leaveList(),
+    list_item_open: ({ info }) => this.#addLead(info === '' ? '' : `${info}. `),
+    list_item_close: () => this.#dropLead(),
+    footnote_reference_open: ({ meta }) => this.#addLead(`${meta?.label}: `),
+    footnote_reference_close: () => this.#dropLead(),
+    table_open: () => this.#startTable(),
+    tr_open: () => this.#startRow(),
+    thead_close: () => this.#table?.endHead(),
+    tr_close: (_, at) =>
+      this.#document.blocks[at + 1]?.type === 'thead_close' ? undefined : this.#table?.endRow(),
+    table_close: () => this.#endTable(),
+  };
+
+  #startBlock(endsLikeSentence: boolean, isTight = false): undefined {
+    this.#endsLikeSentence = endsLikeSentence;
+    this.#isTight = isTight;
+  }
+
+  #inline(content: string, at: number): string | undefined {
+    const text = this.#spoken(this.#withoutMarker(content, at));
+    if (!this.#table) return this.#endsLikeSentence ? withFullStop(text) : text;
+    this.#table.cell(text);
+    return undefined;
+  }
+
+  #spoken(markdown: string): string {
+    return spokenInline(this.#document.inline(markdown));
+  }
+
+  /** The box of a task is silent; the kind of an alert ("[!NOTE]") is its first word. */
+  #withoutMarker(content: string, at: number): string {
+    const container = this.#document.blocks[at - 2]?.type;
+    if (container === 'list_item_open') return content.replace(/^\[[ xX]\]\s+/u, '');
+    if (container !== 'blockquote_open') return content;
+    return content.replace(
+      /^\[!(\p{L})(\p{L}{0,20})\]\s*/u,
+      (_, first, rest) => `${first.toUpperCase()}${rest.toLowerCase()}: `,
+    );
+  }
+
+  #codeBlock(content: string, info: string): string {
+    this.#startBlock(true);
+    if (this.#code === 'skip') return '';
+    if (this.#code === 'read') return content.trim();
+    const language = /^[\p{L}\p{N}][\p{L}\p{N}+#.-]{0,30}/u.exec(info.trim())?.[0];
+    return language ? `Code in ${language} omitted.` : 'Code omitted.';
+  }
+
+  #enterList(): undefined {
+    if (this.#lists === 0) this.#isContinued = false;
+    this.#lists += 1;
+  }
+
+  #leaveList(): undefined {
+    this.#lists -= 1;
+  }
+
+  #addLead(lead: string): undefined {
+    this.#lead += lead;
+  }
+
+  /** An item without text has no number either. */
+  #dropLead(): undefined {
+    this.#lead = '';
+  }
+
+  #startTable(): undefined {
+    this.#table = new TableReader();
+    this.#startBlock(true, true);
+    this.#isContinued = false;
+  }
+
+  #startRow(): undefined {
+    this.#table?.startRow();
+  }
+
+  #endTable(): string | undefined {
+    const text = this.#table?.end();
+    this.#table = undefined;
+    return text;
+  }
+
+  /** What the parser left out is spoken too, without its outer marks. */
+  #tooDeep({ type, level, map }: Token): string {
+    if (
+      !map ||
+      level < deepestNesting - 1 ||
+      !/^(?:blockquote|list_item|footnote_reference)_open$/u.test(type)
+    )
+      return '';
+    this.#lines ??= this.#source.split(/\r\n?|\n/u);
+    const lines = this.#lines.slice(...map).map((line) => line.replace(outerMarks, ''));
+    this.#startBlock(true);
+    return this.#spoken(lines.join('\n'));
+  }
+}

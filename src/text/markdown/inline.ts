@@ -1,0 +1,48 @@
+import { domainToUnicode } from 'node:url';
+import type { Token } from 'markdown-it';
+
+/** The text of a paragraph, heading or cell: no marks, links by their text, images by their description. */
+export function spokenInline(tokens: readonly Token[]): string {
+  return flatten(tokens)
+    .replace(/[ \t]+/gu, ' ')
+    .replace(/ ?\n ?/gu, '\n')
+    .trim();
+}
+
+function flatten(tokens: readonly Token[]): string {
+  let text = '';
+  let linkStart = 0;
+  for (const token of tokens) {
+    if (token.type === 'link_open') linkStart = text.length;
+    else if (token.type === 'link_close') text = text.slice(0, linkStart) + linkText(text.slice(linkStart));
+    else text += spoken(token);
+  }
+  return text;
+}
+
+function spoken({ type, content, children }: Token): string {
+  switch (type) {
+    case 'text':
+    case 'text_special':
+    case 'code_inline':
+      return content;
+    case 'image':
+      return flatten(children ?? []);
+    case 'softbreak':
+      return ' ';
+    case 'hardbreak':
+      return '\n';
+    case 'html_inline':
+      return /^<br\b/iu.test(content) ? '\n' : '';
+    default:
+      return '';
+  }
+}
+
+/** An address that stands for itself is named by its site: nobody reads out a path. */
+function linkText(text: string): string {
+  if (/^(?:mailto|tel):/iu.test(text)) return text.slice(text.indexOf(':') + 1);
+  if (!/^[a-z][a-z\d+.-]*:\/\/\S+$/iu.test(text)) return text;
+  const host = URL.canParse(text) ? new URL(text).hostname : '';
+  return host === '' ? text.replace(/^[^:]+:\/+/u, '') : domainToUnicode(host).replace(/^www\./u, '') || host;
+}

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type ExitCode, TtsError } from '../../../src/error.ts';
+import { readLexicon } from '../../../src/text/lexicon.ts';
+import { applyLexicon } from '../../../src/text/lexicon-apply.ts';
+import { anyText } from './any-text.ts';
+
+async function* pieces(text: string, sizes: readonly number[]) {
+  for (let at = 0, turn = 0; at < text.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    yield text.slice(at, at + size);
+    at += size;
+  }
+}
+
+async function speak(source: string, text: string, sizes: readonly number[] = [65_536]): Promise<string> {
+  let spoken = '';
+  for await (const piece of applyLexicon(readLexicon(source, 'my.txt'), pieces(text, sizes))) spoken += piece;
+  return spoken;
+}
+
+function refusal(source: string): { message: string; exitCode: ExitCode; hint: string | undefined } {
+  try {
+    readLexicon(source, 'my.txt');
+  } catch (error) {
+    if (error instanceof TtsError) return error;
+    throw error;
+  }
+  throw new Error('the lexicon was accepted');
+}
+
+test.each([
+  ['a word', 'SQL = sequel', 'SQL, and MySQL, SQLite, SQL.', 'sequel, and MySQL, SQLite, sequel.'],
+  ['a word with its apostrophe', 'Anna = Ahna', "Anna's", "Ahna's"],
+  ['case', 'us = them', 'us US Us', 'them US Us'],
+  ['any case', 'us /i = them', 'us US Us', 'them them them'],
+  ['any case, said without a space', 'us/i = them', 'US', 'them'],
+  ['any case, said at the end', 'us = them /i', 'US', 'them'],
+  ['the case that fits before any case', 'us /i = them\nUS = States', 'us US Us', 'them States them'],
+  ['any case in other scripts', 'Σίσυφος /i = S\nпривет /i = P', 'ΣΊΣΥΦΟΣ ПРИВЕТ', 'S P'],
+  [
+    'a word that begins with a sign',
+    '.NET = dot net',
+    '.NET (.NET) ASP.NET .NETs',
+    'dot net (dot net) ASP.NET .NETs',
+  ],
+  [
+    'a word that ends with signs',
+    'C++ = C plus plus',
+    'C++ and C++, C++11',
+    'C plus plus and C plus plus, C++11',
+  ],
+  ['a number sign in a word', 'C# = C sharp', 'C#!', 'C sharp!'],
+  ['a sign alone, anywhere', '→ = to\n% = percent', 'A→B 5%', 'AtoB 5percent'],
+  [
+    'the longest',
+    'New = N\nNew York = N Y\nNew York City = N Y C',
+    'New York City, New York, New',
+    'N Y C, N Y, N',
+  ],
+  ['a shorter one where the longest is not whole', 'New = N\nNew York = N Y', 'New Yorker', 'N Yorker'],
+  ['words across a line break', 'New York = N Y', 'New\nYork, New\n\nYork', 'N Y, New\n\nYork'],
+  ['a replacement only once', 'a = b\nb = c\nc = a', 'a b c', 'b c a'],
+  ['dollars in a spoken form', 'cash = $1 $& $$', 'cash', '$1 $& $$'],
+  ['nothing as the spoken form', '™ =', 'Foo™ bar', 'Foo bar'],
+  ['an equals sign in a word', 'E=mc² = the formula', 'E=mc²', 'the formula'],
+  ['no space around the equals sign', 'a=b', 'a', 'b'],
+  ['comments and empty lines', '# a = b\n\n   \n  # c = d\ne = f\r\n', 'a c e', 'a c f'],
+  ['Devanagari with its vowel signs', 'क = K', 'क कि क', 'K कि K'],
+  ['a mark behind a letter', 'cafe = C', 'cafe\u0301 cafe', 'cafe\u0301 C'],
+  ['Chinese, which has no spaces', '北京 = Beijing', '我在北京工作', '我在Beijing工作'],
+  ['Latin within Chinese', 'AI = 人工智能', '使用AI技术', '使用人工智能技术'],
+  ['letters outside of the first plane', '𝒜 = A', '𝒜 𝒜𝒜', 'A 𝒜𝒜'],
+  ['a regular expression', 're:/(\\d+)\\s?km/ = $1 kilometres', '5km 6 km', '5 kilometres 6 kilometres'],
+  ['named groups', 're:/(?<n>\\d)x/ = $<n> times', '3x', '3 times'],
+  ['flags', 're:/ab/i = X', 'AB ab', 'X X'],
+  ['a slash and an equals sign in an expression', 're:/a[/=]b\\/ = c/ = X', 'a/b/ = c', 'X'],
+  ['what stands around an expression', 're:/(?<=€)\\d+(?=k)/ = N', '€5k 5k €5', '€Nk 5k €5'],
+  ['anchors by the paragraph', 're:/^a|b$/ = X', 'a b\n\na b\n', 'X X\n\nX X\n'],
+  ['no empty matches', 're:/x*/ = Y', 'axxb', 'aYb'],
+  ['words and expressions, the longest first', 're:/\\bfoo\\w*/ = E\nfoo = W', 'foo foobar', 'W E'],
+])('A lexicon knows %s.', async (_, source, text, spoken) => {
+  expect(await speak(source, text)).toBe(spoken);
+  expect(await speak(source, text, [1])).toBe(spoken);
+});
+
+test.each([
+  ['fine = yes\n\nfoo bar', 'my.txt, line 3: there is no "=" in "foo bar"'],
+  ['= x', 'my.txt, line 1: there is no word before "="'],
+  [' /i = x', 'my.txt, line 1: there is no word before "="'],
+  [`${'x'.repeat(201)} = y`, 'my.txt, line 1: the word is longer than 200 characters'],
+  ['a = b\na = c', 'my.txt, line 2: "a" is already on line 1'],
+  ['a /i = b\nA = c /i', 'my.txt, line 2: "A" is already on line 1'],
+  ['re:/a = b', 'my.txt, line 1: "re:/a = b" is not of the form re:/expression/ = replacement'],
+  ['re:a = b', 'my.txt, line 1: "re:a = b" is not of the form re:/expression/ = replacement'],
+  ['re:/a/y = b', 'my.txt, line 1: unknown flags "y" behind the regular expression'],
+  ['re:/(a/ = b', 'my.txt, line 1: /(a/ is not a regular expression: unterminated group'],
+])('The bad lexicon %j is refused with its line.', (source, message) => {
+  const error = refusal(source);
+  expect(error.message).toBe(message);
+  expect(error.exitCode).toBe(2);
+  expect(error.hint).toMatch(/\w/u);
+});
+
+const wordLexicon = `a = A1\nthe /i = THE\nthe world = T W\nDr. = Doctor\ne.g. = for example\n你好 = nihao
+क्षि = K\nU.S. = US\n. = stop\n👍🏽 = thumb\n👍 = up\ne\u0301\u0323 = E\nHello, = hi\n3.14 /i = pi\n한국어 = K\nสวัสดี = S`;
+const lexicons = [
+  wordLexicon,
+  `${wordLexicon}\nre:/\\s(the|\\p{Lu})\\b/ = [$1]\nre:/\\p{Script=Cyrillic}+/ = R\nre:/$|^./ = B`,
+];
+
+test.each(lexicons)('Whatever the pieces, the same text comes out (lexicon %#).', (source) =>
+  fc.assert(
+    fc.asyncProperty(
+      anyText,
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),
+      async (text, sizes) => {
+        expect(await speak(source, text, sizes)).toBe(await speak(source, text));
+      },
+    ),
+    { numRuns: 300 },
+  ),
+);
+
+test.each(lexicons)('Paragraphs longer than a window come out the same too (lexicon %#).', async (source) => {
+  for (const unit of ['Hello the world a ', '你好世界', 'a', '👍🏽', 'x \n']) {
+    const text = unit.repeat(20_000);
+    expect(await speak(source, text, [997, 8192, 3])).toBe(await speak(source, text, [1_000_000]));
+  }
+});
+
+test('A lexicon without a matching entry changes nothing.', () =>
+  fc.assert(
+    fc.asyncProperty(anyText, async (text) => {
+      expect(await speak('qqzzqq = never\nre:/qqzzq+/ = never', text, [7])).toBe(text);
+    }),
+  ));
+
+test('A sentence is given out before the next one comes.', async () => {
+  async function* source() {
+    yield 'I saw Anna. ';
+    yield 'She left.';
+    throw new Error('nothing more');
+  }
+  const spoken = applyLexicon(readLexicon('Anna = Ahna\nshe left home = gone', 'my.txt'), source());
+  expect((await spoken.next()).value).toBe('I saw Ahna. ');
+  expect((await spoken.next()).value).toBe('She left.');
+});
+
+test('What is held back is bounded, also in an endless word.', async () => {
+  let pulled = 0;
+  async function* endless() {
+    for (;;) {
+      pulled += 1;
+      yield 'a'.repeat(1000);
+    }
+  }
+  for (const source of ['aaa = b', 're:/aaa/ = b']) {
+    pulled = 0;
+    let given = 0;
+    for await (const piece of applyLexicon(readLexicon(source, 'my.txt'), endless())) {
+      given += piece.length;
+      if (given > 100) break;
+    }
+    expect(pulled).toBeLessThan(20);
+  }
+});
+
+test('An expression that would search for ages is stopped, and named.', async () => {
+  const spoken = speak('ok = fine\nre:/(a+)+$/ = x', `${'a'.repeat(60)}b`);
+  await expect(spoken).rejects.toMatchObject({
+    message: 'my.txt, line 2: the regular expression takes too long',
+    exitCode: 2,
+  });
+});
+
+test('Ten thousand words in a megabyte of text take seconds, not minutes.', async () => {
+  const source = Array.from({ length: 10_000 }, (_, index) => `word${index} = W`).join('\n');
+  const text = Array.from({ length: 100_000 }, (_, index) => `word${index % 20_000}`).join(' ');
+  expect(await speak(source, text)).toContain('W word10000 word10001');
+}, 10_000);
