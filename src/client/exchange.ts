@@ -14,6 +14,12 @@ export class SilenceError extends Error {
   override readonly name = 'SilenceError';
 }
 
+/** What undici does not tell of the connections. */
+export interface Line {
+  /** The error that a connection reports at this very moment. */
+  error: Error | undefined;
+}
+
 /** Above this many bytes waiting for their reader, the socket is read no further. */
 const HIGH_WATER = 1 << 20;
 
@@ -34,11 +40,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #silence: NodeJS.Timeout | undefined;
   #heard = false;
   readonly #timeoutMs: number;
+  readonly #line: Readonly<Line>;
   readonly #signal: AbortSignal;
   readonly #abort = () => this.#fail(this.#signal.reason);
 
-  constructor(timeoutMs: number, signal: AbortSignal) {
+  constructor(timeoutMs: number, line: Readonly<Line>, signal: AbortSignal) {
     this.#timeoutMs = timeoutMs;
+    this.#line = line;
     this.#signal = signal;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -72,7 +80,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#wake();
   }
 
+  /** undici takes a reset for the end of a body that ends with its connection; it is none. */
   onResponseEnd(): void {
+    if (this.#line.error) this.#fail(this.#line.error);
     this.#ended = true;
     this.#settle();
   }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { type Answer, Exchange } from './exchange.ts';
+import { type Answer, Exchange, type Line } from './exchange.ts';
 
 export interface ProxyRoute {
   readonly url: URL;
@@ -29,10 +29,12 @@ export interface Transport {
 export async function createTransport(options: TransportOptions): Promise<Transport> {
   const { url, timeoutMs } = options;
   const sockets = new Set<Socket>();
-  const dispatcher = await dispatcherFor(options, tracked(createConnector({ timeout: timeoutMs }), sockets));
+  const line: Line = { error: undefined };
+  const connector = createConnector({ timeout: timeoutMs });
+  const dispatcher = await dispatcherFor(options, tracked(connector, sockets, line));
   return {
     post(body, headers, signal) {
-      const exchange = new Exchange(timeoutMs, signal);
+      const exchange = new Exchange(timeoutMs, line, signal);
       const request: Dispatcher.DispatchOptions = {
         origin: url.origin,
         path: url.pathname,
@@ -61,12 +63,23 @@ async function dispatcherFor(
   return proxied(proxy, { connections, connect, timeoutMs });
 }
 
-/** Remembers the sockets, since undici cannot end one that is still connecting. */
-function tracked(connector: buildConnector.connector, sockets: Set<Socket>): buildConnector.connector {
+/** Remembers the sockets, since undici cannot end one that is still connecting, and what they report. */
+function tracked(
+  connector: buildConnector.connector,
+  sockets: Set<Socket>,
+  line: Line,
+): buildConnector.connector {
   return (options, callback) => {
     const socket = connector(options, callback) as unknown as Socket;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
+    // Before undici hears of it, and until it has dealt with it.
+    socket.on('error', (error) => {
+      line.error = error;
+      queueMicrotask(() => {
+        line.error = undefined;
+      });
+    });
     return socket;
   };
 }
