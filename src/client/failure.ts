@@ -42,7 +42,7 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
   if (cause instanceof TtsError) return cause;
   const code = codeOf(cause);
   if (cause instanceof SilenceError || TIMEOUT.has(code)) return silence(url.host, timeoutMs, cause);
-  if (code.startsWith('HPE_'))
+  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
     return new TtsError(`${url.host} does not answer in HTTP`, {
       exitCode: ExitCode.service,
       hint: 'check the base URL: its port may belong to something else, or speak https://',
@@ -87,8 +87,11 @@ function silence(host: string, timeoutMs: number, cause: unknown): TtsError {
   });
 }
 
+/** undici's parser errors have codes that begin with `HPE_`, but those that llhttp explains itself have none. */
 function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (!(error instanceof Error)) return '';
+  const { code } = error as NodeJS.ErrnoException;
+  return code ?? (error.name === 'HTTPParserError' ? 'HPE_' : '');
 }
 
 function messageOf(error: unknown): string {
