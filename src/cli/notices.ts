@@ -34,7 +34,7 @@ export class Notices {
 
   /** What is done, step by step, with `--verbose`. */
   detail(text: () => string): void {
-    if (this.verbose) this.#line(`tts: ${text()}`);
+    if (this.verbose && !this.json) this.#line(`tts: ${text()}`);
   }
 
   /** Text as it is, such as help that was not asked for. */
@@ -45,17 +45,17 @@ export class Notices {
   /** Says what went wrong; the one place where errors are printed. Whatever is no TtsError is a defect. */
   failure(error: unknown): ExitCode {
     const known = error instanceof TtsError ? error : defect(error);
-    if (this.json)
-      this.#line(
-        JSON.stringify({ error: { message: known.message, hint: known.hint, exitCode: known.exitCode } }),
-      );
-    else
-      this.#line(
-        `tts: ${oneLine(known.message)}${known.hint === undefined ? '' : `\nhint: ${oneLine(known.hint)}`}`,
-      );
-    if (this.verbose || known.exitCode === ExitCode.defect)
-      for (const line of causes(known)) this.#line(line);
-    return known.exitCode;
+    const { message, hint, exitCode } = known;
+    const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
+    if (this.json) {
+      const traced = trace.length > 0 ? trace : undefined;
+      this.#line(JSON.stringify({ error: { message, hint, exitCode, trace: traced } }));
+      return exitCode;
+    }
+    this.#line(`tts: ${oneLine(message)}`);
+    if (hint !== undefined) this.#line(`hint: ${oneLine(hint)}`);
+    for (const line of trace) this.#line(line);
+    return exitCode;
   }
 
   /** Text without the secrets, for output elsewhere than here. */
