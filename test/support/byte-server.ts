@@ -101,7 +101,8 @@ function wireOf(socket: Socket): Wire {
       await Promise.race([new Promise<void>((resolve) => socket.write(bytes, () => resolve())), closed]);
     },
     end: () => void socket.end(),
-    reset: () => void socket.resetAndDestroy(),
+    // At once, it could overtake what was written, or end the connection in order.
+    reset: () => void setTimeout(() => socket.resetAndDestroy(), 30),
   };
 }
 

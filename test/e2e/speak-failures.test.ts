@@ -1,0 +1,304 @@
+import { describe, expect, it } from 'vitest';
+import { type Script, serveBytes } from '../support/byte-server.ts';
+import { answer, complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
+import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { chunk, fmt, plainWav, riff, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(4000));
+
+/** Runs once to a file that exists and once to a pipe; the file must stay as it is, with nothing beside it. */
+async function failing(script: Script, args: readonly string[] = []) {
+  const server = await serveBytes(script);
+  const box = new Sandbox();
+  box.file('out.wav', 'old');
+  const env = named(server.url);
+  const run = await box.tts(['hi', '-o', 'out.wav', ...args], { env });
+  expect(box.list()).toEqual(['out.wav']);
+  expect(box.read('out.wav').toString()).toBe('old');
+  const fresh = new Sandbox();
+  expect((await fresh.tts(['hi', '-o', 'new.wav', ...args], { env })).status).toBe(run.status);
+  expect(fresh.list()).toEqual([]);
+  const piped = await fresh.tts(['hi', ...args], { env });
+  expect(piped.status).toBe(run.status);
+  expect(piped.stderr).toBe(run.stderr);
+  return run;
+}
+
+describe('the exit status', () => {
+  it.each([
+    [400, 7],
+    [401, 3],
+    [402, 4],
+    [403, 3],
+    [404, 7],
+    [405, 7],
+    [408, 7],
+    [409, 7],
+    [413, 7],
+    [418, 7],
+    [422, 7],
+    [425, 7],
+    [429, 4],
+    [451, 7],
+    [500, 7],
+    [501, 7],
+    [502, 7],
+    [503, 7],
+    [504, 7],
+    [599, 7],
+  ])('for status %i is %i', async (status, expected) => {
+    const run = await failing(answer(status, '{"error":{"code":"why","message":"Because so"}}'));
+    expectFailure(run, expected, new RegExp(`status ${status}: Because so`));
+  });
+
+  it('is 6 where nothing listens, and names the address', async () => {
+    const box = new Sandbox();
+    const run = await box.tts(['hi', '-o', 'out.wav'], { env: named('http://127.0.0.1:1') });
+    expectFailure(run, 6, /127\.0\.0\.1:1/);
+    expect(box.list()).toEqual([]);
+  });
+
+  it('is 6 where there is no such host', async () => {
+    const run = await new Sandbox().tts(['hi', '-o', 'out.wav'], { env: named('https://nobody.invalid') });
+    expectFailure(run, 6, /nobody\.invalid/);
+  });
+
+  it('is 6 where the connection is reset or ended without an answer', async () => {
+    expectFailure(await failing((wire) => wire.reset()), 6, /closed the connection/);
+    expectFailure(await failing((wire) => wire.end()), 6, /closed the connection/);
+  });
+
+  it('is 7 where the answer is not HTTP', async () => {
+    expectFailure(
+      await failing((wire) => wire.write('SSH-2.0-OpenSSH_9.6\r\n')),
+      7,
+      /does not answer in HTTP/,
+    );
+  });
+
+  it('is 7 where the headers of the answer never end', async () => {
+    const script: Script = (wire) => wire.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(200_000)}`);
+    expectFailure(await failing(script), 7, /HTTP|header/);
+  });
+
+  it('is 3 where there is no key for the service', async () => {
+    const run = await new Sandbox().tts(['hi'], {
+      env: { TTS_BASE_URL: 'https://example.com', TTS_SPEAKER: '1' },
+    });
+    expectFailure(run, 3, /no key for example\.com/);
+  });
+});
+
+/** Starts to answer 200 with these headers, then does something else. */
+function begun(
+  headers: Record<string, string | number>,
+  ...then: (Buffer | string | 'end' | 'reset')[]
+): Script {
+  return async (wire) => {
+    await wire.write(head(200, { 'Content-Type': 'audio/wav', ...headers }));
+    for (const step of then) {
+      if (step === 'end') wire.end();
+      else if (step === 'reset') wire.reset();
+      else await wire.write(step);
+    }
+  };
+}
+
+const chunked = { 'Transfer-Encoding': 'chunked' };
+const half = wav.subarray(0, wav.length / 2);
+const endless = plainWav(sound(2000), 0xffffffff);
+
+/** Complete, says the contract: the body ended as HTTP says, real sizes are met, and there is a sample. */
+const incomplete: readonly (readonly [string, Script, RegExp])[] = [
+  [
+    'a body shorter than its Content-Length, ended',
+    begun({ 'Content-Length': wav.length }, half, 'end'),
+    /broke off/,
+  ],
+  [
+    'a body shorter than its Content-Length, reset',
+    begun({ 'Content-Length': wav.length }, half, 'reset'),
+    /broke off/,
+  ],
+  ['a chunked body without its last chunk', begun(chunked, httpChunk(endless), 'end'), /broke off/],
+  ['a chunked body that is reset', begun(chunked, httpChunk(endless), 'reset'), /broke off/],
+  ['a chunked body cut within a chunk', begun(chunked, httpChunk(wav).subarray(0, 1000), 'end'), /broke off/],
+  ['a chunk with a broken size', begun(chunked, httpChunk(half), 'zz\r\n'), /broke off|not answer in HTTP/],
+  ['a body that ends before the size of its WAV', complete(half), /broke off: \d+ of 4000 bytes/],
+  ['a stream that ends before the size of its WAV', streamed(half), /broke off: \d+ of 4000 bytes/],
+  ['a body without a length that is reset', begun({ Connection: 'close' }, endless, 'reset'), /broke off/],
+  ['a WAV that ends within its header', complete(wav.subarray(0, 30)), /ends within its header/],
+  ['a WAV without a single sample', complete(plainWav(Buffer.alloc(0))), /without a single sample/],
+  [
+    'a stream without a single sample',
+    streamed(plainWav(Buffer.alloc(0), 0xffffffff)),
+    /without a single sample/,
+  ],
+  ['less than one frame', complete(plainWav(sound(1))), /without a single sample/],
+  ['headers without a body, ended', begun({ 'Content-Length': wav.length }, 'end'), /broke off/],
+];
+
+describe('audio that is not complete', () => {
+  it.each(incomplete)('fails with 7 and leaves no file: %s', async (_, script, message) => {
+    const server = await serveBytes(script);
+    const box = new Sandbox();
+    box.file('out.wav', 'old');
+    const run = await box.tts(['hi', '-o', 'out.wav'], { env: named(server.url) });
+    expectFailure(run, 7, message);
+    expect(box.list()).toEqual(['out.wav']);
+    expect(box.read('out.wav').toString()).toBe('old');
+    expect((await box.tts(['hi'], { env: named(server.url) })).status).toBe(7);
+    expect((await box.shell('tts hi > redirected.wav', { env: named(server.url) })).status).toBe(7);
+  });
+
+  it.each(incomplete)('is asked for again: %s', async (_, script) => {
+    const server = await serveBytes((wire, request, number) =>
+      number === 1 ? script(wire, request, number) : complete(wav)(wire, request, number),
+    );
+    const box = new Sandbox();
+    const env = named(server.url, { TTS_RETRIES: '1' });
+    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests).toHaveLength(2);
+    expect(box.read('out.wav').length).toBeGreaterThanOrEqual(2044);
+  });
+
+  it('is complete where the body ends with its connection and the sizes are met', async () => {
+    const server = await serveBytes(begun({ Connection: 'close' }, wav, 'end'));
+    const box = new Sandbox();
+    expect(await box.tts(['hi', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(box.read('out.wav')).toEqual(wav);
+  });
+});
+
+const mulaw = riff([chunk('fmt ', fmt(speechFormat, { tag: 7, bits: 8 })), chunk('data', sound(100))]);
+
+describe('a 200 that is not audio', () => {
+  it.each([
+    ['JSON', answer(200, '{"error":"no credit left"}'), /no credit left/],
+    [
+      'HTML',
+      answer(200, '<html><head><title>Sign in</title></head><body>Please <b>sign in</b></body>'),
+      /Sign in: Please sign in/,
+    ],
+    ['plain text', answer(200, 'busy\nright now'), /busy right now/],
+    ['MP3 with ID3', answer(200, Buffer.from('ID3\x04\0\0\0\0\0\0')), /MP3 instead of a WAV/],
+    ['bare MP3', answer(200, Buffer.from([0xff, 0xfb, 0x90, 0x64, 0, 0, 0, 0])), /MP3 instead of a WAV/],
+    ['Ogg', answer(200, 'OggS\0\x02'), /Ogg instead of a WAV/],
+    ['other bytes', answer(200, Buffer.from([1, 2, 3, 4, 0, 5])), /begins with the bytes 010203040005/],
+    ['MP3 that calls itself audio/wav', answer(200, 'ID3\x04', { 'Content-Type': 'audio/wav' }), /MP3/],
+    ['nothing', answer(200, ''), /empty/],
+    ['nothing, with 204', answer(204), /empty/],
+    ['a WAV with a codec', complete(mulaw), /mu-law/],
+    [
+      'two formats in one body',
+      complete(Buffer.concat([wav, plainWav(sound(200), undefined, { ...speechFormat, sampleRate: 8000 })])),
+      /22050 Hz.*8000 Hz/,
+    ],
+  ])('is an error that quotes what came: %s', async (_, script, message) => {
+    expectFailure(await failing(script), 7, message);
+  });
+
+  it('does not matter to the Content-Type where the bytes are a WAV', async () => {
+    const server = await serveBytes(complete(wav, { 'Content-Type': 'application/octet-stream' }));
+    const box = new Sandbox();
+    expect(await box.tts(['hi', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(box.read('out.wav')).toEqual(wav);
+  });
+
+  it('is not asked for again where another try cannot help', async () => {
+    const server = await serveBytes(answer(200, '{"error":"no credit left"}'));
+    const run = await new Sandbox().tts(['hi'], { env: named(server.url, { TTS_RETRIES: '3' }) });
+    expectFailure(run, 7, /no credit left/);
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('an error body', () => {
+  it.each([
+    [
+      'code and message',
+      '{"error":{"code":"bad_speaker","message":"Speaker 7 is unknown"}}',
+      'Speaker 7 is unknown (bad_speaker)',
+    ],
+    ['an error in words', '{"error":"Speaker 7 is unknown"}', 'Speaker 7 is unknown'],
+    ['a message', '{"message":"Speaker 7 is unknown"}', 'Speaker 7 is unknown'],
+    ['a detail', '{"detail":"Speaker 7 is unknown"}', 'Speaker 7 is unknown'],
+    [
+      'the details of FastAPI',
+      '{"detail":[{"loc":["body","speaker_no"],"msg":"too large","type":"x"},{"loc":["body","config",0],"msg":"unknown"}]}',
+      'body.speaker_no: too large; body.config.0: unknown',
+    ],
+    ['text', 'Speaker 7\r\n  is unknown\n', 'Speaker 7 is unknown'],
+    [
+      'HTML',
+      '<!DOCTYPE html><html><head><title>502 Bad Gateway</title><style>a{}</style></head><body><h1>502 Bad Gateway</h1><hr>nginx &amp; co</body></html>',
+      '502 Bad Gateway nginx & co',
+    ],
+    ['JSON that says nothing known', '{"reason":"odd"}', '{"reason":"odd"}'],
+    ['control characters', '{"message":"a\\u001b[31mred\\u001b[0m\\u0007\\u202eb"}', 'a [31mred [0m b'],
+  ])('becomes one readable sentence: %s', async (_, body, expected) => {
+    const server = await serveBytes(answer(422, body));
+    const run = await new Sandbox().tts(['hi'], { env: named(server.url) });
+    expectFailure(run, 7, /^tts: .*\(status 422: /);
+    expect(run.stderr).toContain(`(status 422: ${expected})\n`);
+  });
+
+  it('may be empty', async () => {
+    const server = await serveBytes(answer(422));
+    expectFailure(await new Sandbox().tts(['hi'], { env: named(server.url) }), 7, /\(status 422\)\n/);
+  });
+
+  it('is cut at 500 characters, and nothing else of it is read', async () => {
+    const server = await serveBytes(async (wire) => {
+      await wire.write(head(400, { 'Transfer-Encoding': 'chunked' }));
+      for (let sent = 0; sent < 1000; sent += 1) await wire.write(httpChunk('word '.repeat(5000)));
+    });
+    const run = await new Sandbox().tts(['hi'], { env: named(server.url) });
+    expectFailure(run, 7, /word …|word…|wor…|wo…|w…/);
+    const quoted = /status 400: (.*)\)\n/.exec(run.stderr)?.[1] ?? '';
+    expect(quoted.length).toBeGreaterThan(450);
+    expect(quoted.length).toBeLessThanOrEqual(500);
+  });
+
+  it('that hangs does not hide its status for longer than the timeout', async () => {
+    const server = await serveBytes((wire) =>
+      wire.write(`${head(403, { 'Content-Length': 100 })}{"message":`),
+    );
+    const run = await new Sandbox().tts(['hi', '--timeout', '0.3'], { env: named(server.url) });
+    expectFailure(run, 3, /status 403/);
+  });
+});
+
+describe('an error', () => {
+  it('is one JSON object on stderr with --json, also with -v', async () => {
+    const server = await serveBytes(answer(401, '{"message":"wrong \\"key\\""}'));
+    for (const args of [['--json'], ['--json', '-v']]) {
+      const run = await new Sandbox().tts(['hi', ...args], { env: named(server.url) });
+      expect(run.status).toBe(3);
+      expect(run.stderr.split('\n')).toHaveLength(2);
+      const { error } = JSON.parse(run.stderr);
+      expect(error.message).toContain('wrong "key"');
+      expect(error.exitCode).toBe(3);
+      expect(error.hint).toMatch(/TTS_API_KEY/);
+      expect(run.stderr).not.toContain(KEY);
+    }
+  });
+
+  it('in the command line itself is JSON too', async () => {
+    const run = await new Sandbox().tts(['--json', '--sped', 'hi']);
+    expect(run.status).toBe(2);
+    expect(JSON.parse(run.stderr).error.message).toMatch(/--sped/);
+  });
+
+  it('has a stack trace only with -v', async () => {
+    const box = new Sandbox();
+    const env = named('http://127.0.0.1:1');
+    expect((await box.tts(['hi'], { env })).stderr).not.toMatch(/\n\s+at /);
+    expect((await box.tts(['hi', '-v'], { env })).stderr).toMatch(/\n\s+at /);
+  });
+
+  it('is told with -q as well', async () => {
+    const run = await new Sandbox().tts(['hi', '-q'], { env: named('http://127.0.0.1:1') });
+    expectFailure(run, 6, /127\.0\.0\.1:1/);
+  });
+});
