@@ -1,6 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ExitCode, TtsError } from '../error.ts';
-import { type Rule, rules } from '../settings/rules.ts';
+import { type Name, type Rule, rules } from '../settings/rules.ts';
 
 export interface CommandLine {
   /** What was said by options, by the names of the rules; nothing stands for what nobody said. */
@@ -21,20 +21,25 @@ export function readCommandLine(argv: readonly string[]): CommandLine {
   return { flags, words: command.args, files: file ?? [], help, version };
 }
 
-function speakCommand(): Command {
+export function speakCommand(): Command {
   const command = new Command('tts').argument('[text...]').helpOption(false);
-  for (const { flags, help } of Object.values<Rule<unknown>>(rules)) {
-    if (flags === undefined) continue;
-    command.addOption(new Option(flags, help));
-    const opposite = oppositeOf(flags);
-    if (opposite) command.addOption(new Option(opposite).hideHelp());
-  }
-  return command
+  return addRules(command, Object.keys(rules) as Name[])
     .addOption(
       new Option('-f, --file <file|->').argParser((file: string, files: string[] = []) => [...files, file]),
     )
     .addOption(new Option('-h, --help'))
     .addOption(new Option('-V, --version'));
+}
+
+/** Options for those of the settings that have one. */
+export function addRules(command: Command, names: readonly Name[]): Command {
+  for (const { flags, help } of names.map((name): Rule<unknown> => rules[name] as Rule<unknown>)) {
+    if (flags === undefined) continue;
+    command.addOption(new Option(flags, help));
+    const opposite = oppositeOf(flags);
+    if (opposite) command.addOption(new Option(opposite).hideHelp());
+  }
+  return command;
 }
 
 /** `--no-x` for a switch `--x` and the other way round; without it commander would take one of them as said. */

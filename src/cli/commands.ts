@@ -22,6 +22,8 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['speak', loadSpeak],
   ['serve', () => import('./serve.ts')],
   ['cache', () => import('./cache.ts')],
+  ['login', () => import('./login.ts')],
+  ['logout', () => import('./logout.ts')],
   // Spared the parser: people and scripts ask for these alone, and expect them at once.
   ['-h', async () => ({ run: (await import('./help.ts')).help })],
   ['--help', async () => ({ run: (await import('./help.ts')).help })],

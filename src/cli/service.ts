@@ -1,6 +1,7 @@
 import type { ProxyRoute } from '../client/transport.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { exposedFiles } from '../settings/exposed.ts';
 import type { ConfigFile } from '../settings/file.ts';
 import { assertKeyMayGo, findKey } from '../settings/key.ts';
 import { chooseProxy } from '../settings/proxy.ts';
@@ -31,6 +32,8 @@ export function chooseService(
   { host, notices, files }: Source,
 ): NamedService | undefined {
   const { baseUrl, proxy } = settings;
+  for (const path of exposedFiles(files, host.platform))
+    notices.warn(`${path} holds a key and can be read by others: chmod 600 ${path}`);
   const key = findKey(settings, { cwd: host.cwd, home: host.home, files });
   if (key) notices.hide(key.value);
   if (!baseUrl) {
@@ -43,7 +46,7 @@ export function chooseService(
   if (!key)
     throw new TtsError(`no key for ${baseUrl.value.host}`, {
       exitCode: ExitCode.key,
-      hint: 'set TTS_API_KEY, or TTS_API_KEY_FILE to a file that holds it',
+      hint: 'set TTS_API_KEY, or store it with tts login',
     });
   assertKeyMayGo(key, baseUrl, settings);
   const url = new URL(baseUrl.value);

@@ -12,17 +12,39 @@ interface KeyContext {
   readonly files: readonly ConfigFile[];
 }
 
-/**
- * The key, from whichever of `apiKey` and `apiKeyFile` was said in the stronger place.
- * @throws TtsError (usage) when its file cannot be read, or it holds what no header can carry
- */
-export function findKey({ apiKey, apiKeyFile }: Settings, context: KeyContext): Setting<string> | undefined {
-  if (!apiKeyFile || (apiKey && !outranks(apiKeyFile.origin, apiKey.origin)))
-    return apiKey && checked(apiKey);
-  return checked({ value: readKeyFile(apiKeyFile, context), origin: apiKeyFile.origin });
+/** A key, and whether it was stored for the very service that is spoken to. */
+export interface Key extends Setting<string> {
+  readonly isForBase: boolean;
 }
 
-function checked(key: Setting<string>): Setting<string> {
+/**
+ * The key, from whichever of `apiKey`, `apiKeyFile` and `keys` was said in the strongest place; within one place a key
+ * for the very base URL goes before one for any.
+ * @throws TtsError (usage) when its file cannot be read, or it holds what no header can carry
+ */
+export function findKey(settings: Settings, context: KeyContext): Key | undefined {
+  const { apiKey, apiKeyFile } = settings;
+  const stored = storedKey(settings);
+  const isFile = apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin));
+  const general = isFile ? apiKeyFile : apiKey;
+  if (stored && (!general || !outranks(general.origin, stored.origin)))
+    return { ...checkedKey(stored), isForBase: true };
+  if (!general) return undefined;
+  const key = isFile ? { value: readKeyFile(general, context), origin: general.origin } : general;
+  return { ...checkedKey(key), isForBase: false };
+}
+
+/** The key that was stored for the base URL, or for the nearest address above it. */
+function storedKey({ keys, baseUrl }: Settings): Setting<string> | undefined {
+  if (!keys || !baseUrl) return undefined;
+  const found = [...keys.value]
+    .toSorted(([a], [b]) => b.length - a.length)
+    .find(([url]) => covers(new URL(url), baseUrl.value));
+  return found && { value: found[1], origin: keys.origin };
+}
+
+/** @throws TtsError (usage) when it holds what no header can carry */
+export function checkedKey(key: Setting<string>): Setting<string> {
   const value = key.value.trim();
   if (/^[\x21-\x7e]+$/.test(value)) return { ...key, value };
   throw usage(
@@ -61,8 +83,8 @@ function assertWithin({ folder, path }: ConfigFile, keyFile: string): void {
  * The owner speaks through options, the environment and the user's own config; a project's file is somebody else's word.
  * @throws TtsError (usage) with the way to allow it
  */
-export function assertKeyMayGo(key: Setting<string>, base: Setting<URL>, settings: Settings): void {
-  if (!mayLearn(key.origin, base, settings))
+export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings): void {
+  if (!key.isForBase && !mayLearn(key.origin, base, settings))
     throw usage(
       `the key from ${key.origin.name} is not sent to ${base.value.href}, which ${base.origin.name} names`,
       `if you trust that address: "trustedBaseUrls": ["${base.value.href}"] in your own config, or --base-url ${base.value.href}`,

@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+import { checkedKey } from '../settings/key.ts';
+import { outranks } from '../settings/origin.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { storeKey, userFile } from '../settings/stored-keys.ts';
+import { askSecret } from './ask-secret.ts';
+import type { Context } from './commands.ts';
+import { namedBase } from './named-base.ts';
+import type { Notices } from './notices.ts';
+import { settle } from './settle.ts';
+import { readSubcommand, subcommand } from './subcommand.ts';
+
+/** A longer one is none. */
+const LONGEST_KEY = 65_536;
+
+/** `tts login [base-url]`: keeps a key for one service in the user's own config. */
+export async function run(context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  const line = readSubcommand(loginCommand(), context, 1);
+  if (!line) return ExitCode.ok;
+  const { settings, files } = await settle(line, context);
+  const base = namedBase(line.words[0], settings, 'tts login');
+  const typed = host.stdin.isTTY
+    ? await askSecret(`Key for ${base.href} (it is not shown): `, host, signal)
+    : await readAll(host, signal);
+  if (typed.trim() === '') throw new TtsError('no key was given', { exitCode: ExitCode.usage, hint: HOW });
+  notices.hide(typed.trim());
+  const { value: key } = checkedKey({
+    value: typed,
+    origin: { place: 'option', name: host.stdin.isTTY ? 'the terminal' : 'stdin' },
+  });
+  const path = userFile(files, host);
+  await storeKey(path, base, key);
+  notices.note(`the key for ${base.href} is stored in ${path}`);
+  explain(base, settings, notices);
+  return ExitCode.ok;
+}
+
+const HOW = 'type it at the terminal, or send it through a pipe: tts login URL < key-file';
+
+export function loginCommand(): Command {
+  return subcommand('login', 'Keep the key of a service in your own config, for that base URL only.', [
+    'baseUrl',
+    'config',
+    'quiet',
+    'json',
+  ]).argument('[base-url]');
+}
+
+async function readAll({ stdin }: Host, signal: AbortSignal): Promise<string> {
+  const stop = () => void stdin.stream.destroy(signal.reason);
+  signal.addEventListener('abort', stop, { once: true });
+  let text = '';
+  for await (const piece of stdin.stream) {
+    text += piece;
+    if (text.length > LONGEST_KEY)
+      throw new TtsError('what came from stdin is too long to be a key', {
+        exitCode: ExitCode.usage,
+        hint: HOW,
+      });
+  }
+  return text;
+}
+
+/** What still stands between the stored key and its use. */
+function explain(base: URL, { baseUrl, apiKey, apiKeyFile, keys }: Settings, notices: Notices): void {
+  if (baseUrl?.value.href !== base.href)
+    notices.note(`to speak with it: --base-url ${base.href}, TTS_BASE_URL, or "baseUrl" in your config`);
+  const own = keys?.origin ?? { place: 'user', name: '' };
+  const stronger = [apiKey, apiKeyFile].find((said) => said && outranks(said.origin, own));
+  if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
+}

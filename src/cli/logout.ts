@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+import { ExitCode } from '../error.ts';
+import { storeKey } from '../settings/stored-keys.ts';
+import type { Context } from './commands.ts';
+import { namedBase } from './named-base.ts';
+import { settle } from './settle.ts';
+import { readSubcommand, subcommand } from './subcommand.ts';
+
+/** `tts logout [base-url]`: forgets the key that `tts login` has stored. */
+export async function run(context: Context): Promise<number> {
+  const line = readSubcommand(logoutCommand(), context, 1);
+  if (!line) return ExitCode.ok;
+  const { settings, files } = await settle(line, context);
+  const base = namedBase(line.words[0], settings, 'tts logout');
+  const file = files.find(({ place }) => place === 'user');
+  if (!file || !settings.keys?.value.has(base.href)) {
+    context.notices.note(`no key is stored for ${base.href}`);
+    return ExitCode.ok;
+  }
+  await storeKey(file.path, base, undefined);
+  context.notices.note(`the key for ${base.href} is removed from ${file.path}`);
+  return ExitCode.ok;
+}
+
+export function logoutCommand(): Command {
+  return subcommand('logout', 'Forget the key that tts login has stored for a base URL.', [
+    'baseUrl',
+    'config',
+    'quiet',
+    'json',
+  ]).argument('[base-url]');
+}

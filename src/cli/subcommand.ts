@@ -1,0 +1,39 @@
+import { Command } from 'commander';
+import { ExitCode, TtsError } from '../error.ts';
+import { type Name, rules } from '../settings/rules.ts';
+import { addRules, type CommandLine, parse } from './command-line.ts';
+import type { Context } from './commands.ts';
+import { tell } from './tell.ts';
+
+/** A command beside `speak`, with those of the settings that it takes as options: all, if none are named. */
+export function subcommand(
+  name: string,
+  description: string,
+  names: readonly Name[] = Object.keys(rules) as Name[],
+): Command {
+  const command = new Command(`tts ${name}`).description(description).helpOption(false);
+  return addRules(command.allowExcessArguments(), names).option('-h, --help', 'this');
+}
+
+/**
+ * Reads the arguments of a command that takes so many words at most.
+ * @returns `undefined` where help was asked for, and given
+ * @throws TtsError (usage)
+ */
+export function readSubcommand(
+  command: Command,
+  { argv, host }: Pick<Context, 'argv' | 'host'>,
+  most = 0,
+): Pick<CommandLine, 'flags' | 'words'> | undefined {
+  const { help = false, ...flags } = parse(command, argv).opts();
+  if (help) {
+    tell(host.stdout, command.helpInformation().trimEnd());
+    return undefined;
+  }
+  const [excess] = command.args.slice(most);
+  if (excess === undefined) return { flags, words: command.args };
+  throw new TtsError(`${command.name()} does not know "${excess}"`, {
+    exitCode: ExitCode.usage,
+    hint: `see ${command.name()} --help; to speak the words: ${command.name().replace('tts', 'tts speak')} ...`,
+  });
+}

@@ -1,0 +1,65 @@
+import { readFile, realpath } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { parseDocument } from 'yaml';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+import { type ConfigFile, userFolder } from './file.ts';
+import { baseUrl } from './kind.ts';
+import { replaceFile } from './replace-file.ts';
+
+/** The user's own config file: the one that has a say, or the one to be made. */
+export function userFile(
+  files: readonly ConfigFile[],
+  host: Pick<Host, 'env' | 'home' | 'platform'>,
+): string {
+  return files.find(({ place }) => place === 'user')?.path ?? join(userFolder(host), 'config.json');
+}
+
+/**
+ * Stores the key for a base URL in a config file, or removes it. All else in the file stays: settings, and the comments
+ * of YAML.
+ * @param key `undefined` removes
+ * @throws TtsError (output) when it cannot be written; the file is as it was then
+ */
+export async function storeKey(file: string, base: URL, key: string | undefined): Promise<void> {
+  try {
+    const path = await realpath(file).catch(() => file);
+    const text = await readFile(path, 'utf8').catch(unlessMissing);
+    const edit = extname(path) === '.json' ? inJson : inYaml;
+    await replaceFile(path, edit(text.replace(/^\uFEFF/, ''), base, key));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === undefined) throw cause;
+    throw new TtsError(`cannot write ${file} (${code})`, {
+      exitCode: ExitCode.output,
+      hint: 'check its permissions, or keep the key in TTS_API_KEY',
+      cause,
+    });
+  }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): string {
+  if (error.code === 'ENOENT') return '';
+  throw error;
+}
+
+function inJson(text: string, base: URL, key: string | undefined): string {
+  const { keys = {}, ...others } = text.trim() === '' ? {} : JSON.parse(text);
+  const kept = Object.entries(keys).filter(([url]) => !isSame(url, base));
+  const stored = Object.fromEntries(key === undefined ? kept : [...kept, [base.href, key]]);
+  const config = Object.keys(stored).length === 0 ? others : { ...others, keys: stored };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+}
+
+function inYaml(text: string, base: URL, key: string | undefined): string {
+  const document = parseDocument(text);
+  const { keys = {} } = document.toJS() ?? {};
+  for (const url of Object.keys(keys)) if (isSame(url, base)) document.deleteIn(['keys', url]);
+  if (key !== undefined) document.setIn(['keys', base.href], key);
+  else if (Object.keys(keys).every((url) => isSame(url, base))) document.delete('keys');
+  return document.toString();
+}
+
+function isSame(url: string, base: URL): boolean {
+  return baseUrl.text(url)?.href === base.href;
+}
