@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { passing } from '../audio/passing.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { TtsError } from '../error.ts';
@@ -45,6 +46,8 @@ export class LookAhead {
   /** @param segments the text, to be read until its signal aborts */
   constructor(segments: (signal: AbortSignal) => AsyncIterable<Segment>, options: LookAheadOptions) {
     this.#signal = AbortSignal.any([options.signal, this.#left.signal]);
+    // Every request listens to it: many at once are no leak.
+    setMaxListeners(0, this.#signal);
     this.#segments = segments(this.#signal)[Symbol.asyncIterator]();
     this.#options = options;
     this.#budget = new Budget(options.budgetBytes);
