@@ -21,8 +21,8 @@ export interface Expectation extends Addressee {
  * @throws TtsError here and while the sound is read: refused, no audio, broken off or incomplete
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
-  if (answer.status < 200 || answer.status > 299) throw await refusal(answer, expected);
   const body = await plainBody(answer);
+  if (answer.status < 200 || answer.status > 299) throw await refusal({ ...answer, body }, expected);
   try {
     const speech = await readWav(body, { streamed: expected.streamed, bodyBytes: bodyBytes(answer) });
     return { ...speech, pcm: passing(speech.pcm, { explain: (error) => explain(error, expected) }) };

@@ -59,10 +59,21 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
           : 'ask whoever runs the proxy',
       cause,
     });
-  const known = explain(code, url.host);
+  const proxyHost = otherHost(cause, url);
+  const known = explain(code, proxyHost === undefined ? url.host : `the proxy ${proxyHost}`);
   if (!known) throw cause;
+  const hint = proxyHost === undefined ? known.hint : 'check --proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY';
   const retry = CERTIFICATE.test(code) ? undefined : {};
-  return new TtsError(known.what, { exitCode: ExitCode.connection, hint: known.hint, cause, retry });
+  return new TtsError(known.what, { exitCode: ExitCode.connection, hint, cause, retry });
+}
+
+/** Where a connection was attempted, if that was not the service: then it was the proxy. */
+function otherHost(cause: unknown, url: URL): string | undefined {
+  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const { hostname, address, port } = first as { hostname?: string; address?: string; port?: number };
+  if (hostname !== undefined && hostname !== url.hostname) return hostname;
+  const expected = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+  return port === undefined || port === expected ? undefined : `${address}:${port}`;
 }
 
 /** The error for an answer that broke off. */

@@ -1,6 +1,11 @@
 import type { buildConnector, Dispatcher } from 'undici';
+import connectMethod from 'undici/lib/api/api-connect.js';
+import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import type { ProxyRoute } from './transport.ts';
+
+// The agent opens its tunnels with a method that undici's front door gives to every dispatcher.
+Object.assign(AnyDispatcher.prototype, { connect: connectMethod });
 
 interface ProxiedOptions {
   readonly connections: number;

@@ -43,7 +43,8 @@ export async function firstBytes(body: AsyncIterable<Uint8Array>, most: number):
       if (length >= most) break;
     }
   } catch (error) {
-    if (error instanceof TtsError) throw error;
+    // An interruption is one here too; that a body cannot be unpacked only costs its words.
+    if (error instanceof TtsError && error.exitCode !== ExitCode.service) throw error;
   }
   return Buffer.concat(pieces).subarray(0, most);
 }
