@@ -1,5 +1,5 @@
 import { ExitCode, TtsError } from '../error.ts';
-import type { Setting } from './origin.ts';
+import type { Origin, Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
 import { rules } from './rules.ts';
 
@@ -8,10 +8,10 @@ export function chooseProxy(
   settings: Settings,
   env: Readonly<Record<string, string | undefined>>,
   address: URL,
-): { url: URL; except: string } | undefined {
+): { url: URL; except: string; origin: Origin } | undefined {
   const { proxy } = settings;
   const said = proxy?.origin.place === 'option' ? proxy : (fromEnvironment(env, address) ?? proxy);
-  return said && { url: said.value, except: env.no_proxy || env.NO_PROXY || '' };
+  return said && { url: said.value, except: env.no_proxy || env.NO_PROXY || '', origin: said.origin };
 }
 
 function fromEnvironment(

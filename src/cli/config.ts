@@ -1,0 +1,105 @@
+import type { Command } from 'commander';
+import { printable } from '../client/printable.ts';
+import { ExitCode } from '../error.ts';
+import type { Host } from '../host.ts';
+import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/file.ts';
+import type { Origin } from '../settings/origin.ts';
+import { chooseProxy } from '../settings/proxy.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { type Name, type Rule, rules } from '../settings/rules.ts';
+import type { CommandLine } from './command-line.ts';
+import type { Context } from './commands.ts';
+import { configName, type Settled, settle } from './settle.ts';
+import { inWords, shownValue } from './shown-value.ts';
+import { readSubcommand, subcommand } from './subcommand.ts';
+import { tell } from './tell.ts';
+
+/** `tts config`: what holds, who said so, and where else somebody could have. */
+export async function run(context: Context): Promise<number> {
+  const { host, notices } = context;
+  const line = readSubcommand(configCommand(), context);
+  if (!line) return ExitCode.ok;
+  const show = (text: string) => tell(host.stdout, notices.redact(text));
+  const settled = await settle(line, context).catch((error) => {
+    if (!notices.json) show(filesInWords(filesOf(line.flags, undefined, host)));
+    throw error;
+  });
+  const rows = rowsOf(settled.settings, host);
+  const files = filesOf(line.flags, settled, host);
+  if (notices.json) show(JSON.stringify({ settings: inJson(rows), files }));
+  else show([...rows.map(rowInWords), '', filesInWords(files)].join('\n'));
+  return ExitCode.ok;
+}
+
+export function configCommand(): Command {
+  return subcommand('config', 'Show every setting, its value and where it came from, and the config files.');
+}
+
+interface Row {
+  readonly name: Name;
+  /** `undefined` where nobody has said anything. */
+  readonly value: unknown;
+  readonly origin: Origin | undefined;
+}
+
+/** What can be said elsewhere than by an option; options alone are for one run. */
+function rowsOf(settings: Settings, host: Host): Row[] {
+  const names = (Object.keys(rules) as Name[]).filter((name) => {
+    const { key, env }: Rule<unknown> = rules[name] as Rule<unknown>;
+    return key !== undefined || env !== undefined;
+  });
+  const proxied = { ...settings, proxy: proxyOf(settings, host) };
+  return names.map((name) => {
+    const said = proxied[name];
+    return { name, value: said && shownValue(name, said.value), origin: said?.origin };
+  });
+}
+
+/** Where a proxy for the service would come from, the usual variables heard. */
+function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
+  if (!settings.baseUrl) return settings.proxy;
+  const chosen = chooseProxy(settings, env, settings.baseUrl.value);
+  return chosen && { value: chosen.url, origin: chosen.origin };
+}
+
+function rowInWords({ name, value, origin }: Row): string {
+  const label = name.padEnd(18);
+  if (!origin) return `${label} not set (${(rules[name] as Rule<unknown>).otherwise ?? 'nothing holds'})`;
+  return `${label} ${printable(inWords(value))}, ${origin.place === 'default' ? '' : 'from '}${origin.name}`;
+}
+
+function inJson(rows: readonly Row[]): Record<string, unknown> {
+  return Object.fromEntries(
+    rows.map(({ name, value, origin }) => [name, { value: value ?? null, from: origin ?? null }]),
+  );
+}
+
+interface Files {
+  /** Those that have a say, the strongest first. */
+  readonly read: readonly string[];
+  /** Those that lie behind them. */
+  readonly passedOver: readonly string[];
+  readonly lookedFor: readonly string[];
+}
+
+function filesOf(flags: CommandLine['flags'], settled: Settled | undefined, host: Host): Files {
+  const named = configName(flags, host.env);
+  const found = named === undefined ? findConfig(host).map(({ path }) => path) : [named];
+  const read = settled?.files.map(({ path }) => path) ?? [];
+  return {
+    read,
+    passedOver: found.filter((path) => named === undefined && !read.includes(path)),
+    lookedFor:
+      named === undefined
+        ? [`${PROJECT_PLACES.join(', ')} in ${host.cwd} and above`, ...userPlaces(host)]
+        : [named],
+  };
+}
+
+function filesInWords({ read, passedOver, lookedFor }: Files): string {
+  return [
+    ...(read.length === 0 ? ['no config file was read'] : read.map((path) => `read        ${path}`)),
+    ...passedOver.map((path) => `not read    ${path}`),
+    ...lookedFor.map((path) => `looked for  ${path}`),
+  ].join('\n');
+}
