@@ -35,9 +35,11 @@ export function speakCommand(): Command {
 export function addRules(command: Command, names: readonly Name[]): Command {
   for (const { flags, help } of names.map((name): Rule<unknown> => rules[name] as Rule<unknown>)) {
     if (flags === undefined) continue;
-    command.addOption(new Option(flags, help));
+    const option = new Option(flags, help);
     const opposite = oppositeOf(flags);
-    if (opposite) command.addOption(new Option(opposite).hideHelp());
+    const both = opposite === undefined ? [option] : [option, new Option(opposite).hideHelp()];
+    // The positive one first: a `--no-x` alone would have commander say `x: true` where nobody said anything.
+    for (const each of both.sort((a, b) => Number(a.negate) - Number(b.negate))) command.addOption(each);
   }
   return command;
 }

@@ -1,0 +1,72 @@
+// Whole processes, started in turn (A B A B …): wall time, peak memory, and what arrives at stdout when.
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+export const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+
+/** Runs one command to its end. `onData` sees stdout as it comes. */
+export function run([command, ...args], { env, onData } = {}) {
+  return new Promise((resolve, reject) => {
+    const begun = performance.now();
+    const child = spawn(command, args, { env, stdio: ['ignore', onData ? 'pipe' : 'ignore', 'inherit'] });
+    let peak = 0;
+    const timer = setInterval(() => {
+      peak = Math.max(peak, peakOf(child.pid));
+    }, 5);
+    if (onData) child.stdout.on('data', (data) => onData(data, performance.now() - begun));
+    child.on('error', reject);
+    child.on('close', (status) => {
+      clearInterval(timer);
+      if (status !== 0) reject(new Error(`${command} ${args.join(' ')}: status ${status}`));
+      else resolve({ milliseconds: performance.now() - begun, peakKiB: peak });
+    });
+  });
+}
+
+function peakOf(pid) {
+  try {
+    return Number(/VmHWM:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+/** Medians of two commands that were run in turn, and of the ratio within each pair. */
+export async function pairs(a, b, { rounds, env }) {
+  const rows = [];
+  for (let round = -1; round < rounds; round++) {
+    const first = await run(a, { env });
+    const second = await run(b, { env });
+    if (round >= 0) rows.push({ a: first, b: second });
+  }
+  return {
+    a: median(rows.map((row) => row.a.milliseconds)),
+    b: median(rows.map((row) => row.b.milliseconds)),
+    ratio: median(rows.map((row) => row.a.milliseconds / row.b.milliseconds)),
+    peakMiB: Math.max(...rows.map((row) => row.a.peakKiB)) / 1024,
+  };
+}
+
+const FRAME_BYTES = 882;
+const HEADER_BYTES = 44;
+
+/** Milliseconds to the first byte at stdout, and from the sending of each frame to its arrival. */
+export async function latency(command, env) {
+  let first;
+  let received = Buffer.alloc(0);
+  let frames = 0;
+  const delays = [];
+  await run(command, {
+    env,
+    onData(data, at) {
+      first ??= at;
+      received = Buffer.concat([received, data]);
+      const now = process.hrtime.bigint();
+      while (received.length >= HEADER_BYTES + (frames + 1) * FRAME_BYTES) {
+        const sent = received.readBigUInt64LE(HEADER_BYTES + frames++ * FRAME_BYTES);
+        delays.push(Number(now - sent) / 1e6);
+      }
+    },
+  });
+  return { first, delay: median(delays) };
+}

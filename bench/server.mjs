@@ -1,0 +1,61 @@
+// A service for measuring: answers from memory, so that what is measured is the client.
+import { createServer } from 'node:http';
+
+const FRAME_BYTES = 882;
+const FRAMES = 100;
+const FRAME_MS = 20;
+
+function wav(dataBytes, declared = dataBytes) {
+  const bytes = Buffer.alloc(44 + dataBytes);
+  bytes.write('RIFF', 0);
+  bytes.writeUInt32LE(Math.min(declared + 36, 0xffff_ffff), 4);
+  bytes.write('WAVEfmt ', 8);
+  for (const [at, value] of [[16, 16], [24, 22_050], [28, 44_100]]) bytes.writeUInt32LE(value, at);
+  for (const [at, value] of [[20, 1], [22, 1], [32, 2], [34, 16]]) bytes.writeUInt16LE(value, at);
+  bytes.write('data', 36);
+  bytes.writeUInt32LE(declared, 40);
+  for (let at = 44; at < bytes.length; at++) bytes[at] = (at * 7) & 0xff;
+  return bytes;
+}
+
+const bodies = { small: wav(64 << 10), large: wav(256 << 20), chunked: wav(50 << 20) };
+
+function sendChunked(response, body) {
+  let at = 0;
+  const more = () => {
+    while (at < body.length) {
+      const piece = body.subarray(at, at + 16_384);
+      at += piece.length;
+      if (!response.write(piece)) return response.once('drain', more);
+    }
+    response.end();
+  };
+  more();
+}
+
+/** A header, then a frame every 20 ms that carries the time at which it was sent. */
+function sendFrames(response) {
+  response.write(wav(0, 0xffff_ffff));
+  let sent = 0;
+  const timer = setInterval(() => {
+    const frame = Buffer.alloc(FRAME_BYTES);
+    frame.writeBigUInt64LE(process.hrtime.bigint(), 0);
+    response.write(frame);
+    if (++sent < FRAMES) return;
+    clearInterval(timer);
+    response.end();
+  }, FRAME_MS);
+}
+
+const server = createServer((request, response) => {
+  request.resume().on('end', () => {
+    const what = request.url.split('/')[1];
+    response.setHeader('content-type', 'audio/wav');
+    if (what === 'frames') return sendFrames(response);
+    const body = bodies[what];
+    if (what === 'chunked') return sendChunked(response, body);
+    response.setHeader('content-length', body.length);
+    response.end(body);
+  });
+});
+server.listen(0, '127.0.0.1', () => process.send(server.address().port));
