@@ -1,4 +1,4 @@
-import { createContext, Script } from 'node:vm';
+import { type Context, createContext, Script } from 'node:vm';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { Replacement } from './lexicon-words.ts';
@@ -24,6 +24,8 @@ type Find = (from: number) => Replacement | undefined;
 export class PatternReplacer {
   readonly #lexicon: Lexicon;
   readonly #script = new Script('work()');
+  /** One for all: making it takes a millisecond. */
+  readonly #context: Context = createContext();
   #searching: Pattern | undefined;
 
   constructor(lexicon: Lexicon) {
@@ -33,9 +35,11 @@ export class PatternReplacer {
   /** @throws {TtsError} usage, naming the line of an expression that takes more than a second */
   replace(paragraph: string): string {
     let result = '';
-    const context = createContext({ work: () => (result = this.#replace(paragraph)) });
+    this.#context.work = () => {
+      result = this.#replace(paragraph);
+    };
     try {
-      this.#script.runInContext(context, { timeout: longestSearch });
+      this.#script.runInContext(this.#context, { timeout: longestSearch });
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
       throw new TtsError(`${this.#searching?.place}: the regular expression takes too long`, {

@@ -22,7 +22,7 @@ interface Block {
   readonly isTight: boolean;
 }
 
-const outerMarks = /^(?:[\s>+*-]|\d{1,9}[.)]\s|\[\^[^\]\s]+\]:)+/u;
+const outerMarks = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
 type Rule = (token: Token, at: number) => string | undefined;
 
@@ -151,12 +151,7 @@ class BlockReader {
 
   /** What the parser left out is spoken too, without its outer marks. */
   #tooDeep({ type, level, map }: Token): string {
-    if (
-      !map ||
-      level < deepestNesting - 1 ||
-      !/^(?:blockquote|list_item|footnote_reference)_open$/u.test(type)
-    )
-      return '';
+    if (!map || level < deepestNesting - 1 || !/^(?:blockquote|list_item)_open$/u.test(type)) return '';
     this.#lines ??= this.#source.split(/\r\n?|\n/u);
     const lines = this.#lines.slice(...map).map((line) => line.replace(outerMarks, ''));
     this.#startBlock(true);

