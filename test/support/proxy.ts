@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+
+export interface Proxy {
+  readonly url: string;
+  readonly port: number;
+  /** `POST http://…` for a request in absolute form, `CONNECT host:port` for a tunnel. */
+  readonly asked: string[];
+  /** The `Proxy-Authorization` of each. */
+  readonly credentials: (string | undefined)[];
+  /** All that went through tunnels towards the server, to be searched for what should not be readable. */
+  readonly tunnelled: () => Buffer;
+}
+
+/** A real proxy on a loopback port: it passes requests in absolute form on, and opens tunnels. */
+export async function startProxy({ refuse }: { refuse?: number } = {}): Promise<Proxy> {
+  const asked: string[] = [];
+  const credentials: (string | undefined)[] = [];
+  const tunnelled: Buffer[] = [];
+  const sockets = new Set<Socket>();
+  const note = ({ method, url, headers }: IncomingMessage) => {
+    asked.push(`${method} ${url}`);
+    credentials.push(headers['proxy-authorization']);
+  };
+  const server = createServer((incoming, outgoing) => {
+    note(incoming);
+    if (refuse) outgoing.writeHead(refuse).end('refused by the proxy');
+    else passOn(incoming, outgoing);
+  });
+  server.on('connection', (socket) => sockets.add(socket));
+  server.on('connect', (incoming: IncomingMessage, client: Socket) => {
+    note(incoming);
+    client.on('error', () => {});
+    if (refuse) return client.end(`HTTP/1.1 ${refuse} Refused\r\nContent-Length: 0\r\n\r\n`);
+    const [host, port] = (incoming.url ?? '').split(':');
+    const upstream = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
+    sockets.add(upstream);
+    upstream.on('error', () => client.destroy());
+    client.on('data', (bytes: Buffer) => tunnelled.push(bytes));
+    client.pipe(upstream).pipe(client);
+    return undefined;
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    asked,
+    credentials,
+    tunnelled: () => Buffer.concat(tunnelled),
+  };
+}
+
+function passOn(incoming: IncomingMessage, outgoing: ServerResponse): void {
+  const { method, headers, url = '' } = incoming;
+  const onwards = request(url, { method, headers }, (answer) => {
+    outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(outgoing);
+  });
+  onwards.on('error', () => outgoing.writeHead(502).end());
+  incoming.pipe(onwards);
+}
