@@ -1,6 +1,4 @@
-import { cached } from '../cache/cached.ts';
-import { segmentKey } from '../cache/key.ts';
-import type { Store } from '../cache/store.ts';
+import type { Voice } from '../client/body.ts';
 import { type ClientEvent, createClient, type Synthesize } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
 import { createTransport } from '../client/transport.ts';
@@ -10,6 +8,16 @@ import type { NamedService } from './service.ts';
 /** What a run may want to know of each segment. */
 export type ServiceEvent = ClientEvent | { readonly type: 'cache'; readonly found: 'hit' | 'miss' };
 
+/** A cache around a client: asks it only for what is not there. */
+export interface Caching {
+  around(
+    synthesize: Synthesize,
+    spoken: Voice & { readonly url: URL },
+    tell: (event: ServiceEvent) => void,
+  ): Synthesize;
+  close(): Promise<void>;
+}
+
 /** A service that is ready to speak. */
 export interface Connection {
   readonly synthesize: Synthesize;
@@ -17,8 +25,8 @@ export interface Connection {
 }
 
 interface ConnectOptions {
-  /** Where segments are kept, unless they are not. */
-  readonly store?: Store | undefined;
+  /** None: segments are not kept. */
+  readonly caching?: Caching | undefined;
   readonly speaker: number;
   readonly tell: (event: ServiceEvent) => void;
 }
@@ -29,7 +37,7 @@ export async function connect(
   settings: Settings,
   options: ConnectOptions,
 ): Promise<Connection> {
-  const { speaker, tell, store } = options;
+  const { speaker, tell, caching } = options;
   const concurrency = settings.concurrency.value;
   const timeoutMs = settings.timeout.value * 1000;
   const transport = await createTransport({
@@ -44,7 +52,6 @@ export async function connect(
     instructions: settings.instructions?.value,
     callbackUrl: settings.callbackUrl?.value.href,
   };
-  const keyOf = (text: string) => segmentKey({ url: service.url, ...voice }, text);
   const synthesize = createClient({
     ...service,
     transport,
@@ -55,13 +62,10 @@ export async function connect(
     pace: new Pace(concurrency),
   });
   return {
-    synthesize:
-      store && !voice.callbackUrl
-        ? cached(synthesize, { store, keyOf, tell: (found) => tell({ type: 'cache', found }) })
-        : synthesize,
+    synthesize: caching?.around(synthesize, { ...voice, url: service.url }, tell) ?? synthesize,
     async close() {
       await transport.close();
-      await store?.close();
+      await caching?.close();
     },
   };
 }

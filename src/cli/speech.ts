@@ -1,8 +1,6 @@
-import { openStore } from '../cache/store.ts';
 import { ExitCode } from '../error.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
-import { segmentFolder } from '../settings/folders.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
 import { openSink } from '../sink/open.ts';
@@ -56,28 +54,25 @@ interface Choice {
 
 type Use = (connection: Connection, tally: Tally) => Promise<number>;
 
-/** Connects to the service, the built-in one if no other is named, for as long as it is used. */
+/**
+ * Connects to the service, the built-in one if no other is named, for as long as it is used. What the built-in one says
+ * costs nothing, and is not kept.
+ */
 async function withService(
   { service, settings, speaker }: Choice,
-  { host, notices }: Context,
+  context: Context,
   use: Use,
 ): Promise<number> {
+  const { notices } = context;
   const tally = new Tally();
   const target = service ? { ...service, close: async () => {} } : await startOwn(notices);
   const tell = (event: ServiceEvent) => {
     tally.event(event);
     notices.detail(() => describe(event));
   };
-  // What the built-in voice says costs nothing.
-  const store =
-    service && settings.cache.value
-      ? await openStore({
-          folder: segmentFolder(host),
-          maxBytes: settings.cacheSize.value,
-          warn: (text) => notices.warn(text),
-        })
-      : undefined;
-  const connection = await connect(target, settings, { speaker, tell, store });
+  const isKept = service && settings.cache.value && !settings.callbackUrl;
+  const caching = isKept ? await (await import('./caching.ts')).openCaching(settings, context) : undefined;
+  const connection = await connect(target, settings, { speaker, tell, caching });
   try {
     return await use(connection, tally);
   } finally {

@@ -1,7 +1,8 @@
 import { offsetOfCodePoint } from './code-points.ts';
+import { segmenterOf } from './intl.ts';
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-const words = new Intl.Segmenter('en', { granularity: 'word' });
+const graphemes = segmenterOf('grapheme');
+const words = segmenterOf('word');
 
 /** A border in the first part of a piece would leave a fragment: a lesser border further on reads better. */
 const earliest = 0.25;
@@ -31,7 +32,7 @@ function lastFittingBorder(text: string, maxChars: number): number {
   const limit = offsetOfCodePoint(text, maxChars);
   const end = limit + leadingSpace(text, limit);
   if (end === text.length) return end;
-  const clusters = graphemes.segment(text.slice(0, end + wordSight));
+  const clusters = graphemes().segment(text.slice(0, end + wordSight));
   const isWhole = (border: number) => border > 0 && clusters.containing(border)?.index === border;
   const fitting = text.slice(0, end);
   const good = [lastMatch(emptyLine, fitting), lastMatch(clauseEnd, fitting), lastSpace(fitting)].find(
@@ -63,7 +64,7 @@ function lastSpace(text: string): number {
 function lastWord(text: string, end: number): number {
   const from = Math.max(0, end - wordSight);
   let last = 0;
-  for (const { index, isWordLike } of words.segment(text.slice(from, end + wordSight))) {
+  for (const { index, isWordLike } of words().segment(text.slice(from, end + wordSight))) {
     if (from + index > end) break;
     if (isWordLike && index > 0) last = from + index;
   }
@@ -72,10 +73,13 @@ function lastWord(text: string, end: number): number {
 
 /** The last border of a grapheme cluster that fits, or else the end of the first cluster, however long it is. */
 function lastCluster(text: string, limit: number): number {
-  const before = graphemes.segment(text.slice(0, limit + wordSight)).containing(limit)?.index ?? 0;
+  const before =
+    graphemes()
+      .segment(text.slice(0, limit + wordSight))
+      .containing(limit)?.index ?? 0;
   if (before > 0) return before;
   for (let seen = limit + wordSight; ; seen *= 2) {
-    const first = graphemes.segment(text.slice(0, seen)).containing(0)?.segment.length ?? text.length;
+    const first = graphemes().segment(text.slice(0, seen)).containing(0)?.segment.length ?? text.length;
     if (first < seen || seen >= text.length) return first;
   }
 }

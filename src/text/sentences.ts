@@ -1,5 +1,6 @@
 import { beforeNumber, neverLast, openers, ordinalContext, sometimesLast } from './abbreviations.ts';
 import { extender } from './extender.ts';
+import { segmenterOf } from './intl.ts';
 import { lineBorders } from './lines.ts';
 
 /** How far the rules look to both sides of a border, in UTF-16 units. */
@@ -10,7 +11,7 @@ const sight = 80;
  */
 const window = 1024;
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+const segmenter = segmenterOf('sentence');
 const word = /[\p{L}\p{N}]/u;
 const closers = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
@@ -92,7 +93,7 @@ function* rawBorders(text: string): Generator<number> {
   let size = window;
   while (start < text.length) {
     const end = start + size;
-    const found = [...segmenter.segment(text.slice(start, end))].map(({ index }) => start + index);
+    const found = [...segmenter().segment(text.slice(start, end))].map(({ index }) => start + index);
     const inner = found.slice(1);
     yield* inner;
     if (end >= text.length) return;
