@@ -19,9 +19,12 @@ export interface TransportOptions {
   readonly proxy?: ProxyRoute | undefined;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 /** Sends requests to one address. Redirects are not followed and nothing is retried. */
 export interface Transport {
-  post(body: string, headers: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Answer>;
+  post(body: string, headers: Headers, signal: AbortSignal): Promise<Answer>;
+  get(headers: Headers, signal: AbortSignal): Promise<Answer>;
   /** Ends what is still open. */
   close(): Promise<void>;
 }
@@ -32,21 +35,18 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   const line: Line = { error: undefined };
   const connector = createConnector({ timeout: timeoutMs });
   const dispatcher = await dispatcherFor(options, tracked(connector, sockets, line));
+  const send = (
+    signal: AbortSignal,
+    request: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
+  ) => {
+    const exchange = new Exchange(timeoutMs, line, signal);
+    const { origin, pathname: path } = url;
+    dispatcher.dispatch({ origin, path, headersTimeout: 0, bodyTimeout: 0, ...request }, exchange);
+    return exchange.answer;
+  };
   return {
-    post(body, headers, signal) {
-      const exchange = new Exchange(timeoutMs, line, signal);
-      const request: Dispatcher.DispatchOptions = {
-        origin: url.origin,
-        path: url.pathname,
-        method: 'POST',
-        headers,
-        body,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      };
-      dispatcher.dispatch(request, exchange);
-      return exchange.answer;
-    },
+    post: (body, headers, signal) => send(signal, { method: 'POST', headers, body }),
+    get: (headers, signal) => send(signal, { method: 'GET', headers }),
     async close() {
       for (const socket of sockets) socket.destroy();
       await dispatcher.destroy();

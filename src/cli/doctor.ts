@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { ExitCode } from '../error.ts';
+import type { Context } from './commands.ts';
+import { examinations } from './examinations.ts';
+import { type Finding, findingInWords } from './finding.ts';
+import { readSubcommand, subcommand } from './subcommand.ts';
+import { tell } from './tell.ts';
+
+/** `tts doctor`: looks at all that sound depends on, in the order in which it is needed. */
+export async function run(context: Context): Promise<number> {
+  const { host, notices } = context;
+  const line = readSubcommand(doctorCommand(), context);
+  if (!line) return ExitCode.ok;
+  const { yes = false, ...flags } = line.flags;
+  const findings: Finding[] = [];
+  for await (const finding of examinations({ flags, mayAsk: yes === true }, context)) {
+    findings.push(finding);
+    if (!notices.json) tell(host.stdout, notices.redact(findingInWords(finding, host)));
+  }
+  if (notices.json) tell(host.stdout, notices.redact(JSON.stringify({ findings })));
+  return findings.find(({ state }) => state === 'bad')?.exitCode ?? ExitCode.ok;
+}
+
+export function doctorCommand(): Command {
+  return subcommand(
+    'doctor',
+    'Look at everything that speaking needs, and tell what to do where something is wrong.',
+  ).option('--yes', 'make the one request without asking; it costs 2 characters');
+}

@@ -1,0 +1,101 @@
+import { ExitCode, TtsError } from '../error.ts';
+import { deliver } from '../pipeline/deliver.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { chooseSpeaker } from '../settings/speaker.ts';
+import { openSink } from '../sink/open.ts';
+import type { Segment } from '../text/segment.ts';
+import type { Context } from './commands.ts';
+import { type Connection, connect } from './connect.ts';
+import { describe } from './describe.ts';
+import type { NamedService } from './service.ts';
+import type { Row } from './speakers.ts';
+
+interface Sample {
+  readonly text: string;
+  readonly speakers: readonly Row[];
+  /** `undefined` for the built-in one. */
+  readonly service: NamedService | undefined;
+  readonly settings: Settings;
+}
+
+const BUDGET_BYTES = 64 * 2 ** 20;
+
+/** One text by each speaker in turn, as one sound. */
+export async function speakSample(sample: Sample, context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  const voices = voicesOf(sample);
+  const { output, clobber, concurrency, paragraphPause } = sample.settings;
+  const sink = await openSink({ output: output?.value ?? '-', clobber: clobber.value }, host, signal);
+  const target = sample.service ? { ...sample.service, close: async () => {} } : await builtIn();
+  const open: Connection[] = [];
+  try {
+    await deliver({
+      segments: () => eachWith(sample.text, voices.length),
+      async synthesize(segment, signal) {
+        const { no, settings } = voices[segment.index] as Voice;
+        const connection = await connect(target, settings, {
+          speaker: no,
+          tell: (event) => notices.detail(() => describe(event)),
+        });
+        open.push(connection);
+        return connection.synthesize(segment, signal);
+      },
+      window: concurrency.value,
+      budgetBytes: BUDGET_BYTES,
+      paragraphPause: paragraphPause.value,
+      sink,
+      signal,
+      watch(part) {
+        notices.note(voices[part.segment.index]?.label ?? '');
+        return part;
+      },
+    });
+    return ExitCode.ok;
+  } finally {
+    await sink.discard();
+    await Promise.all(open.map((connection) => connection.close()));
+    await target.close();
+  }
+}
+
+async function builtIn() {
+  const { startBuiltIn } = await import('./built-in.ts');
+  return startBuiltIn();
+}
+
+interface Voice {
+  readonly no: number;
+  readonly settings: Settings;
+  readonly label: string;
+}
+
+/**
+ * Each speaker once, by the first name that it has. A rate of its own is left out: one sound has one.
+ * @throws TtsError (usage) when there is none, or one cannot do what is asked for
+ */
+function voicesOf({ speakers, settings, text }: Sample): Voice[] {
+  if (text.trim() === '') throw usage('nothing to say', 'the text of --sample is blank');
+  const once = [...new Map(speakers.toReversed().map((speaker) => [speaker.no, speaker])).values()].reverse();
+  if (once.length === 0)
+    throw usage('there is no speaker to hear', 'name some under "speakers" in a config file');
+  return once.map(({ no, name = '', kind = '', instructions }) => {
+    const speaker = { value: no, origin: { place: 'option', name: '--sample' } } as const;
+    const choice = chooseSpeaker({ ...settings, speaker, speakers: undefined }, [{ no, name, kind }]);
+    const own = instructions === undefined || choice.settings.instructions;
+    return {
+      no,
+      label: `speaker ${no}${name && ` (${name})`}`,
+      settings: own
+        ? choice.settings
+        : { ...choice.settings, instructions: { ...speaker, value: instructions } },
+    };
+  });
+}
+
+async function* eachWith(text: string, count: number): AsyncGenerator<Segment> {
+  for (let index = 0; index < count; index += 1) yield { text, line: 1, startsParagraph: true, index };
+}
+
+function usage(message: string, hint: string): TtsError {
+  return new TtsError(message, { exitCode: ExitCode.usage, hint });
+}

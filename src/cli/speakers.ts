@@ -1,0 +1,92 @@
+import type { Command } from 'commander';
+import { printable } from '../client/printable.ts';
+import { askSpeakers, type ToldSpeaker } from '../client/speakers.ts';
+import { createTransport } from '../client/transport.ts';
+import { ExitCode } from '../error.ts';
+import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
+import type { Settings } from '../settings/resolve.ts';
+import type { Context } from './commands.ts';
+import { chooseService, type NamedService } from './service.ts';
+import { settle } from './settle.ts';
+import { readSubcommand, subcommand } from './subcommand.ts';
+import { table } from './table.ts';
+import { tell } from './tell.ts';
+
+/** `tts speakers`: those with a name in a config file, and those that the service tells. */
+export async function run(context: Context): Promise<number> {
+  const { host, notices } = context;
+  const line = readSubcommand(speakersCommand(), context);
+  if (!line) return ExitCode.ok;
+  const { sample, names = false, ...flags } = line.flags;
+  const { settings, files } = await settle({ flags }, context);
+  const configured = configuredSpeakers(settings);
+  if (names) {
+    const own = settings.baseUrl ? [] : FLITE_SPEAKERS;
+    tell(host.stdout, [...new Set([...configured, ...own].map(({ name }) => name))].join('\n'));
+    return ExitCode.ok;
+  }
+  const service = chooseService(settings, { host, notices, files });
+  const told = await toldBy(service, settings, context).catch((error: unknown) => ({ error }));
+  const rows = [...configured, ...('error' in told ? [] : told)];
+  if (typeof sample === 'string' && !('error' in told)) {
+    const { speakSample } = await import('./sample.ts');
+    return speakSample({ text: sample, speakers: rows, service, settings }, context);
+  }
+  if (rows.length > 0 || !('error' in told))
+    tell(host.stdout, notices.json ? JSON.stringify({ speakers: rows }) : inWords(rows));
+  if ('error' in told) throw told.error;
+  return ExitCode.ok;
+}
+
+export function speakersCommand(): Command {
+  return subcommand(
+    'speakers',
+    'List the speakers that a config file names and those that the service tells.',
+  )
+    .option('--sample <text>', 'speak this with each of them in turn')
+    .option('--names', 'names only, one a line; no service is asked');
+}
+
+/** A speaker, and who told of it. */
+export interface Row extends ToldSpeaker {
+  readonly instructions?: string | undefined;
+  readonly from: 'config' | 'service';
+}
+
+function configuredSpeakers({ speakers }: Settings): Row[] {
+  return [...(speakers?.value ?? [])].map(([name, speaker]) => ({ name, ...speaker, from: 'config' }));
+}
+
+async function toldBy(
+  service: NamedService | undefined,
+  settings: Settings,
+  { notices, signal }: Context,
+): Promise<Row[]> {
+  const told = service ? await askOver(service, settings, signal) : FLITE_SPEAKERS;
+  if (!told) notices.note(`${service?.url.host} does not tell its speakers; any number may be one`);
+  return (told ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
+}
+
+async function askOver(service: NamedService, settings: Settings, signal: AbortSignal) {
+  const timeoutMs = settings.timeout.value * 1000;
+  const url = new URL(service.url);
+  url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
+  const transport = await createTransport({ ...service, url, connections: 1, timeoutMs });
+  try {
+    return await askSpeakers({ ...service, url, transport, timeoutMs }, signal);
+  } finally {
+    await transport.close();
+  }
+}
+
+function inWords(rows: readonly Row[]): string {
+  if (rows.length === 0)
+    return 'no speaker has a name; give "speakers" in a config file, as in { "anna": 181 }';
+  const head = ['NO', 'NAME', 'KIND', 'LANGUAGE', 'HZ', 'FROM'];
+  return table([
+    head,
+    ...rows.map(({ no, name, kind, language, sampleRate, from }) =>
+      [no, name, kind, language, sampleRate, from].map((cell) => printable(String(cell ?? '-'))),
+    ),
+  ]);
+}

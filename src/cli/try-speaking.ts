@@ -1,0 +1,59 @@
+import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { chooseSpeaker } from '../settings/speaker.ts';
+import { askYes } from './ask-yes.ts';
+import type { Context } from './commands.ts';
+import { connect } from './connect.ts';
+import { describe } from './describe.ts';
+import { examine, type Finding, skipped } from './finding.ts';
+import type { NamedService } from './service.ts';
+
+/** As little as can be spoken. */
+const TEXT = 'Hi';
+const COST = `${TEXT.length} characters`;
+
+interface Trial {
+  /** `undefined` for the built-in one, which costs nothing. */
+  readonly service: NamedService | undefined;
+  readonly settings: Settings;
+  readonly mayAsk: boolean;
+}
+
+/** One tiny request, if somebody agrees to what it costs. */
+export async function trySpeaking(trial: Trial, context: Context): Promise<Finding> {
+  const { host, signal } = context;
+  const { service, mayAsk } = trial;
+  if (service && !mayAsk) {
+    if (!host.stdin.isTTY)
+      return skipped('request', `not made: it would cost ${COST}`, 'tts doctor --yes makes it');
+    if (!(await askYes(`Make one request to ${service.url.host}? It costs ${COST}.`, host, signal)))
+      return skipped('request', 'not made');
+  }
+  return examine('request', () => speak(trial, context));
+}
+
+async function speak({ service, settings: said }: Trial, { notices, signal }: Context): Promise<string> {
+  const { no, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
+  const target = service ? { ...service, close: async () => {} } : await builtIn();
+  const begun = performance.now();
+  const connection = await connect(target, settings, {
+    speaker: no,
+    tell: (event) => notices.detail(() => describe(event)),
+  });
+  try {
+    const speech = await connection.synthesize({ text: TEXT, index: 0 }, signal);
+    if (!speech) return 'accepted; the audio goes to the callback URL';
+    let bytes = 0;
+    for await (const piece of speech.pcm) bytes += piece.length;
+    const { sampleRate } = speech.format;
+    return `speaker ${no} spoke: ${bytes} bytes at ${sampleRate} Hz in ${Math.round(performance.now() - begun)} ms`;
+  } finally {
+    await connection.close();
+    await target.close();
+  }
+}
+
+async function builtIn() {
+  const { startBuiltIn } = await import('./built-in.ts');
+  return startBuiltIn();
+}

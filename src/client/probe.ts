@@ -1,0 +1,67 @@
+import { lookup } from 'node:dns/promises';
+import { isIP, type Socket, connect as tcpConnect } from 'node:net';
+import { connect as tlsConnect } from 'node:tls';
+import { SilenceError } from './exchange.ts';
+import { noAnswer } from './failure.ts';
+
+/** Where to, and how long to wait. */
+export interface Probe {
+  readonly url: URL;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The addresses behind a URL's host name.
+ * @throws TtsError (connection)
+ */
+export async function lookUp({ url, timeoutMs }: Probe): Promise<string[]> {
+  try {
+    const found = await lookup(hostOf(url), { all: true });
+    return found.map(({ address }) => address);
+  } catch (cause) {
+    throw noAnswer(cause, url, timeoutMs);
+  }
+}
+
+/**
+ * Opens a connection, and closes it.
+ * @throws TtsError (connection, timeout)
+ */
+export async function reach(probe: Probe): Promise<void> {
+  const socket = tcpConnect({ host: hostOf(probe.url), port: portOf(probe.url) });
+  await opened(socket, 'connect', probe);
+}
+
+/**
+ * Opens a TLS connection with its certificate checked, and closes it.
+ * @returns the protocol, as in `TLSv1.3`, and the last day of the certificate
+ * @throws TtsError (connection, timeout)
+ */
+export async function shakeHands(probe: Probe): Promise<{ protocol: string; until: string }> {
+  const host = hostOf(probe.url);
+  const socket = tlsConnect({ host, port: portOf(probe.url), ...(!isIP(host) && { servername: host }) });
+  await opened(socket, 'secureConnect', probe);
+  const { valid_to } = socket.getPeerCertificate();
+  return {
+    protocol: socket.getProtocol() ?? 'TLS',
+    until: new Date(valid_to).toISOString().slice(0, 10),
+  };
+}
+
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port || (protocol === 'https:' ? 443 : protocol === 'socks5:' ? 1080 : 80));
+}
+
+function opened(socket: Socket, event: string, { url, timeoutMs, signal }: Probe): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    const fail = (cause: unknown) => reject(noAnswer(cause, url, timeoutMs));
+    socket.once(event, () => resolve()).on('error', fail);
+    socket.setTimeout(timeoutMs, () => fail(new SilenceError('silence')));
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  }).finally(() => socket.destroy());
+}

@@ -1,0 +1,75 @@
+import { noAnswer } from './failure.ts';
+import { printable } from './printable.ts';
+import { firstBytes, refusal } from './refusal.ts';
+import type { Transport } from './transport.ts';
+
+/** A speaker as a service describes it. */
+export interface ToldSpeaker {
+  readonly no: number;
+  readonly name?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly language?: string | undefined;
+  /** Hz. */
+  readonly sampleRate?: number | undefined;
+}
+
+export interface Asked {
+  readonly transport: Transport;
+  /** The whole address, `/speakers` included. */
+  readonly url: URL;
+  readonly key: string;
+  readonly keyOrigin: string;
+  readonly timeoutMs: number;
+}
+
+/** What services answer that have no such list: the interface knows `POST /tts` only. */
+const NO_LIST = new Set([301, 302, 307, 308, 400, 404, 405, 406, 410, 501]);
+
+/** Room for some ten thousand speakers. */
+const MOST_BYTES = 4 * 2 ** 20;
+
+/**
+ * The speakers that a service tells by `GET {base}/speakers`, as the built-in one does.
+ * @returns `undefined` where it has no such list
+ * @throws TtsError when it cannot be reached or does not accept the key
+ */
+export async function askSpeakers(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
+  const { transport, url, key, timeoutMs } = asked;
+  const answer = await transport.get({ 'X-API-KEY': key }, signal).catch((cause) => {
+    throw noAnswer(cause, url, timeoutMs);
+  });
+  if (NO_LIST.has(answer.status)) {
+    await firstBytes(answer.body, 1);
+    return undefined;
+  }
+  if (answer.status !== 200) throw await refusal(answer, asked);
+  return read(Buffer.from(await firstBytes(answer.body, MOST_BYTES)).toString());
+}
+
+function read(body: string): ToldSpeaker[] | undefined {
+  const list = listIn(body);
+  if (!Array.isArray(list)) return undefined;
+  return list.flatMap((entry) => {
+    const { speaker_no, name, kind, language, sample_rate } = Object(entry);
+    if (!Number.isSafeInteger(speaker_no)) return [];
+    return {
+      no: speaker_no,
+      name: textOf(name),
+      kind: textOf(kind),
+      language: textOf(language),
+      sampleRate: typeof sample_rate === 'number' ? sample_rate : undefined,
+    };
+  });
+}
+
+function listIn(body: string): unknown {
+  try {
+    return JSON.parse(body)?.speakers;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(said: unknown): string | undefined {
+  return typeof said === 'string' ? printable(said) : undefined;
+}
