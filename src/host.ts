@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { ExitCode, TtsError } from './error.ts';
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
@@ -46,7 +47,7 @@ export function hostOf(process: NodeJS.Process): Host {
     argv: process.argv.slice(2),
     env: process.env,
     get cwd() {
-      return process.cwd();
+      return workingFolder(process);
     },
     get home() {
       return homedir();
@@ -69,6 +70,18 @@ export function hostOf(process: NodeJS.Process): Host {
     off: (signal, listener) => void process.off(signal, listener),
     onExit: (listener) => void process.on('exit', listener),
   };
+}
+
+function workingFolder(process: NodeJS.Process): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    throw new TtsError('the working folder is gone', {
+      exitCode: ExitCode.usage,
+      hint: 'change to a folder that exists',
+      cause,
+    });
+  }
 }
 
 function isRunning(process: NodeJS.Process, pid: number): boolean {
