@@ -25,10 +25,12 @@ export function speakCommand(): Command {
   const command = new Command('tts').argument('[text...]').helpOption(false);
   return addRules(command, Object.keys(rules) as Name[])
     .addOption(
-      new Option('-f, --file <file|->').argParser((file: string, files: string[] = []) => [...files, file]),
+      new Option('-f, --file <file|->', 'read the text from a file').argParser(
+        (file: string, files: string[] = []) => [...files, file],
+      ),
     )
-    .addOption(new Option('-h, --help'))
-    .addOption(new Option('-V, --version'));
+    .addOption(new Option('-h, --help', 'help'))
+    .addOption(new Option('-V, --version', 'the version'));
 }
 
 /** Options for those of the settings that have one. */
@@ -59,8 +61,11 @@ export function parse(command: Command, argv: readonly string[]): Command {
       .configureOutput({ writeErr: () => {} })
       .parse(argv, { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) throw usage(error);
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    // Again without what stands behind "=": it hides from commander which option was meant, and may be a key.
+    const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
+    if (mistyped !== undefined) return parse(command, [mistyped]);
+    throw usage(error);
   }
 }
 
