@@ -1,0 +1,205 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { complete } from '../support/http-bytes.ts';
+import { type Ended, expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(200));
+
+/** Writes a file of the user's own config. */
+function userConfig(box: Sandbox, content: unknown, name = '.config/tts/config.json'): string {
+  const path = join(box.home, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  chmodSync(path, 0o600);
+  return path;
+}
+
+/** The speaker number that the service is asked for. */
+async function speakerOf(box: Sandbox, args: readonly string[] = [], options: RunOptions = {}) {
+  const server = await serveBytes(complete(wav));
+  const { TTS_SPEAKER: _, ...env } = named(server.url);
+  const run = await box.tts(['hi', ...args], { ...options, env: { ...env, ...options.env } });
+  expect(run).toMatchObject({ status: 0, stderr: '' });
+  return (server.requests[0]?.json as { speaker_no: number } | undefined)?.speaker_no;
+}
+
+async function refusedConfig(content: string, name: string): Promise<Ended> {
+  const box = new Sandbox();
+  box.file(name, content);
+  return box.tts(['hi'], { env: named('http://127.0.0.1:1') });
+}
+
+describe('precedence', () => {
+  it('is option, environment, project, user', async () => {
+    const box = new Sandbox();
+    userConfig(box, { speaker: 4 });
+    expect(await speakerOf(box)).toBe(4);
+    box.file('.ttsrc.json', '{"speaker":3}');
+    expect(await speakerOf(box)).toBe(3);
+    expect(await speakerOf(box, [], { env: { TTS_SPEAKER: '2' } })).toBe(2);
+    expect(await speakerOf(box, ['-s', '1'], { env: { TTS_SPEAKER: '2' } })).toBe(1);
+    expect(await speakerOf(box, [], { env: { TTS_SPEAKER: '' } })).toBe(3);
+  });
+
+  it('is decided for each setting by itself', async () => {
+    const box = new Sandbox();
+    userConfig(box, { speaker: 4, sampleRate: 8000 });
+    box.file('.ttsrc.json', '{"instructions":"calm"}');
+    const server = await serveBytes(complete(wav));
+    const { TTS_SPEAKER: _, ...env } = named(server.url);
+    expect(await box.tts(['hi', '--stream'], { env })).toMatchObject({ status: 0 });
+    expect(server.requests[0]?.json).toEqual({
+      text: 'hi',
+      speaker_no: 4,
+      config: { use_streaming_response: true, sample_rate: 8000, instructions: 'calm' },
+    });
+  });
+
+  it('refuses a bad value where it was said, even if it is of the weakest place', async () => {
+    const box = new Sandbox();
+    const path = userConfig(box, { timeout: 'long' });
+    const run = await box.tts(['hi'], { env: named('http://127.0.0.1:1') });
+    expectFailure(run, 2, /timeout/);
+    expect(run.stderr).toContain(path);
+    expect(run.stderr).toContain('"long"');
+    const inEnvironment = await new Sandbox().tts(['hi'], {
+      env: named('http://127.0.0.1:1', { TTS_SAMPLE_RATE: '1' }),
+    });
+    expectFailure(inEnvironment, 2, /TTS_SAMPLE_RATE: "1"/);
+  });
+});
+
+describe('a config file', () => {
+  it.each([
+    ['package.json', '{"name":"x","tts":{"speaker":9}}'],
+    ['.ttsrc', 'speaker: 9\n'],
+    ['.ttsrc', '{"speaker":9}'],
+    ['.ttsrc.json', '{"speaker":9}'],
+    ['.ttsrc.yaml', '# a comment\nspeaker: 9\n'],
+    ['.ttsrc.yml', 'speaker: 9\n'],
+    ['.config/ttsrc', 'speaker: 9\n'],
+    ['.config/ttsrc.json', '{"speaker":9}'],
+    ['.config/ttsrc.yaml', 'speaker: 9\n'],
+    ['.config/ttsrc.yml', 'speaker: 9\n'],
+    ['tts.config.json', '{"speaker":9}'],
+  ])('is found as %s, in the working folder and above', async (name, content) => {
+    const box = new Sandbox();
+    box.file(name, content);
+    box.file('deep/er/still/x');
+    expect(await speakerOf(box)).toBe(9);
+    expect(await speakerOf(box, [], { cwd: 'deep/er/still' })).toBe(9);
+  });
+
+  it('that is nearer wins', async () => {
+    const box = new Sandbox();
+    box.file('.ttsrc', 'speaker: 8');
+    box.file('deep/.ttsrc', 'speaker: 9');
+    expect(await speakerOf(box, [], { cwd: 'deep' })).toBe(9);
+  });
+
+  it('of another program or without a word to us is passed over', async () => {
+    const box = new Sandbox();
+    box.file('.ttsrc', 'speaker: 8');
+    box.file('deep/package.json', '{"name":"x","bin":{"tts":"x"}}');
+    box.file('deep/.config/other', '');
+    box.file('deep/er/.config', 'a file where a folder could be');
+    expect(await speakerOf(box, [], { cwd: 'deep' })).toBe(8);
+    expect(await speakerOf(box, [], { cwd: 'deep/er' })).toBe(8);
+  });
+
+  it.each(['config.json', 'config.yaml'])(
+    'of the user is found as %s, with XDG_CONFIG_HOME too',
+    async (name) => {
+      const box = new Sandbox();
+      userConfig(box, name.endsWith('json') ? '{"speaker":5}' : 'speaker: 5', `elsewhere/tts/${name}`);
+      userConfig(box, name.endsWith('json') ? '{"speaker":6}' : 'speaker: 6', `.config/tts/${name}`);
+      expect(await speakerOf(box)).toBe(6);
+      expect(await speakerOf(box, [], { env: { XDG_CONFIG_HOME: join(box.home, 'elsewhere') } })).toBe(5);
+    },
+  );
+
+  it('that is named is the only one', async () => {
+    const box = new Sandbox();
+    userConfig(box, { speaker: 4, sampleRate: 'wrong' });
+    box.file('.ttsrc', 'speakr: 3');
+    box.file('mine.yaml', 'speaker: 7');
+    expect(await speakerOf(box, ['--config', 'mine.yaml'])).toBe(7);
+    expect(await speakerOf(box, [], { env: { TTS_CONFIG: 'mine.yaml' } })).toBe(7);
+    const missing = await box.tts(['hi', '--config', 'missing.json'], { env: named('http://127.0.0.1:1') });
+    expectFailure(missing, 2, /missing\.json/);
+  });
+
+  it.each([
+    [
+      '.ttsrc.json',
+      '{"speeker":3}',
+      /unknown key "speeker" in .*\.ttsrc\.json\nhint: did you mean "speaker"/,
+    ],
+    [
+      '.ttsrc',
+      'sample_rate: 8000',
+      /unknown key "sample_rate" in .*\.ttsrc\nhint: did you mean "sampleRate"/,
+    ],
+    ['package.json', '{"tts":{"BASEURL":"x"}}', /unknown key "BASEURL".*\nhint: did you mean "baseUrl"/],
+    ['.ttsrc.json', '{"qqqqqqqqqqqq":3}', /unknown key "qqqqqqqqqqqq".*\nhint: .*speaker/],
+    ['.ttsrc.json', '{"sampleRate":"8000"}', /sampleRate in .*"8000" is not allowed/],
+    ['.ttsrc.json', '{"stream":"yes"}', /stream in .*"yes" is not allowed/],
+    ['.ttsrc.json', '{"retries":-1}', /retries in .*-1 is not allowed/],
+    ['.ttsrc.json', '{"speaker":null}', /speaker in .*null is not allowed/],
+    ['.ttsrc.json', '{"speaker":[1]}', /speaker in /],
+    ['.ttsrc.json', '{"speaker":', /cannot read the settings in .*\.ttsrc\.json/],
+    ['.ttsrc.yaml', 'a: [', /cannot read the settings in .*\.ttsrc\.yaml/],
+    ['.ttsrc.json', '[1]', /holds no settings/],
+    ['.ttsrc', 'just words', /holds no settings/],
+    ['.ttsrc.json', '{"$import":"other.json"}', /\$import in .* is not supported/],
+    ['.ttsrc.yaml', '$import: other.js', /\$import in .* is not supported/],
+    ['.ttsrc.json', '{"__proto__":{"speaker":1}}', /unknown key "__proto__"/],
+    ['.ttsrc.json', '{"constructor":1}', /unknown key "constructor"/],
+  ])('that is wrong is an error with file, key and the right name: %s %s', async (name, content, message) => {
+    expectFailure(await refusedConfig(content, name), 2, message);
+  });
+
+  it('never runs code, wherever it lies', async () => {
+    const box = new Sandbox();
+    const spy = `require('node:fs').writeFileSync(${JSON.stringify(box.path('ran'))}, 'x'); module.exports = {speaker: 1};`;
+    const places = ['.ttsrc', '.config/ttsrc', 'tts.config', '.config/config', '.config/tts.config'];
+    for (const place of places)
+      for (const ending of ['.js', '.cjs', '.ts', '.mjs'])
+        box.file(
+          place + ending,
+          ending === '.mjs' ? `import fs from 'node:fs'; fs.writeFileSync('ran', 'x')` : spy,
+        );
+    userConfig(box, spy, '.config/tts/config.js');
+    box.file('.config/config.json', '{"cosmiconfig":{"searchPlaces":[".ttsrc.js"]}}');
+    box.file('package.json', '{"cosmiconfig":{"searchPlaces":[".ttsrc.js"]}}');
+    expect(await speakerOf(box, ['-s', '2'])).toBe(2);
+    const asked = await box.tts(['hi', '--config', '.ttsrc.js'], { env: named('http://127.0.0.1:1') });
+    expectFailure(asked, 2, /\.ttsrc\.js/);
+    expect(box.list()).not.toContain('ran');
+  });
+
+  it.each(['!!js/function "function () {}"', '!!js/undefined ""', '!<tag:yaml.org,2002:js/regexp> /x/'])(
+    'has no types but those of data: %s',
+    async (value) => {
+      expectFailure(await refusedConfig(`speaker: ${value}`, '.ttsrc.yaml'), 2, /\.ttsrc\.yaml/);
+    },
+  );
+
+  it('does not matter to help and version, however wrong', async () => {
+    const box = new Sandbox();
+    box.file('.ttsrc', 'speeker: 3');
+    expect((await box.tts(['--version'])).status).toBe(0);
+    expect((await box.tts(['--help'])).status).toBe(0);
+  });
+});
+
+describe('a working folder', () => {
+  it('that was removed is an error of the user, not of the tool', async () => {
+    const run = await new Sandbox().shell('mkdir gone && cd gone && rmdir ../gone && tts hi -o /dev/null');
+    expect(run.stderr).not.toContain('defect');
+    expect(run.status).not.toBe(1);
+  });
+});

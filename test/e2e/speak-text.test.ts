@@ -1,0 +1,216 @@
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { complete } from '../support/http-bytes.ts';
+import { expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(200));
+
+/** Runs in a sandbox with files; `spoken` is what the service was asked for. */
+async function speaking(
+  args: readonly string[],
+  { files = {}, ...options }: RunOptions & { files?: Readonly<Record<string, string | Uint8Array>> } = {},
+) {
+  const server = await serveBytes(complete(wav));
+  const box = new Sandbox();
+  for (const [name, content] of Object.entries(files)) box.file(name, content);
+  const run = await box.tts(args, { ...options, env: named(server.url) });
+  const spoken = server.requests.map(({ json }) => (json as { text: string }).text);
+  return { run, spoken };
+}
+
+/** The one text that is spoken. */
+async function textOf(...input: Parameters<typeof speaking>): Promise<string | undefined> {
+  const { run, spoken } = await speaking(...input);
+  expect(run).toMatchObject({ status: 0, stderr: '' });
+  expect(spoken).toHaveLength(1);
+  return spoken[0];
+}
+
+async function refused(input: Parameters<typeof speaking>, message: RegExp) {
+  const { run, spoken } = await speaking(...input);
+  expectFailure(run, 2, message);
+  expect(spoken).toEqual([]);
+  return run;
+}
+
+const utf16 = (text: string, order: 'le' | 'be') => {
+  const bytes = Buffer.from(`\ufeff${text}`, 'utf16le');
+  return order === 'le' ? bytes : bytes.swap16();
+};
+
+describe('the text', () => {
+  it('is the words, joined by one space', async () => {
+    expect(await textOf(['hello', 'big   wide', 'world'])).toBe('hello big   wide world');
+  });
+
+  it('may stand among options, in any place', async () => {
+    expect(await textOf(['--stream', 'one', '-s', '3', 'two', '--timeout=5', 'three'])).toBe('one two three');
+  });
+
+  it('comes from stdin where there are no words, and with -f -', async () => {
+    expect(await textOf([], { stdin: 'from a pipe\n' })).toBe('from a pipe');
+    expect(await textOf(['speak'], { stdin: 'from a pipe\n' })).toBe('from a pipe');
+    expect(await textOf(['-f', '-'], { stdin: 'from a pipe\n' })).toBe('from a pipe');
+  });
+
+  it('does not come from stdin where there are words', async () => {
+    expect(await textOf(['words'], { stdin: 'a pipe' })).toBe('words');
+    expect(await textOf(['words'], { stdin: 'open' })).toBe('words');
+  });
+
+  it('is all of the files, in their order, with stdin among them', async () => {
+    const files = { 'a.txt': 'First.', 'b.txt': 'Third.' };
+    const { run, spoken } = await speaking(['-f', 'a.txt', '-f', '-', '--file=b.txt'], {
+      files,
+      stdin: 'Second.',
+    });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(spoken.join(' ').split(/\s+/)).toEqual(['First.', 'Second.', 'Third.']);
+  });
+
+  it.each([
+    ['a byte order mark', '\ufeffhello', 'hello'],
+    ['UTF-16, little end first', utf16('hé 你', 'le'), 'hé 你'],
+    ['UTF-16, big end first', utf16('hé 你', 'be'), 'hé 你'],
+    ['CRLF', 'one\r\ntwo\r\n', 'one\ntwo'],
+    ['characters beyond 16 bits', '👩‍👩‍👧 𝄞', '👩‍👩‍👧 𝄞'],
+  ])('is read as what it is: %s', async (_, content, expected) => {
+    const normal = (text: string | undefined) => text?.replace(/\s+/g, ' ');
+    expect(normal(await textOf(['-f', 'a.txt'], { files: { 'a.txt': content } }))).toBe(normal(expected));
+    expect(normal(await textOf([], { stdin: content }))).toBe(normal(expected));
+  });
+
+  it.each([
+    ['Latin-1', Buffer.from('caf\xe9 ol\xe9', 'latin1'), 3],
+    ['a lone continuation byte', Buffer.from([0x61, 0x80]), 1],
+    ['a NUL', Buffer.from('ab\0cd'), 2],
+    ['a cut character', Buffer.from('né').subarray(0, 2), 1],
+    ['a bad byte far in', Buffer.concat([Buffer.alloc(900, 'word '), Buffer.from([0xff])]), 900],
+  ])('that is not text is refused with its offset, and nothing is sent: %s', async (_, content, offset) => {
+    const files = { 'a.txt': 'fine', 'odd.txt': content };
+    const at = `.* offset ${offset}\\b`;
+    await refused([['-f', 'a.txt', '-f', 'odd.txt'], { files }], new RegExp(`odd\\.txt${at}`));
+    await refused([[], { stdin: content }], new RegExp(`stdin${at}`));
+  });
+
+  it.each([
+    ['no words', [''], {}],
+    ['blank words', ['  ', '\n'], {}],
+    ['an empty stdin', [], { stdin: '' }],
+    ['a blank stdin', [], { stdin: ' \n\t\r\n\u00a0' }],
+    ['an empty file', ['-f', 'a.txt'], { files: { 'a.txt': '' } }],
+    ['a mark alone', ['-f', 'a.txt'], { files: { 'a.txt': '\ufeff\n' } }],
+    ['no stdin', [], {}],
+  ])('that is blank is nothing to say: %s', async (_, args, options) => {
+    await refused([args, options], /nothing to say/);
+  });
+
+  it('cannot be words and -f together, whatever their order', async () => {
+    const options = { files: { 'a.txt': 'hi' } };
+    await refused([['word', '-f', 'a.txt'], options], /twice/);
+    await refused([['-f', 'a.txt', 'word'], options], /twice/);
+    await refused([['-f', '-', '-f', '-'], { stdin: 'x' }], /twice/);
+  });
+
+  it('that cannot be read is refused, with its name', async () => {
+    await refused([['-f', 'missing.txt']], /missing\.txt: there is no such file/);
+    await refused([['-f', '.']], /folder/);
+  });
+});
+
+describe('the command line', () => {
+  it('speaks what stands behind --', async () => {
+    expect(await textOf(['--', '--help', '-s', 'serve'])).toBe('--help -s serve');
+    expect(await textOf(['one', '--', '-x'])).toBe('one -x');
+    expect(await textOf(['--', '--json'])).toBe('--json');
+  });
+
+  it('speaks the name of a command behind "speak"', async () => {
+    expect(await textOf(['speak', 'serve'])).toBe('serve');
+    expect(await textOf(['speak', 'speak'])).toBe('speak');
+    expect(await textOf(['-s', '1', 'serve'])).toBe('serve');
+  });
+
+  it.each([
+    [['--spekaer', '3', 'hi'], '--speaker'],
+    [['hi', '--strem'], '--stream'],
+    [['hi', '--base-ulr=http://x'], '--base-url'],
+    [['hi', '--outptu', 'x'], '--output'],
+    [['speak', 'hi', '--no-colbber'], '--no-clobber'],
+  ])('never speaks an unknown option, and suggests the nearest: %j', async (args, nearest) => {
+    const run = await refused([args], /unknown option/);
+    expect(run.stderr).toContain(nearest);
+  });
+
+  it.each([[['-x', 'hi']], [['hi', '--qqqqqqqq']]])(
+    'never speaks an unknown option that is near to none, and says how to: %j',
+    async (args) => {
+      const run = await refused([args], /unknown option/);
+      expect(run.stderr).toMatch(/hint: .*--/);
+    },
+  );
+
+  it('does not show what was meant for an option that is mistyped: it may be a key', async () => {
+    const run = await refused([['hi', '--api-kye=s3cr3tk3y']], /unknown option '--api-kye'/);
+    expect(run.stderr).not.toContain('s3cr3tk3y');
+  });
+
+  it.each([
+    [['hi', '-s'], /-s/],
+    [['hi', '-o'], /-o/],
+    [['hi', '-r', '7999'], /--sample-rate: "7999".*8000 to 48000/],
+    [['hi', '-r', '48001'], /--sample-rate/],
+    [['hi', '-r', 'fast'], /--sample-rate: "fast"/],
+    [['hi', '--timeout', '0'], /--timeout/],
+    [['hi', '--timeout', '-1'], /--timeout/],
+    [['hi', '--timeout', '1e3'], /--timeout/],
+    [['hi', '--retries', '1.5'], /--retries/],
+    [['hi', '--retries', 'many'], /--retries/],
+    [['hi', '-s', '-1'], /--speaker/],
+    [['hi', '-s', '1.5'], /--speaker/],
+    [['hi', '-i', ' '], /--instructions/],
+    [['hi', '--base-url', 'example.com'], /--base-url: "example\.com"/],
+    [['hi', '-o', ''], /--output/],
+    [['hi', '--stream=maybe'], /--stream/],
+  ])('refuses a bad value before anything is sent, naming it: %j', async (args, message) => {
+    await refused([args], message);
+  });
+
+  it('prints help and version on stdout, asked for anywhere', async () => {
+    const box = new Sandbox();
+    const { version } = JSON.parse(
+      `${await import('node:fs').then(({ readFileSync }) => readFileSync('package.json'))}`,
+    );
+    for (const args of [['--version'], ['-V'], ['hi', '--version'], ['speak', '-V']])
+      expect(await box.tts(args)).toMatchObject({
+        status: 0,
+        stderr: '',
+        stdout: Buffer.from(`${version}\n`),
+      });
+    for (const args of [['--help'], ['-h'], ['hi', '-h'], ['speak', '--help']]) {
+      const run = await box.tts(args);
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      expect(run.stdout.toString()).toContain('--speaker');
+    }
+  });
+
+  it('has a help that fits one screen, examples first', async () => {
+    const lines = (await new Sandbox().tts(['--help'])).stdout.toString().trimEnd().split('\n');
+    expect(lines.length).toBeLessThanOrEqual(24);
+    expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+    expect(lines.findIndex((line) => line.includes('tts "'))).toBeLessThan(
+      lines.findIndex((line) => line.includes('--speaker')),
+    );
+  });
+
+  it('asks for a speaker where the service is not the built-in one', async () => {
+    const server = await serveBytes(complete(wav));
+    const run = await new Sandbox().tts(['hi'], {
+      env: { TTS_BASE_URL: server.url, TTS_API_KEY: 'some-key' },
+    });
+    expectFailure(run, 2, /speaker/);
+    expect(run.stderr).toMatch(/hint: .*TTS_SPEAKER/);
+    expect(server.requests).toHaveLength(0);
+  });
+});
