@@ -1,4 +1,6 @@
-export interface Passage {
+export interface Passage<T> {
+  /** Sees every item before the reader does. */
+  readonly each?: (item: T) => void;
   /** Runs once, at the end, at an error, or when the reader leaves, be it before the first item. */
   readonly release?: () => void | Promise<void>;
   /** Makes of an error of the source the one that the reader gets. */
@@ -11,7 +13,7 @@ export interface Passage {
  */
 export function passing<T>(
   source: AsyncIterable<T>,
-  { release, explain }: Passage,
+  { each, release, explain }: Passage<T>,
 ): AsyncIterableIterator<T, undefined> {
   const items = source[Symbol.asyncIterator]();
   let released: void | Promise<void>;
@@ -22,7 +24,10 @@ export function passing<T>(
     return released;
   };
   const pass = async (next: IteratorResult<T, unknown>): Promise<IteratorResult<T, undefined>> => {
-    if (!next.done) return next;
+    if (!next.done) {
+      each?.(next.value);
+      return next;
+    }
     await releaseOnce();
     return { done: true, value: undefined };
   };

@@ -12,7 +12,12 @@ export function* silence(format: PcmFormat, seconds: number): Generator<Uint8Arr
   const piece = new Uint8Array(MAX_PIECE_BYTES - (MAX_PIECE_BYTES % frame));
   // Integers of 8 bits are unsigned in WAV: their middle is not zero.
   if (format.bitsPerSample === 8) piece.fill(0x80);
-  for (let left = Math.round(format.sampleRate * seconds) * frame; left > 0; left -= piece.length) {
+  for (let left = silentFrames(format, seconds) * frame; left > 0; left -= piece.length) {
     yield piece.subarray(0, left);
   }
+}
+
+/** Frames that a silence takes. */
+export function silentFrames({ sampleRate }: PcmFormat, seconds: number): number {
+  return Math.round(sampleRate * seconds);
 }

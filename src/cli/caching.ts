@@ -1,21 +1,26 @@
 import { cached } from '../cache/cached.ts';
 import { segmentKey } from '../cache/key.ts';
-import { openStore } from '../cache/store.ts';
+import { openStore, type Store } from '../cache/store.ts';
 import { segmentFolder } from '../settings/folders.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Context } from './commands.ts';
 import type { Caching } from './connect.ts';
 
 /** The segment cache as the settings want it; `undefined`, after a warning, where there is no place for it. */
-export async function openCaching(
-  settings: Settings,
+export function openSegments(
+  { cacheSize }: Pick<Settings, 'cacheSize'>,
   { host, notices }: Context,
-): Promise<Caching | undefined> {
-  const store = await openStore({
+): Promise<Store | undefined> {
+  return openStore({
     folder: segmentFolder(host),
-    maxBytes: settings.cacheSize.value,
+    maxBytes: cacheSize.value,
     warn: (text) => notices.warn(text),
   });
+}
+
+/** What puts it around a client. */
+export async function openCaching(settings: Settings, context: Context): Promise<Caching | undefined> {
+  const store = await openSegments(settings, context);
   return (
     store && {
       around: (synthesize, spoken, tell) =>

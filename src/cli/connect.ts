@@ -45,13 +45,7 @@ export async function connect(
     connections: concurrency,
     timeoutMs,
   });
-  const voice = {
-    speaker,
-    stream: settings.stream?.value,
-    sampleRate: settings.sampleRate?.value,
-    instructions: settings.instructions?.value,
-    callbackUrl: settings.callbackUrl?.value.href,
-  };
+  const voice = voiceOf(settings, speaker);
   const synthesize = createClient({
     ...service,
     transport,
@@ -67,5 +61,16 @@ export async function connect(
       await transport.close();
       await caching?.close();
     },
+  };
+}
+
+/** What the settings want of a service. */
+export function voiceOf(settings: Settings, speaker: number): Voice {
+  return {
+    speaker,
+    stream: settings.stream?.value,
+    sampleRate: settings.sampleRate?.value,
+    instructions: settings.instructions?.value,
+    callbackUrl: settings.callbackUrl?.value.href,
   };
 }

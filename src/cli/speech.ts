@@ -1,23 +1,21 @@
 import { ExitCode } from '../error.ts';
 import { deliver } from '../pipeline/deliver.ts';
+import type { Part } from '../pipeline/look-ahead.ts';
 import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
 import { openSink } from '../sink/open.ts';
-import type { Sink } from '../sink/sink.ts';
-import type { SegmentOptions } from '../text/segment.ts';
-import { readSegments } from '../text/source.ts';
-import type { CommandLine } from './command-line.ts';
+import type { Delivery, Sink } from '../sink/sink.ts';
+import type { Subtitles } from '../subtitles/subtitles.ts';
 import type { Context } from './commands.ts';
 import { type Connection, connect, type ServiceEvent } from './connect.ts';
 import { describe } from './describe.ts';
 import type { Notices } from './notices.ts';
-import { chooseService, type NamedService } from './service.ts';
+import { segmentOptions } from './segmenting.ts';
+import { chooseService } from './service.ts';
 import { settle } from './settle.ts';
 import { Tally } from './tally.ts';
-
-/** What was asked for on the command line. */
-type Order = Pick<CommandLine, 'flags' | 'words' | 'files'>;
+import { isKept, type Order, readText, type Task } from './task.ts';
 
 /** Bytes that parts may hold while they wait for their turn. */
 const BUDGET_BYTES = 64 * 2 ** 20;
@@ -27,54 +25,64 @@ const WINDOW = 2;
 
 /** From text to sound: everything that can be known to be wrong is found before a service is asked for anything. */
 export async function speak(order: Order, context: Context): Promise<number> {
-  const { host, notices, signal } = context;
+  const { host, notices } = context;
+  const tally = new Tally();
   const { settings: said, files } = await settle(order, context);
   const service = chooseService(said, { host, notices, files });
   const { no: speaker, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
-  const sink = await openSink(
-    { output: settings.output?.value ?? '-', clobber: settings.clobber.value },
-    host,
-    signal,
-  );
+  const task = { order, settings, service, speaker };
+  if (settings.dryRun.value) return (await import('./dry-run.ts')).dryRun(task, context);
+  const outputs = await openOutputs(settings, context);
   try {
-    return await withService({ service, settings, speaker }, context, (connection, tally) =>
-      run({ order, settings, sink, connection, tally }, context),
-    );
+    return await withService(task, context, {
+      tally,
+      use: (connection) => run({ ...task, ...outputs, tally, connection }, context),
+    });
   } catch (error) {
-    await sink.discard();
+    await outputs.sink.discard();
+    throw error;
+  } finally {
+    outputs.subtitles?.discard();
+  }
+}
+
+interface Outputs {
+  readonly sink: Sink;
+  readonly subtitles: Subtitles | undefined;
+}
+
+async function openOutputs(settings: Settings, { host, signal }: Context): Promise<Outputs> {
+  const subtitles =
+    settings.subtitles && (await import('../subtitles/open.ts')).openSubtitles(settings, host);
+  try {
+    const output = settings.output?.value ?? '-';
+    return { subtitles, sink: await openSink({ output, clobber: settings.clobber.value }, host, signal) };
+  } catch (error) {
+    subtitles?.discard();
     throw error;
   }
 }
 
-interface Choice {
-  readonly service: NamedService | undefined;
-  readonly settings: Settings;
-  readonly speaker: number;
+interface Use {
+  readonly tally: Tally;
+  readonly use: (connection: Connection) => Promise<number>;
 }
 
-type Use = (connection: Connection, tally: Tally) => Promise<number>;
-
-/**
- * Connects to the service, the built-in one if no other is named, for as long as it is used. What the built-in one says
- * costs nothing, and is not kept.
- */
-async function withService(
-  { service, settings, speaker }: Choice,
-  context: Context,
-  use: Use,
-): Promise<number> {
+/** Connects to the service, the built-in one if no other is named, for as long as it is used. */
+async function withService(task: Task, context: Context, { tally, use }: Use): Promise<number> {
+  const { service, settings, speaker } = task;
   const { notices } = context;
-  const tally = new Tally();
   const target = service ? { ...service, close: async () => {} } : await startOwn(notices);
   const tell = (event: ServiceEvent) => {
     tally.event(event);
     notices.detail(() => describe(event));
   };
-  const isKept = service && settings.cache.value && !settings.callbackUrl;
-  const caching = isKept ? await (await import('./caching.ts')).openCaching(settings, context) : undefined;
+  const caching = isKept(task)
+    ? await (await import('./caching.ts')).openCaching(settings, context)
+    : undefined;
   const connection = await connect(target, settings, { speaker, tell, caching });
   try {
-    return await use(connection, tally);
+    return await use(connection);
   } finally {
     await connection.close();
     await target.close();
@@ -89,39 +97,37 @@ async function startOwn(notices: Notices) {
   return startBuiltIn();
 }
 
-interface Job {
-  readonly order: Order;
-  readonly settings: Settings;
-  readonly sink: Sink;
+interface Job extends Task, Outputs {
   readonly connection: Connection;
   readonly tally: Tally;
 }
 
-async function run(
-  { order, settings, sink, connection, tally }: Job,
-  { host, notices, signal }: Context,
-): Promise<number> {
-  const input = { words: order.words, files: order.files, cwd: host.cwd, stdin: () => host.stdin.stream };
-  const options = segmentOptions(settings, sink);
+async function run(job: Job, { host, notices, signal }: Context): Promise<number> {
+  const { order, settings, sink, subtitles, connection, tally } = job;
   const delivery = await deliver({
-    segments: (until) => readSegments(input, options, until),
+    segments: (until) => readText(order, segmentOptions(settings, sink.isLive), host, until),
     synthesize: connection.synthesize,
     window: WINDOW * settings.concurrency.value,
     budgetBytes: BUDGET_BYTES,
     paragraphPause: settings.paragraphPause.value,
     sink,
     signal,
-    watch(part) {
-      tally.part(part.segment);
-      return part;
+    watch: (part: Part) => {
+      const counted = tally.part(part);
+      return subtitles ? subtitles.watch(counted) : counted;
     },
   });
-  if (!delivery) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
+  if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
+  report(job, delivery, notices);
+  if (settings.json.value)
+    (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
   return ExitCode.ok;
 }
 
-/** A text that goes to a callback is sent whole; one that is heard at once begins with its first sentence. */
-function segmentOptions({ callbackUrl, maxChars }: Settings, { isLive }: Sink): SegmentOptions {
-  if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'full' };
-  return { maxChars: maxChars.value, pace: isLive ? 'ramp' : 'full' };
+/** What a person would like to know of a run that went well. */
+function report({ settings, tally }: Job, delivery: Delivery | undefined, notices: Notices): void {
+  const { fromCache, segments, requests } = tally;
+  if (!delivery) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
+  else if (fromCache > 0 && requests === 0) notices.note('nothing was asked for: all of it was in the cache');
+  else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments were in the cache`);
 }

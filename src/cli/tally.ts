@@ -1,5 +1,7 @@
+import { passing } from '../audio/passing.ts';
+import type { PcmFormat } from '../audio/pcm.ts';
+import type { Part } from '../pipeline/look-ahead.ts';
 import { countCodePoints } from '../text/code-points.ts';
-import type { Segment } from '../text/segment.ts';
 import type { ServiceEvent } from './connect.ts';
 
 /** What a run came to, counted while it goes on. */
@@ -9,6 +11,7 @@ export class Tally {
   requests = 0;
   retries = 0;
   fromCache = 0;
+  format: PcmFormat | undefined;
   /** Milliseconds from the start to the first sound, once there is some. */
   firstAudio: number | undefined;
   readonly #started = performance.now();
@@ -17,13 +20,17 @@ export class Tally {
     return performance.now() - this.#started;
   }
 
-  heard(): void {
-    this.firstAudio ??= this.elapsed;
-  }
-
-  part({ text }: Segment): void {
+  /** Counts a part when its turn has come, and sees the first sound. */
+  part(part: Part): Part {
+    const { segment, speech } = part;
     this.segments += 1;
-    this.characters += countCodePoints(text);
+    this.characters += countCodePoints(segment.text);
+    this.format ??= speech?.format;
+    if (!speech || this.firstAudio !== undefined) return part;
+    const heard = () => {
+      this.firstAudio ??= this.elapsed;
+    };
+    return { segment, speech: { ...speech, pcm: passing(speech.pcm, { each: heard }) } };
   }
 
   event(event: ServiceEvent): void {

@@ -170,6 +170,24 @@ export const rules = {
     otherwise: '1 GiB',
     help: 'what the cache may hold',
   }),
+  subtitles: rule({
+    kind: words,
+    flags: '--subtitles <file>',
+    otherwise: 'none',
+    help: 'when what is heard: .srt, .vtt or .json',
+  }),
+  dryRun: rule({
+    kind: toggle,
+    flags: '--dry-run',
+    fallback: false,
+    help: 'send nothing: tell what a run would cost',
+  }),
+  pricePer1000Chars: rule({
+    kind: number({ min: 0, max: 1_000_000 }),
+    key: 'pricePer1000Chars',
+    otherwise: 'no price is told',
+    help: 'what 1000 characters cost, for --dry-run',
+  }),
   timeout: rule({
     kind: number({ min: 0.001, max: 86_400, unit: 'seconds' }),
     flags: '--timeout <seconds>',

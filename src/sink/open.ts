@@ -17,6 +17,11 @@ export interface OutputOptions {
   readonly clobber: boolean;
 }
 
+/** Whether `-o` says standard output. */
+export function isStdout(output: string): boolean {
+  return STDOUT.has(output);
+}
+
 /**
  * The sink for what `-o` says: a file, standard output, or a named pipe or a device, which is just written.
  * @throws TtsError (output) when it cannot be written
@@ -26,7 +31,7 @@ export async function openSink(
   host: Host,
   signal: AbortSignal,
 ): Promise<Sink> {
-  if (STDOUT.has(output)) return stdoutSink(host.stdout);
+  if (isStdout(output)) return stdoutSink(host.stdout);
   const path = resolve(host.cwd, output);
   try {
     const old = lookAt(path, output);
@@ -38,7 +43,8 @@ export async function openSink(
   }
 }
 
-function lookAt(path: string, name: string): Stats | undefined {
+/** What is there now; a folder is an error. */
+export function lookAt(path: string, name: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() || (!stats && /[/\\]$/.test(name)))
     throw Object.assign(new Error('a folder'), { code: 'EISDIR' });

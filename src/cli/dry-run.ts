@@ -1,0 +1,108 @@
+import { segmentKey } from '../cache/key.ts';
+import type { Store } from '../cache/store.ts';
+import { requestBody } from '../client/body.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import { isStdout } from '../sink/open.ts';
+import { stdoutSink } from '../sink/stdout.ts';
+import { countCodePoints } from '../text/code-points.ts';
+import type { Segment } from '../text/segment.ts';
+import { openSegments } from './caching.ts';
+import type { Context } from './commands.ts';
+import { voiceOf } from './connect.ts';
+import { segmentOptions } from './segmenting.ts';
+import { isKept, readText, type Task } from './task.ts';
+import { tell } from './tell.ts';
+
+/** So many request bodies are shown with `--verbose`. */
+const SHOWN_BODIES = 3;
+
+/** What a run would cost. Nothing is sent, and nothing is written but this. */
+export async function dryRun(task: Task, context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  const { service, settings, speaker } = task;
+  const output = settings.output?.value ?? '-';
+  const isLive = isStdout(output) && (host.stdout.isTTY || stdoutSink(host.stdout).isLive);
+  const voice = voiceOf(settings, speaker);
+  const store = isKept(task) ? await openSegments(settings, context) : undefined;
+  const count = new Count(
+    store && service && { store, keyOf: (text) => segmentKey({ ...voice, url: service.url }, text) },
+  );
+  const bodies: string[] = [];
+  for await (const segment of readText(task.order, segmentOptions(settings, isLive), host, signal)) {
+    await count.add(segment);
+    if (settings.verbose.value && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, voice));
+  }
+  if (count.segments === 0)
+    throw new TtsError('nothing to say', { exitCode: ExitCode.usage, hint: 'the text is blank' });
+  const price = settings.pricePer1000Chars?.value;
+  const cost = { ...count.result, ...(price !== undefined && { price: count.priceAt(price) }) };
+  tell(host.stdout, notices.redact(settings.json.value ? inJson(cost, bodies) : inWords(cost, bodies)));
+  return ExitCode.ok;
+}
+
+interface Kept {
+  readonly store: Store;
+  readonly keyOf: (text: string) => string;
+}
+
+/** A text that comes twice is asked for once, where segments are kept. */
+class Count {
+  segments = 0;
+  readonly #kept: Kept | undefined;
+  readonly #seen = new Set<string>();
+  #characters = 0;
+  #inCache = 0;
+  #charactersToSend = 0;
+
+  constructor(kept: Kept | undefined) {
+    this.#kept = kept;
+  }
+
+  get result() {
+    const { segments } = this;
+    const [characters, inCache] = [this.#characters, this.#inCache];
+    return { characters, segments, requests: segments - inCache, inCache };
+  }
+
+  /** What the requests cost, exact to a ten-thousandth. */
+  priceAt(per1000: number): number {
+    return Math.round(this.#charactersToSend * per1000 * 10) / 10_000;
+  }
+
+  async add({ text }: Segment): Promise<void> {
+    const characters = countCodePoints(text);
+    this.segments += 1;
+    this.#characters += characters;
+    if (await this.#isKept(text)) this.#inCache += 1;
+    else this.#charactersToSend += characters;
+  }
+
+  async #isKept(text: string): Promise<boolean> {
+    if (!this.#kept) return false;
+    const key = this.#kept.keyOf(text);
+    const kept = this.#seen.has(key) || (await this.#kept.store.has(key));
+    this.#seen.add(key);
+    return kept;
+  }
+}
+
+type Cost = Count['result'] & { readonly price?: number };
+
+function inJson(cost: Cost, bodies: readonly string[]): string {
+  const shown = bodies.length > 0 && { bodies: bodies.map((body) => JSON.parse(body)) };
+  return JSON.stringify({ dryRun: true, ...cost, ...shown });
+}
+
+function inWords(
+  { characters, segments, requests, inCache, price }: Cost,
+  bodies: readonly string[],
+): string {
+  return [
+    `characters  ${characters}`,
+    `segments    ${segments}`,
+    `in cache    ${inCache}`,
+    `requests    ${requests}`,
+    ...(price === undefined ? [] : [`price       ${price}`]),
+    ...bodies,
+  ].join('\n');
+}

@@ -1,0 +1,33 @@
+import type { Host } from '../host.ts';
+import type { Settings } from '../settings/resolve.ts';
+import type { Segment, SegmentOptions } from '../text/segment.ts';
+import { readSegments } from '../text/source.ts';
+import type { CommandLine } from './command-line.ts';
+import type { NamedService } from './service.ts';
+
+/** What was asked for on the command line. */
+export type Order = Pick<CommandLine, 'flags' | 'words' | 'files'>;
+
+/** What is to be spoken, how, and by whom. */
+export interface Task {
+  readonly order: Order;
+  readonly settings: Settings;
+  /** `undefined` for the built-in one. */
+  readonly service: NamedService | undefined;
+  readonly speaker: number;
+}
+
+/** The text of an order, in segments. */
+export function readText(
+  { words, files }: Order,
+  options: SegmentOptions,
+  { cwd, stdin }: Pick<Host, 'cwd' | 'stdin'>,
+  signal: AbortSignal,
+): AsyncIterable<Segment> {
+  return readSegments({ words, files, cwd, stdin: () => stdin.stream }, options, signal);
+}
+
+/** Whether segments are kept. What the built-in service says costs nothing, and what goes elsewhere is not here to keep. */
+export function isKept({ service, settings }: Task): boolean {
+  return service !== undefined && settings.cache.value && !settings.callbackUrl;
+}

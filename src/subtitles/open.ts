@@ -1,0 +1,45 @@
+import { resolve } from 'node:path';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { lookAt } from '../sink/open.ts';
+import { PartFile } from '../sink/part-file.ts';
+import { unwritable } from '../sink/unwritable.ts';
+import { styleOf } from './style.ts';
+import { Subtitles } from './subtitles.ts';
+
+type Asked = Pick<Settings, 'subtitles' | 'callbackUrl' | 'clobber' | 'paragraphPause'>;
+
+/**
+ * The subtitles that `--subtitles` asks for, if it does.
+ * @throws TtsError (usage, output) when they cannot be written
+ */
+export function openSubtitles(
+  { subtitles, callbackUrl, clobber, paragraphPause }: Asked,
+  host: Pick<Host, 'cwd' | 'pid' | 'isRunning'>,
+): Subtitles | undefined {
+  if (!subtitles) return undefined;
+  const name = subtitles.value;
+  const style = styleOf(name);
+  if (!style) throw usage(`--subtitles: ${name} ends in none of .srt, .vtt and .json`, 'the ending decides');
+  if (callbackUrl)
+    throw usage(
+      'there are no subtitles with --callback-url',
+      'leave out one of the two: the sound goes elsewhere, and only what is heard here can be timed',
+    );
+  const path = resolve(host.cwd, name);
+  try {
+    const old = lookAt(path, name);
+    const file = new PartFile({
+      ...{ name, path, old, clobber: clobber.value, pid: host.pid },
+      isRunning: (pid) => host.isRunning(pid),
+    });
+    return new Subtitles({ file, name, style, paragraphPause: paragraphPause.value });
+  } catch (error) {
+    throw unwritable(name, error);
+  }
+}
+
+function usage(message: string, hint: string): TtsError {
+  return new TtsError(message, { exitCode: ExitCode.usage, hint });
+}
