@@ -3,7 +3,7 @@ import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { exposedFiles } from '../settings/exposed.ts';
 import type { ConfigFile } from '../settings/file.ts';
-import { assertKeyMayGo, findKey } from '../settings/key.ts';
+import { assertKeyMayGo, assertProxyMaySee, findKey } from '../settings/key.ts';
 import { chooseProxy } from '../settings/proxy.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Notices } from './notices.ts';
@@ -31,7 +31,7 @@ export function chooseService(
   settings: Settings,
   { host, notices, files }: Source,
 ): NamedService | undefined {
-  const { baseUrl, proxy } = settings;
+  const { baseUrl } = settings;
   for (const path of exposedFiles(files, host.platform))
     notices.warn(`${path} holds a key and can be read by others: chmod 600 ${path}`);
   const key = findKey(settings, { cwd: host.cwd, home: host.home, files });
@@ -51,6 +51,8 @@ export function chooseService(
   assertKeyMayGo(key, baseUrl, settings);
   const url = new URL(baseUrl.value);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/tts`;
-  if (proxy) notices.hide(proxy.value.password);
-  return { url, key: key.value, keyOrigin: key.origin.name, proxy: chooseProxy(settings, host.env, url) };
+  const proxy = chooseProxy(settings, host.env, url);
+  if (proxy) notices.hide(proxy.url.password);
+  assertProxyMaySee(key, url, proxy?.origin);
+  return { url, key: key.value, keyOrigin: key.origin.name, proxy };
 }

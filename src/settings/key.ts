@@ -94,15 +94,19 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
       `the key is not sent over plain http to ${base.value.host}: others could read it on the way`,
       'use https://, or --allow-insecure-http if you mean it',
     );
-  if (
-    base.value.protocol === 'http:' &&
-    settings.proxy?.origin.place === 'project' &&
-    key.origin.place !== 'project'
-  )
-    throw usage(
-      `the key from ${key.origin.name} is not sent through the proxy that ${settings.proxy.origin.name} names`,
-      'name the proxy yourself, with --proxy or HTTP_PROXY',
-    );
+}
+
+/**
+ * Refuses to send a key through a proxy that somebody else named and that would see it.
+ * @param proxy who named the proxy that is used
+ * @throws TtsError (usage)
+ */
+export function assertProxyMaySee(key: Key, base: URL, proxy: Origin | undefined): void {
+  if (base.protocol === 'https:' || proxy?.place !== 'project' || key.origin.place === 'project') return;
+  throw usage(
+    `the key from ${key.origin.name} is not sent through the proxy that ${proxy.name} names`,
+    'name the proxy yourself, with --proxy or HTTP_PROXY',
+  );
 }
 
 function mayLearn(key: Origin, base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
