@@ -60,7 +60,10 @@ export class Notices {
 
   /** Text without the secrets, for output elsewhere than here. */
   redact(text: string): string {
-    return [...this.#secrets].reduce((safe, secret) => safe.replaceAll(secret, '***'), text);
+    return [...this.#secrets].reduce(
+      (safe, secret) => withoutBeginning(safe.replaceAll(secret, '***'), secret),
+      text,
+    );
   }
 
   #line(text: string): void {
@@ -69,6 +72,15 @@ export class Notices {
     if (stream.listenerCount('error') === 0) stream.on('error', () => {});
     stream.write(`${this.redact(text)}\n`);
   }
+}
+
+/** The service's words are cut when they are long, and a secret that is cut in its midst is still one. */
+function withoutBeginning(text: string, secret: string): string {
+  if (!text.includes('…')) return text;
+  let safe = text;
+  for (let length = secret.length - 1; length >= SHORTEST_SECRET; length--)
+    safe = safe.replaceAll(`${secret.slice(0, length)}…`, '***…');
+  return safe;
 }
 
 function oneLine(text: string): string {
