@@ -64,8 +64,9 @@ export function parse(command: Command, argv: readonly string[]): Command {
     if (!(error instanceof CommanderError)) throw error;
     // Again without what stands behind "=": it hides from commander which option was meant, and may be a key.
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
-    if (mistyped !== undefined) return parse(command, [mistyped]);
-    throw usage(error);
+    if (mistyped === undefined) throw usage(error);
+    parse(command, [mistyped]);
+    throw new TtsError(`${mistyped} takes no value`, { exitCode: ExitCode.usage, hint: 'see tts --help' });
   }
 }
 
