@@ -27,7 +27,7 @@ export async function run({ argv, host, notices }: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-function cacheCommand(): Command {
+export function cacheCommand(): Command {
   return new Command('tts cache')
     .description(
       'Segments that were paid for once: where they lie, and how many there are. clear: remove them.',

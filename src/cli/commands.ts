@@ -21,7 +21,12 @@ type Load = (host: Host) => Promise<{ run: Run }>;
 const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['speak', loadSpeak],
   ['serve', () => import('./serve.ts')],
+  ['speakers', () => import('./speakers.ts')],
   ['cache', () => import('./cache.ts')],
+  ['config', () => import('./config.ts')],
+  ['doctor', () => import('./doctor.ts')],
+  ['completion', () => import('./completion.ts')],
+  ['manual', () => import('./manual.ts')],
   ['login', () => import('./login.ts')],
   ['logout', () => import('./logout.ts')],
   // Spared the parser: people and scripts ask for these alone, and expect them at once.

@@ -42,12 +42,11 @@ export function shortHelp(): string {
     '  tts -f news.txt -s 181 --base-url https://tts.example.com/api > news.wav',
     '',
     'tts [options] [text...]        speak; tts speak ... if the text is a command',
-    'tts serve [options]            be the service, for others',
+    'Commands: serve speakers cache config login logout doctor completion manual',
     '',
     ...[...COMMON.map((name) => ruleOf(name)), FILE].map(({ flags = '', help }) => row(flags, help)),
     '',
     ...wrap('More:', [...others.map((name) => ruleOf(name).flags), HELP.flags, VERSION.flags]),
-    '',
     'tts speak --help explains them all. Exit status: 0 when all of it was delivered.',
   ].join('\n');
 }

@@ -62,7 +62,7 @@ export function readServeOptions(
   };
 }
 
-function serveCommand(): Command {
+export function serveCommand(): Command {
   return new Command('tts serve')
     .description('Be the service: POST /tts, on this machine, without a network.')
     .helpOption(false)

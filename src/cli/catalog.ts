@@ -1,0 +1,76 @@
+import type { Command, Option } from 'commander';
+import { cacheCommand } from './cache.ts';
+import { speakCommand } from './command-line.ts';
+import { completionCommand } from './completion.ts';
+import { configCommand } from './config.ts';
+import { doctorCommand } from './doctor.ts';
+import { loginCommand } from './login.ts';
+import { logoutCommand } from './logout.ts';
+import { manualCommand } from './manual.ts';
+import { serveCommand } from './serve-options.ts';
+import { speakersCommand } from './speakers.ts';
+
+/** An option as completions and the manual need it. */
+export interface Flag {
+  /** As in `-o`. */
+  readonly short: string | undefined;
+  /** As in `--output`. */
+  readonly long: string;
+  /** What stands behind it, as in `<file>`; empty for a switch. */
+  readonly value: string;
+  readonly takes: 'nothing' | 'file' | 'speaker' | 'choice' | 'text';
+  /** For `choice`. */
+  readonly choices: readonly string[];
+  readonly help: string;
+}
+
+/** A command as completions and the manual need it. */
+export interface Entry {
+  readonly name: string;
+  readonly help: string;
+  readonly flags: readonly Flag[];
+  /** Words that it knows. */
+  readonly words: readonly string[];
+}
+
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+
+/** Every command with its options, from the very objects that read the command line. */
+export function catalog(): Entry[] {
+  return [
+    entry('speak', speakCommand().description('Speak, also if the text begins with the name of a command.')),
+    entry('serve', serveCommand()),
+    entry('speakers', speakersCommand()),
+    entry('cache', cacheCommand(), ['clear']),
+    entry('config', configCommand()),
+    entry('login', loginCommand()),
+    entry('logout', logoutCommand()),
+    entry('doctor', doctorCommand()),
+    entry('completion', completionCommand(), SHELLS),
+    entry('manual', manualCommand()),
+  ];
+}
+
+function entry(name: string, command: Command, words: readonly string[] = []): Entry {
+  const flags = command.options.filter((option) => !option.hidden).map(flagOf);
+  return { name, help: command.description(), flags, words };
+}
+
+function flagOf({ short, long, flags, argChoices, description }: Option): Flag {
+  const value = /[<[].*$/.exec(flags)?.[0] ?? '';
+  return {
+    short,
+    long: long ?? '',
+    value,
+    takes: takenBy(value, argChoices),
+    choices: argChoices ?? [],
+    help: description,
+  };
+}
+
+function takenBy(value: string, choices: readonly string[] | undefined): Flag['takes'] {
+  if (value === '') return 'nothing';
+  if (choices) return 'choice';
+  if (value.startsWith('<file')) return 'file';
+  return value === '<no|name>' ? 'speaker' : 'text';
+}

@@ -1,0 +1,51 @@
+import type { Entry, Flag } from './catalog.ts';
+
+/** For `eval "$(tts completion bash)"`, or a file in bash-completion's folder; needs neither of its functions. */
+export function bash(entries: readonly Entry[]): string {
+  return `_tts() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]} options words
+  [[ $cur == = ]] && cur=
+  [[ $prev == = ]] && prev=\${COMP_WORDS[COMP_CWORD-2]}
+  COMPREPLY=()
+  case $command in
+${entries.map(commandCase).join('\n')}
+    *) command=speak; ${variables(entries[0])}; [[ $COMP_CWORD == 1 ]] && words='${entries.map(({ name }) => name).join(' ')}' ;;
+  esac
+  case $command:$prev in
+${entries.flatMap(valueCases).join('\n')}
+  esac
+  if [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$options" -- "$cur"))
+  else
+    COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  fi
+}
+complete -F _tts tts`;
+}
+
+function commandCase(entry: Entry): string {
+  return `    ${entry.name}) [[ $COMP_CWORD == 1 ]] && words=${entry.name} || { ${variables(entry)}; } ;;`;
+}
+
+function variables(entry: Entry | undefined): string {
+  const options = (entry?.flags ?? []).map(({ long }) => long).join(' ');
+  return `options='${options}' words='${entry?.words.join(' ') ?? ''}'`;
+}
+
+const COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undefined>> = {
+  nothing: () => undefined,
+  text: () => 'return',
+  // Names with spaces stay whole, and bash quotes them; the bash of macOS, 3.2, has no compopt.
+  file: () =>
+    `compopt -o filenames 2>/dev/null; local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur")); return`,
+  speaker: () => 'COMPREPLY=($(compgen -W "$(tts speakers --names 2>/dev/null)" -- "$cur")); return',
+  choice: ({ choices }) => `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur")); return`,
+};
+
+function valueCases({ name, flags }: Entry): string[] {
+  return flags.flatMap((flag) => {
+    const completion = COMPLETIONS[flag.takes](flag);
+    const spellings = [flag.short, flag.long].filter(Boolean).map((spelling) => `${name}:${spelling}`);
+    return completion === undefined ? [] : [`    ${spellings.join('|')}) ${completion} ;;`];
+  });
+}
