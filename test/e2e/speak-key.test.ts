@@ -1,0 +1,288 @@
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { answer, complete, head, httpChunk } from '../support/http-bytes.ts';
+import { startProxy } from '../support/proxy.ts';
+import { type Ended, expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(200));
+/** Nobody answers there; a run that gets so far as to try ends with 6. */
+const PUBLIC = 'https://speech.invalid/api';
+
+function userConfig(box: Sandbox, content: unknown, mode = 0o600): string {
+  const path = join(box.home, '.config/tts/config.json');
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, JSON.stringify(content));
+  chmodSync(path, mode);
+  return path;
+}
+
+interface Setup {
+  readonly project?: unknown;
+  readonly user?: unknown;
+  readonly env?: Record<string, string>;
+  readonly args?: readonly string[];
+}
+
+function run({ project, user, env = {}, args = [] }: Setup, box = new Sandbox()): Promise<Ended> {
+  if (project) box.file('.ttsrc.json', JSON.stringify(project));
+  if (user) userConfig(box, user);
+  return box.tts(['hi', '-s', '1', '-o', 'out.wav', '--retries', '0', '--no-cache', ...args], { env });
+}
+
+const key = { TTS_API_KEY: KEY };
+
+describe('a base URL that a project names', () => {
+  const project = { baseUrl: PUBLIC };
+
+  it.each([
+    ['the environment', { env: key }],
+    ['an option', { args: ['--api-key', KEY] }],
+    ['the user config', { user: { apiKey: KEY } }],
+  ])('gets no key from %s, and the message says how to allow it', async (_, setup) => {
+    const refused = await run({ project, ...setup });
+    expectFailure(refused, 2, /key .* is not sent to https:\/\/speech\.invalid\/api/);
+    expect(refused.stderr).toMatch(/hint: .*"trustedBaseUrls": \["https:\/\/speech\.invalid\/api"\]/);
+    expect(refused.stderr).not.toContain(KEY);
+  });
+
+  it('gets no key from a file that the environment names', async () => {
+    const box = new Sandbox();
+    writeFileSync(join(box.home, 'key'), `${KEY}\n`);
+    expectFailure(
+      await run({ project, env: { TTS_API_KEY_FILE: join(box.home, 'key') } }, box),
+      2,
+      /is not sent/,
+    );
+  });
+
+  it('gets the key of the project itself', async () => {
+    expectFailure(await run({ project: { ...project, apiKey: KEY } }), 6, /speech\.invalid/);
+  });
+
+  it.each([
+    [PUBLIC],
+    ['https://speech.invalid'],
+    ['https://speech.invalid/'],
+    ['https://SPEECH.invalid:443/api/'],
+  ])('gets any key where the user trusts %s', async (trusted) => {
+    expectFailure(
+      await run({ project, env: key, user: { trustedBaseUrls: [trusted] } }),
+      6,
+      /speech\.invalid/,
+    );
+  });
+
+  it.each([
+    'https://speech.invalid/ap',
+    'https://speech.invalid/api/v2',
+    'http://speech.invalid/api',
+    'https://speech.invalid:8443/api',
+    'https://invalid/api',
+    'https://x.speech.invalid/api',
+  ])('gets no key where the user trusts only %s', async (trusted) => {
+    expectFailure(await run({ project, env: key, user: { trustedBaseUrls: [trusted] } }), 2, /is not sent/);
+  });
+
+  it.each(['127.0.0.1', 'localhost'])('gets any key where it is on this machine: %s', async (host) => {
+    const server = await serveBytes(complete(wav));
+    const baseUrl = `http://${host}:${server.port}`;
+    expect(await run({ project: { baseUrl }, env: key })).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests[0]?.header('X-API-KEY')).toBe(KEY);
+  });
+
+  it('gets any key where an option, the environment or the user names it too', async () => {
+    for (const setup of [
+      { env: { ...key, TTS_BASE_URL: PUBLIC } },
+      { env: key, args: ['--base-url', PUBLIC] },
+    ])
+      expectFailure(await run({ project, ...setup }), 6, /speech\.invalid/);
+    expectFailure(await run({ env: key, user: { baseUrl: PUBLIC } }), 6, /speech\.invalid/);
+  });
+});
+
+describe('what a project may not say', () => {
+  it.each([
+    ['trustedBaseUrls', [PUBLIC]],
+    ['allowInsecureHttp', true],
+  ])('is %s', async (name, value) => {
+    expectFailure(
+      await run({ project: { [name]: value }, env: named(PUBLIC) }),
+      2,
+      new RegExp(`${name} in .*ttsrc`),
+    );
+  });
+
+  it('is a file outside of it that holds a key', async () => {
+    const box = new Sandbox();
+    writeFileSync(join(box.home, 'secret'), KEY);
+    symlinkSync(join(box.home, 'secret'), box.path('link'));
+    const baseUrl = 'http://127.0.0.1:1';
+    for (const apiKeyFile of ['../secret', join(box.home, 'secret'), '~/secret', 'link']) {
+      const refused = await run({ project: { baseUrl, apiKeyFile } }, box);
+      expectFailure(refused, 2, /apiKeyFile in .* lies outside/);
+      expect(refused.stderr).not.toContain(KEY);
+    }
+    box.file('inside', `${KEY}\n`);
+    expectFailure(await run({ project: { baseUrl, apiKeyFile: 'inside' } }, box), 6, /127\.0\.0\.1:1/);
+  });
+
+  it('is a proxy that would see the key in the clear', async () => {
+    const proxy = await startProxy();
+    const server = await serveBytes(complete(wav));
+    const refused = await run({ project: { proxy: proxy.url }, env: named(server.url) });
+    expectFailure(refused, 2, /proxy/);
+    expect(proxy.asked).toEqual([]);
+    const overruled = { project: { proxy: 'http://127.0.0.1:1' }, env: named(server.url) };
+    expect(await run({ ...overruled, args: ['--proxy', proxy.url] })).toMatchObject({ status: 0 });
+    const byEnvironment = { ...overruled, env: { ...overruled.env, HTTP_PROXY: proxy.url } };
+    expect(await run(byEnvironment)).toMatchObject({ status: 0 });
+  });
+});
+
+describe('plain http', () => {
+  it.each([
+    'http://speech.invalid',
+    'http://8.8.8.8',
+    'http://172.32.0.1',
+    'http://192.169.0.1',
+    'http://[2001:db8::1]',
+    'http://localhost.example.com',
+    'http://10.0.0.1.example.com',
+  ])('does not carry a key to %s', async (url) => {
+    const refused = await run({ env: named(url) });
+    expectFailure(refused, 2, /not sent over plain http/);
+    expect(refused.stderr).toMatch(/hint: .*--allow-insecure-http/);
+  });
+
+  it('carries it where somebody allows that', async () => {
+    const env = named('http://speech.invalid');
+    expectFailure(await run({ env, args: ['--allow-insecure-http'] }), 6, /speech\.invalid/);
+    expectFailure(await run({ env, user: { allowInsecureHttp: true } }), 6, /speech\.invalid/);
+  });
+
+  it.each(['http://nobody.local', 'http://printer', 'http://[::1]:1', 'http://127.9.9.9:1'])(
+    'carries it within the own network: %s',
+    async (url) => {
+      expect((await run({ env: named(url), args: ['--timeout', '5'] })).status).toBe(6);
+    },
+  );
+});
+
+describe('the key', () => {
+  it('comes from an option, the environment, a file, or config, the strongest first', async () => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    box.file('key-file', '  from-file \n');
+    const user = { baseUrl: server.url, apiKey: 'from-user' };
+    const steps: Setup[] = [
+      { user },
+      { user: { ...user, apiKey: undefined, apiKeyFile: box.path('key-file') } },
+      { user, env: { TTS_API_KEY_FILE: 'key-file' } },
+      { user, env: { TTS_API_KEY: 'from-environment' } },
+      {
+        user,
+        env: { TTS_API_KEY: 'from-environment', TTS_API_KEY_FILE: 'key-file' },
+        args: ['--api-key', 'from-option'],
+      },
+    ];
+    for (const step of steps) expect(await run(step, box)).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests.map((request) => request.header('x-api-key'))).toEqual([
+      'from-user',
+      'from-file',
+      'from-file',
+      'from-environment',
+      'from-option',
+    ]);
+  });
+
+  it.each(['two words', 'líne', 'a\nb'])('that no header can carry is refused unseen: %j', async (value) => {
+    const refused = await run({ env: { ...named('http://127.0.0.1:1'), TTS_API_KEY: value } });
+    expectFailure(refused, 2, /key from TTS_API_KEY/);
+    expect(refused.stderr).not.toContain(value);
+  });
+
+  it('whose file is missing is refused', async () => {
+    const { TTS_API_KEY: _, ...env } = named('http://127.0.0.1:1');
+    expectFailure(
+      await run({ env: { ...env, TTS_API_KEY_FILE: 'nowhere' } }),
+      2,
+      /key file .*nowhere.*TTS_API_KEY_FILE/,
+    );
+  });
+
+  it('in a user config that others can read gives a warning, which names the file and not the key', async () => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    const path = userConfig(box, { baseUrl: server.url, apiKey: KEY, speaker: 1 }, 0o644);
+    const warned = await box.tts(['hi', '-o', 'out.wav']);
+    expect(warned.status).toBe(0);
+    expect(warned.stderr).toMatch(/^tts: warning: [^\n]+\n$/);
+    expect(warned.stderr).toContain(path);
+    expect(warned.stderr).not.toContain(KEY);
+    chmodSync(path, 0o600);
+    expect((await box.tts(['again', '-o', 'out.wav'])).stderr).toBe('');
+    userConfig(box, { baseUrl: server.url, speaker: 1 }, 0o644);
+    expect((await box.tts(['once more', '-o', 'out.wav'], { env: key })).stderr).toBe('');
+  });
+
+  it('without a base URL is an error: somebody meant a real service', async () => {
+    for (const setup of [{ env: key }, { args: ['--api-key', KEY] }, { user: { apiKey: KEY } }])
+      expectFailure(await run(setup), 2, /no base URL/);
+  });
+});
+
+describe('no output shows the key', () => {
+  const echo = JSON.stringify({ message: `The key ${KEY} is unknown. Key: "${KEY}"`, key: KEY });
+  const scripts = [
+    ['a refusal', answer(401, echo)],
+    ['text', answer(500, `key=${KEY}&x`)],
+    ['HTML', answer(403, `<html><body>${KEY.replaceAll('-', '&#45;')} ${KEY}</body></html>`)],
+    ['what is no audio', answer(200, `You sent ${KEY}`)],
+    ['a redirect', answer(302, '', { Location: `https://example.com/?key=${KEY}` })],
+    ['an odd coding', answer(200, 'x', { 'Content-Encoding': KEY })],
+    ['not HTTP at all', (wire: { write(text: string): unknown }) => void wire.write(`${KEY}\r\n\r\n`)],
+    ['a cut in its midst', answer(400, `${'x'.repeat(470)} ${KEY.repeat(20)}`)],
+    ['a cut further back', answer(400, `${'x'.repeat(485)} ${KEY}`)],
+    ['audio', complete(wav)],
+  ] as const;
+
+  it.each(scripts)('when the service echoes it: %s', async (_, script) => {
+    const server = await serveBytes(script);
+    for (const args of [[], ['-v'], ['--json'], ['--json', '-v']]) {
+      const box = new Sandbox();
+      const { stderr, stdout } = await box.tts(['hi', '-s', '1', '--retries', '1', ...args], {
+        env: { ...named(server.url), TTS_RETRIES: '1' },
+      });
+      expect(stderr).not.toContain(KEY);
+      expect(stderr).not.toContain(KEY.slice(0, 10));
+      expect(stdout.includes(KEY)).toBe(false);
+    }
+  });
+
+  it.each(['a"b\\c/d+e=f&g', 'abc%20def', '$&-$1-$$-key'])('however it is written: %s', async (odd) => {
+    const echoed = `${JSON.stringify({ message: odd })}`;
+    const server = await serveBytes(answer(401, echoed));
+    const env = { ...named(server.url), TTS_API_KEY: odd };
+    for (const args of [[], ['-v'], ['--json'], ['--json', '-v']]) {
+      const { stderr } = await new Sandbox().tts(['hi', ...args], { env });
+      expect(stderr).toContain('***');
+      expect(stderr).not.toContain(odd);
+      expect(stderr).not.toContain(JSON.stringify(odd).slice(1, -1));
+    }
+  });
+
+  it('in what -v tells of the request', async () => {
+    const server = await serveBytes(async (wire) => {
+      await wire.write(head(200, { 'Transfer-Encoding': 'chunked' }));
+      await wire.write(httpChunk(wav));
+      await wire.write(httpChunk(''));
+    });
+    const told = await new Sandbox().tts([`say ${KEY}`, '-v', '-o', 'out.wav'], { env: named(server.url) });
+    expect(told.status).toBe(0);
+    expect(told.stderr).toMatch(/X-API-KEY: \*\*\*/);
+    expect(told.stderr).not.toContain(KEY);
+  });
+});
