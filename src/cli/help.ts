@@ -5,7 +5,7 @@ import type { Context } from './commands.ts';
 import { tell } from './tell.ts';
 
 const WIDTH = 80;
-const FILE = { flags: '-f, --file <file|->', help: 'read the text from a file (repeatable); "-" is stdin' };
+const FILE = { flags: '-f, --file <file|->', help: 'the text from a file (repeatable); "-" is stdin' };
 const HELP = { flags: '-h, --help', help: 'this; tts speak --help tells more' };
 const VERSION = { flags: '-V, --version', help: 'the version' };
 
