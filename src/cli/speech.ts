@@ -4,13 +4,13 @@ import type { Part } from '../pipeline/look-ahead.ts';
 import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
-import { openSink } from '../sink/open.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import type { Subtitles } from '../subtitles/subtitles.ts';
 import type { Context } from './commands.ts';
 import { type Connection, connect, type ServiceEvent } from './connect.ts';
 import { describe } from './describe.ts';
 import type { Notices } from './notices.ts';
+import { openOutput } from './output.ts';
 import { segmentOptions } from './segmenting.ts';
 import { chooseService } from './service.ts';
 import { settle } from './settle.ts';
@@ -55,8 +55,7 @@ async function openOutputs(settings: Settings, { host, signal }: Context): Promi
   const subtitles =
     settings.subtitles && (await import('../subtitles/open.ts')).openSubtitles(settings, host);
   try {
-    const output = settings.output?.value ?? '-';
-    return { subtitles, sink: await openSink({ output, clobber: settings.clobber.value }, host, signal) };
+    return { subtitles, sink: await openOutput(settings, host, signal) };
   } catch (error) {
     subtitles?.discard();
     throw error;

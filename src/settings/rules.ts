@@ -1,3 +1,4 @@
+import { command } from './command.ts';
 import { keys } from './keys.ts';
 import {
   baseUrl,
@@ -65,8 +66,23 @@ export const rules = {
   output: rule({
     kind: words,
     flags: '-o, --output <file|->',
-    otherwise: 'stdout',
+    otherwise: 'stdout; on a terminal it is played',
     help: 'where the WAV goes; "-" is stdout',
+  }),
+  play: rule({
+    kind: toggle,
+    flags: '--play',
+    otherwise: 'only on a terminal without -o',
+    help: 'play it while it comes, also beside -o',
+  }),
+  player: rule({
+    kind: command,
+    flags: '--player <command>',
+    env: 'TTS_PLAYER',
+    key: 'player',
+    otherwise: 'the first that is there',
+    help: 'what plays a WAV from stdin; {} is a file',
+    userOnly: true,
   }),
   stream: rule({
     kind: toggle,

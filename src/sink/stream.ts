@@ -2,13 +2,20 @@ import { createWriteStream } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { Speech } from '../audio/pcm.ts';
 import { padding, wavHeader } from '../audio/wav-header.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Delivery, Sink } from './sink.ts';
 import { unwritable } from './unwritable.ts';
 
-/** What the system says when nobody reads any more. */
-const READER_LEFT = new Set(['EPIPE', 'ECONNRESET', 'EOF']);
+/** What the system, or Node in its place, says when nobody reads any more. */
+const READER_LEFT = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'EOF',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_DESTROYED',
+]);
 
 /**
  * A pipe or a socket. It is written through the event loop: a reader that pauses then blocks no thread, and an end by
@@ -27,42 +34,45 @@ export function deviceSink(fd: number, name: string): Sink {
 function streamSink(open: () => Writable, name: string): Sink {
   return {
     isLive: true,
-    async write(speech, signal) {
-      let bytes = 0;
-      async function* wav() {
-        yield wavHeader(speech.format, speech.bytes);
-        for await (const piece of speech.pcm) {
-          bytes += piece.length;
-          yield piece;
-        }
-        assertAsPromised(bytes, speech.bytes);
-        if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
-      }
-      return deliver(wav(), open(), { name, signal, delivered: () => bytes });
-    },
+    write: (speech, signal) => pour(speech, open(), { name, signal, poured: { bytes: 0 } }),
     discard: async () => {},
   };
 }
 
-interface Delivering {
+export interface Pouring {
+  /** Of the stream, for messages. */
   readonly name: string;
   readonly signal: AbortSignal;
-  readonly delivered: () => number;
+  /** Bytes of sound that were written so far. */
+  readonly poured: { bytes: number };
 }
 
-async function deliver(
-  wav: AsyncIterable<Uint8Array>,
+/**
+ * Writes a WAV to a stream and ends it, at the pace of who reads there.
+ * @throws TtsError (output) when it cannot be written; what the speech throws passes through
+ */
+export async function pour(
+  { format, bytes, pcm }: Speech,
   reader: Writable,
-  { name, signal, delivered }: Delivering,
+  { name, signal, poured }: Pouring,
 ): Promise<Delivery> {
+  async function* wav() {
+    yield wavHeader(format, bytes);
+    for await (const piece of pcm) {
+      poured.bytes += piece.length;
+      yield piece;
+    }
+    assertAsPromised(poured.bytes, bytes);
+    if (padding(poured.bytes) > 0) yield new Uint8Array(padding(poured.bytes));
+  }
   try {
-    await pipeline(wav, reader, { signal });
-    return { bytes: delivered(), readerLeft: false };
+    await pipeline(wav(), reader, { signal });
+    return { bytes: poured.bytes, readerLeft: false };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof TtsError) throw error;
     if (READER_LEFT.has((error as NodeJS.ErrnoException).code ?? ''))
-      return { bytes: delivered(), readerLeft: true };
+      return { bytes: poured.bytes, readerLeft: true };
     throw unwritable(name, error);
   }
 }

@@ -1,0 +1,41 @@
+import { TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { openSink } from '../sink/open.ts';
+import type { Sink } from '../sink/sink.ts';
+
+type Wanted = Pick<Settings, 'output' | 'clobber' | 'play' | 'player'>;
+
+/** Whether the sound is played: when somebody says so, and on a terminal, where nothing else can be done with it. */
+export function isPlayed({ output, play, player }: Wanted, { stdout }: Pick<Host, 'stdout'>): boolean {
+  return play?.value ?? (player?.origin.place === 'option' || (!output && stdout.isTTY));
+}
+
+/**
+ * Where the sound of a run goes: into what `-o` names, to a player, or to both.
+ * @throws TtsError (output)
+ */
+export async function openOutput(settings: Wanted, host: Host, signal: AbortSignal): Promise<Sink> {
+  const { output, clobber, player } = settings;
+  const open = (name: string) => openSink({ output: name, clobber: clobber.value }, host, signal);
+  if (!isPlayed(settings, host)) return open(output?.value ?? '-');
+  const file = output && (await open(output.value));
+  const { openPlayer } = await import('../sink/player.ts');
+  const opened = openPlayer({ command: player?.value, platform: host.platform });
+  if (!file) return opened;
+  const { tee } = await import('../sink/tee.ts');
+  // The file is wanted even if nobody can hear it.
+  return tee(file, await opened.catch(silent));
+}
+
+/** A player that could not be started, which is told once the file is whole. */
+function silent(error: unknown): Sink {
+  if (!(error instanceof TtsError)) throw error;
+  return {
+    isLive: false,
+    write: async () => {
+      throw error;
+    },
+    discard: async () => {},
+  };
+}

@@ -1,0 +1,59 @@
+/** A program that plays a WAV. */
+export type PlayerCommand = { readonly program: string } & (
+  | {
+      /** What its standard input is: anything that can be read, or a pipe that can be opened again by its name. */
+      readonly input: 'stdin' | 'pipe';
+      readonly args: readonly string[];
+    }
+  | { readonly input: 'file'; args(file: string): readonly string[] }
+);
+
+function onStdin(program: string, ...args: string[]): PlayerCommand {
+  return { program, args, input: 'stdin' };
+}
+
+/** As its own messages go to stderr and nothing of the keyboard is taken, `-` follows at the end. */
+const mpv = onStdin('mpv', '--no-input-terminal', '--msg-level=all=error', '--no-video', '-');
+const ffplay = onStdin('ffplay', '-nodisp', '-autoexit', '-loglevel', 'error', '-i', '-');
+const play = onStdin('play', '-q', '-t', 'wav', '-');
+
+const linux: readonly PlayerCommand[] = [
+  // "-" is raw samples up to PipeWire 1.2 and a WAV afterwards; what is opened by name is a WAV to all of them.
+  { program: 'pw-play', args: ['/dev/stdin'], input: 'pipe' },
+  // By default two seconds are gathered.
+  onStdin('paplay', '--latency-msec=100'),
+  // Starts after 20 ms of sound; by default it fills a buffer of half a second first.
+  onStdin('aplay', '-q', '-B', '100000', '-F', '20000', '-'),
+  ffplay,
+  mpv,
+  play,
+];
+
+const mac: readonly PlayerCommand[] = [
+  ffplay,
+  mpv,
+  play,
+  { program: 'afplay', args: (file) => [file], input: 'file' },
+];
+
+const windows: readonly PlayerCommand[] = [
+  ffplay,
+  mpv,
+  { program: 'powershell', args: (file) => ['-NoProfile', '-Command', soundPlayer(file)], input: 'file' },
+];
+
+function soundPlayer(file: string): string {
+  return `(New-Object System.Media.SoundPlayer '${file.replaceAll("'", "''")}').PlaySync()`;
+}
+
+/** The players of a platform, the first choice first. */
+export function playersOf(platform: NodeJS.Platform): readonly PlayerCommand[] {
+  if (platform === 'darwin') return mac;
+  return platform === 'win32' ? windows : linux;
+}
+
+/** The player that a user named: `{}` in its arguments stands for a file, otherwise it reads a WAV from stdin. */
+export function namedPlayer([program = '', ...args]: readonly string[]): PlayerCommand {
+  if (!args.some((arg) => arg.includes('{}'))) return onStdin(program, ...args);
+  return { program, args: (file) => args.map((arg) => arg.replaceAll('{}', () => file)), input: 'file' };
+}

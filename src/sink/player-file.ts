@@ -1,0 +1,52 @@
+import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Speech } from '../audio/pcm.ts';
+import type { PlayerProcess } from './player-process.ts';
+import { until } from './player-until.ts';
+import { record } from './recording.ts';
+import type { Sink } from './sink.ts';
+import { unwritable } from './unwritable.ts';
+
+/** Starts a player for a file. */
+export type StartPlayer = (file: string) => Promise<PlayerProcess>;
+
+/** For players that read files only: all of the sound goes to a temporary file, which is played and removed. */
+export function temporarySink(start: StartPlayer): Sink {
+  return {
+    isLive: false,
+    async write(speech, signal) {
+      const folder = await mkdtemp(join(tmpdir(), 'tts-')).catch((error) => {
+        throw unwritable(tmpdir(), error);
+      });
+      try {
+        const file = join(folder, 'speech.wav');
+        const bytes = await save(speech, file, signal);
+        await play(await start(file), signal);
+        return { bytes, readerLeft: false };
+      } finally {
+        await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+      }
+    },
+    discard: async () => {},
+  };
+}
+
+async function save(speech: Speech, file: string, signal: AbortSignal): Promise<number> {
+  const fd = openSync(file, 'wx+');
+  try {
+    return await record({ fd, name: file, start: 0, path: file }, speech, signal);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function play(player: PlayerProcess, signal: AbortSignal): Promise<void> {
+  try {
+    const failure = await until(signal, player.ended);
+    if (failure) throw failure;
+  } finally {
+    await player.stop();
+  }
+}

@@ -1,0 +1,55 @@
+import type { Writable } from 'node:stream';
+import type { TtsError } from '../error.ts';
+import type { PlayerProcess } from './player-process.ts';
+import { until } from './player-until.ts';
+import type { Sink } from './sink.ts';
+import { pour } from './stream.ts';
+
+export interface LiveSink extends Sink {
+  /** Resolves when the player has ended, with the error where it failed. */
+  readonly ended: Promise<TtsError | undefined>;
+  /** The same, where it has failed by now. */
+  readonly failure: TtsError | undefined;
+}
+
+/** A player that ends while there is more to hear. */
+const LEFT = { readerLeft: true };
+
+/**
+ * Sound on its way to a player that is running. One that is closed before the end is a reader that leaves, and one
+ * that fails is an error, also while the sound is still being made.
+ */
+export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
+  // What goes wrong while nothing is written shows when something is.
+  input.on('error', () => {});
+  const stop = async () => {
+    input.destroy();
+    await player.stop();
+  };
+  return {
+    isLive: true,
+    ended: player.ended,
+    get failure() {
+      return player.failure;
+    },
+    async write(speech, signal) {
+      const poured = { bytes: 0 };
+      const pouring = pour(speech, input, { name: player.name, signal, poured });
+      // When the player ends first, it does not matter any more what becomes of this.
+      pouring.catch(() => {});
+      try {
+        const delivery = await until(signal, Promise.race([pouring, player.ended.then(() => LEFT)]));
+        const failure = await until(signal, player.ended);
+        if (failure) throw failure;
+        return { bytes: poured.bytes, readerLeft: delivery.readerLeft };
+      } catch (error) {
+        // What has come of a sound that breaks off is heard to its end.
+        await until(signal, player.ended);
+        throw error;
+      } finally {
+        await stop();
+      }
+    },
+    discard: stop,
+  };
+}

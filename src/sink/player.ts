@@ -1,0 +1,109 @@
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { ExitCode, TtsError } from '../error.ts';
+import { namedPlayer, type PlayerCommand, playersOf } from './player-command.ts';
+import { temporarySink } from './player-file.ts';
+import { type LiveSink, liveSink } from './player-live.ts';
+import { makePipe } from './player-pipe.ts';
+import { PlayerProcess } from './player-process.ts';
+import type { Sink } from './sink.ts';
+
+export interface PlayerOptions {
+  /** A program and its arguments, where the user named one; otherwise the platform's players are tried in turn. */
+  readonly command: readonly string[] | undefined;
+  readonly platform: NodeJS.Platform;
+}
+
+/**
+ * Starts a player already, so that it is there when the sound comes.
+ * @throws TtsError (output) when none can be started
+ */
+export async function openPlayer({ command, platform }: PlayerOptions): Promise<Sink> {
+  if (!command) return openFirst(playersOf(platform), noPlayer());
+  const player = namedPlayer(command);
+  return open(player).catch((error) => {
+    throw isUnstartable(error) ? unstartable(player.program, error) : error;
+  });
+}
+
+/**
+ * The first player that can be started. One that fails before there is any sound, for want of the sound server that it
+ * belongs to, makes room for the next one.
+ * @param problem the error where none is left
+ */
+async function openFirst([first, ...others]: readonly PlayerCommand[], problem: TtsError): Promise<Sink> {
+  if (!first) throw problem;
+  const sink = await open(first).catch((error) => {
+    if (!isUnstartable(error)) throw error;
+  });
+  if (!sink) return openFirst(others, problem);
+  if (!('ended' in sink)) return sink;
+  let isDecided = false;
+  const heir = sink.ended.then((failure) =>
+    failure && !isDecided ? openFirst(others, failure) : Promise.resolve(sink),
+  );
+  // That there is none is told when there is sound.
+  heir.catch(() => {});
+  const decide = () => {
+    isDecided = true;
+    return sink.failure ? heir : sink;
+  };
+  return {
+    isLive: true,
+    write: async (speech, signal) => (await decide()).write(speech, signal),
+    discard: async () => (await decide()).discard(),
+  };
+}
+
+async function open(player: PlayerCommand): Promise<Sink | LiveSink> {
+  const { program } = player;
+  if (player.input === 'file')
+    return temporarySink((file) =>
+      PlayerProcess.start(program, player.args(file), 'ignore').catch((error) => {
+        throw isUnstartable(error) ? unstartable(program, error) : error;
+      }),
+    );
+  if (player.input === 'pipe') return openPiped(program, player.args);
+  const running = await PlayerProcess.start(program, player.args, 'pipe');
+  return liveSink(running, running.stdin as Writable);
+}
+
+async function openPiped(program: string, args: readonly string[]): Promise<Sink> {
+  const { read, write } = await makePipe();
+  try {
+    const running = await PlayerProcess.start(program, args, read);
+    return liveSink(running, new Socket({ fd: write, readable: false, writable: true }));
+  } catch (error) {
+    closeSync(write);
+    throw error;
+  } finally {
+    closeSync(read);
+  }
+}
+
+/** Whether it is the system that refuses to run a program. */
+function isUnstartable(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('spawn');
+}
+
+const reasons = new Map([
+  ['ENOENT', 'there is no such program'],
+  ['EACCES', 'it may not be run'],
+]);
+
+function unstartable(program: string, cause: unknown): TtsError {
+  const { code = '' } = cause as NodeJS.ErrnoException;
+  return new TtsError(`the player ${program} cannot be started: ${reasons.get(code) ?? code}`, {
+    exitCode: ExitCode.output,
+    hint: 'check --player, TTS_PLAYER and "player" in the config, or write a file with -o',
+    cause,
+  });
+}
+
+function noPlayer(): TtsError {
+  return new TtsError('there is no player for the sound', {
+    exitCode: ExitCode.output,
+    hint: 'write a file with -o, name a player with --player, or install one: apt-get install alsa-utils',
+  });
+}

@@ -1,0 +1,31 @@
+import { fork } from '../audio/fork.ts';
+import type { Sink } from './sink.ts';
+
+/**
+ * Sound for an output that counts and, at the same time, for somebody who listens. Both keep step. When the listener
+ * leaves or fails, the output gets all of it all the same.
+ * @throws TtsError of the output, which stops the listener at once; of the listener, once the output is whole
+ */
+export function tee(output: Sink, listener: Sink): Sink {
+  return {
+    isLive: listener.isLive,
+    async write(speech, signal) {
+      const [kept, heard] = fork(speech);
+      const over = new AbortController();
+      const hearing = listener.write(heard.speech, AbortSignal.any([signal, over.signal]));
+      const listening = Promise.allSettled([hearing.finally(heard.leave)]);
+      try {
+        const delivery = await output.write(kept.speech, signal).finally(kept.leave);
+        if (!delivery.readerLeft) await hearing;
+        return delivery;
+      } finally {
+        over.abort(new Error('the output is done'));
+        await listening;
+      }
+    },
+    async discard() {
+      await output.discard();
+      await listener.discard();
+    },
+  };
+}
