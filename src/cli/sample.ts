@@ -75,7 +75,8 @@ interface Voice {
  */
 function voicesOf({ speakers, settings, text }: Sample): Voice[] {
   if (text.trim() === '') throw usage('nothing to say', 'the text of --sample is blank');
-  const once = [...new Map(speakers.toReversed().map((speaker) => [speaker.no, speaker])).values()].reverse();
+  const seen = new Set<number>();
+  const once = speakers.filter(({ no }) => seen.size < seen.add(no).size);
   if (once.length === 0)
     throw usage('there is no speaker to hear', 'name some under "speakers" in a config file');
   return once.map(({ no, name = '', kind = '', instructions }) => {

@@ -30,7 +30,7 @@ export async function lookUp({ url, timeoutMs }: Probe): Promise<string[]> {
  */
 export async function reach(probe: Probe): Promise<void> {
   const socket = tcpConnect({ host: hostOf(probe.url), port: portOf(probe.url) });
-  await opened(socket, 'connect', probe);
+  await opened(socket, 'connect', probe, () => undefined);
 }
 
 /**
@@ -41,12 +41,10 @@ export async function reach(probe: Probe): Promise<void> {
 export async function shakeHands(probe: Probe): Promise<{ protocol: string; until: string }> {
   const host = hostOf(probe.url);
   const socket = tlsConnect({ host, port: portOf(probe.url), ...(!isIP(host) && { servername: host }) });
-  await opened(socket, 'secureConnect', probe);
-  const { valid_to } = socket.getPeerCertificate();
-  return {
+  return opened(socket, 'secureConnect', probe, () => ({
     protocol: socket.getProtocol() ?? 'TLS',
-    until: new Date(valid_to).toISOString().slice(0, 10),
-  };
+    until: new Date(socket.getPeerCertificate().valid_to).toISOString().slice(0, 10),
+  }));
 }
 
 function hostOf({ hostname }: URL): string {
@@ -57,11 +55,20 @@ function portOf({ port, protocol }: URL): number {
   return Number(port || (protocol === 'https:' ? 443 : protocol === 'socks5:' ? 1080 : 80));
 }
 
-function opened(socket: Socket, event: string, { url, timeoutMs, signal }: Probe): Promise<void> {
-  return new Promise<void>((resolve, reject) => {
-    const fail = (cause: unknown) => reject(noAnswer(cause, url, timeoutMs));
-    socket.once(event, () => resolve()).on('error', fail);
-    socket.setTimeout(timeoutMs, () => fail(new SilenceError('silence')));
+/** @param look is called while the connection is there */
+function opened<T>(
+  socket: Socket,
+  event: string,
+  { url, timeoutMs, signal }: Probe,
+  look: () => T,
+): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    socket.once(event, () => resolve(look())).on('error', reject);
+    socket.setTimeout(timeoutMs, () => reject(new SilenceError('silence')));
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  }).finally(() => socket.destroy());
+  })
+    .catch((cause) => {
+      throw noAnswer(cause, url, timeoutMs);
+    })
+    .finally(() => socket.destroy());
 }

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { expectFailure, KEY, Sandbox } from '../support/run.ts';
+
+describe('tts config', () => {
+  it('tells of every setting its value and who said it', async () => {
+    const box = new Sandbox();
+    const project = box.file('.ttsrc', 'speaker: 181\nmaxChars: 500\n');
+    const user = box.file('../.config/tts/config.yaml', 'maxChars: 600\nretries: 1\n');
+    const run = await box.tts(['config', '--json', '--timeout', '9'], { env: { TTS_CONCURRENCY: '2' } });
+    const { settings, files } = JSON.parse(run.stdout.toString());
+    expect(settings.speaker).toEqual({
+      value: 181,
+      from: { place: 'project', name: `speaker in ${project}` },
+    });
+    expect(settings.maxChars.value).toBe(500);
+    expect(settings.retries.from.name).toBe(`retries in ${user}`);
+    expect(settings.concurrency).toEqual({
+      value: 2,
+      from: { place: 'environment', name: 'TTS_CONCURRENCY' },
+    });
+    expect(settings.timeout).toEqual({ value: 9, from: { place: 'option', name: '--timeout' } });
+    expect(settings.baseUrl).toEqual({ value: null, from: null });
+    expect(files.read).toEqual([project, user]);
+    expect(files.lookedFor.join()).toContain('tts.config.json');
+  });
+
+  it('shows that there is a key, and neither the key nor the password of a proxy', async () => {
+    const env = {
+      TTS_API_KEY: KEY,
+      TTS_BASE_URL: 'https://tts.example.com/api',
+      HTTPS_PROXY: 'http://me:hidden-word@proxy.example.com:8080',
+    };
+    for (const args of [['config'], ['config', '--json'], ['config', '-v']]) {
+      const run = await new Sandbox().tts(args, { env });
+      expect(run.status).toBe(0);
+      expect(`${run.stdout}${run.stderr}`).not.toMatch(new RegExp(`${KEY}|hidden-word`));
+    }
+    const { stdout } = await new Sandbox().tts(['config'], { env });
+    expect(stdout.toString()).toMatch(/^apiKey +set, from TTS_API_KEY$/m);
+    expect(stdout.toString()).toMatch(/^proxy +http:\/\/me@proxy\.example\.com:8080\/, from HTTPS_PROXY$/m);
+  });
+
+  it('shows which files there are when one of them is wrong', async () => {
+    const box = new Sandbox();
+    const path = box.file('.ttsrc', 'speeker: 1\n');
+    const run = await box.tts(['config']);
+    expect(run.status).toBe(2);
+    expect(run.stdout.toString()).toContain(path);
+    expect(run.stderr).toMatch(/unknown key "speeker" in .*\nhint: did you mean "speaker"\?/);
+  });
+
+  it('does not take words for a text', async () => {
+    expectFailure(await new Sandbox().tts(['config', 'me']), 2, /tts config does not know "me"/);
+  });
+});

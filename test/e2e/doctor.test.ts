@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { answer, complete } from '../support/http-bytes.ts';
+import { KEY, named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(100));
+
+/** A sandbox in which one player and nothing else can be found. */
+function boxWithPlayer(): { box: Sandbox; path: { PATH: string } } {
+  const box = new Sandbox();
+  const player = box.file('bin/aplay', '#!/bin/sh\n');
+  chmodSync(player, 0o755);
+  return { box, path: { PATH: box.path('bin') } };
+}
+
+async function doctor(args: readonly string[], env: Record<string, string> = {}) {
+  const { box, path } = boxWithPlayer();
+  const run = await box.tts(['doctor', '--json', ...args], { env: { ...path, ...env } });
+  const { findings } = JSON.parse(run.stdout.toString());
+  const states = Object.fromEntries(findings.map(({ name, state }: Record<string, string>) => [name, state]));
+  return { ...run, findings, states };
+}
+
+describe('tts doctor', () => {
+  it('finds a machine good on which nothing is configured, and lets the built-in voice speak', async () => {
+    const { status, states } = await doctor([]);
+    expect({ status, states }).toEqual({
+      status: 0,
+      states: { node: 'good', config: 'good', key: 'good', request: 'good', player: 'good', cache: 'good' },
+    });
+  });
+
+  it('makes no request that costs something, unless somebody agrees', async () => {
+    const server = await serveBytes(complete(wav));
+    const { status, states, findings } = await doctor([], named(server.url));
+    expect(status).toBe(0);
+    expect(states).toMatchObject({ dns: 'good', connection: 'good', tls: 'good', request: 'skipped' });
+    expect(findings.find(({ name }: { name: string }) => name === 'request')).toMatchObject({
+      detail: expect.stringMatching(/2 characters/),
+      hint: expect.stringMatching(/--yes/),
+    });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('makes one tiny request with --yes', async () => {
+    const server = await serveBytes(complete(wav));
+    const { status, states } = await doctor(['--yes'], named(server.url));
+    expect({ status, request: states.request }).toEqual({ status: 0, request: 'good' });
+    expect(server.requests.map(({ json }) => json)).toEqual([{ text: 'Hi', speaker_no: 7 }]);
+  });
+
+  it.each([
+    ['a config file that is wrong', ['--config', 'none.json'], {}, 2, 'config'],
+    ['a key that is missing', [], { TTS_BASE_URL: 'http://127.0.0.1:9' }, 3, 'key'],
+    ['a host that there is not', ['--yes'], named('https://nowhere.invalid'), 6, 'dns'],
+    ['a port on which nothing listens', ['--yes'], named('http://127.0.0.1:9'), 6, 'connection'],
+    [
+      'a proxy that is not there',
+      ['--yes', '--proxy', 'http://127.0.0.1:9'],
+      named('http://10.0.0.1'),
+      6,
+      'proxy',
+    ],
+    ['no player', [], { PATH: '/nowhere' }, 8, 'player'],
+    ['a cache that is no folder', [], { TTS_CACHE_DIR: '/dev/null' }, 8, 'cache'],
+  ])('ends with the status of the first failure: %s', async (_, args, env, ...[status, name]) => {
+    const run = await doctor(args, env);
+    const bad = run.findings.filter(({ state }: { state: string }) => state === 'bad');
+    expect(bad).toEqual([expect.objectContaining({ name, exitCode: status, hint: expect.any(String) })]);
+    expect(run.status).toBe(status);
+  });
+
+  it.each([
+    [401, 3],
+    [402, 4],
+    [500, 7],
+  ])('tells what the service says: status %i', async (code, status) => {
+    const server = await serveBytes(answer(code, '{"message":"so it is"}'));
+    const run = await doctor(['--yes'], named(server.url));
+    expect(run.status).toBe(status);
+    expect(run.states.request).toBe('bad');
+    expect(run.stdout.toString()).toContain('so it is');
+    expect(run.stdout.toString()).not.toContain(KEY);
+  });
+
+  it('tells when a server does not speak TLS', async () => {
+    const server = createServer((socket) =>
+      socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    );
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as { port: number };
+    const run = await doctor(['--yes'], named(`https://127.0.0.1:${port}`));
+    expect(run).toMatchObject({ status: 6, states: { connection: 'good', tls: 'bad', request: 'skipped' } });
+  });
+
+  it('tells of a certificate that cannot be trusted', async () => {
+    const folder = new Sandbox().path('tls');
+    mkdirSync(folder);
+    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder, name)) as [string, string];
+    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+    const pair = [
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-nodes',
+      '-keyout',
+      key,
+      '-out',
+      cert,
+    ];
+    execFileSync('openssl', ['req', '-x509', ...pair, ...subject], { stdio: 'ignore' });
+    const server = await serveBytes(complete(wav), {
+      key: readFileSync(key, 'utf8'),
+      cert: readFileSync(cert, 'utf8'),
+    });
+    expect(await doctor(['--yes'], named(server.url))).toMatchObject({ status: 6, states: { tls: 'bad' } });
+    const trusted = await doctor(['--yes'], named(server.url, { NODE_EXTRA_CA_CERTS: cert }));
+    expect(trusted).toMatchObject({ status: 0, states: { tls: 'good', request: 'good' } });
+  });
+
+  it.each([
+    ['with ticks where they can be shown', 'C.UTF-8', /^✔ node +v\d/],
+    ['in plain ASCII elsewhere', 'C', /^ok node +v\d/],
+  ])('prints a line for each %s', async (_, locale, first) => {
+    const { box, path } = boxWithPlayer();
+    const { stdout } = await box.tts(['doctor'], { env: { ...path, LC_ALL: locale } });
+    expect(stdout.toString()).toMatch(first);
+    expect(stdout.toString().trim().split('\n')).toHaveLength(6);
+  });
+});

@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { complete } from '../support/http-bytes.ts';
+import { expectFailure, KEY, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const URL_ = 'https://tts.example.com/api';
+const wav = plainWav(sound(50));
+
+const userConfig = ({ home }: Sandbox, name = 'config.json') => join(home, '.config', 'tts', name);
+const keysIn = (box: Sandbox) => JSON.parse(readFileSync(userConfig(box), 'utf8')).keys;
+const login = (box: Sandbox, url: string, key = KEY) => box.tts(['login', url], { stdin: `${key}\n` });
+
+describe('tts login', () => {
+  it('stores what comes from stdin for that base URL, for its owner alone, and never shows it', async () => {
+    const box = new Sandbox();
+    const run = await login(box, `${URL_}/`);
+    expect(run.status).toBe(0);
+    expect(`${run.stdout}${run.stderr}`).not.toContain(KEY);
+    expect(keysIn(box)).toEqual({ [URL_]: KEY });
+    expect(statSync(userConfig(box)).mode & 0o777).toBe(0o600);
+    expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.json']);
+  });
+
+  it('keeps the other settings, and replaces the key of the same base URL', async () => {
+    const box = new Sandbox();
+    box.file(
+      '../.config/tts/config.json',
+      `{"retries": 2, "keys": {"${URL_}/": "old", "https://b.example": "b"}}`,
+    );
+    chmodSync(userConfig(box), 0o644);
+    expect((await login(box, URL_)).status).toBe(0);
+    expect(JSON.parse(readFileSync(userConfig(box), 'utf8'))).toEqual({
+      retries: 2,
+      keys: { 'https://b.example': 'b', [URL_]: KEY },
+    });
+    expect(statSync(userConfig(box)).mode & 0o777).toBe(0o600);
+  });
+
+  it('keeps the comments of YAML, and a link to the file', async () => {
+    const box = new Sandbox();
+    const real = box.file('dotfiles/tts.yaml', '# mine\nretries: 2 # few\n');
+    box.file('../.config/tts/.keep');
+    symlinkSync(real, userConfig(box, 'config.yaml'));
+    expect((await login(box, URL_)).status).toBe(0);
+    expect(box.read('dotfiles/tts.yaml').toString()).toBe(
+      `# mine\nretries: 2 # few\nkeys:\n  ${URL_}: ${KEY}\n`,
+    );
+    expect((await box.tts(['logout', URL_])).status).toBe(0);
+    expect(box.read('dotfiles/tts.yaml').toString()).toBe('# mine\nretries: 2 # few\n');
+  });
+
+  it('gives the key to that base URL and to what lies below it, and to nothing else', async () => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    await login(box, `${server.url}/api`);
+    const speak = (path: string) =>
+      box.tts(['hi', '-s', '1', '-o', 'out.wav', '--base-url', server.url + path]);
+    expect(await speak('/api')).toMatchObject({ status: 0, stderr: '' });
+    expect(await speak('/api/v2')).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests.map((request) => request.header('x-api-key'))).toEqual([KEY, KEY]);
+    expectFailure(await speak('/apix'), 3, /no key/);
+    expectFailure(await speak(''), 3, /no key/);
+  });
+
+  it('lets a project name that base URL, since its owner has named it too', async () => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    await login(box, server.url);
+    box.file('.ttsrc', `baseUrl: ${server.url}\nspeaker: 1\n`);
+    expect(await box.tts(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0 });
+  });
+
+  it('gives way to a key in the environment, and goes before one for any service in the same file', async () => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    box.file(
+      '../.config/tts/config.json',
+      JSON.stringify({ apiKey: 'for-any', baseUrl: server.url, speaker: 1 }),
+    );
+    await login(box, server.url);
+    await box.tts(['hi', '-o', 'out.wav', '--no-cache']);
+    await box.tts(['hi', '-o', 'out.wav', '--no-cache'], { env: { TTS_API_KEY: 'from-env' } });
+    expect(server.requests.map((request) => request.header('x-api-key'))).toEqual([KEY, 'from-env']);
+  });
+
+  it('leaves the built-in voice in charge where no base URL is set', async () => {
+    const box = new Sandbox();
+    await login(box, URL_);
+    expect(await box.tts(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0 });
+  });
+
+  it.each([
+    ['nothing', '', /no key was given/],
+    ['two lines', 'a\nb\n', /key from stdin is not one/],
+    ['no end', 'x'.repeat(100_000), /too long/],
+  ])('refuses %s', async (_, stdin, message) => {
+    const box = new Sandbox();
+    expectFailure(await box.tts(['login', URL_], { stdin }), 2, message);
+    expect(readdirSync(box.home)).toEqual(['work']);
+  });
+
+  it('wants a base URL, and not one that only a project has named', async () => {
+    const box = new Sandbox();
+    expectFailure(await box.tts(['login'], { stdin: KEY }), 2, /no base URL is set/);
+    expectFailure(
+      await box.tts(['login', 'example.com'], { stdin: KEY }),
+      2,
+      /"example\.com" is not allowed/,
+    );
+    box.file('.ttsrc', 'baseUrl: https://evil.example\n');
+    expectFailure(await box.tts(['login'], { stdin: KEY }), 2, /only named by baseUrl in/);
+  });
+
+  it('does not let a project bring keys', async () => {
+    const box = new Sandbox();
+    box.file('.ttsrc.json', JSON.stringify({ keys: { [URL_]: KEY } }));
+    const run = await box.tts(['hi']);
+    expectFailure(run, 2, /keys in .* has no say/);
+    expect(run.stderr).not.toContain(KEY);
+  });
+});
+
+describe('tts logout', () => {
+  it('removes that key only, and says when there is none', async () => {
+    const box = new Sandbox();
+    await login(box, URL_);
+    await login(box, 'https://b.example', 'other-key');
+    expect((await box.tts(['logout', URL_])).status).toBe(0);
+    expect(keysIn(box)).toEqual({ 'https://b.example/': 'other-key' });
+    expect((await box.tts(['logout', URL_])).stderr).toMatch(/no key is stored/);
+    await box.tts(['logout', 'https://b.example']);
+    expect(keysIn(box)).toBeUndefined();
+  });
+});
+
+describe('a config file that holds a key', () => {
+  it.each([
+    ['apiKey', { apiKey: KEY, baseUrl: 'http://127.0.0.1:9' }],
+    ['keys', { keys: { 'http://127.0.0.1:9': KEY }, baseUrl: 'http://127.0.0.1:9' }],
+  ])('and can be read by others gets a warning: %s', async (_, config) => {
+    const box = new Sandbox();
+    const path = box.file(
+      '../.config/tts/config.json',
+      JSON.stringify({ ...config, retries: 0, speaker: 1 }),
+    );
+    chmodSync(path, 0o644);
+    const warning = /warning: .*config\.json holds a key and can be read by others: chmod 600/;
+    expect((await box.tts(['hi', '-o', 'out.wav'])).stderr).toMatch(warning);
+    chmodSync(path, 0o600);
+    expect((await box.tts(['hi', '-o', 'out.wav'])).stderr).not.toMatch(warning);
+  });
+});
+
+/** `script` of util-linux gives a terminal. */
+function hasScript(): boolean {
+  try {
+    return execFileSync('script', ['--version']).toString().includes('util-linux');
+  } catch {
+    return false;
+  }
+}
+
+describe.skipIf(!hasScript())('at a terminal (skipped without the script of util-linux)', () => {
+  /** Types once the question is there. */
+  async function type(box: Sandbox, keys: string) {
+    const line = `stty -a > before; tts login ${URL_}; echo "status $?"; stty -a > after`;
+    const running = box.startShell(`script -qec '${line}' typescript`, { stdin: 'open' });
+    while (!running.stdout.readableEnded) {
+      const [piece] = await once(running.stdout, 'data');
+      if (String(piece).includes('Key for')) break;
+    }
+    running.stdin.write(keys);
+    const { stdout } = await running.ended;
+    expect(box.read('after').equals(box.read('before'))).toBe(true);
+    return stdout.toString();
+  }
+
+  it('asks without showing what is typed, and knows Backspace', async () => {
+    const box = new Sandbox();
+    const screen = await type(box, 'secret-ky\x7fey\r');
+    expect(screen).toContain('status 0');
+    expect(screen).not.toMatch(/secret|ey\r/);
+    expect(keysIn(box)).toEqual({ [URL_]: 'secret-key' });
+  });
+
+  it('ends with 130 on Ctrl-C, and leaves the terminal as it was', async () => {
+    const box = new Sandbox();
+    expect(await type(box, 'abc\x03')).toContain('status 130');
+    expect(readdirSync(box.home)).toEqual(['work']);
+  });
+});

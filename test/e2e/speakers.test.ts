@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { answer, complete } from '../support/http-bytes.ts';
+import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(200));
+const speakers = {
+  anna: 181,
+  deep: { no: 1190, kind: 'neo.one', language: 'hi', sampleRate: 16_000 },
+  warm: { no: 12, kind: 'Mermish', instructions: 'warmly' },
+};
+
+/** A sandbox with a config file in its folder. */
+function configured(config: object = { speakers }): Sandbox {
+  const box = new Sandbox();
+  box.file('.ttsrc.json', JSON.stringify(config));
+  return box;
+}
+
+const list = (told: object) =>
+  answer(200, JSON.stringify({ speakers: told }), { 'Content-Type': 'application/json' });
+
+describe('a speaker by name', () => {
+  it('is sent as its number, with its own defaults', async () => {
+    const server = await serveBytes(complete(wav));
+    const run = await configured().tts(['hi', '-s', 'deep', '-o', 'out.wav'], { env: named(server.url) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests[0]?.json).toEqual({
+      text: 'hi',
+      speaker_no: 1190,
+      config: { sample_rate: 16_000 },
+    });
+  });
+
+  it.each([
+    [['-s', 'ann'], /no speaker is called "ann"\nhint: did you mean anna\? There are: anna, deep, warm/],
+    [['-s', 'deep', '-i', 'slowly'], /--instructions: speaker 1190 \(deep\) is of the kind neo\.one/],
+    [['-s', '12', '-r', '16000'], /--sample-rate: speaker 12 is of the kind Mermish/],
+  ])('is refused before anything is sent: %j', async (args, message) => {
+    const server = await serveBytes(complete(wav));
+    const run = await configured().tts(['hi', ...args, '-o', 'out.wav'], { env: named(server.url) });
+    expectFailure(run, 2, message);
+    expect(server.connections.made).toBe(0);
+  });
+
+  it('is refused in a config file with the file, the name and the nearest right key', async () => {
+    const run = await configured({ speakers: { anna: { no: 1, kin: 'x' } } }).tts(['hi']);
+    expectFailure(
+      run,
+      2,
+      /speakers in .*\.ttsrc\.json: "anna": unknown key "kin"\nhint: did you mean "kind"\?/,
+    );
+  });
+
+  it('may be one of the built-in voices', async () => {
+    const box = new Sandbox();
+    expect(await box.tts(['hi', '-q', '-s', 'slt', '-o', 'name.wav'])).toMatchObject({ status: 0 });
+    expect(await box.tts(['hi', '-q', '-s', '2', '-o', 'number.wav'])).toMatchObject({ status: 0 });
+    expect(box.read('name.wav').equals(box.read('number.wav'))).toBe(true);
+    expectFailure(await box.tts(['hi', '-s', 'slr']), 2, /did you mean slt\?/);
+  });
+});
+
+describe('tts speakers', () => {
+  it('lists the configured ones and those of the built-in voice', async () => {
+    const run = await configured().tts(['speakers']);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    const lines = run.stdout.toString().trim().split('\n');
+    expect(lines[0]).toMatch(/^NO +NAME +KIND +LANGUAGE +HZ +FROM$/);
+    expect(lines).toContainEqual(expect.stringMatching(/^1190 +deep +neo\.one +hi +16000 +config$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^1 +rms +neo\.one +en-US +16000 +service$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^11 +rms-mermish +Mermish/));
+  });
+
+  it('asks the service that is named, with the key, and prints what it tells without control characters', async () => {
+    const told = [{ speaker_no: 7, name: 'Z\u001b[31moe', kind: 'neo.one' }, { name: 'no number' }];
+    const server = await serveBytes(list(told));
+    const run = await new Sandbox().tts(['speakers', '--json'], { env: named(`${server.url}/api`) });
+    expect(JSON.parse(run.stdout.toString())).toEqual({
+      speakers: [{ no: 7, name: 'Z [31moe', kind: 'neo.one', from: 'service' }],
+    });
+    expect(server.requests[0]).toMatchObject({ method: 'GET', path: '/api/speakers' });
+    expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
+  });
+
+  it.each([
+    ['404', answer(404, '{"detail":"Not Found"}')],
+    ['405', answer(405)],
+    ['a page', answer(200, '<html>hi</html>')],
+    ['other JSON', answer(200, '{"voices":[]}')],
+  ])('takes %s for a service that has no list, which is no error', async (_, script) => {
+    const server = await serveBytes(script);
+    const run = await configured().tts(['speakers'], { env: named(server.url) });
+    expect(run.status).toBe(0);
+    expect(run.stderr).toMatch(/does not tell its speakers/);
+    expect(run.stdout.toString()).toMatch(/181 +anna/);
+  });
+
+  it.each([
+    ['a key that is not accepted', answer(401, '{"message":"no"}'), 3],
+    ['a service that failed', answer(500), 7],
+  ])('shows what is configured, and then %s', async (_, script, status) => {
+    const server = await serveBytes(script);
+    const run = await configured().tts(['speakers'], { env: named(server.url) });
+    expect(run.status).toBe(status);
+    expect(run.stdout.toString()).toMatch(/181 +anna/);
+  });
+
+  it('speaks a sample by each in turn, as one WAV, each speaker once', async () => {
+    const server = await serveBytes((wire, request, number) =>
+      request.method === 'GET'
+        ? list([
+            { speaker_no: 181, name: 'same' },
+            { speaker_no: 5, name: 'five' },
+          ])(wire, request, number)
+        : complete(wav)(wire, request, number),
+    );
+    const box = configured();
+    const run = await box.tts(['speakers', '--sample', 'Hello you.', '-o', 'out.wav'], {
+      env: named(server.url, { TTS_CONCURRENCY: '1' }),
+    });
+    expect(run.status).toBe(0);
+    expect(run.stderr).toMatch(/speaker 181 \(anna\)\n.*1190 \(deep\)\n.*12 \(warm\)\n.*5 \(five\)\n$/);
+    const bodies = server.requests.filter(({ method }) => method === 'POST').map(({ json }) => json);
+    expect(bodies).toEqual([
+      { text: 'Hello you.', speaker_no: 181 },
+      { text: 'Hello you.', speaker_no: 1190 },
+      { text: 'Hello you.', speaker_no: 12, config: { instructions: 'warmly' } },
+      { text: 'Hello you.', speaker_no: 5 },
+    ]);
+    expect(box.read('out.wav').length).toBeGreaterThan(4 * (wav.length - 44));
+  });
+
+  it('leaves no file when a sample fails', async () => {
+    const server = await serveBytes((wire, request, number) =>
+      answer(request.method === 'GET' ? 404 : 500)(wire, request, number),
+    );
+    const box = configured();
+    const run = await box.tts(['speakers', '--sample', 'x', '-o', 'out.wav'], { env: named(server.url) });
+    expect(run.status).toBe(7);
+    expect(box.list()).toEqual(['.ttsrc.json']);
+  });
+
+  it('does not take words for a text', async () => {
+    expectFailure(
+      await new Sandbox().tts(['speakers', 'are', 'loud']),
+      2,
+      /does not know "are"\nhint: .*tts speak speakers/,
+    );
+  });
+});
