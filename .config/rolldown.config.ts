@@ -1,21 +1,38 @@
 import { defineConfig } from 'rolldown';
 import { notices } from './notices.ts';
 import { spared } from './spared.ts';
+import { together } from './together.ts';
+
+// What every command needs first, so that it is not drawn into what only some of them need.
+const starting = together('/src/main.ts', '/src/code-cache.ts', '/src/cli/help.ts');
+const speaking = together('/src/cli/speak.ts', '/src/cli/speech.ts');
 
 /**
- * Two programs, `main` and the speech worker. Every `await import()` in the source is a chunk of its own, so
+ * Two programs: `main`, and the worker thread that speaks. Every `await import()` in the source is a chunk of its own, so
  * that a run loads only what it uses: that is what start-up time hangs on.
  */
-export default defineConfig({
-  input: { main: 'src/main.ts', worker: 'src/service/engine/worker.ts' },
-  platform: 'node',
-  tsconfig: true,
-  plugins: [spared(), notices()],
-  output: {
-    dir: 'dist',
-    format: 'cjs',
-    entryFileNames: '[name].cjs',
-    chunkFileNames: '[name].cjs',
-    cleanDir: true,
+export default defineConfig([
+  {
+    input: { main: 'src/main.ts' },
+    platform: 'node',
+    tsconfig: true,
+    plugins: [spared(), starting.plugin, speaking.plugin, notices()],
+    output: {
+      dir: 'dist',
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: '[name].cjs',
+      cleanDir: true,
+      advancedChunks: {
+        includeDependenciesRecursively: false,
+        groups: [{ name: 'speaking', test: (id) => speaking.has(id) && !starting.has(id) }],
+      },
+    },
   },
-});
+  {
+    input: { worker: 'src/service/engine/worker.ts' },
+    platform: 'node',
+    tsconfig: true,
+    output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'worker-[name].cjs' },
+  },
+]);

@@ -14,10 +14,11 @@ export class Tally {
   format: PcmFormat | undefined;
   /** Milliseconds from the start to the first sound, once there is some. */
   firstAudio: number | undefined;
-  readonly #started = performance.now();
+  // Not `performance`, which takes 2 ms to load.
+  readonly #started = Date.now();
 
   get elapsed(): number {
-    return performance.now() - this.#started;
+    return Date.now() - this.#started;
   }
 
   /** Counts a part when its turn has come, and sees the first sound. */
