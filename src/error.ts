@@ -21,6 +21,8 @@ interface Retry {
   readonly after?: number | undefined;
   /** The service has too much to do: fewer requests at once may help. */
   readonly busy?: boolean;
+  /** The HTTP status that said so. */
+  readonly status?: number;
 }
 
 export interface TtsErrorOptions {

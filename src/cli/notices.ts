@@ -4,11 +4,16 @@ import type { Host } from '../host.ts';
 /** Shorter ones would tear holes into ordinary words; no service has such keys. */
 const SHORTEST_SECRET = 4;
 
+/** Erases the line that the cursor stands on, and what a narrower window has made of it below. */
+export const ERASE = '\r\u001B[J';
+
 /** Everything that is said to people and programs beside the audio: on stderr, and never a secret. */
 export class Notices {
   quiet = false;
   verbose = false;
   json = false;
+  /** There is a line that is drawn again and again: whatever is printed takes its place. */
+  hasProgress = false;
   readonly #host: Host;
   readonly #secrets = new Set<string>();
 
@@ -70,7 +75,7 @@ export class Notices {
     // A closed stderr is no reason to stop speaking.
     const { stream } = this.#host.stderr;
     if (stream.listenerCount('error') === 0) stream.on('error', () => {});
-    stream.write(`${this.redact(text)}\n`);
+    stream.write(`${this.hasProgress ? ERASE : ''}${this.redact(text)}\n`);
   }
 }
 

@@ -11,6 +11,8 @@ import { type Connection, connect, type ServiceEvent } from './connect.ts';
 import { describe } from './describe.ts';
 import type { Notices } from './notices.ts';
 import { openOutput } from './output.ts';
+import type { Progress } from './progress.ts';
+import { isProgressWanted } from './progress-wanted.ts';
 import { segmentOptions } from './segmenting.ts';
 import { chooseService } from './service.ts';
 import { settle } from './settle.ts';
@@ -33,15 +35,21 @@ export async function speak(order: Order, context: Context): Promise<number> {
   const task = { order, settings, service, speaker };
   if (settings.dryRun.value) return (await import('./dry-run.ts')).dryRun(task, context);
   const outputs = await openOutputs(settings, context);
+  const progress = await showProgress(task, outputs.sink, context);
   try {
     return await withService(task, context, {
-      tally,
-      use: (connection) => run({ ...task, ...outputs, tally, connection }, context),
+      tell: (event) => {
+        tally.event(event);
+        progress?.count.event(event);
+        notices.detail(() => describe(event));
+      },
+      use: (connection) => run({ ...task, ...outputs, tally, progress, connection }, context),
     });
   } catch (error) {
     await outputs.sink.discard();
     throw error;
   } finally {
+    progress?.stop();
     outputs.subtitles?.discard();
   }
 }
@@ -62,20 +70,30 @@ async function openOutputs(settings: Settings, { host, signal }: Context): Promi
   }
 }
 
+/** Only for a person. */
+async function showProgress(
+  { order, settings }: Task,
+  { isLive }: Sink,
+  { host, notices }: Context,
+): Promise<Progress | undefined> {
+  if (!isProgressWanted(host, notices)) return undefined;
+  const [{ Progress }, { totalOf }] = await Promise.all([
+    import('./progress.ts'),
+    import('./progress-total.ts'),
+  ]);
+  const options = segmentOptions(settings, isLive);
+  return new Progress({ host, notices, total: (signal) => totalOf(order, options, host, signal) });
+}
+
 interface Use {
-  readonly tally: Tally;
+  readonly tell: (event: ServiceEvent) => void;
   readonly use: (connection: Connection) => Promise<number>;
 }
 
 /** Connects to the service, the built-in one if no other is named, for as long as it is used. */
-async function withService(task: Task, context: Context, { tally, use }: Use): Promise<number> {
+async function withService(task: Task, context: Context, { tell, use }: Use): Promise<number> {
   const { service, settings, speaker } = task;
-  const { notices } = context;
-  const target = service ? { ...service, close: async () => {} } : await startOwn(notices);
-  const tell = (event: ServiceEvent) => {
-    tally.event(event);
-    notices.detail(() => describe(event));
-  };
+  const target = service ? { ...service, close: async () => {} } : await startOwn(context.notices);
   const caching = isKept(task)
     ? await (await import('./caching.ts')).openCaching(settings, context)
     : undefined;
@@ -99,10 +117,11 @@ async function startOwn(notices: Notices) {
 interface Job extends Task, Outputs {
   readonly connection: Connection;
   readonly tally: Tally;
+  readonly progress: Progress | undefined;
 }
 
 async function run(job: Job, { host, notices, signal }: Context): Promise<number> {
-  const { order, settings, sink, subtitles, connection, tally } = job;
+  const { order, settings, sink, subtitles, connection, tally, progress } = job;
   const delivery = await deliver({
     segments: (until) => readText(order, segmentOptions(settings, sink.isLive), host, until),
     synthesize: connection.synthesize,
@@ -113,20 +132,33 @@ async function run(job: Job, { host, notices, signal }: Context): Promise<number
     signal,
     watch: (part: Part) => {
       const counted = tally.part(part);
-      return subtitles ? subtitles.watch(counted) : counted;
+      const shown = progress ? progress.count.watch(counted) : counted;
+      return subtitles ? subtitles.watch(shown) : shown;
     },
   });
+  progress?.stop();
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
-  report(job, delivery, notices);
+  await report(job, delivery, { host, notices });
   if (settings.json.value)
     (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
   return ExitCode.ok;
 }
 
 /** What a person would like to know of a run that went well. */
-function report({ settings, tally }: Job, delivery: Delivery | undefined, notices: Notices): void {
+async function report(
+  { settings, tally, progress }: Job,
+  delivery: Delivery | undefined,
+  { host, notices }: Pick<Context, 'host' | 'notices'>,
+): Promise<void> {
   const { fromCache, segments, requests } = tally;
   if (!delivery) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
-  else if (fromCache > 0 && requests === 0) notices.note('nothing was asked for: all of it was in the cache');
+  else if (progress || notices.verbose) {
+    if (delivery.readerLeft) return;
+    const { closing } = await import('./progress-closing.ts');
+    const line = closing({ settings, tally, delivery }, host);
+    if (progress) notices.print(line);
+    else notices.detail(() => line);
+  } else if (fromCache > 0 && requests === 0)
+    notices.note('nothing was asked for: all of it was in the cache');
   else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments were in the cache`);
 }

@@ -27,6 +27,7 @@ export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> 
       retry: {
         after: retryAfter(headers['retry-after'], Date.now()),
         busy: status === 429 || status === 503,
+        status,
       },
     }),
   });

@@ -1,0 +1,35 @@
+import { frameBytes } from '../audio/pcm.ts';
+import { printable } from '../client/printable.ts';
+import type { Host } from '../host.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { isStdout } from '../sink/open.ts';
+import type { Delivery } from '../sink/sink.ts';
+import { isPlayed } from './output.ts';
+import { closingLine } from './progress-line.ts';
+import type { Tally } from './tally.ts';
+
+interface Whole {
+  readonly settings: Pick<Settings, 'output' | 'clobber' | 'play' | 'player'>;
+  readonly tally: Tally;
+  readonly delivery: Delivery;
+}
+
+/** The line that a person is left with when all of it was delivered. */
+export function closing({ settings, tally, delivery }: Whole, host: Pick<Host, 'stdout'>): string {
+  const { format, segments, fromCache, elapsed } = tally;
+  if (!format) throw new Error('sound was delivered that nobody heard');
+  return closingLine({
+    name: nameOf(settings, host),
+    audioSeconds: delivery.bytes / frameBytes(format) / format.sampleRate,
+    sampleRate: format.sampleRate,
+    segments,
+    fromCache,
+    seconds: elapsed / 1000,
+  });
+}
+
+function nameOf(settings: Whole['settings'], host: Pick<Host, 'stdout'>): string {
+  const { output } = settings;
+  if (output && !isStdout(output.value)) return printable(output.value);
+  return !output && isPlayed(settings, host) ? 'played' : 'stdout';
+}
