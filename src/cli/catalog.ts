@@ -1,4 +1,4 @@
-import type { Command, Option } from 'commander';
+import { Command, type Option } from 'commander';
 import { cacheCommand } from './cache.ts';
 import { speakCommand } from './command-line.ts';
 import { completionCommand } from './completion.ts';
@@ -33,11 +33,11 @@ export interface Entry {
   readonly words: readonly string[];
 }
 
-export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 /** Every command with its options, from the very objects that read the command line. */
 export function catalog(): Entry[] {
-  return [
+  const entries = [
     entry('speak', speakCommand().description('Speak, also if the text begins with the name of a command.')),
     entry('serve', serveCommand()),
     entry('speakers', speakersCommand()),
@@ -48,6 +48,15 @@ export function catalog(): Entry[] {
     entry('doctor', doctorCommand()),
     entry('completion', completionCommand(), SHELLS),
     entry('manual', manualCommand()),
+  ];
+  const help = new Command().description('Show the help of a command.');
+  return [
+    ...entries,
+    entry(
+      'help',
+      help,
+      entries.map(({ name }) => name),
+    ),
   ];
 }
 

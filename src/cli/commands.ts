@@ -29,6 +29,7 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['manual', () => import('./manual.ts')],
   ['login', () => import('./login.ts')],
   ['logout', () => import('./logout.ts')],
+  ['help', () => import('./help-command.ts')],
   // Spared the parser: people and scripts ask for these alone, and expect them at once.
   ['-h', async () => ({ run: (await import('./help.ts')).help })],
   ['--help', async () => ({ run: (await import('./help.ts')).help })],

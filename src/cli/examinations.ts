@@ -6,10 +6,10 @@ import { ExitCode, TtsError } from '../error.ts';
 import { findProgram } from '../service/engine/find-program.ts';
 import { segmentFolder } from '../settings/folders.ts';
 import type { Settings } from '../settings/resolve.ts';
+import { playersOf } from '../sink/player-command.ts';
 import type { CommandLine } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { examine, type Finding, skipped } from './finding.ts';
-import { playerNames } from './player-names.ts';
 import { chooseService, type NamedService } from './service.ts';
 import { type Settled, settle } from './settle.ts';
 import { withoutPassword } from './shown-value.ts';
@@ -31,7 +31,7 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
     );
   });
   if (settled) yield* serviceExaminations(settled, doubts, context);
-  yield await examine('player', () => findPlayer(context));
+  yield await examine('player', () => findPlayer(settled?.settings, context));
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
 }
 
@@ -93,16 +93,25 @@ async function tls(probe: Probe): Promise<string> {
   return `${protocol}, with a certificate until ${until}`;
 }
 
-async function findPlayer({ host }: Context): Promise<string> {
-  const names = playerNames(host.platform);
+async function findPlayer(settings: Settings | undefined, { host }: Context): Promise<string> {
+  const named = settings?.player;
+  const names = named ? named.value.slice(0, 1) : playersOf(host.platform).map(({ program }) => program);
   for (const name of names) {
-    const found = await findProgram(name, host.env.PATH ?? '');
+    const file = host.platform === 'win32' && !name.endsWith('.exe') ? `${name}.exe` : name;
+    const found = await findProgram(file, host.env.PATH ?? '');
     if (found) return found;
   }
-  throw new TtsError('no program that plays sound was found', {
-    exitCode: ExitCode.output,
-    hint: `install one of ${names.join(', ')}; files (-o) and pipes need none`,
-  });
+  throw new TtsError(
+    named
+      ? `there is no program ${names}, which ${named.origin.name} names`
+      : 'no program that plays sound was found',
+    {
+      exitCode: ExitCode.output,
+      hint: named
+        ? 'name another, or none: then the first that is there is used'
+        : `install one of ${names.join(', ')}; files (-o) and pipes need none`,
+    },
+  );
 }
 
 async function lookAtCache(settings: Settings | undefined, { host }: Context): Promise<string> {

@@ -2,11 +2,11 @@ import { ExitCode, TtsError } from '../error.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
-import { openSink } from '../sink/open.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Context } from './commands.ts';
 import { type Connection, connect } from './connect.ts';
 import { describe } from './describe.ts';
+import { openOutput } from './output.ts';
 import type { NamedService } from './service.ts';
 import type { Row } from './speakers.ts';
 
@@ -24,8 +24,8 @@ const BUDGET_BYTES = 64 * 2 ** 20;
 export async function speakSample(sample: Sample, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const voices = voicesOf(sample);
-  const { output, clobber, concurrency, paragraphPause } = sample.settings;
-  const sink = await openSink({ output: output?.value ?? '-', clobber: clobber.value }, host, signal);
+  const { concurrency, paragraphPause } = sample.settings;
+  const sink = await openOutput(sample.settings, host, signal);
   const target = sample.service ? { ...sample.service, close: async () => {} } : await builtIn();
   const open: Connection[] = [];
   try {

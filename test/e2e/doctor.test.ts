@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
+import { selfSigned } from '../support/certificate.ts';
 import { answer, complete } from '../support/http-bytes.ts';
 import { KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -68,6 +67,7 @@ describe('tts doctor', () => {
       'proxy',
     ],
     ['no player', [], { PATH: '/nowhere' }, 8, 'player'],
+    ['a player that is not there', ['--player', 'gramophone -q'], {}, 8, 'player'],
     ['a cache that is no folder', [], { TTS_CACHE_DIR: '/dev/null' }, 8, 'cache'],
   ])('ends with the status of the first failure: %s', async (_, args, env, ...[status, name]) => {
     const run = await doctor(args, env);
@@ -101,28 +101,10 @@ describe('tts doctor', () => {
   });
 
   it('tells of a certificate that cannot be trusted', async () => {
-    const folder = new Sandbox().path('tls');
-    mkdirSync(folder);
-    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder, name)) as [string, string];
-    const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-    const pair = [
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:P-256',
-      '-nodes',
-      '-keyout',
-      key,
-      '-out',
-      cert,
-    ];
-    execFileSync('openssl', ['req', '-x509', ...pair, ...subject], { stdio: 'ignore' });
-    const server = await serveBytes(complete(wav), {
-      key: readFileSync(key, 'utf8'),
-      cert: readFileSync(cert, 'utf8'),
-    });
+    const { key, cert, certFile } = selfSigned();
+    const server = await serveBytes(complete(wav), { key, cert });
     expect(await doctor(['--yes'], named(server.url))).toMatchObject({ status: 6, states: { tls: 'bad' } });
-    const trusted = await doctor(['--yes'], named(server.url, { NODE_EXTRA_CA_CERTS: cert }));
+    const trusted = await doctor(['--yes'], named(server.url, { NODE_EXTRA_CA_CERTS: certFile }));
     expect(trusted).toMatchObject({ status: 0, states: { tls: 'good', request: 'good' } });
   });
 

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { expectFailure, Sandbox } from '../support/run.ts';
+
+const COMMANDS = [
+  'serve',
+  'speakers',
+  'cache',
+  'config',
+  'login',
+  'logout',
+  'doctor',
+  'completion',
+  'manual',
+];
+
+describe('the help', () => {
+  it.each([['--help'], ['-h'], ['help']])(
+    'of tts %s fits on a screen and names every command',
+    async (word) => {
+      const { status, stdout, stderr } = await new Sandbox().tts([word]);
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      const lines = stdout.toString().trimEnd().split('\n');
+      expect(lines.length).toBeLessThanOrEqual(24);
+      for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+      for (const command of COMMANDS) expect(stdout.toString()).toContain(command);
+    },
+  );
+
+  it.each([...COMMANDS, 'speak'])('of tts %s can be asked for in two ways', async (command) => {
+    const box = new Sandbox();
+    const [one, other] = await Promise.all([box.tts([command, '--help']), box.tts(['help', command])]);
+    expect(one).toMatchObject({ status: 0, stderr: '' });
+    expect(one.stdout.toString()).toMatch(new RegExp(`tts ${command}`));
+    expect(other.stdout.toString()).toBe(one.stdout.toString());
+  });
+
+  it('does not take words for a text', async () => {
+    expectFailure(await new Sandbox().tts(['help', 'me']), 2, /does not know "me"\nhint: .*tts speak help/);
+  });
+});
