@@ -14,9 +14,10 @@ const BACKSPACES = new Set(['\x7f', '\b']);
  */
 export async function askSecret(question: string, host: Host, signal: AbortSignal): Promise<string> {
   const { stream } = host.stdin;
-  host.stderr.stream.write(question);
   stream.setRawMode?.(true);
   try {
+    // Only now: whoever types at once is not shown either.
+    host.stderr.stream.write(question);
     return await line(stream, signal);
   } finally {
     stream.setRawMode?.(false);
