@@ -1,8 +1,12 @@
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream, openSync, statSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { ExitCode, TtsError } from '../error.ts';
 import { decode } from './decode.ts';
+
+/** @param name of a file, "-" for stdin, empty for words */
+export type Prepare = (name: string, text: AsyncIterable<string>) => AsyncIterable<string>;
 
 export interface InputOptions {
   readonly words: readonly string[];
@@ -10,6 +14,8 @@ export interface InputOptions {
   readonly files: readonly string[];
   readonly cwd: string;
   readonly stdin: () => Readable;
+  /** Makes of a source what is to be spoken of it, where that is not the text as it stands. */
+  readonly prepare?: Prepare | undefined;
 }
 
 /** Between two files: where one ends, a paragraph ends. */
@@ -20,20 +26,26 @@ const BETWEEN_FILES = '\n\n';
  * @throws TtsError (usage) for a file that cannot be read or is no text
  */
 export async function* readInput(
-  { words, files, cwd, stdin }: InputOptions,
+  { words, files, cwd, stdin, prepare = asItIs }: InputOptions,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   if (words.length > 0) {
-    yield words.join(' ').replaceAll('\r\n', '\n');
+    yield* prepare('', only(words.join(' ').replaceAll('\r\n', '\n')));
     return;
   }
   let first = true;
   for (const name of files) {
     if (!first) yield BETWEEN_FILES;
     first = false;
-    if (name === '-') yield* decode(abortable(stdin(), signal), 'stdin');
-    else yield* decode(openFile(name, cwd, signal), name);
+    const bytes = name === '-' ? abortable(stdin(), signal) : openFile(name, cwd, signal);
+    yield* prepare(name, decode(bytes, name === '-' ? 'stdin' : name));
   }
+}
+
+const asItIs: Prepare = (_, text) => text;
+
+async function* only(text: string): AsyncGenerator<string> {
+  yield text;
 }
 
 /** Without this, Ctrl-C would wait for the next byte of an open pipe. */
@@ -49,11 +61,18 @@ async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator
 /** The bytes of a file, or of a named pipe. */
 export async function* openFile(name: string, cwd: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    yield* createReadStream(resolve(cwd, name), { signal });
+    yield* addAbortSignal(signal, streamOf(resolve(cwd, name)));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw unreadable(name, error);
   }
+}
+
+/** A named pipe is waited for by the event loop: as a file, it would keep a thread, and with it a run that is to end. */
+function streamOf(path: string): Readable {
+  if (!statSync(path).isFIFO()) return createReadStream(path);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  return new Socket({ fd, readable: true, writable: false });
 }
 
 const reasons = new Map([
@@ -67,7 +86,7 @@ function unreadable(name: string, cause: unknown): TtsError {
   const code = String((cause as NodeJS.ErrnoException).code);
   return new TtsError(`cannot read ${name}: ${reasons.get(code) ?? code}`, {
     exitCode: ExitCode.usage,
-    hint: 'check the name behind -f',
+    hint: 'check the name of the file',
     cause,
   });
 }
