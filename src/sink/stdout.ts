@@ -1,4 +1,4 @@
-import { fstatSync, readFileSync } from 'node:fs';
+import { constants, fstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Output } from '../host.ts';
 import { record } from './recording.ts';
@@ -6,8 +6,9 @@ import type { Sink } from './sink.ts';
 import { deviceSink, pipeSink } from './stream.ts';
 import { unwritable } from './unwritable.ts';
 
-/** Flags of an open file, as Linux lists them: appends at every write. */
+/** Flags of an open file, as Linux lists them: appends at every write; what it was opened for. */
 const O_APPEND = 0o2000;
+const O_ACCMODE = 0o3;
 
 /**
  * Standard output: a pipe, a file (`> out.wav`, whose sizes are put right at the end; `>> all.wav`, which is left
@@ -38,20 +39,44 @@ function openFileSink(fd: number, start: number | undefined): Sink {
 
 function look(fd: number) {
   try {
-    return fstatSync(fd);
+    const kind = fstatSync(fd);
+    if (kind.isCharacterDevice() && wasClosed(fd))
+      throw Object.assign(new Error('closed'), { code: 'EBADF' });
+    return kind;
   } catch (error) {
     throw unwritable('stdout', error);
+  }
+}
+
+/**
+ * In place of a standard stream that is closed, Node opens /dev/null at its start, for reading and writing; a shell's
+ * `> /dev/null` is for writing only.
+ */
+function wasClosed(fd: number): boolean {
+  try {
+    return (
+      readlinkSync(`/proc/self/fd/${fd}`) === '/dev/null' && (flagsOf(fd) & O_ACCMODE) === constants.O_RDWR
+    );
+  } catch {
+    // Elsewhere than on Linux there is no such list.
+    return false;
   }
 }
 
 /** Where the next byte goes, or `undefined` where earlier bytes cannot be changed since every write appends. */
 function startOf(fd: number, size: number): number | undefined {
   try {
-    const info = readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
-    const flags = Number.parseInt(/^flags:\s*(\d+)/m.exec(info)?.[1] ?? '', 8);
-    return flags & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(info)?.[1]);
+    return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);
   } catch {
     // Elsewhere than on Linux there is no such list; an empty file was most likely made by `>`.
     return size === 0 ? 0 : undefined;
   }
+}
+
+function flagsOf(fd: number): number {
+  return Number.parseInt(/^flags:\s*(\d+)/m.exec(infoOf(fd))?.[1] ?? '', 8);
+}
+
+function infoOf(fd: number): string {
+  return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
 }
