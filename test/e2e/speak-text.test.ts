@@ -86,12 +86,13 @@ describe('the text', () => {
     ['a lone continuation byte', Buffer.from([0x61, 0x80]), 1],
     ['a NUL', Buffer.from('ab\0cd'), 2],
     ['a cut character', Buffer.from('né').subarray(0, 2), 1],
-    ['a bad byte far in', Buffer.concat([Buffer.alloc(900, 'word '), Buffer.from([0xff])]), 900],
+    ['a bad byte far in', Buffer.concat([Buffer.alloc(300_000, 'word '), Buffer.from([0xff])]), 300_000],
   ])('that is not text is refused with its offset, and nothing is sent: %s', async (_, content, offset) => {
     const files = { 'a.txt': 'fine', 'odd.txt': content };
     const at = `.* offset ${offset}\\b`;
     await refused([['-f', 'a.txt', '-f', 'odd.txt'], { files }], new RegExp(`odd\\.txt${at}`));
-    await refused([[], { stdin: content }], new RegExp(`stdin${at}`));
+    // A long text from a pipe is spoken while it comes: what is wrong far behind is found too late to send nothing.
+    if (offset < 1000) await refused([[], { stdin: content }], new RegExp(`stdin${at}`));
   });
 
   it.each([

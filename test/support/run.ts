@@ -45,7 +45,8 @@ export class Sandbox {
   readonly home: string;
   /** Where runs happen. */
   readonly folder: string;
-  readonly #commands: string;
+  /** Where the command `tts` lies, for a PATH. */
+  readonly commands: string;
 
   constructor() {
     const root = mkdtempSync(join(tmpdir(), 'tts-run-'));
@@ -54,11 +55,11 @@ export class Sandbox {
     });
     this.home = join(root, 'home');
     this.folder = join(root, 'home', 'work');
-    this.#commands = join(root, 'commands');
+    this.commands = join(root, 'commands');
     mkdirSync(this.folder, { recursive: true });
-    mkdirSync(this.#commands);
-    writeFileSync(join(this.#commands, 'tts'), `#!/bin/sh\nexec '${node}' '${program}' "$@"\n`);
-    chmodSync(join(this.#commands, 'tts'), 0o755);
+    mkdirSync(this.commands);
+    writeFileSync(join(this.commands, 'tts'), `#!/bin/sh\nexec '${node}' '${program}' "$@"\n`);
+    chmodSync(join(this.commands, 'tts'), 0o755);
     for (const open of [root, this.home, this.folder]) chmodSync(open, 0o755);
   }
 
@@ -104,7 +105,7 @@ export class Sandbox {
   #spawn(command: string, args: readonly string[], { env = {}, stdin, cwd = '.', uid }: RunOptions): Running {
     const child = spawn(command, args, {
       cwd: join(this.folder, cwd),
-      env: { PATH: `${this.#commands}:${process.env.PATH}`, HOME: this.home, LC_ALL: 'C.UTF-8', ...env },
+      env: { PATH: `${this.commands}:${process.env.PATH}`, HOME: this.home, LC_ALL: 'C.UTF-8', ...env },
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: true,
       ...(uid !== undefined && { uid, gid: uid }),

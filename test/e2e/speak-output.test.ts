@@ -1,0 +1,297 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chmodSync, existsSync, lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Script, serveBytes } from '../support/byte-server.ts';
+import { complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
+import { parseWav, wholePcm } from '../support/read-wav.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const pcm = sound(500_000);
+const wav = plainWav(pcm);
+const isRoot = userInfo().uid === 0;
+
+/** A service, an environment for it, and an empty folder. */
+async function setUp(script: Script = complete(wav)) {
+  const server = await serveBytes(script);
+  return { server, env: named(server.url), box: new Sandbox() };
+}
+
+describe('a file', () => {
+  it('is replaced in one step, keeps its mode, and nothing stays beside it', async () => {
+    const { env, box } = await setUp();
+    chmodSync(box.file('out.wav', 'old'), 0o640);
+    const { ino } = statSync(box.path('out.wav'));
+    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav')).toEqual(wav);
+    expect(box.list()).toEqual(['out.wav']);
+    expect(statSync(box.path('out.wav')).mode & 0o777).toBe(0o640);
+    expect(statSync(box.path('out.wav')).ino).not.toBe(ino);
+  });
+
+  it('that is new gets the mode of the umask', async () => {
+    const { env, box } = await setUp();
+    await box.shell('umask 027; tts hi -o out.wav', { env });
+    expect(statSync(box.path('out.wav')).mode & 0o777).toBe(0o640);
+  });
+
+  it('is old until the new one is whole', async () => {
+    const { server, env, box } = await setUp(async (wire) => {
+      await wire.write(head(200, { 'Content-Length': wav.length }));
+      await wire.write(wav.subarray(0, 400_000));
+      await sleep(300);
+      await wire.write(wav.subarray(400_000));
+    });
+    box.file('out.wav', 'old');
+    const run = box.start(['hi', '-o', 'out.wav'], { env });
+    await expect.poll(() => server.requests.length).toBe(1);
+    await sleep(100);
+    expect(box.read('out.wav').toString()).toBe('old');
+    expect(await run.ended).toMatchObject({ status: 0 });
+    expect(box.read('out.wav')).toEqual(wav);
+  });
+
+  it('behind a symbolic link is what is replaced, and the link stays', async () => {
+    const { env, box } = await setUp();
+    box.file('real/target.wav', 'old');
+    symlinkSync('real/target.wav', box.path('out.wav'));
+    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
+    expect(lstatSync(box.path('out.wav')).isSymbolicLink()).toBe(true);
+    expect(box.read('real/target.wav')).toEqual(wav);
+    symlinkSync('real/not-yet.wav', box.path('dangling.wav'));
+    expect(await box.tts(['hi', '-o', 'dangling.wav'], { env })).toMatchObject({ status: 0 });
+    expect(box.read('dangling.wav')).toEqual(wav);
+  });
+
+  it('that exists is kept with --no-clobber, before anything is sent', async () => {
+    const { server, env, box } = await setUp();
+    box.file('out.wav', 'old');
+    expectFailure(await box.tts(['hi', '-o', 'out.wav', '--no-clobber'], { env }), 8, /out\.wav exists/);
+    expect(server.requests).toHaveLength(0);
+    expect(box.read('out.wav').toString()).toBe('old');
+    expect(await box.tts(['hi', '-o', 'new.wav', '--no-clobber'], { env })).toMatchObject({ status: 0 });
+    expect(box.read('new.wav')).toEqual(wav);
+    expect(box.list()).toEqual(['new.wav', 'out.wav']);
+  });
+
+  it('that came up meanwhile is kept with --no-clobber', async () => {
+    const { server, env, box } = await setUp(async (wire) => {
+      await sleep(300);
+      await complete(wav)(wire, server.requests[0] as never, 1);
+    });
+    const run = box.start(['hi', '-o', 'out.wav', '--no-clobber'], { env });
+    await expect.poll(() => server.requests.length).toBe(1);
+    box.file('out.wav', 'of somebody else');
+    expectFailure(await run.ended, 8, /out\.wav exists/);
+    expect(box.read('out.wav').toString()).toBe('of somebody else');
+    expect(box.list()).toEqual(['out.wav']);
+  });
+
+  it.each([
+    ['in a folder that is missing', 'missing/out.wav', /folder/],
+    ['that is a folder', '.', /folder/],
+    ['below a file', 'a-file/out.wav', /folder/],
+    ['with a slash behind it', 'new/', /folder/],
+  ])('%s is an error before anything is sent', async (_, name, message) => {
+    const { server, env, box } = await setUp();
+    box.file('a-file');
+    expectFailure(await box.tts(['hi', '-o', name], { env }), 8, message);
+    expect(server.requests).toHaveLength(0);
+    expect(box.list()).toEqual(['a-file']);
+  });
+
+  it.runIf(isRoot)(
+    'in a folder or in place of a file that may not be written is an error before anything is sent',
+    async () => {
+      const { server, env, box } = await setUp();
+      box.file('locked/x');
+      chmodSync(box.path('locked'), 0o555);
+      mkdirSync(box.path('open'));
+      chmodSync(box.path('open'), 0o777);
+      chmodSync(box.file('open/out.wav', 'old'), 0o444);
+      for (const name of ['locked/out.wav', 'open/out.wav'])
+        expectFailure(await box.tts(['hi', '-o', name], { env, uid: 65_534 }), 8, /not allowed/);
+      expect(server.requests).toHaveLength(0);
+      expect(box.read('open/out.wav').toString()).toBe('old');
+    },
+  );
+
+  it('may have any name', async () => {
+    const { env, box } = await setUp();
+    for (const name of ['-o', 'ünï cödé 你.wav', 'a\nb', `${'x'.repeat(230)}.wav`]) {
+      expect(await box.tts(['hi', `--output=${name}`], { env })).toMatchObject({ status: 0, stderr: '' });
+      expect(box.read(name)).toEqual(wav);
+    }
+    expect(box.list()).toHaveLength(4);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+    'is whole, the old one or the new one, however the run is killed (%i of 10)',
+    async (moment) => {
+      const { env, box } = await setUp(streamed(wav, 16_384));
+      box.file('out.wav', 'old');
+      const run = box.start(['hi', '--stream', '-o', 'out.wav'], { env });
+      run.ended.catch(() => {});
+      await sleep(60 + moment * 10 + Math.random() * 10);
+      run.child.kill('SIGKILL');
+      await run.ended.catch(() => {});
+      const found = box.read('out.wav');
+      expect(found.toString('latin1', 0, 3) === 'old' || found.equals(wav)).toBe(true);
+      expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
+      expect(box.list()).toEqual(['out.wav']);
+    },
+  );
+});
+
+describe('a device, a pipe with a name, a full disk', () => {
+  it('/dev/null takes all, and is still a device then', async () => {
+    const { env, box } = await setUp();
+    expect(await box.tts(['hi', '-o', '/dev/null'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.shell('tts hi > /dev/null', { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
+  });
+
+  it('/dev/full takes nothing', async () => {
+    const { env, box } = await setUp();
+    expectFailure(await box.tts(['hi', '-o', '/dev/full'], { env }), 8, /no space/);
+    expectFailure(await box.shell('tts hi > /dev/full', { env }), 8, /no space/);
+  });
+
+  it('/dev/stdout is stdout', async () => {
+    const { env, box } = await setUp();
+    expect((await box.tts(['hi', '-o', '/dev/stdout'], { env })).stdout).toEqual(wav);
+    expect((await box.tts(['hi', '-o', '-'], { env })).stdout).toEqual(wav);
+  });
+
+  it('a FIFO gets the WAV', async () => {
+    const { env, box } = await setUp();
+    execFileSync('mkfifo', [box.path('fifo')]);
+    const run = await box.shell('cat fifo > read.wav & tts hi -o fifo; status=$?; wait; exit $status', {
+      env,
+    });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('read.wav')).toEqual(wav);
+  });
+
+  it('a limit on the size of files is a full disk, and leaves the old file', async () => {
+    const { env, box } = await setUp();
+    box.file('out.wav', 'old');
+    expectFailure(await box.shell('ulimit -f 100; tts hi -o out.wav', { env }), 8, /large|space/);
+    expect(box.read('out.wav').toString()).toBe('old');
+    expect(box.list()).toEqual(['out.wav']);
+    expectFailure(await box.shell('ulimit -f 100; tts hi > direct.wav', { env }), 8, /large|space/);
+  });
+
+  it.runIf(isRoot)('a small tmpfs is full', async ({ skip }) => {
+    const { env, box } = await setUp();
+    mkdirSync(box.path('small'));
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', box.path('small')], {
+        stdio: 'pipe',
+      });
+    } catch {
+      skip('no right to mount here');
+    }
+    onTestFinished(() => void execFileSync('umount', [box.path('small')]));
+    expectFailure(await box.tts(['hi', '-o', 'small/out.wav'], { env }), 8, /no space/);
+    expect(existsSync(box.path('small/out.wav'))).toBe(false);
+    expect(execFileSync('ls', ['-A', box.path('small')]).toString()).toBe('');
+  });
+});
+
+describe('stdout', () => {
+  it('that is a file gets exact sizes, also where nobody knew them', async () => {
+    const { env, box } = await setUp(streamed(plainWav(pcm, 0xffffffff), 10_000));
+    expect(await box.shell('tts hi --stream > out.wav', { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav')).toEqual(wav);
+  });
+
+  it('that is a file with something in it gets them at the right place', async () => {
+    const { env, box } = await setUp();
+    expect(await box.shell('(printf 12345; tts hi; printf end) > out', { env })).toMatchObject({ status: 0 });
+    expect(box.read('out')).toEqual(Buffer.concat([Buffer.from('12345'), wav, Buffer.from('end')]));
+  });
+
+  it('that appends is left alone', async () => {
+    const { env, box } = await setUp(streamed(plainWav(pcm, 0xffffffff)));
+    box.file('all', 'before');
+    expect(await box.shell('tts hi --stream >> all', { env })).toMatchObject({ status: 0, stderr: '' });
+    const all = box.read('all');
+    expect(all.toString('latin1', 0, 6)).toBe('before');
+    expect(parseWav(all.subarray(6)).pcm).toEqual(pcm);
+  });
+
+  it('holds audio only, whatever else is said', async () => {
+    const { env, box } = await setUp();
+    const run = await box.tts(['hi', '-v'], { env });
+    expect(wholePcm(run.stdout)).toEqual(pcm);
+    expect(run.stderr).not.toBe('');
+  });
+
+  it.each([
+    ['head -c 1000 > part', 1000],
+    ['true', 0],
+    ['(exec <&-; sleep 0.2)', 0],
+  ])('whose reader leaves ends the run quietly: | %s', async (reader, bytes) => {
+    const { server, env, box } = await setUp(async (wire) => {
+      await wire.write(head(200, { 'Transfer-Encoding': 'chunked' }));
+      let open = true;
+      void wire.closed.then(() => {
+        open = false;
+      });
+      await wire.write(httpChunk(plainWav(pcm, 0xffffffff)));
+      while (open) {
+        await wire.write(httpChunk(pcm));
+        await sleep(10);
+      }
+    });
+    const run = await box.shell(`tts hi --stream | ${reader}; exit $PIPESTATUS`, { env });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    if (bytes > 0) expect(box.read('part')).toHaveLength(bytes);
+    await expect.poll(() => server.connections.open).toBe(0);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('that is closed is no success that delivers nothing', async () => {
+    const { env, box } = await setUp();
+    expectFailure(await box.shell('tts hi >&-', { env }), 8, /stdout/);
+  });
+
+  it('that is a socket gets the WAV too', async () => {
+    const { env, box } = await setUp();
+    // Between two Nodes, "pipe" is a socket.
+    const run = box.start(['hi'], { env });
+    expect((await run.ended).stdout).toEqual(wav);
+  });
+
+  it('does not end with a closed stderr', async () => {
+    const { env, box } = await setUp();
+    expect(await box.shell('tts hi -v -o out.wav 2>&-', { env })).toMatchObject({ status: 0 });
+    expect(await box.shell('tts hi -v -o out.wav 2> /dev/full', { env })).toMatchObject({ status: 0 });
+    expect(box.read('out.wav')).toEqual(wav);
+  });
+
+  it('on a terminal stays free of audio', async () => {
+    const { server, env, box } = await setUp();
+    const child = spawn('script', ['-qec', 'tts hi', '/dev/null'], {
+      cwd: box.folder,
+      env: {
+        ...env,
+        PATH: `${box.commands}:/usr/bin:/bin`,
+        HOME: box.home,
+        TERM: 'dumb',
+        TTS_PLAYER: 'false',
+      },
+    });
+    let seen = '';
+    child.stdout.on('data', (piece) => {
+      seen += piece;
+    });
+    const status = await new Promise((resolve) => child.on('close', resolve));
+    expect(seen).not.toContain('RIFF');
+    expect({ seen, status }).toMatchObject({ status: 8 });
+    expect(server.connections.open).toBe(0);
+  });
+});

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { type Script, serveBytes } from '../support/byte-server.ts';
+import { complete, head, silent } from '../support/http-bytes.ts';
+import { named, type Running, type RunOptions, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+/** 100 ms are promised; the bound only tells an end from a hang, on a machine that does other things as well. */
+const AT_ONCE_MS = 2000;
+
+const stuck: Script = async (wire) => {
+  const wav = plainWav(sound(3_000_000), 0xffffffff);
+  await wire.write(head(200, { 'Content-Length': wav.length + 1000 }));
+  await wire.write(wav);
+};
+
+interface Situation {
+  readonly script: Script;
+  readonly args: readonly string[];
+  readonly options?: RunOptions;
+  /** Whether the run has got to where it is to be interrupted. */
+  readonly there: (run: Running, requests: number) => boolean | Promise<boolean>;
+}
+
+const settled = async (milliseconds: number) => {
+  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  return true;
+};
+
+const situations: Readonly<Record<string, Situation>> = {
+  'with an open stdin': {
+    script: complete(plainWav(sound(100))),
+    args: ['-o', 'out.wav'],
+    options: { stdin: 'open' },
+    there: () => settled(250),
+  },
+  'with a file that is a pipe nobody writes to': {
+    script: complete(plainWav(sound(100))),
+    args: ['-f', 'fifo', '-o', 'out.wav'],
+    there: () => settled(250),
+  },
+  'with a request that hangs': {
+    script: silent,
+    args: ['hi', '-o', 'out.wav'],
+    there: (_, requests) => requests === 1,
+  },
+  'with an open stdin and a request that hangs': {
+    script: silent,
+    args: ['hi', '-o', 'out.wav'],
+    options: { stdin: 'open' },
+    there: (_, requests) => requests === 1,
+  },
+  'with an answer that hangs in its midst': {
+    script: stuck,
+    args: ['hi', '-o', 'out.wav'],
+    there: async (_, requests) => requests === 1 && (await settled(200)),
+  },
+  'with a reader that is stuck': {
+    script: stuck,
+    args: ['hi'],
+    there: async (_, requests) => requests === 1 && (await settled(200)),
+  },
+  'with a FIFO that nobody reads': {
+    script: silent,
+    args: ['hi', '-o', 'fifo'],
+    there: () => settled(250),
+  },
+  'with a connection that does not come about': {
+    script: silent,
+    args: ['hi', '-o', 'out.wav', '--base-url', 'https://192.0.2.1', '--retries', '9'],
+    there: () => settled(300),
+  },
+};
+
+describe.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s', (signal, status) => {
+  it.each(Object.keys(situations))('ends a run at once, and leaves nothing behind: %s', async (name) => {
+    const { script, args, options, there } = situations[name] as Situation;
+    const server = await serveBytes(script);
+    const box = new Sandbox();
+    execFileSync('mkfifo', [box.path('fifo')]);
+    const run = box.start(args, { ...options, env: named(server.url) });
+    // Nobody reads: the pipe fills, and the run waits.
+    run.stdout.pause();
+    await expect.poll(() => there(run, server.requests.length), { timeout: 5000 }).toBe(true);
+    const begun = performance.now();
+    run.child.kill(signal);
+    const [code] = await new Promise<[number | null]>((resolve) =>
+      run.child.once('exit', (...end) => resolve([end[0]])),
+    );
+    expect(code).toBe(status);
+    expect(performance.now() - begun).toBeLessThan(AT_ONCE_MS);
+    expect(box.list()).toEqual(['fifo']);
+    await expect.poll(() => server.connections.open).toBe(0);
+  });
+});
