@@ -10,15 +10,7 @@ const HELP = { flags: '-h, --help', help: 'this; tts speak --help tells more' };
 const VERSION = { flags: '-V, --version', help: 'the version' };
 
 /** Shown with an explanation even in the short help. */
-const COMMON: readonly Name[] = [
-  'speaker',
-  'output',
-  'stream',
-  'sampleRate',
-  'instructions',
-  'baseUrl',
-  'apiKey',
-];
+const COMMON: readonly Name[] = ['speaker', 'output', 'stream', 'sampleRate', 'instructions', 'baseUrl'];
 
 /** `tts --help`, and `tts speak --help`, which tells more. */
 export async function help({ host, named }: Pick<Context, 'host' | 'named'>): Promise<ExitCode> {
@@ -45,7 +37,6 @@ export function shortHelp(): string {
     'Commands: serve speakers cache config login logout doctor completion manual',
     '',
     ...[...COMMON.map((name) => ruleOf(name)), FILE].map(({ flags = '', help }) => row(flags, help)),
-    '',
     ...wrap('More:', [...others.map((name) => ruleOf(name).flags), HELP.flags, VERSION.flags]),
     'tts speak --help explains them all. Exit status: 0 when all of it was delivered.',
   ].join('\n');

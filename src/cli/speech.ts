@@ -11,6 +11,7 @@ import { type Connection, connect, type ServiceEvent } from './connect.ts';
 import { describe } from './describe.ts';
 import type { Notices } from './notices.ts';
 import { openOutput } from './output.ts';
+import { prepareOrder } from './prepare-order.ts';
 import type { Progress } from './progress.ts';
 import { isProgressWanted } from './progress-wanted.ts';
 import { segmentOptions } from './segmenting.ts';
@@ -32,7 +33,9 @@ export async function speak(order: Order, context: Context): Promise<number> {
   const { settings: said, files } = await settle(order, context);
   const service = chooseService(said, { host, notices, files });
   const { no: speaker, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
-  const task = { order, settings, service, speaker };
+  const prepared = await prepareOrder(order, settings, context);
+  if (settings.showText.value) return (await import('./show-text.ts')).showText(prepared, context);
+  const task = { order: prepared, settings, service, speaker };
   if (settings.dryRun.value) return (await import('./dry-run.ts')).dryRun(task, context);
   const outputs = await openOutputs(settings, context);
   const progress = await showProgress(task, outputs.sink, context);

@@ -1,12 +1,16 @@
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
+import type { Prepare } from '../text/input.ts';
 import type { Segment, SegmentOptions } from '../text/segment.ts';
 import { readSegments } from '../text/source.ts';
 import type { CommandLine } from './command-line.ts';
 import type { NamedService } from './service.ts';
 
 /** What was asked for on the command line. */
-export type Order = Pick<CommandLine, 'flags' | 'words' | 'files'>;
+export interface Order extends Pick<CommandLine, 'flags' | 'words' | 'files'> {
+  /** Set where the text is not to be spoken as it stands. */
+  readonly prepare?: Prepare | undefined;
+}
 
 /** What is to be spoken, how, and by whom. */
 export interface Task {
@@ -19,12 +23,12 @@ export interface Task {
 
 /** The text of an order, in segments. */
 export function readText(
-  { words, files }: Order,
+  { words, files, prepare }: Order,
   options: SegmentOptions,
   { cwd, stdin }: Pick<Host, 'cwd' | 'stdin'>,
   signal: AbortSignal,
 ): AsyncIterable<Segment> {
-  return readSegments({ words, files, cwd, stdin: () => stdin.stream }, options, signal);
+  return readSegments({ words, files, prepare, cwd, stdin: () => stdin.stream }, options, signal);
 }
 
 /** Whether segments are kept. What the built-in service says costs nothing, and what goes elsewhere is not here to keep. */

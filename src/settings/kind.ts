@@ -120,6 +120,16 @@ export const byteCount: Kind<number> = {
         : undefined,
 };
 
+/** One of some words. */
+export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
+  const find = (text: string) => words.find((word) => word === text.trim().toLowerCase());
+  return {
+    allowed: `one of ${words.join(', ')}`,
+    text: find,
+    data: (data) => (typeof data === 'string' ? find(data) : undefined),
+  };
+}
+
 /** A list of values of one kind; there is no way to write one as an option. */
 export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
   return {

@@ -6,6 +6,8 @@ export interface Origin {
   readonly place: Place;
   /** As the user would name it: `--speaker`, `TTS_SPEAKER`, `speaker in /home/anna/.ttsrc`. */
   readonly name: string;
+  /** Where relative paths in it begin; of a config file its own folder. */
+  readonly folder?: string | undefined;
 }
 
 /** A value and who said it. */

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
 import type { ConfigFile } from './file.ts';
 import type { Origin, Setting } from './origin.ts';
@@ -59,7 +60,7 @@ function fromFiles(
 }
 
 export function fileOrigin(key: string, file: Pick<ConfigFile, 'place' | 'path'>): Origin {
-  return { place: file.place, name: `${key} in ${file.path}` };
+  return { place: file.place, name: `${key} in ${file.path}`, folder: dirname(file.path) };
 }
 
 function read(rule: Rule<unknown>, said: unknown, origin: Origin): Setting<unknown> {

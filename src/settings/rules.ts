@@ -3,6 +3,7 @@ import { keys } from './keys.ts';
 import {
   baseUrl,
   byteCount,
+  choice,
   type Kind,
   list,
   number,
@@ -27,7 +28,7 @@ export interface Rule<T> {
   readonly envShown?: string;
   /** The key in a config file. */
   readonly key?: string;
-  readonly fallback?: T;
+  readonly fallback?: NoInfer<T>;
   /** What happens when nobody says, where `fallback` does not tell. */
   readonly otherwise?: string;
   readonly help: string;
@@ -39,7 +40,7 @@ export interface Rule<T> {
   readonly userOnly?: true;
 }
 
-type Settled<T> = Rule<T> & { readonly fallback: T };
+type Settled<T> = Rule<T> & { readonly fallback: NoInfer<T> };
 
 function rule<T>(rule: Settled<T>): Settled<T>;
 function rule<T>(rule: Rule<T>): Rule<T>;
@@ -83,6 +84,35 @@ export const rules = {
     otherwise: 'the first that is there',
     help: 'what plays a WAV from stdin; {} is a file',
     userOnly: true,
+  }),
+  format: rule({
+    kind: choice('auto', 'text', 'markdown'),
+    flags: '--format <format>',
+    key: 'format',
+    fallback: 'auto',
+    otherwise: 'auto: by file ending',
+    help: 'what the text is: text, markdown, auto',
+  }),
+  code: rule({
+    kind: choice('announce', 'skip', 'read'),
+    flags: '--code <how>',
+    key: 'code',
+    fallback: 'announce',
+    help: 'code in Markdown: announce, skip, read',
+  }),
+  lexicon: rule({
+    kind: words,
+    flags: '--lexicon <file>',
+    env: 'TTS_LEXICON',
+    key: 'lexicon',
+    otherwise: 'none',
+    help: 'how words are spoken: word = spoken form',
+  }),
+  showText: rule({
+    kind: toggle,
+    flags: '--show-text',
+    fallback: false,
+    help: 'print what would be spoken, and stop',
   }),
   stream: rule({
     kind: toggle,

@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+import type { Settings } from '../settings/resolve.ts';
+import { decode } from '../text/decode.ts';
+import { openFile } from '../text/input.ts';
+import type { Lexicon } from '../text/lexicon.ts';
+import { formatOf } from '../text/markdown/format.ts';
+import type { Context } from './commands.ts';
+import type { Order } from './task.ts';
+
+/**
+ * An order with what has to be done to its text before it is spoken. Markdown and lexicon are loaded only for it.
+ * @throws TtsError (usage) for a lexicon that cannot be read
+ */
+export async function prepareOrder(order: Order, settings: Settings, context: Context): Promise<Order> {
+  const { format, code } = settings;
+  const names = order.words.length > 0 ? [''] : order.files;
+  const isPlain = names.every((name) => formatOf(name, format.value) === 'text');
+  if (isPlain && !settings.lexicon) return order;
+  const { preparing } = await import('../text/prepare.ts');
+  const lexicon = await loadLexicon(settings, context);
+  return { ...order, prepare: preparing({ format: format.value, code: code.value, lexicon }) };
+}
+
+async function loadLexicon({ lexicon }: Settings, { host, signal }: Context): Promise<Lexicon | undefined> {
+  if (!lexicon) return undefined;
+  const { readLexicon } = await import('../text/lexicon.ts');
+  const path = resolve(host.cwd, lexicon.origin.folder ?? '', lexicon.value);
+  let source = '';
+  for await (const piece of decode(openFile(path, host.cwd, signal), lexicon.value)) source += piece;
+  return readLexicon(source, lexicon.value);
+}
