@@ -3,19 +3,26 @@ import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder that is only its owner's business, and those above it that are missing. Level by level: making all
- * at once never ends below some special folders (seen for /proc on Node 20 to 26).
+ * Makes a folder that is only its owner's business, and those above it that are missing. Several may do so at once.
+ * Level by level: making all at once never ends below some special folders (seen for /proc on Node 20 to 26).
  */
 export async function makeFolder(folder: string): Promise<void> {
+  if (!(await whyNotMade(folder))) return;
+  await makeFolder(dirname(folder));
+  const reason = await whyNotMade(folder);
+  if (reason) throw reason;
+}
+
+/** Makes one level. @returns the error where the level above is missing */
+async function whyNotMade(folder: string): Promise<unknown> {
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(folder) === folder || (await exists(dirname(folder)))) throw error;
-    await makeFolder(dirname(folder));
-    await makeFolder(folder);
+    if (code === 'ENOENT' && dirname(folder) !== folder) return error;
+    if (code !== 'EEXIST') throw error;
   }
+  return undefined;
 }
 
 /** Why a folder cannot hold a cache, in words; `undefined` where nothing speaks against it, or nothing is there yet. */
@@ -34,13 +41,6 @@ export async function objectionTo(folder: string): Promise<string | undefined> {
 export async function isOwnFolder(path: string): Promise<boolean> {
   const found = await lstat(path);
   return found.isDirectory() && isOurs(found.uid);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Where users have no numbers (Windows) or this one has no name (containers), nothing can be told apart. */
