@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { passing, releasing } from '../audio/passing.ts';
+import { releasing } from '../audio/passing.ts';
 import { type Speech, sameFormat } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { readAnswer } from './answer.ts';
 import { requestBody, type Voice } from './body.ts';
 import { noAnswer } from './failure.ts';
 import type { Pace } from './pace.ts';
+import { GaveWay } from './place.ts';
 import { retryDelay } from './retry.ts';
 import type { Transport } from './transport.ts';
 
@@ -72,15 +73,15 @@ async function open(options: ClientOptions, request: Request): Promise<Speech | 
 /** One request, from its admission to the end of its answer. */
 async function attempt(options: ClientOptions, request: Request): Promise<Speech | undefined> {
   const { pace } = options;
-  await pace.enter(request.index, request.signal);
+  const place = await pace.enter(request.index, request.signal);
   try {
     const speech = await exchange(options, request);
     pace.accepted();
-    if (!speech) pace.leave();
-    return speech && { ...speech, pcm: passing(speech.pcm, { release: () => pace.leave() }) };
+    if (!speech) place.leave();
+    return speech && { ...speech, pcm: place.hold(speech.pcm) };
   } catch (error) {
     if (error instanceof TtsError && error.retry?.busy) pace.refused(error.retry.after);
-    pace.leave();
+    place.leave();
     throw error;
   }
 }
@@ -130,7 +131,7 @@ async function* resumed(first: Speech, options: ClientOptions, request: Request)
       }
       return;
     } catch (error) {
-      await waitOrGiveUp(error, options, request);
+      if (!(error instanceof GaveWay)) await waitOrGiveUp(error, options, request);
     }
   }
 }

@@ -1,10 +1,18 @@
+import { Place } from './place.ts';
+
 /** Accepted requests after which one more at once is tried, at first; each refusal doubles it. */
 const FIRST_PATIENCE = 16;
 const LONGEST_PATIENCE = 1024;
 
+/** Whoever is to be left alone for longer, in seconds, fails the request instead: see `retryDelay`. */
+const LONGEST_HOLD = 3600;
+
+/** How often those who wait look around, in milliseconds. */
+const LOOK_AROUND = 500;
+
 interface Waiting {
   readonly order: number;
-  readonly admit: () => void;
+  readonly admit: (place: Place) => void;
 }
 
 /**
@@ -15,10 +23,11 @@ interface Waiting {
 export class Pace {
   readonly #most: number;
   #limit: number;
-  #open = 0;
   #accepted = 0;
   #patience = FIRST_PATIENCE;
   #heldUntil = 0;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #open = new Set<Place>();
   #waiting: Waiting[] = [];
 
   constructor(most: number) {
@@ -27,23 +36,25 @@ export class Pace {
   }
 
   /**
-   * Resolves when a request may be sent; {@link leave} must follow.
+   * Resolves when a request may be sent; its place must be left.
    * @param order place of the request's sound in the whole: what is heard first goes first
    * @throws the signal's reason
    */
-  async enter(order: number, signal: AbortSignal): Promise<void> {
+  async enter(order: number, signal: AbortSignal): Promise<Place> {
     signal.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       const abort = () => {
-        this.#waiting = this.#waiting.filter(({ admit }) => admit !== enter);
+        this.#waiting = this.#waiting.filter((other) => other !== waiting);
+        this.#admit();
         reject(signal.reason);
       };
-      const enter = () => {
+      const admit = (place: Place) => {
         signal.removeEventListener('abort', abort);
-        resolve();
+        resolve(place);
       };
+      const waiting = { order, admit };
       signal.addEventListener('abort', abort, { once: true });
-      this.#waiting.push({ order, admit: enter });
+      this.#waiting.push(waiting);
       this.#admit();
     });
   }
@@ -62,29 +73,44 @@ export class Pace {
    * @param seconds for which it wants no request at all
    */
   refused(seconds = 0): void {
-    this.#limit = Math.max(1, Math.min(this.#limit, this.#open - 1));
+    this.#limit = Math.max(1, Math.min(this.#limit, this.#open.size - 1));
     this.#accepted = 0;
     this.#patience = Math.min(LONGEST_PATIENCE, this.#patience * 2);
-    this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
-  }
-
-  /** An open request is over, whatever came of it. */
-  leave(): void {
-    this.#open -= 1;
-    this.#admit();
+    if (seconds <= LONGEST_HOLD)
+      this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
   }
 
   #admit(): void {
     const hold = this.#heldUntil - performance.now();
-    if (hold > 0) {
-      if (this.#waiting.length > 0) setTimeout(() => this.#admit(), hold + 1);
-      return;
-    }
-    while (this.#open < this.#limit && this.#waiting.length > 0) {
+    if (hold <= 0) this.#fill();
+    clearTimeout(this.#timer);
+    if (this.#waiting.length > 0)
+      this.#timer = setTimeout(() => this.#admit(), Math.max(hold + 1, LOOK_AROUND));
+  }
+
+  #fill(): void {
+    while (this.#waiting.length > 0) {
       const next = this.#waiting.reduce((first, other) => (other.order < first.order ? other : first));
+      if (this.#open.size >= this.#limit) {
+        this.#clearTheWay(next);
+        return;
+      }
       this.#waiting = this.#waiting.filter((other) => other !== next);
-      this.#open += 1;
-      next.admit();
+      const place = new Place(next.order, () => {
+        if (this.#open.delete(place)) this.#admit();
+      });
+      this.#open.add(place);
+      next.admit(place);
     }
+  }
+
+  /**
+   * Answers that come later in the whole may be stuck: nobody reads on before the one in front of them was heard. Where
+   * that one has no place, the last of them gives up its own.
+   */
+  #clearTheWay({ order }: Waiting): void {
+    const open = [...this.#open];
+    if (!open.every((place) => place.order > order && place.isStuck)) return;
+    open.reduce((last, place) => (place.order > last.order ? place : last)).giveWay();
   }
 }
