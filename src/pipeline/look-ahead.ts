@@ -100,22 +100,23 @@ export class LookAhead {
   }
 
   async #part({ segment, sound }: Started): Promise<Part> {
+    const explain = (error: unknown) => (this.isSingle ? error : located(error, segment));
     const speech = await sound.speech.catch((error) => {
-      throw located(error, segment);
+      throw explain(error);
     });
     return {
       segment,
       speech: speech && {
         ...speech,
-        pcm: passing(speech.pcm, { explain: (error) => located(error, segment) }),
+        pcm: passing(speech.pcm, { explain }),
       },
     };
   }
 }
 
-/** Says where in the text the sound is missing. Of a text that is a single segment that says nothing. */
-function located(error: unknown, { line, index, text }: Segment): unknown {
-  if (!(error instanceof TtsError) || index === 0) return error;
+/** Says where in the text the sound is missing. */
+function located(error: unknown, { line, text }: Segment): unknown {
+  if (!(error instanceof TtsError)) return error;
   const { message, hint, exitCode, retry, cause } = error;
   const where = `the text is missing from line ${line} on, "${excerpt(text)}"`;
   return new TtsError(`${message}; ${where}`, { hint, exitCode, retry, cause: cause ?? error });

@@ -66,7 +66,7 @@ export class Prefetch {
   async #roomMade(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#wakePump = resolve;
-      this.#budget.onRoom(resolve);
+      if (!this.#isHead) this.#budget.onRoom(resolve);
     });
   }
 
