@@ -12,9 +12,6 @@ export interface LiveSink extends Sink {
   readonly failure: TtsError | undefined;
 }
 
-/** A player that ends while there is more to hear. */
-const LEFT = { readerLeft: true };
-
 /**
  * Sound on its way to a player that is running. One that is closed before the end is a reader that leaves, and one
  * that fails is an error, also while the sound is still being made.
@@ -33,15 +30,16 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
       return player.failure;
     },
     async write(speech, signal) {
-      const poured = { bytes: 0 };
+      const poured = { bytes: 0, isAll: false };
       const pouring = pour(speech, input, { name: player.name, signal, poured });
       // When the player ends first, it does not matter any more what becomes of this.
       pouring.catch(() => {});
       try {
-        const delivery = await until(signal, Promise.race([pouring, player.ended.then(() => LEFT)]));
+        await until(signal, Promise.race([pouring, player.ended]));
         const failure = await until(signal, player.ended);
         if (failure) throw failure;
-        return { bytes: poured.bytes, readerLeft: delivery.readerLeft };
+        // One that knows the length from the header does not wait for the end of the stream.
+        return { bytes: poured.bytes, readerLeft: !poured.isAll };
       } catch (error) {
         // What has come of a sound that breaks off is heard to its end.
         await until(signal, player.ended);

@@ -34,7 +34,7 @@ export function deviceSink(fd: number, name: string): Sink {
 function streamSink(open: () => Writable, name: string): Sink {
   return {
     isLive: true,
-    write: (speech, signal) => pour(speech, open(), { name, signal, poured: { bytes: 0 } }),
+    write: (speech, signal) => pour(speech, open(), { name, signal, poured: { bytes: 0, isAll: false } }),
     discard: async () => {},
   };
 }
@@ -43,8 +43,8 @@ export interface Pouring {
   /** Of the stream, for messages. */
   readonly name: string;
   readonly signal: AbortSignal;
-  /** Bytes of sound that were written so far. */
-  readonly poured: { bytes: number };
+  /** Bytes of sound that were written so far, and whether that is all there is. */
+  readonly poured: { bytes: number; isAll: boolean };
 }
 
 /**
@@ -63,6 +63,7 @@ export async function pour(
       yield piece;
     }
     assertAsPromised(poured.bytes, bytes);
+    poured.isAll = true;
     if (padding(poured.bytes) > 0) yield new Uint8Array(padding(poured.bytes));
   }
   try {
