@@ -1,19 +1,14 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { expectSpoken, serveText } from '../support/book.ts';
 import { NOVEL_CHARACTERS, novel } from '../support/novel.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
-import { textOf, withoutSpace } from '../support/text-audio.ts';
-import { everyTenth, TextServer, type TextServerOptions } from '../support/text-server.ts';
+import { textOf } from '../support/text-audio.ts';
+import { everyTenth, type TextServer } from '../support/text-server.ts';
 
 const book = novel();
 /** Enough of it to have all that is in it. */
 const pages = novel(20_000);
-
-async function serve(options: TextServerOptions = {}): Promise<TextServer> {
-  const server = await TextServer.start(options);
-  onTestFinished(() => server.close());
-  return server;
-}
 
 interface Order {
   readonly text: string;
@@ -35,15 +30,6 @@ async function heard({ text, args, toFile }: Order, server: TextServer): Promise
   return textOf(run.stdout.subarray(44));
 }
 
-/** Shows the place of the first difference, not two books. */
-function expectSame(spoken: string, text: string): void {
-  const [all, said] = [withoutSpace(text), withoutSpace(spoken)];
-  let at = 0;
-  while (at < all.length && all[at] === said[at]) at += 1;
-  const around = (whole: string) => whole.slice(Math.max(0, at - 40), at + 40);
-  expect({ at: said.length, text: around(said) }).toEqual({ at: all.length, text: around(all) });
-}
-
 test('The novel of these tests has as many characters as it promises.', () => {
   expect(Array.from(book).length).toBeGreaterThanOrEqual(NOVEL_CHARACTERS);
 });
@@ -56,10 +42,10 @@ describe.each([20, 200, 5000])('With at most %i characters in a request', (maxCh
       { toFile: false, stream: false },
       { toFile: false, stream: true },
     ])('all of a text is heard, in order and once: %o.', async ({ toFile, stream }) => {
-      const server = await serve();
+      const server = await serveText();
       const args = ['--max-chars', `${maxChars}`, '--concurrency', `${concurrency}`];
       const order = { text: pages, args: stream ? [...args, '--stream'] : args, toFile };
-      expectSame(await heard(order, server), pages);
+      expectSpoken(await heard(order, server), pages);
       expect(server.texts.every((text) => Array.from(text).length <= maxChars)).toBe(true);
       expect(server.mostOpen).toBeLessThanOrEqual(concurrency);
     });
@@ -70,7 +56,7 @@ test.each([
   { toFile: true, args: ['--max-chars', '200', '--concurrency', '16'] },
   { toFile: false, args: ['--stream'] },
 ])('A whole novel is heard, in order and once: %o.', async (order) => {
-  expectSame(await heard({ ...order, text: book }, await serve()), book);
+  expectSpoken(await heard({ ...order, text: book }, await serveText()), book);
 });
 
 test.each([
@@ -78,15 +64,15 @@ test.each([
   { toFile: false, args: ['--max-chars', '200', '--concurrency', '16', '--stream'] },
   { toFile: false, args: ['--max-chars', '2000', '--concurrency', '1', '--stream'] },
 ])('Where a tenth of the answers fail, in five ways, all is heard the same: %o.', async (order) => {
-  const server = await serve({ fault: everyTenth });
-  expectSame(await heard({ ...order, text: pages }, server), pages);
+  const server = await serveText({ fault: everyTenth });
+  expectSpoken(await heard({ ...order, text: pages }, server), pages);
   expect(server.requests).toBeGreaterThan(10);
 });
 
 test('A service that takes two requests at once gets a text through with few refusals.', async () => {
-  const server = await serve({ limit: 2, delay: { firstByteMs: 5, timesRealTime: 1000 } });
+  const server = await serveText({ limit: 2, delay: { firstByteMs: 5, timesRealTime: 1000 } });
   const order = { text: pages, args: ['--concurrency', '8', '--max-chars', '100'], toFile: true };
-  expectSame(await heard(order, server), pages);
+  expectSpoken(await heard(order, server), pages);
   expect(server.requests - server.refused).toBeGreaterThan(150);
   expect(server.refused).toBeLessThan(20);
 });

@@ -156,6 +156,10 @@ async function gone(response: ServerResponse): Promise<void> {
 async function roomOrGone(response: ServerResponse): Promise<void> {
   if (response.closed) return;
   await new Promise<void>((resolve) => {
-    response.once('drain', resolve).once('close', resolve);
+    const go = () => {
+      response.off('drain', go).off('close', go);
+      resolve();
+    };
+    response.on('drain', go).on('close', go);
   });
 }

@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { expectSpoken, serveText } from '../support/book.ts';
+import { novel } from '../support/novel.ts';
+import { wholePcm } from '../support/read-wav.ts';
+import { named, Sandbox } from '../support/run.ts';
+import { textOf } from '../support/text-audio.ts';
+
+const pages = novel(20_000);
+const ARGS = ['-f', 'book.txt', '-o', 'book.wav', '--max-chars', '200'];
+/** Parts under way or waiting, with four requests at once. */
+const LOOK_AHEAD = 8;
+
+function kept(url: string) {
+  return { env: named(url, { TTS_CACHE: '1', TTS_RETRIES: '8' }) };
+}
+
+function heard(sandbox: Sandbox, name = 'book.wav'): string {
+  return textOf(wholePcm(sandbox.read(name)));
+}
+
+test('What was spoken once is not asked for again, and that is said.', async () => {
+  const server = await serveText();
+  const sandbox = new Sandbox();
+  sandbox.file('book.txt', pages);
+  expect(await sandbox.tts(ARGS, kept(server.url))).toMatchObject({
+    status: 0,
+    stderr: expect.not.stringContaining('warning'),
+  });
+  const { requests } = server;
+  const again = await sandbox.tts(ARGS, kept(server.url));
+  expect(again.stderr).toBe('tts: nothing was asked for: all of it was in the cache\n');
+  expect(server.requests).toBe(requests);
+  expectSpoken(heard(sandbox), pages);
+});
+
+test('A sentence that was changed in the middle of a book costs one request.', async () => {
+  const server = await serveText();
+  const sandbox = new Sandbox();
+  sandbox.file('book.txt', pages);
+  await sandbox.tts(ARGS, kept(server.url));
+  const { requests } = server;
+  const middle = pages.indexOf('Tolkien', pages.length / 2);
+  const edited = `${pages.slice(0, middle)}Tolstoi${pages.slice(middle + 7)}`;
+  sandbox.file('book.txt', edited);
+  expect((await sandbox.tts(ARGS, kept(server.url))).status).toBe(0);
+  expect(server.requests).toBe(requests + 1);
+  expectSpoken(heard(sandbox), edited);
+});
+
+test.each([300, 500, 700, 1000])(
+  'A run that is killed after %i ms is finished by the next one, at the cost of one look-ahead.',
+  async (patience) => {
+    const server = await serveText({ framesPerByte: 10, delay: { firstByteMs: 40, timesRealTime: 20 } });
+    const sandbox = new Sandbox();
+    sandbox.file('book.txt', pages);
+    const killed = sandbox.start(ARGS, kept(server.url));
+    await sleep(patience);
+    killed.child.kill('SIGKILL');
+    expect((await killed.ended).status).toBeNull();
+    expect(sandbox.list().filter((name) => name === 'book.wav')).toEqual([]);
+    expect((await sandbox.tts(ARGS, kept(server.url))).status).toBe(0);
+    const distinct = new Set(server.texts).size;
+    expect(server.requests - distinct).toBeLessThanOrEqual(LOOK_AHEAD);
+    expect(textOf(wholePcm(sandbox.read('book.wav')), 10)).not.toBe('');
+  },
+);
+
+test('Two runs at the same time over one text and one cache are both right.', async () => {
+  const server = await serveText({ fault: (number) => (number % 25 === 0 ? '500' : undefined) });
+  const sandbox = new Sandbox();
+  sandbox.file('book.txt', pages);
+  const args = ['-f', 'book.txt', '--max-chars', '200', '-o'];
+  const runs = await Promise.all(
+    ['a.wav', 'b.wav'].map((name) => sandbox.tts([...args, name], kept(server.url))),
+  );
+  expect(runs.map(({ status }) => status)).toEqual([0, 0]);
+  for (const name of ['a.wav', 'b.wav']) expectSpoken(heard(sandbox, name), pages);
+});

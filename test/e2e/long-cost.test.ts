@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { serveText } from '../support/book.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+
+const TEXT = 'The first sentence. The second one.\n\nA paragraph of its own.\n';
+const SOUND = { sampleRate: 8000, framesPerByte: 100 };
+
+test('With --json a run that wrote a file tells on stdout what it came to.', async () => {
+  const server = await serveText(SOUND);
+  const sandbox = new Sandbox();
+  const run = await sandbox.tts(['--json', '--max-chars', '40', '-o', 'out.wav', TEXT], {
+    env: named(server.url),
+  });
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+  const { seconds, secondsToFirstAudio, ...told } = JSON.parse(run.stdout.toString());
+  const bytes = sandbox.read('out.wav').length;
+  expect(told).toEqual({
+    output: 'out.wav',
+    format: { sampleRate: 8000, channels: 1, bitsPerSample: 16, encoding: 'integer' },
+    duration: (bytes - 44) / 16_000,
+    bytes,
+    ...{ characters: 58, segments: 2, fromCache: 0, requests: 2, retries: 0 },
+  });
+  expect(seconds).toBeGreaterThan(0);
+  expect(secondsToFirstAudio).toBeLessThanOrEqual(seconds);
+});
+
+test('With --json a run that wrote to stdout tells it on stderr.', async () => {
+  const server = await serveText({ ...SOUND, fault: (number) => (number === 1 ? '500' : undefined) });
+  const run = await new Sandbox().tts(['--json', '-v', TEXT], {
+    env: named(server.url, { TTS_RETRIES: '1' }),
+  });
+  expect(run.status).toBe(0);
+  const told = JSON.parse(run.stderr.trimEnd().split('\n').at(-1) ?? '');
+  expect(told).toMatchObject({ output: '-', bytes: run.stdout.length, requests: 2, retries: 1 });
+});
+
+test('A dry run sends nothing, and tells the same segments and requests as the run itself.', async () => {
+  const server = await serveText(SOUND);
+  const sandbox = new Sandbox();
+  sandbox.file('.ttsrc.json', '{"pricePer1000Chars": 0.5}');
+  const args = ['--json', '--max-chars', '40', '-o', 'out.wav', TEXT];
+  const env = named(server.url, { TTS_CACHE: '1' });
+  const asked = await sandbox.tts(['--dry-run', '-v', ...args], { env });
+  expect({ status: asked.status, requests: server.requests }).toEqual({ status: 0, requests: 0 });
+  expect(sandbox.list()).toEqual(['.ttsrc.json']);
+  const dry = JSON.parse(asked.stdout.toString());
+  expect(dry).toMatchObject({ characters: 58, segments: 2, requests: 2, inCache: 0, price: 0.029 });
+  expect(dry.bodies[0]).toEqual({ text: 'The first sentence. The second one.', speaker_no: 7 });
+
+  const spoken = JSON.parse((await sandbox.tts(args, { env })).stdout.toString());
+  const { characters, segments, requests } = dry;
+  expect(spoken).toMatchObject({ characters, segments, requests });
+  const again = await sandbox.tts(['--dry-run', ...args.slice(1)], { env });
+  expect(again.stdout.toString()).toBe(
+    'characters  58\nsegments    2\nin cache    2\nrequests    0\nprice       0\n',
+  );
+});
+
+test('A dry run starts no service of its own, and has nothing to tell of a blank text.', async () => {
+  const run = await new Sandbox().tts(['--dry-run', 'hello']);
+  expect(run.stderr).toBe('');
+  expect(run.stdout.toString()).toBe('characters  5\nsegments    1\nin cache    0\nrequests    1\n');
+  expectFailure(await new Sandbox().tts(['--dry-run', ' ']), 2, /nothing to say/);
+});

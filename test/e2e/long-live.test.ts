@@ -1,0 +1,88 @@
+import { expect, test, vi } from 'vitest';
+import { expectSpoken, serveText } from '../support/book.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { soundOf, textOf, wavOf } from '../support/text-audio.ts';
+
+const SOUND = { sampleRate: 8000, framesPerByte: 100 };
+
+test('The first sentence is asked for while the text is still being written.', async () => {
+  const server = await serveText();
+  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  run.stdin.write('Hello there. How are');
+  await vi.waitFor(() => expect(server.texts).toEqual(['Hello there.']), 5000);
+  run.stdin.end(' you?');
+  const { status, stdout } = await run.ended;
+  expect({ status, texts: server.texts }).toEqual({ status: 0, texts: ['Hello there.', 'How are you?'] });
+  expect(textOf(stdout.subarray(44))).toBe('Hello there.How are you?');
+});
+
+test('A sentence is not asked for before its end, however long that takes.', async () => {
+  const server = await serveText();
+  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  run.stdin.write('This one has no');
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(server.texts).toEqual([]);
+  run.stdin.write(' end. ');
+  await vi.waitFor(() => expect(server.texts).toEqual(['This one has no end.']), 5000);
+  run.stdin.end();
+  expect((await run.ended).status).toBe(0);
+});
+
+test('Letter by letter, torn characters included, gives the same speech as in one piece.', async () => {
+  const text = 'Grüße! 你好。नमस्ते। A family 👩‍👩‍👧‍👦 waves.\n\nThe end — really.';
+  const server = await serveText();
+  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  for (const byte of Buffer.from(text)) {
+    run.stdin.write(Buffer.of(byte));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  run.stdin.end();
+  const { status, stdout } = await run.ended;
+  expect(status).toBe(0);
+  expectSpoken(textOf(stdout.subarray(44)), text);
+});
+
+test('Between paragraphs, and only there, is as much silence as was asked for, to the frame.', async () => {
+  const server = await serveText(SOUND);
+  const args = [
+    '--max-chars',
+    '12',
+    '--paragraph-pause',
+    '0.1234',
+    'One. Two. Three.\nFour.\n\nFive.\n\nSix.',
+  ];
+  const { stdout } = await new Sandbox().tts(args, { env: named(server.url) });
+  const silence = Buffer.alloc(Math.round(8000 * 0.1234) * 2);
+  expect(server.texts).toEqual(['One.', 'Two. Three.', 'Four.', 'Five.', 'Six.']);
+  const sound = server.texts.map((text) => soundOf(text, 100));
+  const [one, two, four, five, six] = sound as [Buffer, Buffer, Buffer, Buffer, Buffer];
+  expect(stdout.subarray(44).equals(Buffer.concat([one, two, four, silence, five, silence, six]))).toBe(true);
+});
+
+test.each(['short', 'broken'] as const)(
+  'A stream that is %s goes on at the frame where it broke, bit for bit.',
+  async (fault) => {
+    const text = 'A sentence that is long enough to be broken in the middle.';
+    const server = await serveText({ ...SOUND, fault: (number) => (number <= 2 ? fault : undefined) });
+    const env = named(server.url, { TTS_RETRIES: '2' });
+    const { status, stdout } = await new Sandbox().tts(['--stream', text], { env });
+    expect({ status, requests: server.requests }).toEqual({ status: 0, requests: 3 });
+    expect(stdout.subarray(44).equals(wavOf(text, SOUND).subarray(44))).toBe(true);
+  },
+);
+
+test.each([
+  { fails: 1, fault: '429', status: 4, line: 1 },
+  { fails: 1, fault: 'reset', status: 6, line: 1 },
+  { fails: 3, fault: '500', status: 7, line: 6 },
+  { fails: 3, fault: '429', status: 4, line: 6 },
+] as const)(
+  'Where the request number $fails fails with $fault, the line of the text that is missing is told.',
+  async (told) => {
+    const server = await serveText({ fault: (number) => (number === told.fails ? told.fault : undefined) });
+    const text = 'The first one.\n\nA second\none.\n\nThe third paragraph.\n\nThe last.';
+    const args = ['--max-chars', '20', '--concurrency', '1', '-o', 'out.wav'];
+    const run = await new Sandbox().tts(args, { env: named(server.url), stdin: text });
+    expectFailure(run, told.status, new RegExp(`the text is missing from line ${told.line} on`));
+  },
+);

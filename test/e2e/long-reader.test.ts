@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { expectSpoken, serveText } from '../support/book.ts';
+import { novel } from '../support/novel.ts';
+import { named, Sandbox } from '../support/run.ts';
+import { textOf } from '../support/text-audio.ts';
+
+const MEBIBYTE = 2 ** 20;
+
+/** The most memory that a process has had at once, in bytes. */
+function peakOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+}
+
+/** Runs the program in front of a reader; its process is known by a file. */
+function readBy(reader: string, args: string, sandbox: Sandbox, url: string) {
+  const line = `(echo $BASHPID > pid; exec tts -f book.txt ${args}) | ${reader}`;
+  return sandbox.startShell(line, { env: named(url, { TTS_RETRIES: '3' }) });
+}
+
+test
+  .skipIf(process.platform !== 'linux')
+  .each(['--stream', '--max-chars 5000 --concurrency 16', '--max-chars 5000 --concurrency 16 --stream'])(
+  'A reader in real time costs neither memory nor further requests: %s.',
+  async (args) => {
+    const server = await serveText({ framesPerByte: 1470 });
+    const sandbox = new Sandbox();
+    sandbox.file('book.txt', novel());
+    const run = readBy('pv -q -L 44100 > /dev/null', args, sandbox, server.url);
+    await vi.waitFor(() => expect(server.requests).toBeGreaterThan(0), 5000);
+    await sleep(4000);
+    const { requests } = server;
+    await sleep(1500);
+    expect(server.requests - requests).toBeLessThanOrEqual(2);
+    expect(peakOf(Number(sandbox.read('pid')))).toBeLessThan(150 * MEBIBYTE);
+    run.child.kill('SIGKILL');
+  },
+);
+
+test('A reader that stops makes no requests meanwhile, and gets all of the sound when it goes on.', async () => {
+  const server = await serveText({ framesPerByte: 20 });
+  const sandbox = new Sandbox();
+  const text = novel(60_000);
+  sandbox.file('book.txt', text);
+  const run = readBy('(sleep 4; cat)', '--stream --paragraph-pause 0', sandbox, server.url);
+  await sleep(2000);
+  const { requests } = server;
+  expect(requests).toBeGreaterThan(0);
+  expect(requests).toBeLessThan(20);
+  await sleep(1500);
+  expect(server.requests).toBe(requests);
+  expectSpoken(textOf((await run.ended).stdout.subarray(44), 20), text);
+});
+
+test('What is to be heard next is not stuck behind what comes later, though memory is used up.', async () => {
+  const refused = (number: number) => (number <= 2 ? '429' : undefined);
+  const server = await serveText({ framesPerByte: 1000, fault: refused });
+  const sandbox = new Sandbox();
+  const text = novel(80_000).replace(/\n\n/g, ' ');
+  sandbox.file('book.txt', text);
+  const args = '--max-chars 5000 --concurrency 16 --stream';
+  const run = await readBy('cat > book.raw', args, sandbox, server.url).ended;
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+  expectSpoken(textOf(sandbox.read('book.raw').subarray(44), 1000), text);
+});
+
+test('A reader that leaves ends the run, also while the service says nothing.', async () => {
+  const server = await serveText({
+    framesPerByte: 4000,
+    fault: (number) => (number > 1 ? 'stop' : undefined),
+  });
+  const sandbox = new Sandbox();
+  sandbox.file('book.txt', novel(5000));
+  const run = await readBy('head -c 100 > /dev/null', '--stream', sandbox, server.url).ended;
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+});

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest';
+import { serveText } from '../support/book.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+
+const SOUND = { sampleRate: 8000, framesPerByte: 100 };
+const TEXT = 'One & two <i>. Is it three?\n\nA second\nparagraph.\n';
+/** Bytes of the three sentences, and the pause of 0.3 s between the paragraphs, in frames of 8000 Hz. */
+const [FIRST, SECOND, THIRD, PAUSE] = [1400, 1200, 1900, 2400] as const;
+
+async function speak(args: readonly string[], text = TEXT) {
+  const server = await serveText(SOUND);
+  const sandbox = new Sandbox();
+  sandbox.file('text.txt', text);
+  const run = await sandbox.tts(['-f', 'text.txt', ...args], { env: named(server.url) });
+  return { run, sandbox, server };
+}
+
+test('SubRip subtitles have a cue for each sentence, at the millisecond at which it is heard.', async () => {
+  const { run, sandbox } = await speak(['-o', 'out.wav', '--subtitles', 'out.srt']);
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+  expect(sandbox.read('out.srt').toString()).toBe(
+    [
+      '1\n00:00:00,000 --> 00:00:00,175\nOne & two <i>.\n',
+      '2\n00:00:00,175 --> 00:00:00,325\nIs it three?\n',
+      '3\n00:00:00,625 --> 00:00:00,863\nA second paragraph.\n\n',
+    ].join('\n'),
+  );
+});
+
+test('WebVTT subtitles keep what would be markup as text, also while the sound goes to stdout.', async () => {
+  const { run, sandbox } = await speak(['--subtitles', 'out.vtt', '--stream']);
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+  const lines = sandbox.read('out.vtt').toString().split('\n');
+  expect(lines.slice(0, 5)).toEqual([
+    'WEBVTT',
+    '',
+    '1',
+    '00:00:00.000 --> 00:00:00.175',
+    'One &amp; two &lt;i&gt;.',
+  ]);
+});
+
+test('Segments of several sentences are one cue each in JSON, with the sentences placed and marked.', async () => {
+  const { sandbox } = await speak(['-o', 'out.wav', '--subtitles', 'out.json', '--max-chars', '30']);
+  const { sampleRate, cues } = JSON.parse(sandbox.read('out.json').toString());
+  expect(sampleRate).toBe(8000);
+  // The space between the two sentences was spoken as well.
+  const border = FIRST + 100 + SECOND;
+  expect(cues).toMatchObject([
+    { startFrame: 0, endFrame: border, line: 1, estimated: true },
+    { startFrame: border + PAUSE, endFrame: border + PAUSE + THIRD, line: 3, estimated: false },
+  ]);
+  expect(cues[0].sentences).toMatchObject([
+    { start: 0, text: 'One & two <i>.', estimated: true },
+    { end: border / sampleRate, text: 'Is it three?', estimated: true },
+  ]);
+});
+
+test('The frames of the cues and of the sound are the same, sentence by sentence.', async () => {
+  const { sandbox } = await speak(['-o', 'out.wav', '--subtitles', 'out.json']);
+  const { cues } = JSON.parse(sandbox.read('out.json').toString());
+  expect(cues.at(-1).endFrame).toBe((sandbox.read('out.wav').length - 44) / 2);
+});
+
+test('Where the sound fails, there are no subtitles, and those of before stay.', async () => {
+  const server = await serveText({ fault: (number) => (number >= 2 ? '500' : undefined) });
+  const sandbox = new Sandbox();
+  sandbox.file('out.srt', 'of before');
+  const run = await sandbox.tts(['-o', 'out.wav', '--subtitles', 'out.srt', TEXT], {
+    env: named(server.url),
+  });
+  expectFailure(run, 7, /status 500/);
+  expect(sandbox.list()).toEqual(['out.srt']);
+  expect(sandbox.read('out.srt').toString()).toBe('of before');
+});
+
+test.each([
+  { args: ['--subtitles', 'out.txt'], message: /out\.txt ends in none of \.srt, \.vtt and \.json/ },
+  { args: ['--subtitles', 'out'], message: /ends in none of/ },
+  {
+    args: ['--subtitles', 'out.srt', '--callback-url', 'http://127.0.0.1:9/'],
+    message: /no subtitles with --callback-url/,
+  },
+])('What cannot be subtitles is refused before anything is sent: $args.', async ({ args, message }) => {
+  const { run, sandbox, server } = await speak(args);
+  expectFailure(run, 2, message);
+  expect({ requests: server.requests, files: sandbox.list() }).toEqual({ requests: 0, files: ['text.txt'] });
+});
+
+test('A folder that does not exist is an error of the output before anything is sent.', async () => {
+  const { run, server } = await speak(['--subtitles', 'nowhere/out.srt']);
+  expectFailure(run, 8, /cannot write nowhere\/out\.srt/);
+  expect(server.requests).toBe(0);
+});
