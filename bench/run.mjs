@@ -11,7 +11,13 @@ import { latency, median, pairs, run } from './measure.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const work = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'tts-bench-'));
 const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
-const env = { ...inherited, HOME: work, XDG_CACHE_HOME: join(work, 'cache'), TTS_API_KEY: 'bench-key', TTS_CACHE: '0' };
+const env = {
+  ...inherited,
+  HOME: work,
+  XDG_CACHE_HOME: join(work, 'cache'),
+  TTS_API_KEY: 'bench-key',
+  TTS_CACHE: '0',
+};
 
 const server = fork(new URL('server.mjs', import.meta.url), { env });
 const [port] = await once(server, 'message');
@@ -36,12 +42,21 @@ try {
   console.log('| what | measured | aim |\n|---|---|---|');
   row('`--version` / `node -e 0`', shown(await pairs(tts('--version'), node, quick)), '1.3');
   row('`--help` / `node -e 0`', shown(await pairs(tts('--help'), node, quick)), '1.3');
-  row('one 64 KiB request to a file / `node -e 0`', shown(await pairs(speak('small', '-o', out), node, quick)), '2.2');
-  row('the same / `curl -o`', shown(await pairs(speak('small', '-o', out), curl('small', '-o', out), quick)), '');
+  row(
+    'one 64 KiB request to a file / `node -e 0`',
+    shown(await pairs(speak('small', '-o', out), node, quick)),
+    '2.2',
+  );
+  row(
+    'the same / `curl -o`',
+    shown(await pairs(speak('small', '-o', out), curl('small', '-o', out), quick)),
+    '',
+  );
   const large = await pairs(speak('large', '-o', out), curl('large', '-o', out), { rounds: 7, env });
   row('256 MiB to a file / `curl -o`', shown(large), '1.5');
   const chunked = [];
-  for (let round = 0; round < 5; round++) chunked.push((await run(speak('chunked', '-o', out), { env })).milliseconds);
+  for (let round = 0; round < 5; round++)
+    chunked.push((await run(speak('chunked', '-o', out), { env })).milliseconds);
   row('50 MiB in chunks of 16 KiB', `${(median(chunked) / 1000).toFixed(2)} s`, '2 s');
   const streams = { tts: [], curl: [] };
   for (let round = 0; round < 5; round++) {
@@ -50,8 +65,16 @@ try {
   }
   const first = (side) => median(streams[side].map((stream) => stream.first));
   const delay = (side) => median(streams[side].map((stream) => stream.delay));
-  row('first streamed byte / `curl -N`', shown({ ratio: first('tts') / first('curl'), a: first('tts'), b: first('curl') }), '3.5');
-  row('added latency of a frame over `curl -N`, median', `${(delay('tts') - delay('curl')).toFixed(2)} ms`, '0.3 ms');
+  row(
+    'first streamed byte / `curl -N`',
+    shown({ ratio: first('tts') / first('curl'), a: first('tts'), b: first('curl') }),
+    '3.5',
+  );
+  row(
+    'added latency of a frame over `curl -N`, median',
+    `${(delay('tts') - delay('curl')).toFixed(2)} ms`,
+    '0.3 ms',
+  );
   row('peak memory, 256 MiB to a file', `${large.peakMiB.toFixed(0)} MiB`, '100 MB');
   if (process.argv.includes('--write')) writeTable();
 } finally {
@@ -63,5 +86,11 @@ function writeTable() {
   const path = join(root, 'README.md');
   const table = ['| what | measured | aim |', '|---|---|---|', ...rows].join('\n');
   const readme = readFileSync(path, 'utf8');
-  writeFileSync(path, readme.replace(/(<!-- bench: begin.*?-->\n).*?(<!-- bench: end -->)/s, (_, begin, end) => `${begin}${table}\n${end}`));
+  writeFileSync(
+    path,
+    readme.replace(
+      /(<!-- bench: begin.*?-->\n).*?(<!-- bench: end -->)/s,
+      (_, begin, end) => `${begin}${table}\n${end}`,
+    ),
+  );
 }

@@ -10,8 +10,19 @@ function wav(dataBytes, declared = dataBytes) {
   bytes.write('RIFF', 0);
   bytes.writeUInt32LE(Math.min(declared + 36, 0xffff_ffff), 4);
   bytes.write('WAVEfmt ', 8);
-  for (const [at, value] of [[16, 16], [24, 22_050], [28, 44_100]]) bytes.writeUInt32LE(value, at);
-  for (const [at, value] of [[20, 1], [22, 1], [32, 2], [34, 16]]) bytes.writeUInt16LE(value, at);
+  for (const [at, value] of [
+    [16, 16],
+    [24, 22_050],
+    [28, 44_100],
+  ])
+    bytes.writeUInt32LE(value, at);
+  for (const [at, value] of [
+    [20, 1],
+    [22, 1],
+    [32, 2],
+    [34, 16],
+  ])
+    bytes.writeUInt16LE(value, at);
   bytes.write('data', 36);
   bytes.writeUInt32LE(declared, 40);
   for (let at = 44; at < bytes.length; at++) bytes[at] = (at * 7) & 0xff;

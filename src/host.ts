@@ -4,7 +4,7 @@ import { ExitCode, TtsError } from './error.ts';
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-export interface Input {
+interface Input {
   readonly isTTY: boolean;
   /** Made at the first look: a run that needs no input never opens it. */
   readonly stream: Readable & { setRawMode?(raw: boolean): unknown };

@@ -1,6 +1,7 @@
 import { commandOf } from './cli/commands.ts';
 import { interruption } from './cli/interruption.ts';
 import { Notices } from './cli/notices.ts';
+import { paintFor } from './cli/paint.ts';
 import type { Host } from './host.ts';
 
 export { hostOf } from './host.ts';
@@ -17,7 +18,7 @@ export async function main(host: Host): Promise<number> {
     const { run, argv, named } = await commandOf(host);
     return await run({ argv, named, host, notices, signal });
   } catch (error) {
-    return notices.failure(error);
+    return notices.failure(error, await paintFor(host));
   } finally {
     stop();
   }

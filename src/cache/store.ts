@@ -10,7 +10,7 @@ import { isOwnFolder, objectionTo } from './folder.ts';
 import { Keeping } from './keeping.ts';
 import { tally } from './tally.ts';
 
-export const DEFAULT_MAX_BYTES = 2 ** 30;
+const DEFAULT_MAX_BYTES = 2 ** 30;
 
 /** The size of a WAV is told from a placeholder for certain below this. */
 const MAX_ENTRY_BYTES = 2 ** 30;

@@ -47,7 +47,7 @@ export function addRules(command: Command, names: readonly Name[]): Command {
 }
 
 /** `--no-x` for a switch `--x` and the other way round; without it commander would take one of them as said. */
-export function oppositeOf(flags: string): string | undefined {
+function oppositeOf(flags: string): string | undefined {
   if (/[<[]/.test(flags)) return undefined;
   const long = /--[a-z-]+/.exec(flags)?.[0] ?? '';
   return long.startsWith('--no-') ? long.replace('--no-', '--') : long.replace('--', '--no-');

@@ -1,5 +1,6 @@
 import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { plain } from './paint.ts';
 
 /** Shorter ones would tear holes into ordinary words; no service has such keys. */
 const SHORTEST_SECRET = 4;
@@ -48,7 +49,7 @@ export class Notices {
   }
 
   /** Says what went wrong; the one place where errors are printed. Whatever is no TtsError is a defect. */
-  failure(error: unknown): ExitCode {
+  failure(error: unknown, paint = plain): ExitCode {
     const known = error instanceof TtsError ? error : defect(error);
     const { message, hint, exitCode } = known;
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
@@ -57,8 +58,8 @@ export class Notices {
       this.#line(JSON.stringify({ error: { message, hint, exitCode, trace: traced } }));
       return exitCode;
     }
-    this.#line(`tts: ${oneLine(message)}`);
-    if (hint !== undefined) this.#line(`hint: ${oneLine(hint)}`);
+    this.#line(`${paint.problem('tts:')} ${oneLine(message)}`);
+    if (hint !== undefined) this.#line(`${paint.hint('hint:')} ${oneLine(hint)}`);
     for (const line of trace) this.#line(line);
     return exitCode;
   }

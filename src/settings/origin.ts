@@ -1,6 +1,6 @@
 /** Where a value was said, from the strongest place to the weakest. */
-export const places = ['option', 'environment', 'project', 'user', 'default'] as const;
-export type Place = (typeof places)[number];
+const places = ['option', 'environment', 'project', 'user', 'default'] as const;
+type Place = (typeof places)[number];
 
 export interface Origin {
   readonly place: Place;

@@ -42,10 +42,13 @@ describe('join', () => {
     [() => true, 1000],
     [() => false, undefined],
     [undefined, undefined],
-  ])('knows the size of the whole only where the first part is the only one (%#)', async (isSingle, bytes) => {
-    const speech = await join(watched([part([])]).parts, isSingle ? { isSingle } : {});
-    expect(speech.bytes).toBe(bytes);
-  });
+  ])(
+    'knows the size of the whole only where the first part is the only one (%#)',
+    async (isSingle, bytes) => {
+      const speech = await join(watched([part([])]).parts, isSingle ? { isSingle } : {});
+      expect(speech.bytes).toBe(bytes);
+    },
+  );
 
   it('asks for the next part only when the one before it has ended', async () => {
     const { parts, seen } = watched([part([sound(2), sound(2)]), part([sound(2)])]);
