@@ -75,6 +75,8 @@ function usage({ message, code }: CommanderError): TtsError {
     /^(?:error: )?([^\n]*)(?:\n\(Did you mean (?:one of )?(.*)\?\))?/.exec(message) ?? [];
   const meant = suggestion === undefined ? 'see tts --help' : `did you mean ${suggestion}?`;
   const hint =
-    code === 'commander.unknownOption' ? `${meant} To speak it, put -- in front of the text` : meant;
+    code === 'commander.unknownOption'
+      ? `${meant}${suggestion === undefined ? ';' : ''} to speak it, put -- in front of the text`
+      : meant;
   return new TtsError(what, { exitCode: ExitCode.usage, hint });
 }

@@ -13,7 +13,7 @@ export interface Context {
 }
 
 /** @returns the exit status */
-export type Run = (context: Context) => Promise<number>;
+type Run = (context: Context) => Promise<number>;
 
 type Load = (host: Host) => Promise<{ run: Run }>;
 
