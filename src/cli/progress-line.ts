@@ -55,11 +55,12 @@ function leastOf(fields: readonly Field[]): number {
 }
 
 function fieldsOf({ segments, characters, total, audioSeconds, seconds }: ProgressState): Field[] {
-  const share = total && total.characters > 0 ? Math.min(1, characters / total.characters) : undefined;
-  const left = share !== undefined && share > 0 ? (seconds / share) * (1 - share) : undefined;
+  const percent =
+    total && total.characters > 0 ? Math.min(100, (characters * 100) / total.characters) : undefined;
+  const left = percent ? (seconds / percent) * (100 - percent) : undefined;
   return [
     { rank: 0, text: counted(segments, total?.segments) },
-    ...(share === undefined ? [] : [{ rank: 1, text: `${Math.floor(share * 100)} %` }]),
+    ...(percent === undefined ? [] : [{ rank: 1, text: `${Math.floor(percent)} %` }]),
     { rank: 3, text: `${duration(audioSeconds)} of audio` },
     { rank: 4, text: `${(audioSeconds / seconds).toFixed(1)}x real time` },
     { rank: 5, text: `${Math.round(characters / seconds)} characters/s` },
