@@ -84,8 +84,8 @@ export class Pace {
     const hold = this.#heldUntil - performance.now();
     if (hold <= 0) this.#fill();
     clearTimeout(this.#timer);
-    if (this.#waiting.length > 0)
-      this.#timer = setTimeout(() => this.#admit(), Math.max(hold + 1, LOOK_AROUND));
+    if (this.#waiting.length === 0) return;
+    this.#timer = setTimeout(() => this.#admit(), hold > 0 ? hold + 1 : LOOK_AROUND);
   }
 
   #fill(): void {
