@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Pace } from '../../../src/client/pace.ts';
+import { GaveWay, type Place } from '../../../src/client/place.ts';
+
+/** Lets everything happen that can. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Asks for admission and remembers who was admitted. */
+function entering(pace: Pace) {
+  const places = new Map<number, Place>();
+  return {
+    places,
+    admitted: () => [...places.keys()],
+    enter(order: number, signal = new AbortController().signal) {
+      const entered = pace.enter(order, signal).then((place) => void places.set(order, place));
+      entered.catch(() => {});
+      return entered;
+    },
+  };
+}
+
+async function* endless() {
+  for (;;) yield new Uint8Array(2);
+}
+
+test('No more requests are open at once than allowed, and the first in the text goes first.', async () => {
+  const { enter, admitted, places } = entering(new Pace(2));
+  for (const order of [5, 3, 9, 4]) void enter(order);
+  await settled();
+  expect(admitted()).toEqual([5, 3]);
+  places.get(5)?.leave();
+  await settled();
+  expect(admitted()).toEqual([5, 3, 4]);
+});
+
+test('A place that is left twice is free once.', async () => {
+  const { enter, admitted, places } = entering(new Pace(1));
+  for (const order of [0, 1, 2]) void enter(order);
+  await settled();
+  places.get(0)?.leave();
+  places.get(0)?.leave();
+  await settled();
+  expect(admitted()).toEqual([0, 1]);
+});
+
+test('Refusals lower the number to what was accepted, and it rises again with success.', async () => {
+  const pace = new Pace(4);
+  const { enter, admitted, places } = entering(pace);
+  for (let order = 0; order < 40; order++) void enter(order);
+  await settled();
+  for (const order of [2, 3]) {
+    pace.refused();
+    places.get(order)?.leave();
+  }
+  places.get(0)?.leave();
+  await settled();
+  expect(admitted()).toEqual([0, 1, 2, 3, 4]);
+  for (let accepted = 0; accepted < 64; accepted++) pace.accepted();
+  await settled();
+  expect(admitted()).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('A service that wants to be left alone holds all requests until then.', async () => {
+  const pace = new Pace(2);
+  const { enter, admitted, places } = entering(pace);
+  await enter(0);
+  pace.refused(0.3);
+  places.get(0)?.leave();
+  const begun = performance.now();
+  await enter(1);
+  expect(performance.now() - begun).toBeGreaterThan(200);
+  expect(admitted()).toEqual([0, 1]);
+});
+
+test('Who waits is told at once that the run ends, and takes no place later.', async () => {
+  const { enter, admitted, places } = entering(new Pace(1));
+  await enter(0);
+  const controller = new AbortController();
+  const waiting = enter(1, controller.signal);
+  void enter(2);
+  controller.abort(new Error('stopped'));
+  await expect(waiting).rejects.toThrow('stopped');
+  places.get(0)?.leave();
+  await settled();
+  expect(admitted()).toEqual([0, 2]);
+});
+
+test('The last of the answers that nobody reads gives way to one that is heard before all of them.', async () => {
+  const { enter, admitted, places } = entering(new Pace(2));
+  await enter(1);
+  await enter(2);
+  const [first, last] = [1, 2].map((order) => places.get(order)?.hold(endless()));
+  await first?.next();
+  await last?.next();
+  void enter(0);
+  void enter(3);
+  await settled();
+  expect(admitted()).toEqual([1, 2]);
+  await sleep(2500);
+  expect(admitted()).toEqual([1, 2, 0]);
+  await expect(last?.next()).rejects.toThrow(GaveWay);
+  await expect(first?.next()).resolves.toMatchObject({ done: false });
+});
+
+test('Nobody gives way while an answer is being read.', async () => {
+  const { enter, admitted, places } = entering(new Pace(2));
+  await enter(1);
+  await enter(2);
+  const [first, last] = [1, 2].map((order) => places.get(order)?.hold(endless()));
+  await last?.next();
+  void enter(0);
+  for (let read = 0; read < 20; read++) {
+    await first?.next();
+    await sleep(100);
+  }
+  expect(admitted()).toEqual([1, 2]);
+});

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import type { Speech } from '../../../src/audio/pcm.ts';
+import { ExitCode, TtsError } from '../../../src/error.ts';
+import { LookAhead, type Part } from '../../../src/pipeline/look-ahead.ts';
+import type { Segment } from '../../../src/text/segment.ts';
+
+const FORMAT = { encoding: 'integer', sampleRate: 8000, channels: 1, bitsPerSample: 16 } as const;
+
+async function* segments(count: number): AsyncGenerator<Segment> {
+  for (let index = 0; index < count; index++)
+    yield { text: `number ${index}`, line: 2 * index + 1, startsParagraph: true, index };
+}
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** Sound of so many pieces, counted as they are taken. */
+function speechOf(pieces: number, bytes: number, taken: { pieces: number }): Speech {
+  async function* pcm() {
+    for (let piece = 0; piece < pieces; piece++) {
+      taken.pieces += 1;
+      yield new Uint8Array(bytes);
+    }
+  }
+  return { format: FORMAT, bytes: undefined, pcm: pcm() };
+}
+
+interface Setup {
+  readonly count?: number;
+  readonly window?: number;
+  readonly budgetBytes?: number;
+  readonly signal?: AbortSignal;
+}
+
+function look(
+  synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>,
+  setup: Setup,
+) {
+  const { count = 20, window = 4, budgetBytes = 1 << 20, signal = new AbortController().signal } = setup;
+  return new LookAhead(() => segments(count), { synthesize, window, budgetBytes, signal });
+}
+
+async function bytesOf({ speech }: Part): Promise<number> {
+  let bytes = 0;
+  for await (const piece of speech?.pcm ?? []) bytes += piece.length;
+  return bytes;
+}
+
+test('Parts come in the order of the text, however long each of them takes.', async () => {
+  const ahead = look(async ({ index }) => {
+    await new Promise((resolve) => setTimeout(resolve, (index * 7) % 20));
+    return speechOf(index + 1, 2, { pieces: 0 });
+  }, {});
+  const heard: [number, number][] = [];
+  for await (const part of ahead.parts()) heard.push([part.segment.index, await bytesOf(part)]);
+  expect(heard).toEqual(Array.from({ length: 20 }, (_, index) => [index, 2 * (index + 1)]));
+});
+
+test('No more parts are begun than the window has room for, and no more is kept than the budget allows.', async () => {
+  const taken = { pieces: 0 };
+  let begun = 0;
+  const ahead = look(
+    async () => {
+      begun += 1;
+      return speechOf(1000, 1000, taken);
+    },
+    { budgetBytes: 50_000 },
+  );
+  const parts = ahead.parts();
+  const first = await parts.next();
+  await settled();
+  expect(begun).toBe(4);
+  // The part that is heard may hold a mebibyte beside the budget, and each of the others one piece beyond it.
+  expect(taken.pieces).toBeLessThanOrEqual(1000 + 50 + 4);
+  expect(await bytesOf(first.value as Part)).toBe(1_000_000);
+  ahead.leave();
+});
+
+test('A part that fails is told in its turn, with the line that is missing, and keeps others from being begun.', async () => {
+  let begun = 0;
+  const ahead = look(async ({ index }) => {
+    begun += 1;
+    if (index === 3) throw new TtsError('no', { exitCode: ExitCode.quota });
+    return speechOf(1, 2, { pieces: 0 });
+  }, {});
+  const heard: number[] = [];
+  const all = async () => {
+    for await (const part of ahead.parts()) heard.push(part.segment.index, await bytesOf(part));
+  };
+  await expect(all()).rejects.toMatchObject({
+    message: 'no; the text is missing from line 7 on, "number 3"',
+    exitCode: ExitCode.quota,
+  });
+  expect(heard).toEqual([0, 2, 1, 2, 2, 2]);
+  expect(begun).toBe(4);
+});
+
+test('Whoever leaves ends all that is under way.', async () => {
+  const aborted: number[] = [];
+  const ahead = look(async ({ index }, signal) => {
+    signal.addEventListener('abort', () => aborted.push(index));
+    return speechOf(1, 2, { pieces: 0 });
+  }, {});
+  await ahead.parts().next();
+  await settled();
+  ahead.leave();
+  expect(aborted).toEqual([0, 1, 2, 3]);
+});
