@@ -12,7 +12,7 @@ export class ReadyFile {
     this.#part = `${path}.${pid}.part`;
   }
 
-  /** Takes away what an earlier run left, which is not true any more. */
+  /** Takes away what is not true any more: what this run wrote, or an earlier one that was killed. */
   async clear(): Promise<void> {
     await this.#orFail(rm(this.#path, { force: true }));
   }

@@ -29,6 +29,7 @@ export async function run({ argv, host, notices, signal }: Context): Promise<num
   const { workers, maxQueue } = options;
   const engine = await createEngine({
     path: host.env.PATH,
+    warn: (text) => notices.warn(text),
     ...(workers !== undefined && { workers }),
     ...(maxQueue !== undefined && { maxQueue }),
   });
@@ -59,6 +60,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
     notices.note('stopping: no new requests, those under way may finish');
   } finally {
     await closeOrHurry(service, host);
+    await ready?.clear();
   }
 }
 

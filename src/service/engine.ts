@@ -35,6 +35,8 @@ export interface Engine {
   readonly speakers: readonly Speaker[];
   /** Workers that are alive and ready for work. */
   readonly workers: number;
+  /** Utterances that wait until a worker has time for their first segment. */
+  readonly queued: number;
   /**
    * Yields samples as each part of the text is ready; an early `return` or the signal stops the synthesis. Nothing
    * happens before the first part is asked for, and refusals come with it.

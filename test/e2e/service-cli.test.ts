@@ -74,6 +74,19 @@ describe('tts serve', () => {
     expect((await ask(`${url}/tts`, { method: 'POST', headers, body: hello })).status).toBe(200);
     child.kill('SIGINT');
     expect((await ended).status).toBe(0);
+    expect(existsSync(readyFile)).toBe(false);
+  });
+
+  it('warns of an espeak-ng that does not work, and speaks without it', async () => {
+    writeFileSync(join(folder, 'espeak-ng'), '#!/bin/sh\necho broken >&2\nexit 1\n', { mode: 0o755 });
+    const { child, said, ended } = serve(['--port=0', '--no-auth'], { PATH: folder });
+    await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
+    expect(said.stderr).toMatch(/^tts: warning: the voices of espeak-ng are missing.*--voices\n/);
+    const url = /listening on (\S+)/.exec(said.stderr)?.[1];
+    const answer = await ask(`${url}/tts`, { method: 'POST', headers: key, body: hello });
+    expect(answer.status).toBe(200);
+    child.kill('SIGTERM');
+    expect((await ended).status).toBe(0);
   });
 
   it.each(['text', 'json'])('logs requests as %s, without keys and texts', async (form) => {

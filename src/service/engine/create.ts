@@ -13,6 +13,8 @@ export interface EngineOptions extends Partial<QueueLimits> {
   readonly worker?: URL | undefined;
   /** Folders, as in `PATH`, to look for `espeak-ng` in. Without it, there are the built-in voices only. */
   readonly path?: string | undefined;
+  /** Told of an `espeak-ng` that does not work, and whose voices are missing therefore. */
+  readonly warn?: ((text: string) => void) | undefined;
 }
 
 export interface BuiltInEngine extends Engine {
@@ -22,19 +24,22 @@ export interface BuiltInEngine extends Engine {
 
 const DEFAULT_MAX_QUEUE = 64;
 
-/** @throws when there is an `espeak-ng` that does not work */
+/** @throws when there is an `espeak-ng` that does not work, and nobody who is to be warned of it */
 export async function createEngine(options: EngineOptions = {}): Promise<BuiltInEngine> {
   const limits = {
     workers: options.workers ?? availableParallelism(),
     maxQueue: options.maxQueue ?? DEFAULT_MAX_QUEUE,
   };
   const queue = openFlite(limits, options.worker ?? new URL('worker.cjs', import.meta.url));
-  const sections = [fliteSection(queue), ...(await espeakSections(options.path, limits))];
+  const sections = [fliteSection(queue), ...(await espeakSections(options, limits))];
   const speaking = new Map(sections.flatMap(({ speakers, speak }) => speakers.map(({ no }) => [no, speak])));
   return {
     speakers: sections.flatMap(({ speakers }) => speakers),
     get workers() {
       return queue.ready;
+    },
+    get queued() {
+      return sections.reduce((sum, section) => sum + section.queued, 0);
     },
     speak(utterance, signal) {
       const speak = speaking.get(utterance.speaker.no);
@@ -63,9 +68,16 @@ function fliteSection(queue: FairQueue<Job>): Section {
   }));
 }
 
-async function espeakSections(path: string | undefined, limits: QueueLimits): Promise<Section[]> {
+async function espeakSections({ path, warn }: EngineOptions, limits: QueueLimits): Promise<Section[]> {
   if (path === undefined) return [];
   const { openEspeak } = await import('./espeak-section.ts');
-  const section = await openEspeak(path, limits);
-  return section ? [section] : [];
+  try {
+    const section = await openEspeak(path, limits);
+    return section ? [section] : [];
+  } catch (error) {
+    if (warn === undefined) throw error;
+    const [reason] = (error as Error).message.split('\n', 1);
+    warn(`the voices of espeak-ng are missing, for it does not work: ${reason}`);
+    return [];
+  }
 }

@@ -53,6 +53,11 @@ export class FairQueue<Job> {
     return this.#lanes.filter((lane) => lane.ready).length;
   }
 
+  /** Utterances that wait for their first turn. */
+  get waiting(): number {
+    return this.#turns.filter((line) => !line.started).length;
+  }
+
   async prepare(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.prepare()));
   }
@@ -93,8 +98,7 @@ export class FairQueue<Job> {
   }
 
   #admit(): void {
-    const waiting = this.#turns.filter((line) => !line.started).length;
-    if (this.#free.length > 0 || waiting < this.#maxWaiting) return;
+    if (this.#free.length > 0 || this.waiting < this.#maxWaiting) return;
     throw new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: RETRY_AFTER });
   }
 

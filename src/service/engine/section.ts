@@ -5,6 +5,8 @@ import type { Recipe } from './jobs.ts';
 /** The speakers of one kind of program, and how they are made to speak. */
 export interface Section {
   readonly speakers: readonly Speaker[];
+  /** Utterances that wait for their first turn. */
+  readonly queued: number;
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;
 }
@@ -16,6 +18,9 @@ export function createSection<Job>(
 ): Section {
   return {
     speakers,
+    get queued() {
+      return queue.waiting;
+    },
     async *speak(utterance, signal) {
       const { jobs } = await import('./jobs.ts'); // Intl.Segmenter takes 8 ms to load: the first worker starts meanwhile
       yield* queue.run(jobs(utterance, recipe(utterance)), signal);

@@ -84,8 +84,9 @@ function listSpeakers(exchange: Exchange, { engine }: Context): void {
 }
 
 function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: Context): void {
+  const { workers, queued } = engine;
   const requests = traffic.speaking;
-  sendJson(exchange, 200, { status: 'ok', workers: engine.workers, requests, callbacks: callbacks.pending });
+  sendJson(exchange, 200, { status: 'ok', workers, queued, requests, callbacks: callbacks.pending });
 }
 
 function describe(exchange: Exchange, { basePath }: Context): void {

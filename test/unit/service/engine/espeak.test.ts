@@ -101,8 +101,12 @@ describe('a program called espeak-ng', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  it('that cannot list its voices is reported at the start', async () => {
+  it('that cannot list its voices is an error at the start, or a warning to whoever wants that', async () => {
     await writeFile(join(folder, 'espeak-ng'), '#!/bin/sh\nexit 1\n');
     await expect(startEngine({ worker, path: folder })).rejects.toThrow('--voices');
+    const warnings: string[] = [];
+    const engine = await startEngine({ worker, path: folder, warn: (text) => warnings.push(text) });
+    expect(engine.speakers).toHaveLength(10);
+    expect(warnings).toEqual([expect.stringMatching(/^the voices of espeak-ng are missing.*--voices$/)]);
   });
 });

@@ -87,7 +87,9 @@ describe('a fair queue', () => {
       code: 'busy',
       retryAfter: 1,
     });
+    expect(queue.waiting).toBe(2);
     await expect(Promise.all(running)).resolves.toEqual([['a'], ['b'], ['c']]);
+    expect(queue.waiting).toBe(0);
     await expect(all(queue.run(['e'], never))).resolves.toEqual(['e']);
   });
 
