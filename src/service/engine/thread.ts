@@ -43,7 +43,7 @@ export class FliteThread implements Lane<Job> {
       signal.throwIfAborted();
       return fail(error);
     } finally {
-      worker.unref();
+      this.#rest(worker);
     }
   }
 
@@ -71,8 +71,13 @@ export class FliteThread implements Lane<Job> {
       throw error;
     }
     this.#ready = true;
-    worker.unref();
+    this.#rest(worker);
     return worker;
+  }
+
+  /** But for one whose end is waited for: without it, nothing may be left to keep the process alive until then. */
+  #rest(worker: Worker): void {
+    if (!this.#closed) worker.unref();
   }
 
   /**
