@@ -7,6 +7,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exitCode = 1;
 } else {
   const { hostOf, main } = require('../dist/main.cjs');
+  // Should the process ever end before it comes to a result, that is no success.
+  process.exitCode = 1;
   main(hostOf(process)).then((status) => {
     process.exitCode = status;
   });
