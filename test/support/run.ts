@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { expect, onTestFinished } from 'vitest';
 
-const program = new URL('../../bin/tts.cjs', import.meta.url).pathname;
+/** What is run. */
+export const program = new URL('../../bin/tts.cjs', import.meta.url).pathname;
 
 /** The Node that runs the program; another one than that of the tests for `npm run test:matrix`. */
 export const node = process.env.TTS_TEST_NODE ?? process.execPath;

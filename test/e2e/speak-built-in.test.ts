@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { parseWav, wholePcm } from '../support/read-wav.ts';
+import { expectFailure, Sandbox } from '../support/run.ts';
+
+describe('with nothing configured', () => {
+  it('the built-in voice speaks into a file, with one note on stderr', async () => {
+    const box = new Sandbox();
+    const run = await box.tts(['hello', '-s', '3', '-o', 'out.wav']);
+    expect(run.status).toBe(0);
+    expect(run.stdout).toHaveLength(0);
+    expect(run.stderr).toMatch(/^tts: [^\n]*built-in[^\n]*\n$/);
+    expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(10_000);
+    expect(parseWav(box.read('out.wav'))).toMatchObject({
+      tag: 1,
+      channels: 1,
+      sampleRate: 22_050,
+      bits: 16,
+    });
+    expect(box.list()).toEqual(['out.wav']);
+  });
+
+  it('it speaks through pipes and from files', async () => {
+    const box = new Sandbox();
+    box.file('a.txt', 'First.');
+    box.file('b.txt', 'Second.');
+    expect((await box.shell('echo hello | tts -q > out.wav')).status).toBe(0);
+    expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(10_000);
+    const both = await box.tts(['-f', 'a.txt', '-f', 'b.txt', '-o', '-', '-q']);
+    expect(both).toMatchObject({ status: 0, stderr: '' });
+    expect(parseWav(both.stdout).pcm.length).toBeGreaterThan(20_000);
+    const streamed = await box.tts(['--stream', 'hello', '-q']);
+    expect(parseWav(streamed.stdout).pcm.length).toBeGreaterThan(10_000);
+  });
+
+  it('it has five voices, which differ', async () => {
+    const runs = await Promise.all(
+      [1, 2, 3, 4, 5].map((no) => new Sandbox().tts(['hello', '-q', '-s', String(no)])),
+    );
+    expect(runs.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0]);
+    expect(new Set(runs.map(({ stdout }) => stdout.toString('latin1'))).size).toBe(5);
+    const unasked = await new Sandbox().tts(['hello', '-q']);
+    expect(unasked.stdout).toEqual(runs[0]?.stdout);
+  });
+
+  it('it says the same each time', async () => {
+    const [first, second] = await Promise.all([1, 2].map(() => new Sandbox().tts(['hello there', '-q'])));
+    expect(first?.stdout).toEqual(second?.stdout);
+  });
+
+  it('it gives the sample rate that is asked for', async () => {
+    const run = await new Sandbox().tts(['hello', '-q', '-r', '8000']);
+    expect(parseWav(run.stdout)).toMatchObject({ sampleRate: 8000 });
+  });
+
+  it.each(['你好', '😀', 'مرحبا'])('it says that it speaks English only: %s', async (text) => {
+    const box = new Sandbox();
+    const run = await box.tts([text, '-q', '-o', 'out.wav']);
+    expect(run.status).not.toBe(0);
+    expect(run.stderr).toMatch(/^tts: .*English.*\n(hint: .*\n)?$/);
+    expect(box.list()).toEqual([]);
+  });
+
+  it('a speaker that it does not have is an error', async () => {
+    const run = await new Sandbox().tts(['hello', '-q', '-s', '181', '-o', 'out.wav']);
+    expect([2, 7]).toContain(run.status);
+    expect(run.stderr).toMatch(/181/);
+  });
+
+  it('is quiet with -q, and no key is shown with -v', async () => {
+    const box = new Sandbox();
+    expect(await box.tts(['hello', '-q', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
+    const told = await box.tts(['hello', '-v', '--no-cache', '-o', 'out.wav']);
+    expect(told.stderr).toMatch(/X-API-KEY: \*\*\*/);
+  });
+
+  it('does not go through a proxy to itself', async () => {
+    const run = await new Sandbox().tts(['hello', '-q', '-o', 'out.wav'], {
+      env: { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1' },
+    });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('a key alone is an error: somebody meant a real service', async () => {
+    expectFailure(await new Sandbox().tts(['hello'], { env: { TTS_API_KEY: 'some-key' } }), 2, /base URL/);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s while it speaks', async (signal) => {
+    const box = new Sandbox();
+    box.file('long.txt', 'This is a sentence that takes a while to say. '.repeat(500));
+    const run = box.start(['-f', 'long.txt', '-o', 'out.wav']);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const { ended, milliseconds } = await run.endBy(signal);
+    expect(ended.status).toBe(signal === 'SIGINT' ? 130 : 143);
+    expect(milliseconds).toBeLessThan(2000);
+    expect(box.list()).toEqual(['long.txt']);
+  });
+});
