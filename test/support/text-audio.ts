@@ -1,7 +1,7 @@
 import { wavHeader } from '../../src/audio/wav-header.ts';
 
 /** Mono, 16-bit integers: the sound that says a text byte by byte. */
-export function textFormat(sampleRate: number) {
+function textFormat(sampleRate: number) {
   return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 } as const;
 }
 
