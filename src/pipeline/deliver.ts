@@ -30,8 +30,9 @@ export async function deliver(journey: Journey): Promise<Delivery | undefined> {
     const first = await parts.next();
     if (first.done)
       throw new TtsError('nothing to say', { exitCode: ExitCode.usage, hint: 'the text is blank' });
-    if (!first.value.speech) return undefined;
-    const speeches = withPauses(watched(first.value, parts, watch), paragraphPause);
+    const head = watch(first.value);
+    if (!head.speech) return undefined;
+    const speeches = withPauses(watched(head, parts, watch), paragraphPause);
     const speech: Speech = await join(speeches, { isSingle: () => ahead.isSingle });
     begun = true;
     return await sink.write(speech, signal);
@@ -42,10 +43,10 @@ export async function deliver(journey: Journey): Promise<Delivery | undefined> {
 }
 
 async function* watched(
-  first: Part,
+  head: Part,
   rest: AsyncIterable<Part>,
   watch: Journey['watch'],
 ): AsyncGenerator<Part> {
-  yield watch(first);
+  yield head;
   for await (const part of rest) yield watch(part);
 }

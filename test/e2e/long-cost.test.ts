@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
+import { serveBytes } from '../support/byte-server.ts';
+import { answer } from '../support/http-bytes.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 
 const TEXT = 'The first sentence. The second one.\n\nA paragraph of its own.\n';
@@ -33,6 +35,17 @@ test('With --json a run that wrote to stdout tells it on stderr.', async () => {
   expect(run.status).toBe(0);
   const told = JSON.parse(run.stderr.trimEnd().split('\n').at(-1) ?? '');
   expect(told).toMatchObject({ output: '-', bytes: run.stdout.length, requests: 2, retries: 1 });
+});
+
+test('With --json and a callback URL, what was sent is told, and that no audio came.', async () => {
+  const server = await serveBytes(answer(202));
+  const args = ['--json', '-o', 'out.wav', '--callback-url', 'https://example.com/done', TEXT];
+  const run = await new Sandbox().tts(args, { env: named(server.url) });
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+  expect(JSON.parse(run.stdout.toString())).toMatchObject({
+    ...{ output: null, callbackUrl: 'https://example.com/done', format: null, bytes: 0 },
+    ...{ characters: Array.from(TEXT.trim()).length, segments: 1, requests: 1 },
+  });
 });
 
 test('A dry run sends nothing, and tells the same segments and requests as the run itself.', async () => {
