@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { printable } from '../client/printable.ts';
 import { ExitCode, TtsError } from '../error.ts';
 
@@ -73,12 +74,10 @@ export class PlayerProcess {
   }
 
   #failed(how: string): TtsError {
-    const lastLine = printable(
-      this.#said
-        .trimEnd()
-        .split(/[\r\n]/)
-        .at(-1) ?? '',
-    );
+    const lines = stripVTControlCharacters(this.#said)
+      .trimEnd()
+      .split(/[\r\n]/);
+    const lastLine = printable(lines.at(-1) ?? '');
     return new TtsError(`the player ${this.name} failed: ${lastLine || how}`, {
       exitCode: ExitCode.output,
       hint: 'choose another player with --player, or write a file with -o',

@@ -9,6 +9,9 @@ import { makePipe } from './player-pipe.ts';
 import { PlayerProcess } from './player-process.ts';
 import type { Sink } from './sink.ts';
 
+/** How often a player is woken that was slower to begin than the sound took to end. */
+const WAKE_MS = 50;
+
 export interface PlayerOptions {
   /** A program and its arguments, where the user named one; otherwise the platform's players are tried in turn. */
   readonly command: readonly string[] | undefined;
@@ -70,12 +73,19 @@ async function open(player: PlayerCommand): Promise<Sink | LiveSink> {
 }
 
 async function openPiped(program: string, args: readonly string[]): Promise<Sink> {
-  const { read, write } = await makePipe();
+  const { read, write, wake, remove } = await makePipe();
   try {
     const running = await PlayerProcess.start(program, args, read);
-    return liveSink(running, new Socket({ fd: write, readable: false, writable: true }));
+    const input = new Socket({ fd: write, readable: false, writable: true });
+    input.once('close', () => {
+      const timer = setInterval(wake, WAKE_MS);
+      void running.ended.then(() => clearInterval(timer));
+    });
+    void running.ended.then(remove);
+    return liveSink(running, input);
   } catch (error) {
     closeSync(write);
+    remove();
     throw error;
   } finally {
     closeSync(read);

@@ -1,0 +1,297 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { fakePlayer, isAlive } from '../support/fake-player.ts';
+import { answer, complete, head, httpChunk, silent, streamed } from '../support/http-bytes.ts';
+import { parseWav, wholePcm } from '../support/read-wav.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const pcm = sound(6000);
+/** More than all the buffers between a service and a player hold. */
+const long = sound(1_000_000);
+
+const isThere = (program: string) => spawnSync('which', [program]).status === 0;
+
+/** Begins an answer and leaves it open. */
+function begun(bytes: Uint8Array) {
+  return serveBytes(async (wire) => {
+    await wire.write(head(200, { 'Content-Type': 'audio/wav', 'Transfer-Encoding': 'chunked' }));
+    await wire.write(httpChunk(bytes));
+  });
+}
+
+describe('a player', () => {
+  it('gets one WAV with exact sizes where they are known, and stdout stays empty', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'plays');
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await box.tts(['hi', '--player', player.command], { env: named(url) });
+    expect(run).toMatchObject({ status: 0, stderr: '', stdout: Buffer.alloc(0) });
+    expect(wholePcm(player.heard())).toEqual(pcm);
+  });
+
+  it('gets the sound while it arrives, before the service has sent all of it', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'plays');
+    const { url } = await begun(plainWav(long.subarray(0, 40_000), 0xffffffff));
+    const { endBy } = box.start(['hi', '--stream', '--player', player.command], { env: named(url) });
+    await player.running();
+    while (player.heard().length < 20_000) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(parseWav(player.heard()).dataSize).toBe(0xffffffff);
+    expect((await endBy('SIGINT')).ended.status).toBe(130);
+  });
+
+  it('that is slow gets all of it all the same', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isSlow');
+    const { url } = await serveBytes(complete(plainWav(long)));
+    const run = await box.tts(['hi', '--player', player.command], { env: named(url) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(wholePcm(player.heard()).equals(long)).toBe(true);
+  });
+
+  it('that talks does not disturb the output', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isNoisy');
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await box.tts(['hi', '--player', player.command], { env: named(url) });
+    expect(run).toMatchObject({ status: 0, stderr: '', stdout: Buffer.alloc(0) });
+  });
+
+  it('that is closed by its user ends the run quietly, and the request with it', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isClosed');
+    const server = await begun(plainWav(pcm, 0xffffffff));
+    const run = await box.tts(['hi', '--stream', '--player', player.command], { env: named(server.url) });
+    expect(run).toMatchObject({ status: 0, stderr: '', stdout: Buffer.alloc(0) });
+    await expect.poll(() => server.connections.open).toBe(0);
+  });
+
+  it.each([
+    ['fails', /the player .*failed: the device is busy/],
+    ['failsAtOnce', /the player .*failed: exit status 4/],
+  ] as const)('that %s is an error with its own last line', async (behaviour, message) => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, behaviour);
+    const server = await begun(plainWav(pcm, 0xffffffff));
+    const run = await box.tts(['hi', '--stream', '--player', player.command], { env: named(server.url) });
+    expectFailure(run, 8, message);
+    expect(run.stderr).not.toContain('\x1b');
+    await expect.poll(() => server.connections.open).toBe(0);
+  });
+
+  it('that is not there is an error before anything is sent', async () => {
+    const server = await serveBytes(complete(plainWav(pcm)));
+    const run = await new Sandbox().tts(['hi', '--player', 'no-such-player -'], { env: named(server.url) });
+    expectFailure(run, 8, /the player no-such-player cannot be started: there is no such program/);
+    expect(server.requests).toEqual([]);
+  });
+
+  it('may be named as a whole command line, which no shell sees', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'plays', 'my players/$(touch x); `touch y`.cjs');
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const env = named(url, { TTS_PLAYER: player.command });
+    expect(await box.tts(['hi', '--play'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(wholePcm(player.heard())).toEqual(pcm);
+    expect(box.list()).toEqual(['my players']);
+  });
+
+  it('may want a file, which is whole, and gone afterwards', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'readsFile');
+    const { url } = await serveBytes(streamed(plainWav(pcm, 0xffffffff), 999));
+    const env = named(url, { TMPDIR: box.home });
+    const run = await box.tts(['hi', '--player', `${player.command} {}`], { env });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(wholePcm(player.heard())).toEqual(pcm);
+    expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
+  });
+
+  it('hears what came of a sound that breaks off, and the error is that of the service', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'plays');
+    const { url } = await serveBytes(async (wire) => {
+      await wire.write(head(200, { 'Content-Type': 'audio/wav', 'Content-Length': 100_000 }));
+      await wire.write(plainWav(pcm, 90_000));
+      wire.reset();
+    });
+    const run = await box.tts(['hi', '--stream', '--player', player.command], { env: named(url) });
+    expectFailure(run, 7, /broke off/);
+    expect(parseWav(player.heard()).pcm.length).toBeGreaterThan(0);
+  });
+});
+
+describe('Ctrl-C', () => {
+  it.each(['isStubborn', 'isSlow'] as const)(
+    'ends a player that %s, and leaves nothing',
+    async (behaviour) => {
+      const box = new Sandbox();
+      const player = fakePlayer(box, behaviour);
+      const { url } = await serveBytes(complete(plainWav(long)));
+      const { endBy } = box.start(['hi', '--player', player.command], { env: named(url) });
+      const pid = await player.running();
+      const { ended } = await endBy('SIGINT');
+      expect(ended).toMatchObject({ status: 130, stderr: 'tts: interrupted\n' });
+      expect(isAlive(pid)).toBe(false);
+    },
+  );
+
+  it('ends a player that waits for the service', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isStubborn');
+    const { url } = await serveBytes(silent);
+    const { endBy } = box.start(['hi', '--player', player.command], { env: named(url) });
+    const pid = await player.running();
+    expect((await endBy('SIGTERM')).ended.status).toBe(143);
+    expect(isAlive(pid)).toBe(false);
+  });
+
+  it('removes the file that is played', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isStubborn');
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const env = named(url, { TMPDIR: box.home });
+    const { endBy } = box.start(['hi', '--player', `${player.command} {}`], { env });
+    const pid = await player.running();
+    expect((await endBy('SIGINT')).ended.status).toBe(130);
+    expect(isAlive(pid)).toBe(false);
+    expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
+  });
+});
+
+describe('a file and a player together', () => {
+  it('both get all of it', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isSlow');
+    const { url } = await serveBytes(complete(plainWav(long)));
+    const run = await box.tts(['hi', '-o', 'out.wav', '--player', player.command], { env: named(url) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(wholePcm(box.read('out.wav')).equals(long)).toBe(true);
+    expect(wholePcm(player.heard()).equals(long)).toBe(true);
+  });
+
+  it.each([
+    ['isClosed', 0, /^$/],
+    ['fails', 8, /the device is busy/],
+    ['failsAtOnce', 8, /exit status 4/],
+  ] as const)('the file is finished when the player %s', async (behaviour, status, message) => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, behaviour);
+    const { url } = await serveBytes(streamed(plainWav(long, 0xffffffff), 100_000));
+    const run = await box.tts(['hi', '--play', '-o', 'out.wav', '--player', player.command], {
+      env: named(url),
+    });
+    expect(run.status).toBe(status);
+    expect(run.stderr).toMatch(message);
+    expect(wholePcm(box.read('out.wav')).equals(long)).toBe(true);
+  });
+
+  it('the file is finished when the player is not there', async () => {
+    const box = new Sandbox();
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await box.tts(['hi', '-o', 'out.wav', '--player', 'no-such-player'], { env: named(url) });
+    expectFailure(run, 8, /no-such-player/);
+    expect(wholePcm(box.read('out.wav'))).toEqual(pcm);
+  });
+
+  it('neither goes on when the service fails', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'isStubborn');
+    const { url } = await serveBytes(answer(400, '{"error":"no"}', { 'Content-Type': 'application/json' }));
+    const run = await box.tts(['hi', '-o', 'out.wav', '--player', player.command], { env: named(url) });
+    expectFailure(run, 7, /status 400/);
+    expect(box.list().filter((name) => name.startsWith('out.wav'))).toEqual([]);
+  });
+
+  it('-o alone plays nothing', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'plays');
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    await box.tts(['hi', '-o', 'out.wav'], { env: named(url, { TTS_PLAYER: player.command }) });
+    expect(player.heard().length).toBe(0);
+  });
+});
+
+describe('players that are looked for', () => {
+  it('are tried in the order of the platform, and what cannot be started is passed over', async () => {
+    const box = new Sandbox();
+    box.file('bin/pw-play', 'not to be run');
+    const paplay = fakePlayer(box, 'plays', 'bin/paplay');
+    const aplay = fakePlayer(box, 'plays', 'bin/aplay');
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(wholePcm(paplay.heard())).toEqual(pcm);
+    expect(aplay.heard().length).toBe(0);
+  });
+
+  it('make room for the next when they fail before there is sound', async () => {
+    const box = new Sandbox();
+    fakePlayer(box, 'failsAtOnce', 'bin/pw-play');
+    fakePlayer(box, 'failsAtOnce', 'bin/paplay');
+    const aplay = fakePlayer(box, 'plays', 'bin/aplay');
+    const { url } = await serveBytes(async (wire, request, number) => {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await complete(plainWav(pcm))(wire, request, number);
+    });
+    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(wholePcm(aplay.heard())).toEqual(pcm);
+  });
+
+  it.each(['plays', 'readsFile', 'readsFileLate'] as const)(
+    'may open /dev/stdin by its name, where the first one %s',
+    async (behaviour) => {
+      const box = new Sandbox();
+      const player = fakePlayer(box, behaviour, 'bin/pw-play');
+      const { url } = await serveBytes(complete(plainWav(pcm)));
+      const env = named(url, { PATH: box.path('bin'), TMPDIR: box.home });
+      const run = await box.tts(['hi', '--play'], { env });
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      expect(wholePcm(player.heard())).toEqual(pcm);
+      expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
+    },
+  );
+
+  it('may all be missing, which is an error with a way out', async () => {
+    const server = await serveBytes(complete(plainWav(pcm)));
+    const env = named(server.url, { PATH: '/nowhere' });
+    const run = await new Sandbox().tts(['hi', '--play'], { env });
+    expectFailure(run, 8, /no player.*\nhint: .*-o.*--player.*apt-get install alsa-utils/s);
+    expect(server.requests).toEqual([]);
+  });
+
+  it("are not taken from a project's file, which would run somebody's code", async () => {
+    const box = new Sandbox();
+    box.file('.ttsrc.json', JSON.stringify({ player: 'touch stolen' }));
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await box.tts(['hi', '--play'], { env: named(url) });
+    expectFailure(run, 2, /player/);
+    expect(box.list()).toEqual(['.ttsrc.json']);
+  });
+});
+
+describe('real players', () => {
+  it.runIf(isThere('aplay'))('aplay plays to the end', async () => {
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await new Sandbox().tts(['hi', '--player', 'aplay -q -D null -'], { env: named(url) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it.runIf(isThere('aplay'))('aplay is heard where it cannot open the device', async () => {
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await new Sandbox().tts(['hi', '--player', 'aplay -D no-such-device -'], { env: named(url) });
+    expectFailure(run, 8, /the player aplay failed: aplay: .*audio open error/);
+  });
+
+  it.runIf(isThere('ffplay'))('ffplay plays sound of unknown length to the end', async () => {
+    const { url } = await serveBytes(streamed(plainWav(pcm, 0xffffffff), 500));
+    const env = named(url, { SDL_AUDIODRIVER: 'dummy' });
+    const player = 'ffplay -nodisp -autoexit -loglevel error -i -';
+    const run = await new Sandbox().tts(['hi', '--stream', '--player', player], { env });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+  });
+});

@@ -1,0 +1,70 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { node, type Sandbox } from './run.ts';
+
+/** What a fake player does, as the body of a script in which `heard(bytes)` notes what came on stdin. */
+const BEHAVIOURS = {
+  /** Plays to the end. */
+  plays: `for await (const piece of process.stdin) heard(piece);`,
+  /** Reads more slowly than sound comes. */
+  isSlow: `for await (const piece of process.stdin) { heard(piece); await sleep(20); }`,
+  /** Is closed by its user in the middle. */
+  isClosed: `for await (const piece of process.stdin) { heard(piece); break; }`,
+  /** Fails in the middle, with a message of its own. */
+  fails: `for await (const piece of process.stdin) { heard(piece); break; }
+    console.error('opening the device\\n\\x1b[31mthe device is busy\\x1b[0m\\n'); process.exitCode = 3;`,
+  /** Fails before it reads anything, and has nothing to say. */
+  failsAtOnce: `process.exitCode = 4;`,
+  /** Never reads, never ends, and does not mind being asked to stop. */
+  isStubborn: `process.on('SIGTERM', () => {}); heard('started'); setInterval(() => {}, 1000);`,
+  /** Speaks where only sound belongs. */
+  isNoisy: `console.log('on stdout'); console.error('on stderr'); for await (const piece of process.stdin) heard(piece);`,
+  /** Plays a file. */
+  readsFile: `heard(readFileSync(process.argv[2]));`,
+  /** Plays a file, but takes its time to begin. */
+  readsFileLate: `await sleep(1000); heard(readFileSync(process.argv[2]));`,
+} as const;
+
+export type Behaviour = keyof typeof BEHAVIOURS;
+
+export interface FakePlayer {
+  /** For `--player`. */
+  readonly command: string;
+  /** Everything that it has heard so far. */
+  heard(): Buffer;
+  /** Resolves with its process id once it has heard something. */
+  running(): Promise<number>;
+}
+
+/** A program that behaves like a player, in the folder of the sandbox or under a name that is looked for. */
+export function fakePlayer(box: Sandbox, behaviour: Behaviour, path = `${behaviour}.cjs`): FakePlayer {
+  const log = box.path(`${path}.heard`);
+  const script = box.file(
+    path,
+    `#!${node}
+const { appendFileSync, readFileSync, writeFileSync } = require('node:fs');
+const { setTimeout: sleep } = require('node:timers/promises');
+writeFileSync(${JSON.stringify(`${log}.pid`)}, String(process.pid));
+const heard = (bytes) => appendFileSync(${JSON.stringify(log)}, bytes);
+(async () => { ${BEHAVIOURS[behaviour]} })();
+`,
+  );
+  chmodSync(script, 0o755);
+  return {
+    command: `'${node}' '${script}'`,
+    heard: () => (existsSync(log) ? readFileSync(log) : Buffer.alloc(0)),
+    async running() {
+      while (!existsSync(log)) await sleep(10);
+      return Number(readFileSync(`${log}.pid`, 'utf8'));
+    },
+  };
+}
+
+/** Whether a process is there. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
