@@ -32,7 +32,7 @@ export interface ClientOptions {
 }
 
 /** What is to be spoken, and whose sound is heard first. */
-export interface Utterance {
+interface Utterance {
   readonly text: string;
   readonly index: number;
 }
@@ -94,12 +94,12 @@ async function letGo({ pcm }: Speech): Promise<void> {
 async function exchange(options: ClientOptions, { body, signal }: Request): Promise<Speech | undefined> {
   const { transport, url, key, keyOrigin, voice, timeoutMs, tell } = options;
   tell({ type: 'request', url, body });
-  const begun = performance.now();
+  const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
   const answer = await transport.post(body, headers, signal).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
   });
-  tell({ type: 'answer', status: answer.status, milliseconds: performance.now() - begun });
+  tell({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });
   const elsewhere = voice.callbackUrl !== undefined;
   return readAnswer(answer, { url, timeoutMs, keyOrigin, elsewhere, streamed: voice.stream === true });
 }

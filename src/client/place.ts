@@ -23,7 +23,7 @@ export class Place {
   }
 
   get isStuck(): boolean {
-    return this.#restingSince !== undefined && performance.now() - this.#restingSince > STUCK_AFTER;
+    return this.#restingSince !== undefined && Date.now() - this.#restingSince > STUCK_AFTER;
   }
 
   /** Gives up an answer that is stuck. Whoever reads on gets a {@link GaveWay}. */
@@ -38,7 +38,7 @@ export class Place {
   /** The pieces of the answer; its end is the end of the place. */
   hold<T>(pieces: AsyncIterable<T>): AsyncIterableIterator<T, undefined> {
     const each = () => {
-      this.#restingSince = performance.now();
+      this.#restingSince = Date.now();
     };
     const held = passing(pieces, { each, release: () => this.leave() });
     let dropped = false;
