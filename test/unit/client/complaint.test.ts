@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { complaint } from '../../../src/client/complaint.ts';
+
+const said = (text: string) => complaint(Buffer.from(text));
+
+describe('complaint', () => {
+  it.each([
+    ['{"error":{"code":"quota","message":"No credit"}}', 'No credit (quota)'],
+    ['{"error":{"code":429,"message":"Slow down"}}', 'Slow down'],
+    ['{"errors":[{"message":"One"},{"message":"Two"}]}', 'One; Two'],
+    ['"just a string"', 'just a string'],
+    ['{"message":""}', '{"message":""}'],
+    ['{}', '{}'],
+    ['null', 'null'],
+    ['{"detail":[{"loc":["body","text"],"msg":"field required"}]}', 'body.text: field required'],
+    ['{"message":"cut of', '{"message":"cut of'],
+    ['<html><title>Oops</title><script>alert(1)</script></html>', 'Oops'],
+    ['', ''],
+  ])('reads %s', (body, expected) => {
+    expect(said(body)).toBe(expected);
+  });
+
+  it('is one short line without control characters, whatever came', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.uint8Array({ maxLength: 2000 }),
+          fc.json().map((json) => Buffer.from(json)),
+        ),
+        (body) => {
+          const text = complaint(body);
+          expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+          expect(Array.from(text).length).toBeLessThanOrEqual(500);
+          expect(text).toBe(text.trim());
+        },
+      ),
+    );
+  });
+
+  it('takes no longer than it should for text that pretends to be HTML', () => {
+    const begun = performance.now();
+    for (const evil of [
+      '<script'.repeat(2300),
+      '<'.repeat(16_000),
+      '<style>'.repeat(2300),
+      '<html '.repeat(2600),
+    ])
+      said(evil);
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
+});
