@@ -45,6 +45,8 @@ test('Letter by letter, torn characters included, gives the same speech as in on
 test('Between paragraphs, and only there, is as much silence as was asked for, to the frame.', async () => {
   const server = await serveText(SOUND);
   const args = [
+    '--concurrency',
+    '1',
     '--max-chars',
     '12',
     '--paragraph-pause',
