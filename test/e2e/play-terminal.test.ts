@@ -1,0 +1,149 @@
+import { spawnSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { type Script, serveBytes } from '../support/byte-server.ts';
+import { fakePlayer } from '../support/fake-player.ts';
+import { answer, complete, head } from '../support/http-bytes.ts';
+import { wholePcm } from '../support/read-wav.ts';
+import { named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const isThere = (program: string) => spawnSync('which', [program]).status === 0;
+
+const pcm = sound(44_100);
+
+/** Gives the progress line time to appear. */
+const late =
+  (script: Script, milliseconds = 700): Script =>
+  async (wire, request, number) => {
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    await script(wire, request, number);
+  };
+
+/** Half of the sound, a while later the other half. */
+const halting: Script = async (wire) => {
+  const wav = plainWav(pcm);
+  await wire.write(head(200, { 'Content-Type': 'audio/wav', 'Content-Length': wav.length }));
+  await wire.write(wav.subarray(0, 22_094));
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  await wire.write(wav.subarray(22_094));
+};
+
+interface Terminal {
+  readonly columns?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs a line in a terminal of its own. What it showed, everything that was drawn over included. */
+async function onTerminal(box: Sandbox, line: string, { columns = 80, env = {} }: Terminal = {}) {
+  const command = `stty cols ${columns} rows 24; ${line}; echo "status $?"`;
+  const run = await box.shell(`script -qec '${command.replaceAll("'", `'\\''`)}' /dev/null`, {
+    env: { TERM: 'xterm-256color', ...env },
+  });
+  return run.stdout.toString();
+}
+
+/** What is drawn, and what erases it, as the terminal gets them. */
+const ERASE = '\x1b[J';
+const COLOUR = '\x1b[36m';
+
+/** What stands in the line after each drawing. */
+function drawings(shown: string): string[] {
+  const pieces = shown.split(`${ERASE}\r`).slice(0, -1);
+  return pieces.map((piece) => stripVTControlCharacters(piece.split('\r ').at(-1) ?? ''));
+}
+
+/** What is left on the screen: of every line what was written behind its last erasure. */
+function leftOver(shown: string): string[] {
+  const lines = shown.split('\r\n').map((line) => line.split(ERASE).at(-1) ?? '');
+  return lines.map((line) => stripVTControlCharacters(line).replace('\r', '')).filter(Boolean);
+}
+
+describe.runIf(isThere('script'))('a person at a terminal', () => {
+  it.each([40, 80, 200])(
+    'sees how it goes in one line of %d columns, and then what came of it',
+    async (columns) => {
+      const box = new Sandbox();
+      const { url } = await serveBytes(halting);
+      const shown = await onTerminal(box, 'tts hi -o out.wav', { columns, env: named(url) });
+      const drawn = drawings(shown);
+      expect(drawn.some((line) => /0\/1 segment {2}50 %/.test(line))).toBe(true);
+      for (const line of drawn) expect(line.length).toBeLessThan(columns - 1);
+      expect(leftOver(shown)).toEqual([
+        expect.stringMatching(/^out\.wav {2}1\.0 s {2}22050 Hz {2}1 segment {2}in \d+\.\d s$/),
+        'status 0',
+      ]);
+    },
+  );
+
+  it('is told how long the service wants to be left alone', async () => {
+    const { url } = await serveBytes(async (wire, request, number) => {
+      const pause = answer(429, 'slow down', { 'Retry-After': 2 });
+      await (number === 1 ? pause : complete(plainWav(pcm)))(wire, request, number);
+    });
+    const env = named(url, { TTS_RETRIES: '1' });
+    const shown = await onTerminal(new Sandbox(), 'tts hi -o out.wav', { env });
+    expect(drawings(shown).join('\n')).toContain('waiting 2 s: the service asks for a pause (429)');
+    expect(leftOver(shown).at(-1)).toBe('status 0');
+  });
+
+  it('is left with the error alone', async () => {
+    const { url } = await serveBytes(late(answer(400, 'no')));
+    const shown = await onTerminal(new Sandbox(), 'tts hi -o out.wav', { env: named(url) });
+    expect(drawings(shown).length).toBeGreaterThan(0);
+    expect(leftOver(shown)).toEqual([
+      expect.stringMatching(/^tts: .*status 400/),
+      expect.stringMatching(/^hint: /),
+      'status 7',
+    ]);
+  });
+
+  it('has the line gone, and the cursor, after Ctrl-C', async () => {
+    const { url } = await serveBytes(late(complete(plainWav(pcm)), 20_000));
+    const line = `timeout --preserve-status -s INT 1 tts hi -o out.wav`;
+    const shown = await onTerminal(new Sandbox(), line, { env: named(url) });
+    expect(drawings(shown).length).toBeGreaterThan(0);
+    expect(shown).not.toContain('\x1b[?25l');
+    expect(leftOver(shown)).toEqual(['tts: interrupted', 'status 130']);
+  });
+
+  it('sees no colours with NO_COLOR', async () => {
+    const { url } = await serveBytes(late(complete(plainWav(pcm))));
+    const env = named(url);
+    expect(await onTerminal(new Sandbox(), 'tts hi -o out.wav', { env })).toContain(COLOUR);
+    const plain = await onTerminal(new Sandbox(), 'tts hi -o out.wav', { env: { ...env, NO_COLOR: '1' } });
+    expect(drawings(plain).length).toBeGreaterThan(0);
+    expect(plain).not.toContain(COLOUR);
+  });
+
+  it('hears it when nothing else is said', async () => {
+    const box = new Sandbox();
+    const player = fakePlayer(box, 'plays');
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const shown = await onTerminal(box, 'tts hi', { env: named(url, { TTS_PLAYER: player.command }) });
+    expect(wholePcm(player.heard()).equals(pcm)).toBe(true);
+    expect(leftOver(shown)).toEqual([expect.stringMatching(/^played {2}1\.0 s/), 'status 0']);
+  });
+
+  it('gets no audio on the screen, even where nothing is to be played', async () => {
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const shown = await onTerminal(new Sandbox(), 'tts hi --no-play', { env: named(url) });
+    expect(leftOver(shown)[0]).toBe('tts: audio is not written to a terminal');
+    expect(leftOver(shown).at(-1)).toBe('status 8');
+  });
+
+  it.each([
+    ['a terminal of 0 columns', 'tts hi -o out.wav', { columns: 0 }],
+    ['a terminal that cannot move its cursor', 'tts hi -o out.wav', { env: { TERM: 'dumb' } }],
+    ['a machine that builds', 'tts hi -o out.wav', { env: { CI: 'true' } }],
+    ['--quiet', 'tts hi -q -o out.wav', {}],
+    ['stderr in a file', 'tts hi -o out.wav 2> errors', {}],
+  ])('is not shown any of it with %s', async (_, line, { columns, env }: Terminal) => {
+    const { url } = await serveBytes(late(complete(plainWav(pcm))));
+    const shown = await onTerminal(new Sandbox(), line, {
+      ...(columns !== undefined && { columns }),
+      env: { ...named(url), ...env },
+    });
+    expect(shown).toBe('status 0\r\n');
+  });
+});
