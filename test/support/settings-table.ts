@@ -1,27 +1,26 @@
 import { type Rule, rules } from '../../src/settings/rules.ts';
 
-/** All settings as a table in Markdown, as the README shows it. */
+/** All settings as a table in Markdown, as the README shows it: four columns, so that it fits on a page. */
 export function settingsTable(): string {
   const rows = Object.values<Rule<unknown>>(rules).map(rowOf);
   return [
-    '| option | environment | config key | when nobody says | |',
-    '|---|---|---|---|---|',
+    '| option | what | environment, config key | when nobody says |',
+    '|---|---|---|---|',
     ...rows,
   ].join('\n');
 }
 
 function rowOf({ flags, env, envShown, key, fallback, otherwise, help, userOnly }: Rule<unknown>): string {
-  const otherwiseShown = otherwise ?? (typeof fallback === 'boolean' ? '' : String(fallback ?? ''));
+  const places = [...(envShown ?? env ?? '').split(', '), key ?? ''].filter(Boolean).map(code).join('<br>');
   const cells = [
-    code(flags),
-    code(envShown ?? env),
-    code(key),
-    otherwiseShown,
+    flags === undefined ? '' : code(flags),
     userOnly ? `${help}; your own config only` : help,
+    places,
+    otherwise ?? (typeof fallback === 'boolean' ? '' : String(fallback ?? '')),
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-function code(text: string | undefined): string {
-  return text === undefined ? '' : `\`${text}\``;
+function code(text: string): string {
+  return `\`${text}\``;
 }

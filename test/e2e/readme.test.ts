@@ -1,0 +1,115 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { complete } from '../support/http-bytes.ts';
+import { wholePcm } from '../support/read-wav.ts';
+import { fenced, updating } from '../support/readme.ts';
+import { KEY, Sandbox } from '../support/run.ts';
+import { dialogue, lastingLines } from '../support/terminal.ts';
+import { drawPicture } from '../support/terminal-picture.ts';
+import { wavOf } from '../support/text-audio.ts';
+
+/** The places of a service that the examples name and nobody has. */
+const SERVICE = 'https://tts.example.com/api';
+
+const has = (program: string) => spawnSync('which', [program]).status === 0;
+
+// `npm ci` and what follows it is what .ci/run does.
+const examples = fenced('sh').filter((block) => !block.includes('npm '));
+const daemons = examples.filter((block) => block.startsWith('tts serve'));
+const ending = examples.filter((block) => !daemons.includes(block));
+
+describe('an example of the README', () => {
+  it.for(ending)('runs as it stands: %s', async (block, { skip }) => {
+    if (block.includes('ffmpeg')) skip(!has('ffmpeg'), 'ffmpeg is not there');
+    const box = machine();
+    const service = await serveBytes(complete(wavOf('spoken by the service')));
+    const script = block.replaceAll(SERVICE, `${service.url}/api`);
+    const { status, stderr } = await box.shell(`set -euo pipefail\n${script}`);
+    expect({ status, stderr: lessNote(stderr) }).toEqual({ status: 0, stderr: '' });
+    expectFiles(box, block);
+    if (/aplay|--play/.test(block)) wholeOrPiped(box.read('heard'));
+    if (!block.includes(SERVICE)) return expect(service.requests).toEqual([]);
+    for (const request of service.requests) expect(request.path).toBe('/api/tts');
+    expect(service.requests.map((request) => request.header('x-api-key'))).toContain(KEY);
+    return expect(service.requests.at(-1)?.json).toMatchObject({ speaker_no: 181 });
+  });
+
+  it.each(daemons)('serves as it stands, until it is ended: %s', async (block) => {
+    const run = machine().startShell(`exec ${block.replace(/--port \d+/, '--port 0')}`);
+    await new Promise<void>((resolve, reject) => {
+      run.child.stderr?.on('data', (bytes) => /http:\/\/127\.0\.0\.1:\d+/.test(`${bytes}`) && resolve());
+      run.ended.then(({ stderr }) => reject(new Error(stderr)), reject);
+    });
+    expect((await run.endBy('SIGTERM')).ended.status).toBe(0);
+  });
+
+  it.runIf(has('script')).each(fenced('console'))(
+    'says on a terminal what is shown below it: %s',
+    async (block) => {
+      const box = machine();
+      for (const { command, shown } of dialogue(block)) {
+        box.file('command', `stty cols 100 rows 30; ${command}`);
+        const { status, stdout } = await box.shell("script -qec 'bash -e -o pipefail command' /dev/null", {
+          env: { TERM: 'xterm' },
+        });
+        expect(timeless(lastingLines(stdout.toString()))).toEqual(timeless(shown));
+        expect(status).toBe(0);
+        expectFiles(box, command);
+      }
+    },
+  );
+});
+
+describe('the picture of the README', () => {
+  it.runIf(updating)('is drawn from a real run', { timeout: 120_000 }, async () => {
+    writeFileSync('docs/picture.svg', await drawPicture(machine()));
+  });
+});
+
+/** A machine with the files and programs that the examples name, and silent loudspeakers. */
+function machine(): Sandbox {
+  const box = new Sandbox();
+  const sentence = (number: number) =>
+    `Nobody saw ship ${number} leave. The lamps were lit, and the sea was calm.`;
+  box.file('book.txt', Array.from({ length: 4 }, (_, index) => `${sentence(index + 1)}\n\n`).join(''));
+  box.file('prompts.txt', 'welcome|Welcome to our office.\ngoodbye|Thank you for calling.\n');
+  box.file('readme.md', '# A title\n\nThe *gif* is [here](https://example.com).\n\n- one\n- two\n');
+  box.file('names.txt', 'gif = jif\n');
+  program(box, 'llm', 'echo "Once upon a time a machine learned to speak. It never stopped."');
+  program(box, 'pass', `echo ${KEY}`);
+  for (const player of ['pw-play', 'aplay']) program(box, player, `exec cat >'${box.path('heard')}'`);
+  return box;
+}
+
+function program(box: Sandbox, name: string, line: string): void {
+  const path = join(box.commands, name);
+  writeFileSync(path, `#!/bin/sh\n${line}\n`);
+  chmodSync(path, 0o755);
+}
+
+/** Every file that an example names is there afterwards, and every WAV is whole. */
+function expectFiles(box: Sandbox, block: string): void {
+  const named = Array.from(block.matchAll(/(?<![$\w/])[\w-]+\.(?:wav|mp3|srt|txt)/g), ([name]) => name);
+  expect(named.filter((name) => !existsSync(box.path(name)))).toEqual([]);
+  const sounds = box.list().filter((name) => name.endsWith('.wav'));
+  if (block.includes('.wav')) expect(sounds).not.toEqual([]);
+  for (const sound of sounds) expect(wholePcm(box.read(sound)).length).toBeGreaterThan(0);
+}
+
+function wholeOrPiped(heard: Buffer): void {
+  expect(heard.toString('latin1', 0, 4)).toBe('RIFF');
+  expect(heard.length).toBeGreaterThan(10_000);
+}
+
+/** Whether the built-in voice speaks is known from elsewhere; all else that an example says would surprise its reader. */
+function lessNote(stderr: string): string {
+  return stderr.replace(/^tts: no base URL is set: the built-in voice speaks.*\n/gm, '');
+}
+
+/** Lines with the time that a run took left out. */
+function timeless(lines: readonly string[]): string[] {
+  return lines.map((line) => line.replace(/ in [\d.]+ s$/, ' in … s'));
+}

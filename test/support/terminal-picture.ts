@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { onTestFinished } from 'vitest';
+import type { Sandbox } from './run.ts';
+
+const COLUMNS = 100;
+const ROWS = 14;
+const PROMPT = '$ ';
+/** Pixels of one character. */
+const CELL = { width: 8.4, height: 19 };
+const MARGIN = 16;
+
+const COMMANDS = [
+  'tts "Hello from this machine." -o hello.wav',
+  'cat book.txt | tts -q --stream | aplay -q',
+  'tts -f book.txt --subtitles book.srt -o book.wav',
+  'head -2 book.srt',
+  'tts "hello" --sample-rat 8000',
+];
+
+/** Types commands into a real terminal, and draws what then stands on it. */
+export async function drawPicture(machine: Sandbox): Promise<string> {
+  const terminal = new Tmux(machine);
+  await terminal.ready();
+  for (const command of COMMANDS) {
+    terminal.type(command);
+    await terminal.ready();
+  }
+  return svg(
+    terminal
+      .screen()
+      .replace(/\n\$ *$/, '')
+      .split('\n'),
+  );
+}
+
+class Tmux {
+  readonly #socket = `readme-${process.pid}`;
+
+  constructor(machine: Sandbox) {
+    const path = `${machine.commands}:${process.env.PATH}`;
+    const shell = [
+      'env',
+      '-i',
+      `HOME=${machine.home}`,
+      `PATH=${path}`,
+      'TERM=screen',
+      'LC_ALL=C.UTF-8',
+      'HISTFILE=',
+    ];
+    const size = ['-x', String(COLUMNS), '-y', String(ROWS), '-c', machine.folder];
+    const bash = ['bash', '--norc', '--noprofile', '-i'];
+    this.#run('-f', '/dev/null', 'new-session', '-d', ...size, ...shell, `PS1=${PROMPT}`, ...bash);
+    onTestFinished(() => void this.#run('kill-server'));
+  }
+
+  type(line: string): void {
+    this.#run('send-keys', '-l', line);
+    this.#run('send-keys', 'Enter');
+  }
+
+  /** Resolves when the shell waits for a command. */
+  async ready(): Promise<void> {
+    do await sleep(300);
+    while (!/(^|\n)\$ *$/.test(stripVTControlCharacters(this.screen())));
+  }
+
+  /** With its colours as escape sequences. */
+  screen(): string {
+    return this.#run('capture-pane', '-e', '-p').trimEnd();
+  }
+
+  #run(...args: readonly string[]): string {
+    return execFileSync('tmux', ['-L', this.#socket, ...args], { encoding: 'utf8' });
+  }
+}
+
+function svg(lines: readonly string[]): string {
+  const [width, height] = [COLUMNS * CELL.width + 2 * MARGIN, lines.length * CELL.height + 2 * MARGIN];
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" role="img">
+<title>tts at work in a terminal</title>
+<style>
+rect { fill: #f6f8fa; stroke: #d0d7de }
+text { fill: #1f2328; font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre }
+.b { font-weight: bold } .d { opacity: .7 } .c31 { fill: #cf222e } .c32 { fill: #1a7f37 } .c33 { fill: #9a6700 } .c36 { fill: #1b7c83 }
+@media (prefers-color-scheme: dark) {
+rect { fill: #0d1117; stroke: #30363d } text { fill: #e6edf3 }
+.c31 { fill: #ff7b72 } .c32 { fill: #3fb950 } .c33 { fill: #d29922 } .c36 { fill: #39c5cf }
+}
+</style>
+<rect x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="8"/>
+${lines.map(textLine).join('\n')}
+</svg>
+`;
+}
+
+function textLine(line: string, row: number): string {
+  const styles = new Set<string>();
+  const spans = line.split('\x1b[').map((piece, index) => {
+    const [, codes = '', text = piece] = index === 0 ? [] : (/^([\d;]*)m(.*)$/s.exec(piece) ?? []);
+    if (index > 0) for (const code of codes.split(';')) restyle(styles, Number(code));
+    const shown = escaped(text);
+    return text && styles.size > 0 ? `<tspan class="${[...styles].join(' ')}">${shown}</tspan>` : shown;
+  });
+  const columns = stripVTControlCharacters(line).length;
+  const y = MARGIN + (row + 0.75) * CELL.height;
+  const length = (columns * CELL.width).toFixed(1);
+  return `<text x="${MARGIN}" y="${y}" textLength="${length}" xml:space="preserve">${spans.join('')}</text>`;
+}
+
+/** Follows an SGR code: ECMA-48, 8.3.117. */
+function restyle(styles: Set<string>, code: number): void {
+  const colour = [...styles].find((style) => style.startsWith('c')) ?? '';
+  if (code === 0) styles.clear();
+  else if (code === 1) styles.add('b');
+  else if (code === 2) styles.add('d');
+  else if (code === 22) for (const weight of 'bd') styles.delete(weight);
+  else styles.delete(colour);
+  if (code >= 30 && code <= 37) styles.add(`c${code}`);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
