@@ -4,15 +4,14 @@ import { readFileSync } from 'node:fs';
 
 export const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
-/** Runs one command to its end. `onData` sees stdout as it comes. */
-export function run([command, ...args], { env, onData } = {}) {
+/** Runs one command to its end. `onData` sees stdout as it comes; `watchMemory` looks for the largest resident set. */
+export function run([command, ...args], { env, onData, watchMemory = false } = {}) {
   return new Promise((resolve, reject) => {
     const begun = performance.now();
     const child = spawn(command, args, { env, stdio: ['ignore', onData ? 'pipe' : 'ignore', 'inherit'] });
     let peak = 0;
-    const timer = setInterval(() => {
-      peak = Math.max(peak, peakOf(child.pid));
-    }, 5);
+    // Only where it is asked for: looking costs time that the command would be blamed for.
+    const timer = watchMemory && setInterval(() => (peak = Math.max(peak, peakOf(child.pid))), 5);
     if (onData) child.stdout.on('data', (data) => onData(data, performance.now() - begun));
     child.on('error', reject);
     child.on('close', (status) => {
@@ -43,7 +42,6 @@ export async function pairs(a, b, { rounds, env }) {
     a: median(rows.map((row) => row.a.milliseconds)),
     b: median(rows.map((row) => row.b.milliseconds)),
     ratio: median(rows.map((row) => row.a.milliseconds / row.b.milliseconds)),
-    peakMiB: Math.max(...rows.map((row) => row.a.peakKiB)) / 1024,
   };
 }
 

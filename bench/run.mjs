@@ -75,7 +75,11 @@ try {
     `${(delay('tts') - delay('curl')).toFixed(2)} ms`,
     '0.3 ms',
   );
-  row('peak memory, 256 MiB to a file', `${large.peakMiB.toFixed(0)} MiB`, '100 MB');
+  const memory = [];
+  for (let round = 0; round < 3; round++)
+    memory.push(await run(speak('large', '-o', out), { env, watchMemory: true }));
+  const peaks = Math.max(...memory.map(({ peakKiB }) => peakKiB));
+  row('peak memory, 256 MiB to a file', `${(peaks / 1024).toFixed(0)} MiB`, '100 MB');
   if (process.argv.includes('--write')) writeTable();
 } finally {
   server.kill();
