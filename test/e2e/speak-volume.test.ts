@@ -30,7 +30,10 @@ const MEASURE = [
 /** Runs a line of bash; `kilobytes` is the largest resident set of any process in it. */
 async function measured(box: Sandbox, line: string, env: Record<string, string>) {
   box.file('measure.py', MEASURE);
-  const run = await box.shell(`python3 measure.py "$LINE"`, { env: { ...env, LINE: line } });
+  const run = await box.shell(`python3 measure.py "$LINE"`, {
+    env: { ...env, LINE: line },
+    patience: 290_000,
+  });
   return { run, kilobytes: Number(box.read('peak')) };
 }
 

@@ -12,7 +12,7 @@ export const program = new URL('../../bin/tts.cjs', import.meta.url).pathname;
 /** The Node that runs the program; another one than that of the tests for `npm run test:matrix`. */
 export const node = process.env.TTS_TEST_NODE ?? process.execPath;
 
-/** Longer than any run takes, shorter than the patience of a test. */
+/** Longer than nearly all runs take, shorter than the patience of a test. */
 const HANGS_AFTER_MS = 20_000;
 
 export interface RunOptions {
@@ -23,6 +23,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Run by somebody else than root. */
   readonly uid?: number;
+  /** Milliseconds after which the run counts as hung. */
+  readonly patience?: number;
 }
 
 export interface Ended {
@@ -103,7 +105,8 @@ export class Sandbox {
     return this.#spawn('bash', ['-c', line], options);
   }
 
-  #spawn(command: string, args: readonly string[], { env = {}, stdin, cwd = '.', uid }: RunOptions): Running {
+  #spawn(command: string, args: readonly string[], options: RunOptions): Running {
+    const { env = {}, stdin, cwd = '.', uid, patience = HANGS_AFTER_MS } = options;
     const child = spawn(command, args, {
       cwd: join(this.folder, cwd),
       env: { PATH: `${this.commands}:${process.env.PATH}`, HOME: this.home, LC_ALL: 'C.UTF-8', ...env },
@@ -114,12 +117,13 @@ export class Sandbox {
     onTestFinished(() => endGroup(child));
     child.stdin?.on('error', () => {});
     if (stdin !== undefined && stdin !== 'open') child.stdin?.end(stdin);
+    const ended = gather(child, patience);
     return {
       child,
       stdout: child.stdout as Readable,
       stdin: child.stdin as Writable,
-      ended: gather(child),
-      endBy: async (signal) => endBy(child, gather(child), signal),
+      ended,
+      endBy: async (signal) => endBy(child, ended, signal),
     };
   }
 }
@@ -130,17 +134,13 @@ async function endBy(child: ChildProcess, end: Promise<Ended>, signal: NodeJS.Si
   return { ended: await end, milliseconds: performance.now() - begun };
 }
 
-const gathered = new WeakMap<ChildProcess, Promise<Ended>>();
-
 /** What a process said, and how it ended. One that hangs is ended, and fails the test. */
-function gather(child: ChildProcess): Promise<Ended> {
-  const known = gathered.get(child);
-  if (known) return known;
+function gather(child: ChildProcess, patience: number): Promise<Ended> {
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout?.on('data', (piece) => stdout.push(piece));
   child.stderr?.on('data', (piece) => stderr.push(piece));
-  const hangs = setTimeout(() => endGroup(child), HANGS_AFTER_MS);
+  const hangs = setTimeout(() => endGroup(child), patience);
   const ended = once(child, 'close').then(([status, signal]) => {
     clearTimeout(hangs);
     const said = Buffer.concat(stderr).toString();
@@ -148,7 +148,6 @@ function gather(child: ChildProcess): Promise<Ended> {
     return { status: status as number | null, stdout: Buffer.concat(stdout), stderr: said };
   });
   ended.catch(() => {});
-  gathered.set(child, ended);
   return ended;
 }
 
