@@ -5,8 +5,9 @@ import { onTestFinished } from 'vitest';
 import type { Sandbox } from './run.ts';
 
 const COLUMNS = 100;
-const ROWS = 14;
+const ROWS = 18;
 const PROMPT = '$ ';
+const READY = /(^|\n)\$ *$/;
 /** Pixels of one character. */
 const CELL = { width: 8.4, height: 19 };
 const MARGIN = 16;
@@ -18,21 +19,26 @@ const COMMANDS = [
   'head -2 book.srt',
   'tts "hello" --sample-rat 8000',
 ];
+/** Shown while it runs. */
+const LAST = 'tts -f novel.txt -o novel.wav';
+const AMIDST = / [3-6]\d %/;
+const NOVEL = 'The keeper lit the lamp. Far out a ship answered, and the night was long.\n\n'.repeat(150);
 
 /** Types commands into a real terminal, and draws what then stands on it. */
 export async function drawPicture(machine: Sandbox): Promise<string> {
+  machine.file('novel.txt', NOVEL);
   const terminal = new Tmux(machine);
-  await terminal.ready();
+  await terminal.shows(READY);
   for (const command of COMMANDS) {
-    terminal.type(command);
-    await terminal.ready();
+    terminal.type(command, 'Enter');
+    await terminal.shows(READY);
   }
-  return svg(
-    terminal
-      .screen()
-      .replace(/\n\$ *$/, '')
-      .split('\n'),
-  );
+  terminal.type(LAST, 'Enter');
+  await terminal.shows(AMIDST);
+  const lines = terminal.screen().split('\n');
+  terminal.type('', 'C-c');
+  await terminal.shows(READY);
+  return svg(lines);
 }
 
 class Tmux {
@@ -55,15 +61,14 @@ class Tmux {
     onTestFinished(() => void this.#run('kill-server'));
   }
 
-  type(line: string): void {
-    this.#run('send-keys', '-l', line);
-    this.#run('send-keys', 'Enter');
+  type(line: string, key: string): void {
+    if (line) this.#run('send-keys', '-l', line);
+    this.#run('send-keys', key);
   }
 
-  /** Resolves when the shell waits for a command. */
-  async ready(): Promise<void> {
-    do await sleep(300);
-    while (!/(^|\n)\$ *$/.test(stripVTControlCharacters(this.screen())));
+  async shows(what: RegExp): Promise<void> {
+    do await sleep(200);
+    while (!what.test(stripVTControlCharacters(this.screen())));
   }
 
   /** With its colours as escape sequences. */
@@ -83,7 +88,7 @@ function svg(lines: readonly string[]): string {
 <style>
 rect { fill: #f6f8fa; stroke: #d0d7de }
 text { fill: #1f2328; font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre }
-.b { font-weight: bold } .d { opacity: .7 } .c31 { fill: #cf222e } .c32 { fill: #1a7f37 } .c33 { fill: #9a6700 } .c36 { fill: #1b7c83 }
+.b { font-weight: bold } .d { fill-opacity: .65 } .c31 { fill: #cf222e } .c32 { fill: #1a7f37 } .c33 { fill: #9a6700 } .c36 { fill: #1b7c83 }
 @media (prefers-color-scheme: dark) {
 rect { fill: #0d1117; stroke: #30363d } text { fill: #e6edf3 }
 .c31 { fill: #ff7b72 } .c32 { fill: #3fb950 } .c33 { fill: #d29922 } .c36 { fill: #39c5cf }
