@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../../src/error.ts';
@@ -46,5 +46,22 @@ describe('docs/dependencies.md', () => {
     const told = Array.from(tables, ([, names = '']) => names.split(', ').map((name) => name.split(' ')[0]));
     const needed = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
     expect(told.flat().sort()).toEqual(needed.sort());
+  });
+});
+
+describe('docs/architecture.md', () => {
+  const told = Array.from(
+    readFileSync('docs/architecture.md', 'utf8').matchAll(/`([\w.-]+\/[^` ]*)`/g),
+    ([, path = '']) => path,
+  );
+
+  it('names no place in the source that is not there', () => {
+    const places = ['', 'src/', 'src/service/'];
+    expect(told.filter((path) => !places.some((above) => existsSync(above + path)))).toEqual([]);
+  });
+
+  it('says of every folder of the source what it knows', () => {
+    const folders = readdirSync('src', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(folders.map(({ name }) => `src/${name}/`).filter((folder) => !told.includes(folder))).toEqual([]);
   });
 });
