@@ -14,7 +14,7 @@ function rowOf({ flags, env, envShown, key, fallback, otherwise, help, userOnly 
   const places = [...(envShown ?? env ?? '').split(', '), key ?? ''].filter(Boolean).map(code).join('<br>');
   const cells = [
     flags === undefined ? '' : code(flags),
-    userOnly ? `${help}; your own config only` : help,
+    userOnly ? `${help} (in a config file: only in your own)` : help,
     places,
     otherwise ?? (typeof fallback === 'boolean' ? '' : String(fallback ?? '')),
   ];
