@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
 /** A request as it came over the wire. */
-export interface Received {
+interface Received {
   readonly method: string;
   /** As in the request line: with scheme and host when it came through a proxy. */
   readonly path: string;
@@ -17,7 +17,7 @@ export interface Received {
 }
 
 /** What a test does to the client, byte by byte. */
-export interface Wire {
+interface Wire {
   /** Resolves when the bytes were handed to the system, or the connection ended. */
   write(bytes: Uint8Array | string): Promise<void>;
   /** Ends the connection in order. */

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 /** What a canonical header says, and the bytes behind it. */
 export interface Wav {
   readonly riffSize: number;
@@ -40,8 +38,4 @@ export function wholePcm(bytes: Buffer): Buffer {
   if (riffSize !== bytes.length - 8 || dataSize + padding !== pcm.length)
     throw new Error(`sizes ${riffSize} and ${dataSize} in a file of ${bytes.length} bytes`);
   return pcm.subarray(0, dataSize);
-}
-
-export function readWavFile(path: string): Wav {
-  return parseWav(readFileSync(path));
 }
