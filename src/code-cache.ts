@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import Module, { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
+import { crc32 } from 'node:zlib';
 import type { Host } from './host.ts';
 import { cacheFolder } from './settings/folders.ts';
 import { leaveUnoptimised } from './tiering.ts';
@@ -11,6 +12,11 @@ interface Loader {
   prototype: { _compile(this: NodeModule, source: string, path: string): unknown };
   wrap(source: string): string;
 }
+
+/** Permission for the group, or for everybody, to write. */
+const WRITTEN_BY_OTHERS = 0o022;
+
+const CHECKSUM_BYTES = 4;
 
 interface Chunk {
   readonly path: string;
@@ -27,19 +33,39 @@ export function keepCode(host: Host): void {
   leaveUnoptimised();
   if (host.env.NODE_DISABLE_COMPILE_CACHE) return;
   const folder = join(cacheFolder(host), 'code', host.runtime);
+  if (!quietly(() => isOursAlone(folder, host.uid))) return;
   const compiled: Chunk[] = [];
   const { prototype, wrap } = Module as unknown as Loader;
   const compile = prototype._compile;
   prototype._compile = function (source, path) {
     if (dirname(path) !== import.meta.dirname) return compile.call(this, source, path);
-    const kept = quietly(() => readFileSync(join(folder, nameOf(path))));
+    const kept = quietly(() => readKept(join(folder, nameOf(path))));
     const script = new Script(wrap(source), { filename: path, ...(kept && { cachedData: kept }) });
     if (!kept || script.cachedDataRejected) compiled.push({ path, script });
     return script
       .runInThisContext()
       .call(this.exports, this.exports, createRequire(path), this, path, dirname(path));
   };
-  host.onExit(() => quietly(() => keep(compiled, folder)));
+  host.onExit(() => quietly(() => keep(compiled, folder, host.pid)));
+}
+
+/** What lies there is run as it is: nobody else may be able to put it there. */
+function isOursAlone(folder: string, uid: number | undefined): boolean {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  return !found || uid === undefined || (found.uid === uid && (found.mode & WRITTEN_BY_OTHERS) === 0);
+}
+
+/** V8 does not look whether the code is whole: with a torn file, every run would crash. */
+function readKept(path: string): Buffer | undefined {
+  const bytes = readFileSync(path);
+  const code = bytes.subarray(0, -CHECKSUM_BYTES);
+  return crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
+}
+
+function withChecksum(code: Buffer): Buffer {
+  const checksum = Buffer.alloc(CHECKSUM_BYTES);
+  checksum.writeUInt32LE(crc32(code));
+  return Buffer.concat([code, checksum]);
 }
 
 /** Of a changed chunk the name is another one. */
@@ -49,14 +75,14 @@ function nameOf(path: string): string {
 }
 
 /** At the end, when the code of the functions that ran is part of what V8 hands out. */
-function keep(chunks: readonly Chunk[], folder: string): void {
+function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
   if (chunks.length === 0) return;
   makeFolder(folder);
   const old = readdirSync(folder);
   for (const { path, script } of chunks) {
     const name = nameOf(path);
-    const part = join(folder, `${name}.part`);
-    writeFileSync(part, script.createCachedData(), { mode: 0o600 });
+    const part = join(folder, `${name}.${pid}.part`);
+    writeFileSync(part, withChecksum(script.createCachedData()), { mode: 0o600 });
     renameSync(part, join(folder, name));
     for (const other of old)
       if (other.startsWith(`${basename(path)}-`) && other !== name) rmSync(join(folder, other));

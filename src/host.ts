@@ -29,6 +29,8 @@ export interface Host {
   readonly home: string;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
+  /** The user's number; `undefined` where users have none (Windows). */
+  readonly uid: number | undefined;
   /** Version and architecture of what runs the program: `v20.19.0-x64`. */
   readonly runtime: string;
   /** Whether a process with this number runs on this machine. */
@@ -54,6 +56,7 @@ export function hostOf(process: NodeJS.Process): Host {
     },
     platform: process.platform,
     pid: process.pid,
+    uid: process.getuid?.(),
     runtime: `${process.version}-${process.arch}`,
     isRunning: (pid) => isRunning(process, pid),
     stdin: {
