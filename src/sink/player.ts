@@ -48,14 +48,19 @@ async function openFirst([first, ...others]: readonly PlayerCommand[], problem: 
   );
   // That there is none is told when there is sound.
   heir.catch(() => {});
-  const decide = () => {
+  const decide = async () => {
     isDecided = true;
     return sink.failure ? heir : sink;
   };
   return {
     isLive: true,
     write: async (speech, signal) => (await decide()).write(speech, signal),
-    discard: async () => (await decide()).discard(),
+    // Where no player is left nothing is to be let go of, and what ended the run matters more.
+    discard: () =>
+      decide().then(
+        (chosen) => chosen.discard(),
+        () => {},
+      ),
   };
 }
 
