@@ -34,7 +34,7 @@ export function chooseService(
   const { baseUrl } = settings;
   for (const path of exposedFiles(files, host.platform))
     notices.warn(`${path} holds a key and can be read by others: chmod 600 ${path}`);
-  const key = findKey(settings, { cwd: host.cwd, home: host.home, files });
+  const key = findKey(settings, host);
   if (key) notices.hide(key.value);
   if (!baseUrl) {
     if (!key) return undefined;

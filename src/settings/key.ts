@@ -1,7 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
-import type { ConfigFile } from './file.ts';
 import { isLoopback, isNearby } from './nearby.ts';
 import { type Origin, outranks, type Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
@@ -9,7 +8,6 @@ import type { Settings } from './resolve.ts';
 interface KeyContext {
   readonly cwd: string;
   readonly home: string;
-  readonly files: readonly ConfigFile[];
 }
 
 /** A key, and whether it was stored for the very service that is spoken to. */
@@ -54,10 +52,9 @@ export function checkedKey(key: Setting<string>): Setting<string> {
 }
 
 function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): string {
-  const file = context.files.find((file) => `apiKeyFile in ${file.path}` === origin.name);
-  const path = resolve(file?.folder ?? context.cwd, value.replace(/^~(?=[/\\])/, context.home));
+  const path = resolve(context.cwd, origin.folder ?? '', value.replace(/^~(?=[/\\])/, context.home));
   try {
-    if (file?.place === 'project') assertWithin(file, path);
+    if (origin.place === 'project') assertWithin(origin, path);
     return readFileSync(path, 'utf8');
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
@@ -70,10 +67,10 @@ function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): s
 }
 
 /** A project that could name any file would have its contents sent to a server of its choice. */
-function assertWithin({ folder, path }: ConfigFile, keyFile: string): void {
+function assertWithin({ name, folder = '' }: Origin, keyFile: string): void {
   if (realpathSync(keyFile).startsWith(realpathSync(folder) + sep)) return;
   throw usage(
-    `apiKeyFile in ${path} lies outside of that project`,
+    `${name} lies outside of that project`,
     'name it yourself, with TTS_API_KEY_FILE or in your own config',
   );
 }
