@@ -9,6 +9,7 @@ import type { Segment } from '../text/segment.ts';
 import { openSegments } from './caching.ts';
 import type { Context } from './commands.ts';
 import { voiceOf } from './connect.ts';
+import { isPlayed } from './output.ts';
 import { segmentOptions } from './segmenting.ts';
 import { isKept, readText, type Task } from './task.ts';
 import { tell } from './tell.ts';
@@ -21,7 +22,8 @@ export async function dryRun(task: Task, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const { service, settings, speaker } = task;
   const output = settings.output?.value ?? '-';
-  const isLive = isStdout(output) && (host.stdout.isTTY || stdoutSink(host.stdout).isLive);
+  const isLive =
+    isPlayed(settings, host) || (isStdout(output) && (host.stdout.isTTY || stdoutSink(host.stdout).isLive));
   const voice = voiceOf(settings, speaker);
   const store = isKept(task) ? await openSegments(settings, context) : undefined;
   const count = new Count(
