@@ -11,6 +11,7 @@ import { logLine } from './log-line.ts';
 import type { Notices } from './notices.ts';
 import { ReadyFile } from './ready-file.ts';
 import { readServeOptions, type ServeOptions } from './serve-options.ts';
+import { tell } from './tell.ts';
 
 /** Milliseconds that requests get to finish in once the process is told to stop. */
 const GRACE = 10_000;
@@ -19,7 +20,7 @@ const GRACE = 10_000;
 export async function run({ argv, host, notices, signal }: Context): Promise<number> {
   const options = readServeOptions(argv, host.env);
   if ('help' in options) {
-    host.stdout.stream.write(`${options.help}\n`);
+    tell(host.stdout, options.help);
     return ExitCode.ok;
   }
   notices.json = options.json;
@@ -109,7 +110,7 @@ function announce(url: string, { apiKey, options }: Setup, host: Host, notices: 
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;
   const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
-  host.stdout.stream.write(`${JSON.stringify(told)}\n`);
+  tell(host.stdout, JSON.stringify(told));
 }
 
 function curlLine(url: string, key: string | null): string {
