@@ -1,11 +1,9 @@
 import { Place } from './place.ts';
+import { LONGEST_REQUESTED_WAIT } from './retry.ts';
 
 /** Accepted requests after which one more at once is tried, at first; each refusal doubles it. */
 const FIRST_PATIENCE = 16;
 const LONGEST_PATIENCE = 1024;
-
-/** Whoever is to be left alone for longer, in seconds, fails the request instead: see `retryDelay`. */
-const LONGEST_HOLD = 3600;
 
 /** How often those who wait look around, in milliseconds. */
 const LOOK_AROUND = 500;
@@ -76,7 +74,8 @@ export class Pace {
     this.#limit = Math.max(1, Math.min(this.#limit, this.#open.size - 1));
     this.#accepted = 0;
     this.#patience = Math.min(LONGEST_PATIENCE, this.#patience * 2);
-    if (seconds <= LONGEST_HOLD)
+    // For longer than that nobody waits: the request fails instead.
+    if (seconds <= LONGEST_REQUESTED_WAIT)
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
   }
 

@@ -5,8 +5,8 @@ const FIRST_WAIT = 0.5;
 const LONGEST_WAIT = 30;
 /** A service that asks for less is not to be stormed all the same. */
 const SHORTEST_WAIT = 0.05;
-/** Whoever is asked to wait longer is better told at once. */
-const LONGEST_REQUESTED_WAIT = 3600;
+/** Whoever is asked to wait longer, in seconds, is better told at once. */
+export const LONGEST_REQUESTED_WAIT = 3600;
 
 export interface Tries {
   /** Further tries made so far. */
