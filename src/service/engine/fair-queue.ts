@@ -25,7 +25,6 @@ interface Line<Job> {
   readonly signal: AbortSignal;
   /** Jobs that no lane has taken yet. */
   readonly tickets: Ticket<Job>[];
-  started: boolean;
 }
 
 /**
@@ -38,6 +37,8 @@ export class FairQueue<Job> {
   readonly #maxWaiting: number;
   /** Lines that have a ticket, the next one first. */
   readonly #turns: Line<Job>[] = [];
+  /** Lines that no lane has worked for. */
+  readonly #waiting = new Set<Line<Job>>();
   /** What ends each utterance that is under way. */
   readonly #open = new Set<AbortController>();
 
@@ -55,7 +56,7 @@ export class FairQueue<Job> {
 
   /** Utterances that wait for their first turn. */
   get waiting(): number {
-    return this.#turns.filter((line) => !line.started).length;
+    return this.#waiting.size;
   }
 
   async prepare(): Promise<void> {
@@ -68,18 +69,22 @@ export class FairQueue<Job> {
    *
    * @throws Refusal with status 503 when too many wait already; what a lane throws; the reason of the signal
    */
-  async *run(jobs: Iterable<Job>, signal: AbortSignal): AsyncGenerator<Int16Array, void, undefined> {
+  async *run(
+    jobs: Iterable<Job> | AsyncIterable<Job>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Int16Array, void, undefined> {
     signal.throwIfAborted();
-    this.#admit();
     const leaving = new AbortController();
+    const line: Line<Job> = { signal: leaving.signal, tickets: [] };
+    this.#admit(line);
     this.#open.add(leaving);
     const leave = () => leaving.abort(signal.reason);
     signal.addEventListener('abort', leave);
-    const line: Line<Job> = { signal: leaving.signal, tickets: [], started: false };
     line.signal.addEventListener('abort', () => this.#cancel(line));
     const results: Promise<Int16Array>[] = [];
     try {
-      for (const job of jobs) {
+      for await (const job of jobs) {
+        line.signal.throwIfAborted();
         results.push(this.#submit(line, job));
         if (results.length >= LOOK_AHEAD) yield (await results.shift()) as Int16Array;
       }
@@ -97,9 +102,11 @@ export class FairQueue<Job> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
-  #admit(): void {
-    if (this.#free.length > 0 || this.waiting < this.#maxWaiting) return;
-    throw new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: RETRY_AFTER });
+  #admit(line: Line<Job>): void {
+    if (this.waiting >= this.#maxWaiting + this.#free.length) {
+      throw new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: RETRY_AFTER });
+    }
+    this.#waiting.add(line);
   }
 
   #submit(line: Line<Job>, job: Job): Promise<Int16Array> {
@@ -113,6 +120,7 @@ export class FairQueue<Job> {
   }
 
   #cancel(line: Line<Job>): void {
+    this.#waiting.delete(line);
     const turn = this.#turns.indexOf(line);
     if (turn >= 0) this.#turns.splice(turn, 1);
     for (const { reject } of line.tickets.splice(0)) reject(line.signal.reason);
@@ -124,7 +132,7 @@ export class FairQueue<Job> {
       const ticket = line?.tickets.shift();
       if (!line || !ticket) return;
       if (line.tickets.length > 0) this.#turns.push(line);
-      line.started = true;
+      this.#waiting.delete(line);
       const lane = this.#take();
       void this.#work(lane, ticket, line.signal);
     }

@@ -20,9 +20,12 @@ export interface Recipe<Job> {
  *
  * @throws Refusal at the end, if there was nothing to speak
  */
-export function* jobs<Job>({ text, sampleRate, style }: Utterance, recipe: Recipe<Job>): Generator<Job> {
+export async function* jobs<Job>(
+  { text, sampleRate, style }: Utterance,
+  recipe: Recipe<Job>,
+): AsyncGenerator<Job, void, undefined> {
   let isSilent = true;
-  for (const segment of segments(text, recipe.normalise)) {
+  for await (const segment of segments(text, recipe.normalise)) {
     isSilent = false;
     const pause = PAUSES[segment.end] * style.pause;
     yield recipe.job(segment.text, { sampleRate, loudness: style.loudness, pause });

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { sentences } from '../../text/sentences.ts';
 import { cutWords } from './words.ts';
 
@@ -28,7 +29,10 @@ const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
  *
  * @param normalise brings a sentence into the form that the voice can read; an empty string leaves it out
  */
-export function* segments(text: string, normalise: (sentence: string) => string): Generator<Segment> {
+export async function* segments(
+  text: string,
+  normalise: (sentence: string) => string,
+): AsyncGenerator<Segment, void, undefined> {
   let isFirst = true;
   for (const { piece, end } of pieces(text)) {
     const spoken = sentences(piece).map(normalise).filter(Boolean);
@@ -36,6 +40,7 @@ export function* segments(text: string, normalise: (sentence: string) => string)
       yield* clauses(sentence, isFirst, index === spoken.length - 1 ? end : 'sentence');
       isFirst = false;
     }
+    await turn(); // a text that nothing is left of is looked at to its end: others have their turn meanwhile
   }
 }
 
