@@ -49,3 +49,11 @@ export class TtsError extends Error {
     this.retry = retry;
   }
 }
+
+/**
+ * What was said cannot be done: an option, a text, a value, a config file.
+ * @param hint what to say instead
+ */
+export function usageError(message: string, hint: string, cause?: unknown): TtsError {
+  return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });
+}

@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { usageError } from '../error.ts';
 import { baseUrl } from '../settings/kind.ts';
 import type { Settings } from '../settings/resolve.ts';
 
@@ -9,9 +9,10 @@ import type { Settings } from '../settings/resolve.ts';
 export function namedBase(word: string | undefined, settings: Settings, command: string): URL {
   if (word !== undefined) return parsed(word, command);
   const { baseUrl: set } = settings;
-  if (!set) throw usage('no base URL is set', `name the service: ${command} https://tts.example.com/api`);
+  if (!set)
+    throw usageError('no base URL is set', `name the service: ${command} https://tts.example.com/api`);
   if (set.origin.place === 'project')
-    throw usage(
+    throw usageError(
       `${set.value.href} is only named by ${set.origin.name}`,
       `if you mean it: ${command} ${set.value.href}`,
     );
@@ -21,9 +22,5 @@ export function namedBase(word: string | undefined, settings: Settings, command:
 function parsed(word: string, command: string): URL {
   const url = baseUrl.text(word);
   if (url) return url;
-  throw usage(`${command}: ${JSON.stringify(word)} is not allowed`, `${baseUrl.allowed} is needed`);
-}
-
-function usage(message: string, hint: string): TtsError {
-  return new TtsError(message, { exitCode: ExitCode.usage, hint });
+  throw usageError(`${command}: ${JSON.stringify(word)} is not allowed`, `${baseUrl.allowed} is needed`);
 }

@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode, usageError } from '../error.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
@@ -74,11 +74,11 @@ interface Voice {
  * @throws TtsError (usage) when there is none, or one cannot do what is asked for
  */
 function voicesOf({ speakers, settings, text }: Sample): Voice[] {
-  if (text.trim() === '') throw usage('nothing to say', 'the text of --sample is blank');
+  if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
   const seen = new Set<number>();
   const once = speakers.filter(({ no }) => seen.size < seen.add(no).size);
   if (once.length === 0)
-    throw usage('there is no speaker to hear', 'name some under "speakers" in a config file');
+    throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
   return once.map(({ no, name = '', kind = '', instructions }) => {
     const speaker = { value: no, origin: { place: 'option', name: '--sample' } } as const;
     const choice = chooseSpeaker({ ...settings, speaker, speakers: undefined }, [{ no, name, kind }]);
@@ -95,8 +95,4 @@ function voicesOf({ speakers, settings, text }: Sample): Voice[] {
 
 async function* eachWith(text: string, count: number): AsyncGenerator<Segment> {
   for (let index = 0; index < count; index += 1) yield { text, line: 1, startsParagraph: true, index };
-}
-
-function usage(message: string, hint: string): TtsError {
-  return new TtsError(message, { exitCode: ExitCode.usage, hint });
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander';
-import { ExitCode, TtsError } from '../error.ts';
+import { usageError } from '../error.ts';
 import type { Fault } from '../service/http/fault.ts';
 import { parseFault } from '../service/http/fault-spec.ts';
 import { type Kind, number } from '../settings/kind.ts';
@@ -88,9 +88,10 @@ function readKey(
   host: string,
 ): string | null | undefined {
   if (auth) return checkedKey(apiKey ?? (env.TTS_API_KEY || undefined));
-  if (apiKey !== undefined) throw usage('--no-auth and --api-key contradict each other', 'leave one out');
+  if (apiKey !== undefined)
+    throw usageError('--no-auth and --api-key contradict each other', 'leave one out');
   if (isLoopback(host)) return null;
-  throw usage(
+  throw usageError(
     `--no-auth would let the whole network in through ${host}`,
     'use --api-key, or --host 127.0.0.1',
   );
@@ -98,25 +99,21 @@ function readKey(
 
 function checkedKey(key: string | undefined): string | undefined {
   if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key;
-  throw usage('The API key is not one', 'a key has no spaces, line breaks or letters beyond ASCII');
+  throw usageError('The API key is not one', 'a key has no spaces, line breaks or letters beyond ASCII');
 }
 
 function readBasePath(value: string): string {
   const path = value.replace(/\/+$/, '');
   if (/^(\/[\w.~-]+)*$/.test(path)) return path;
-  throw usage(`Bad value for --base-path: ${value}`, 'it begins with a slash, as in /api');
+  throw usageError(`Bad value for --base-path: ${value}`, 'it begins with a slash, as in /api');
 }
 
 function required<T>(option: string, value: string, kind: Kind<T>): T {
   const read = kind.text(value);
   if (read !== undefined) return read;
-  throw usage(`Bad value for ${option}: ${value}`, `${kind.allowed} is needed`);
+  throw usageError(`Bad value for ${option}: ${value}`, `${kind.allowed} is needed`);
 }
 
 function optional<T>(option: string, value: string | undefined, kind: Kind<T>): T | undefined {
   return value === undefined ? undefined : required(option, value, kind);
-}
-
-function usage(message: string, hint: string): TtsError {
-  return new TtsError(message, { exitCode: ExitCode.usage, hint });
 }

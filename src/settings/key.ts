@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
-import { ExitCode, TtsError } from '../error.ts';
+import { TtsError, usageError } from '../error.ts';
 import { isLoopback, isNearby } from './nearby.ts';
 import { type Origin, outranks, type Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
@@ -45,7 +45,7 @@ function storedKey({ keys, baseUrl }: Settings): Setting<string> | undefined {
 export function checkedKey(key: Setting<string>): Setting<string> {
   const value = key.value.trim();
   if (/^[\x21-\x7e]+$/.test(value)) return { ...key, value };
-  throw usage(
+  throw usageError(
     `the key from ${key.origin.name} is not one`,
     'a key has no spaces, line breaks or letters beyond ASCII',
   );
@@ -58,7 +58,7 @@ function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): s
     return readFileSync(path, 'utf8');
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
-    throw usage(
+    throw usageError(
       `cannot read the key file ${path} (${origin.name})`,
       'it has to be a file that holds the key alone',
       cause,
@@ -69,7 +69,7 @@ function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): s
 /** A project that could name any file would have its contents sent to a server of its choice. */
 function assertWithin({ name, folder = '' }: Origin, keyFile: string): void {
   if (realpathSync(keyFile).startsWith(realpathSync(folder) + sep)) return;
-  throw usage(
+  throw usageError(
     `${name} lies outside of that project`,
     'name it yourself, with TTS_API_KEY_FILE or in your own config',
   );
@@ -82,12 +82,12 @@ function assertWithin({ name, folder = '' }: Origin, keyFile: string): void {
  */
 export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings): void {
   if (!key.isForBase && !mayLearn(key.origin, base, settings))
-    throw usage(
+    throw usageError(
       `the key from ${key.origin.name} is not sent to ${base.value.href}, which ${base.origin.name} names`,
       `if you trust that address: "trustedBaseUrls": ["${base.value.href}"] in your own config, or --base-url ${base.value.href}`,
     );
   if (base.value.protocol === 'http:' && !settings.allowInsecureHttp?.value && !isNearby(base.value.hostname))
-    throw usage(
+    throw usageError(
       `the key is not sent over plain http to ${base.value.host}: others could read it on the way`,
       'use https://, or --allow-insecure-http if you mean it',
     );
@@ -100,7 +100,7 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
  */
 export function assertProxyMaySee(key: Key, base: URL, proxy: Origin | undefined): void {
   if (base.protocol === 'https:' || proxy?.place !== 'project' || key.origin.place === 'project') return;
-  throw usage(
+  throw usageError(
     `the key from ${key.origin.name} is not sent through the proxy that ${proxy.name} names`,
     'name the proxy yourself, with --proxy or HTTP_PROXY',
   );
@@ -116,8 +116,4 @@ function mayLearn(key: Origin, base: Setting<URL>, { trustedBaseUrls }: Settings
 function covers(trusted: URL, address: URL): boolean {
   const folder = trusted.pathname.replace(/\/*$/, '/');
   return trusted.origin === address.origin && `${address.pathname}/`.startsWith(folder);
-}
-
-function usage(message: string, hint: string, cause?: unknown): TtsError {
-  return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });
 }

@@ -1,7 +1,7 @@
 import { dirname, extname } from 'node:path';
 import { ExplorerSync } from 'cosmiconfig/dist/ExplorerSync.js';
 import { loadJson, loadYaml } from 'cosmiconfig/dist/loaders.js';
-import { ExitCode, TtsError } from '../error.ts';
+import { TtsError, usageError } from '../error.ts';
 import type { ConfigFile, ConfigPath } from './file.ts';
 import { nearestName } from './nearest.ts';
 import { fileOrigin, refused } from './resolve.ts';
@@ -39,14 +39,14 @@ export function readConfig({ path, place }: ConfigPath): ConfigFile | undefined 
   const config = load(path);
   if (config === undefined || config === null) return undefined;
   if (typeof config !== 'object' || Array.isArray(config))
-    throw wrong(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
+    throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
   for (const [key, value] of Object.entries(config)) check(key, value, { path, place });
   return { path, folder: dirname(path), place, values: parsed(config as Record<string, unknown>) };
 }
 
 function load(path: string): unknown {
   if (!['', '.json', '.yaml', '.yml'].includes(extname(path)))
-    throw wrong(
+    throw usageError(
       `${path} is not read`,
       'settings are data: a file that ends in .json, .yaml or .yml, or has no ending',
     );
@@ -55,7 +55,7 @@ function load(path: string): unknown {
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
     const reason = (cause as Error).message.replace(/^(JSON|YAML) Error in .*:\n/, '').split('\n')[0];
-    throw wrong(
+    throw usageError(
       `cannot read the settings in ${path}: ${reason}`,
       'mend the file, or name another with --config',
       cause,
@@ -68,7 +68,7 @@ function dataOnly(loader: Loader): Loader {
   return (path, content) => {
     const data = loader(path, content);
     if (typeof data === 'object' && data !== null && Object.hasOwn(data, '$import'))
-      throw wrong(`$import in ${path} is not supported`, 'write the settings into the file itself');
+      throw usageError(`$import in ${path} is not supported`, 'write the settings into the file itself');
     return data;
   };
 }
@@ -83,13 +83,13 @@ function check(key: string, value: unknown, file: ConfigPath): void {
   const rule = byKey.get(key);
   if (!rule) {
     const nearest = nearestName(key, [...byKey.keys()]);
-    throw wrong(
+    throw usageError(
       `unknown key ${JSON.stringify(key)} in ${file.path}`,
       nearest ? `did you mean ${JSON.stringify(nearest)}?` : `there are: ${[...byKey.keys()].join(', ')}`,
     );
   }
   if (rule.userOnly && file.place === 'project')
-    throw wrong(
+    throw usageError(
       `${key} in ${file.path} has no say`,
       `only your own config may set ${key}, since a project's file is somebody else's word`,
     );
@@ -100,8 +100,4 @@ function parsed(config: Readonly<Record<string, unknown>>): Record<string, unkno
   return Object.fromEntries(
     Object.entries(config).map(([key, value]) => [key, byKey.get(key)?.kind.data(value)]),
   );
-}
-
-function wrong(message: string, hint: string, cause?: unknown): TtsError {
-  return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });
 }

@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { type TtsError, usageError } from '../error.ts';
 import { nearestName } from './nearest.ts';
 import type { Origin, Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
@@ -43,7 +43,7 @@ type Chosen = NamedSpeaker & { readonly name?: string };
 function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[]): Chosen {
   if (speaker === undefined) {
     if (known[0]) return { no: known[0].no };
-    throw usage(
+    throw usageError(
       'no speaker is chosen',
       'choose one with --speaker NUMBER, TTS_SPEAKER or "speaker" in a config file',
     );
@@ -64,7 +64,7 @@ function unknownName(name: string, { name: origin }: Origin, names: readonly str
     names.length > 0
       ? `${nearest ? `did you mean ${nearest}? ` : ''}There are: ${shown}`
       : 'give its number, or name it under "speakers" in a config file';
-  return usage(`${origin}: no speaker is called ${JSON.stringify(name)}`, hint);
+  return usageError(`${origin}: no speaker is called ${JSON.stringify(name)}`, hint);
 }
 
 /** A kind is a fact about a speaker, by whatever way it was asked for. */
@@ -97,13 +97,9 @@ function assertSupported(settings: Settings, { no, name, kind }: Chosen & { read
     const said = settings[option as keyof typeof NEEDED_KINDS];
     if (!said || kind.toLowerCase() === needed.toLowerCase()) continue;
     const who = name === undefined ? `speaker ${no}` : `speaker ${no} (${name})`;
-    throw usage(
+    throw usageError(
       `${said.origin.name}: ${who} is of the kind ${kind}, and only ${needed} takes ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
       `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
     );
   }
-}
-
-function usage(message: string, hint: string): TtsError {
-  return new TtsError(message, { exitCode: ExitCode.usage, hint });
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ExitCode, TtsError } from '../error.ts';
+import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { lookAt } from '../sink/open.ts';
@@ -21,9 +21,10 @@ export function openSubtitles(
   if (!subtitles) return undefined;
   const name = subtitles.value;
   const style = styleOf(name);
-  if (!style) throw usage(`--subtitles: ${name} ends in none of .srt, .vtt and .json`, 'the ending decides');
+  if (!style)
+    throw usageError(`--subtitles: ${name} ends in none of .srt, .vtt and .json`, 'the ending decides');
   if (callbackUrl)
-    throw usage(
+    throw usageError(
       'there are no subtitles with --callback-url',
       'leave out one of the two: the sound goes elsewhere, and only what is heard here can be timed',
     );
@@ -38,8 +39,4 @@ export function openSubtitles(
   } catch (error) {
     throw unwritable(name, error);
   }
-}
-
-function usage(message: string, hint: string): TtsError {
-  return new TtsError(message, { exitCode: ExitCode.usage, hint });
 }
