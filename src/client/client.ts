@@ -8,6 +8,7 @@ import { noAnswer } from './failure.ts';
 import type { Pace } from './pace.ts';
 import { GaveWay } from './place.ts';
 import { retryDelay } from './retry.ts';
+import { skip } from './skip.ts';
 import type { Transport } from './transport.ts';
 
 /** What a run may want to tell while it waits. */
@@ -134,25 +135,6 @@ async function* resumed(first: Speech, options: ClientOptions, request: Request)
       if (!(error instanceof GaveWay)) await waitOrGiveUp(error, options, request);
     }
   }
-}
-
-/** Drops bytes that were delivered before. Pieces end at frame borders, and so does what was delivered. */
-function skip(pcm: AsyncIterable<Uint8Array>, bytes: number): AsyncIterable<Uint8Array> {
-  return bytes === 0 ? pcm : behind(pcm, bytes);
-}
-
-async function* behind(pcm: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
-  let left = bytes;
-  for await (const piece of pcm) {
-    if (piece.length > left) yield left === 0 ? piece : piece.subarray(left);
-    left -= Math.min(left, piece.length);
-  }
-  if (left > 0)
-    throw new TtsError('asked again, the service sent less audio than before', {
-      exitCode: ExitCode.service,
-      hint: 'try again without --stream',
-      retry: {},
-    });
 }
 
 function changed(url: URL): TtsError {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { SilenceWatch } from './silence.ts';
 
 /** What came back: the body may be iterated once, and leaving it early ends the request. */
 export interface Answer {
@@ -7,11 +8,6 @@ export interface Answer {
   /** By lower-case name; of a repeated header the first. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: AsyncIterable<Uint8Array>;
-}
-
-/** No byte came for too long: neither a connection, nor an answer, nor more of it. */
-export class SilenceError extends Error {
-  override readonly name = 'SilenceError';
 }
 
 /** What undici does not tell of the connections. */
@@ -37,15 +33,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #wake = () => {};
-  #silence: NodeJS.Timeout | undefined;
-  #heard = false;
-  readonly #timeoutMs: number;
+  readonly #silence: SilenceWatch;
   readonly #line: Readonly<Line>;
   readonly #signal: AbortSignal;
   readonly #abort = () => this.#fail(this.#signal.reason);
 
   constructor(timeoutMs: number, line: Readonly<Line>, signal: AbortSignal) {
-    this.#timeoutMs = timeoutMs;
     this.#line = line;
     this.#signal = signal;
     this.answer = new Promise((resolve, reject) => {
@@ -53,7 +46,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#reject = reject;
     });
     signal.addEventListener('abort', this.#abort, { once: true });
-    this.#listen();
+    this.#silence = new SilenceWatch(timeoutMs, (error) => this.#fail(error));
     if (signal.aborted) this.#abort();
   }
 
@@ -64,7 +57,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
-    this.#hear();
+    this.#silence.hear();
     this.#resolve({ status, headers: firstValues(headers), body: this.#body() });
   }
 
@@ -73,9 +66,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#queued += piece.length;
     if (this.#queued >= HIGH_WATER) {
       controller.pause();
-      this.#stopListening();
+      // Of a paused socket nothing is heard because nobody listens: that is no silence of the service.
+      this.#silence.stop();
     } else {
-      this.#hear();
+      this.#silence.hear();
     }
     this.#wake();
   }
@@ -112,7 +106,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#queue = [];
     this.#queued = 0;
     if (this.#controller?.paused && !this.#ended && !this.#failure) {
-      this.#listen();
+      this.#silence.start();
       this.#controller.resume();
     }
     return pieces;
@@ -127,39 +121,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #settle(): void {
-    this.#stopListening();
+    this.#silence.stop();
     this.#signal.removeEventListener('abort', this.#abort);
     this.#wake();
-  }
-
-  /** A paused socket says nothing because nobody listens: that is no silence of the service. */
-  #listen(): void {
-    this.#silence = setTimeout(() => this.#suspect(), this.#timeoutMs);
-  }
-
-  /**
-   * After a pause of this process itself (a stopped job, a disk that stalls) the timer comes before the bytes that
-   * wait in the socket: they get one turn to show up.
-   */
-  #suspect(): void {
-    this.#heard = false;
-    setImmediate(() =>
-      setImmediate(() => {
-        if (this.#silence === undefined) return;
-        if (this.#heard) this.#silence.refresh();
-        else this.#fail(new SilenceError('silence'));
-      }),
-    );
-  }
-
-  #hear(): void {
-    this.#heard = true;
-    this.#silence?.refresh();
-  }
-
-  #stopListening(): void {
-    clearTimeout(this.#silence);
-    this.#silence = undefined;
   }
 }
 

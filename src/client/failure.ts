@@ -1,5 +1,5 @@
 import { ExitCode, TtsError } from '../error.ts';
-import { SilenceError } from './exchange.ts';
+import { SilenceError } from './silence.ts';
 
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import { SilenceError } from './exchange.ts';
 import { noAnswer } from './failure.ts';
+import { SilenceError } from './silence.ts';
 
 /** Where to, and how long to wait. */
 export interface Probe {

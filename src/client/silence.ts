@@ -1,0 +1,49 @@
+/** No byte came for too long: neither a connection, nor an answer, nor more of it. */
+export class SilenceError extends Error {
+  override readonly name = 'SilenceError';
+}
+
+/** Waits for the next sign of life of a service, from when it is made. */
+export class SilenceWatch {
+  readonly #limitMs: number;
+  readonly #tooLong: (error: SilenceError) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #heard = false;
+
+  /** @param tooLong is called when there was none for `limitMs` */
+  constructor(limitMs: number, tooLong: (error: SilenceError) => void) {
+    this.#limitMs = limitMs;
+    this.#tooLong = tooLong;
+    this.start();
+  }
+
+  start(): void {
+    this.#timer = setTimeout(() => this.#suspect(), this.#limitMs);
+  }
+
+  /** There was one. */
+  hear(): void {
+    this.#heard = true;
+    this.#timer?.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /**
+   * After a pause of this process itself (a stopped job, a disk that stalls) the timer comes before the bytes that
+   * wait in the socket: they get one turn to show up.
+   */
+  #suspect(): void {
+    this.#heard = false;
+    setImmediate(() =>
+      setImmediate(() => {
+        if (this.#timer === undefined) return;
+        if (this.#heard) this.#timer.refresh();
+        else this.#tooLong(new SilenceError('silence'));
+      }),
+    );
+  }
+}
