@@ -1,4 +1,5 @@
 import { ExitCode, usageError } from '../error.ts';
+import { BUDGET_BYTES } from '../pipeline/budget.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
@@ -6,6 +7,7 @@ import type { Segment } from '../text/segment.ts';
 import type { Context } from './commands.ts';
 import { type Connection, connect } from './connect.ts';
 import { describe } from './describe.ts';
+import { openService } from './open-service.ts';
 import { openOutput } from './output.ts';
 import type { NamedService } from './service.ts';
 import type { Row } from './speakers.ts';
@@ -18,15 +20,13 @@ interface Sample {
   readonly settings: Settings;
 }
 
-const BUDGET_BYTES = 64 * 2 ** 20;
-
 /** One text by each speaker in turn, as one sound. */
 export async function speakSample(sample: Sample, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const voices = voicesOf(sample);
   const { concurrency, paragraphPause } = sample.settings;
   const sink = await openOutput(sample.settings, host, signal);
-  const target = sample.service ? { ...sample.service, close: async () => {} } : await builtIn();
+  const target = await openService(sample.service);
   const open: Connection[] = [];
   try {
     await deliver({
@@ -56,11 +56,6 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
     await Promise.all(open.map((connection) => connection.close()));
     await target.close();
   }
-}
-
-async function builtIn() {
-  const { startBuiltIn } = await import('./built-in.ts');
-  return startBuiltIn();
 }
 
 interface Voice {

@@ -1,30 +1,32 @@
 import { ExitCode } from '../error.ts';
+import { BUDGET_BYTES } from '../pipeline/budget.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import type { Part } from '../pipeline/look-ahead.ts';
 import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
-import type { Delivery, Sink } from '../sink/sink.ts';
+import type { Sink } from '../sink/sink.ts';
 import type { Subtitles } from '../subtitles/subtitles.ts';
 import type { Context } from './commands.ts';
 import { type Connection, connect, type ServiceEvent } from './connect.ts';
 import { describe } from './describe.ts';
-import type { Notices } from './notices.ts';
+import { openService } from './open-service.ts';
 import { openOutput } from './output.ts';
 import { prepareOrder } from './prepare-order.ts';
 import type { Progress } from './progress.ts';
 import { isProgressWanted } from './progress-wanted.ts';
+import { report } from './report.ts';
 import { segmentOptions } from './segmenting.ts';
 import { chooseService } from './service.ts';
 import { settle } from './settle.ts';
 import { Tally } from './tally.ts';
 import { isKept, type Order, readText, type Task } from './task.ts';
 
-/** Bytes that parts may hold while they wait for their turn. */
-const BUDGET_BYTES = 64 * 2 ** 20;
-
 /** Parts under way or waiting, for each request that may be open: enough to keep all of them busy behind a slow one. */
 const WINDOW = 2;
+
+const BUILT_IN =
+  'no base URL is set: the built-in voice speaks (English); tts --help tells how to name a service';
 
 /** From text to sound: everything that can be known to be wrong is found before a service is asked for anything. */
 export async function speak(order: Order, context: Context): Promise<number> {
@@ -96,7 +98,8 @@ interface Use {
 /** Connects to the service, the built-in one if no other is named, for as long as it is used. */
 async function withService(task: Task, context: Context, { tell, use }: Use): Promise<number> {
   const { service, settings, speaker } = task;
-  const target = service ? { ...service, close: async () => {} } : await startOwn(context.notices);
+  if (!service) context.notices.note(BUILT_IN);
+  const target = await openService(service);
   const caching = isKept(task)
     ? await (await import('./caching.ts')).openCaching(settings, context)
     : undefined;
@@ -107,14 +110,6 @@ async function withService(task: Task, context: Context, { tell, use }: Use): Pr
     await connection.close();
     await target.close();
   }
-}
-
-async function startOwn(notices: Notices) {
-  notices.note(
-    'no base URL is set: the built-in voice speaks (English); tts --help tells how to name a service',
-  );
-  const { startBuiltIn } = await import('./built-in.ts');
-  return startBuiltIn();
 }
 
 interface Job extends Task, Outputs {
@@ -145,23 +140,4 @@ async function run(job: Job, { host, notices, signal }: Context): Promise<number
   if (settings.json.value)
     (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
   return ExitCode.ok;
-}
-
-/** What a person would like to know of a run that went well. */
-async function report(
-  { settings, tally, progress }: Job,
-  delivery: Delivery | undefined,
-  { host, notices }: Pick<Context, 'host' | 'notices'>,
-): Promise<void> {
-  const { fromCache, segments, requests } = tally;
-  if (!delivery) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
-  else if (progress || notices.verbose) {
-    if (delivery.readerLeft) return;
-    const { closing } = await import('./progress-closing.ts');
-    const line = closing({ settings, tally, delivery }, host);
-    if (progress) notices.print(line);
-    else notices.detail(() => line);
-  } else if (fromCache > 0 && requests === 0)
-    notices.note('nothing was asked for: all of it was in the cache');
-  else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments were in the cache`);
 }

@@ -6,6 +6,7 @@ import type { Context } from './commands.ts';
 import { connect } from './connect.ts';
 import { describe } from './describe.ts';
 import { examine, type Finding, skipped } from './finding.ts';
+import { openService } from './open-service.ts';
 import type { NamedService } from './service.ts';
 
 /** As little as can be spoken. */
@@ -34,7 +35,7 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
 
 async function speak({ service, settings: said }: Trial, { notices, signal }: Context): Promise<string> {
   const { no, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
-  const target = service ? { ...service, close: async () => {} } : await builtIn();
+  const target = await openService(service);
   const begun = performance.now();
   const connection = await connect(target, settings, {
     speaker: no,
@@ -51,9 +52,4 @@ async function speak({ service, settings: said }: Trial, { notices, signal }: Co
     await connection.close();
     await target.close();
   }
-}
-
-async function builtIn() {
-  const { startBuiltIn } = await import('./built-in.ts');
-  return startBuiltIn();
 }

@@ -1,3 +1,6 @@
+/** What the parts of one run may hold while they wait for their turn: some 25 minutes of sound. */
+export const BUDGET_BYTES = 64 * 2 ** 20;
+
 /** Bytes that all waiting parts together may hold. */
 export class Budget {
   #left: number;
