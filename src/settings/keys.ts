@@ -1,4 +1,4 @@
-import { baseUrl, type Fault, type Kind } from './kind.ts';
+import { baseUrl, type Fault, isObject, type Kind } from './kind.ts';
 
 /** A key for each base URL, as `URL.href` writes it. */
 export type Keys = ReadonlyMap<string, string>;
@@ -23,8 +23,4 @@ function faultIn(data: object): Fault | undefined {
       return { what: `what stands for ${url} is no key`, hint: 'store it with tts login' };
   }
   return undefined;
-}
-
-function isObject(data: unknown): data is object {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
 }

@@ -1,4 +1,4 @@
-import { type Fault, type Kind, number, sampleRate, speaker, words } from './kind.ts';
+import { type Fault, isObject, type Kind, number, sampleRate, speaker, words } from './kind.ts';
 import { nearestName } from './nearest.ts';
 
 /** A speaker that a config file gives a name, with what holds for it unless an option or a variable says otherwise. */
@@ -77,8 +77,4 @@ function unknownField(field: string): Fault {
       ? `did you mean ${JSON.stringify(nearest)}?`
       : `there are: ${Object.keys(fields).join(', ')}`,
   };
-}
-
-function isObject(data: unknown): data is object {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
 }
