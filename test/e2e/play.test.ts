@@ -256,6 +256,17 @@ describe('players that are looked for', () => {
     },
   );
 
+  it('may all have failed, and what the service says is told all the same', async () => {
+    const box = new Sandbox();
+    fakePlayer(box, 'failsAtOnce', 'bin/pw-play');
+    const { url } = await serveBytes(async (wire, request, number) => {
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await answer(401, '{"error":"no such key"}')(wire, request, number);
+    });
+    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    expectFailure(run, 3, /no such key/);
+  });
+
   it('may all be missing, which is an error with a way out', async () => {
     const server = await serveBytes(complete(plainWav(pcm)));
     const env = named(server.url, { PATH: '/nowhere' });
