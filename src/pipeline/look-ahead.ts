@@ -93,10 +93,10 @@ export class LookAhead {
     }
     this.#count += 1;
     const asked = this.#options.synthesize(next.value, this.#signal);
-    asked.catch(() => {
+    const failed = () => {
       this.#failed = true;
-    });
-    return { segment: next.value, sound: new Prefetch(asked, this.#budget) };
+    };
+    return { segment: next.value, sound: new Prefetch(asked, this.#budget, failed) };
   }
 
   async #part({ segment, sound }: Started): Promise<Part> {

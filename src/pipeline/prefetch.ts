@@ -14,6 +14,7 @@ export class Prefetch {
   /** `undefined` where the sound goes elsewhere. Its `pcm` is to be read when the part has its turn. */
   readonly speech: Promise<Speech | undefined>;
   readonly #budget: Budget;
+  readonly #failed: () => void;
   #pieces: Uint8Array[] = [];
   #held = 0;
   #state: State = 'reading';
@@ -21,15 +22,16 @@ export class Prefetch {
   #wakeReader = () => {};
   #wakePump = () => {};
 
-  constructor(asked: Promise<Speech | undefined>, budget: Budget) {
+  /** @param failed hears at once, be it before the sound or in its midst; the error itself is told in the part's turn */
+  constructor(asked: Promise<Speech | undefined>, budget: Budget, failed: () => void) {
     this.#budget = budget;
+    this.#failed = failed;
     this.speech = asked.then((speech) => {
       if (!speech) return undefined;
       void this.#pump(speech.pcm);
       return { ...speech, pcm: this.#handOut() };
     });
-    // A failure is told when the part has its turn, not before.
-    this.speech.catch(() => {});
+    this.speech.catch(failed);
   }
 
   /** From now on this part is the one that is heard: it does not wait for others to make room. */
@@ -50,6 +52,7 @@ export class Prefetch {
       this.#state = 'ended';
     } catch (error) {
       this.#state = { error };
+      this.#failed();
     }
     this.#wakeReader();
   }

@@ -75,6 +75,31 @@ test('No more parts are begun than the window has room for, and no more is kept 
   ahead.leave();
 });
 
+test('A part that breaks off behind the one that is heard keeps others from being begun at once.', async () => {
+  const begun: number[] = [];
+  const ahead = look(
+    async ({ index }) => {
+      begun.push(index);
+      if (index !== 2) return speechOf(2, 2, { pieces: 0 });
+      async function* pcm() {
+        yield new Uint8Array(2);
+        throw new TtsError('broken off', { exitCode: ExitCode.service });
+      }
+      return { format: FORMAT, bytes: undefined, pcm: pcm() };
+    },
+    { window: 4 },
+  );
+  const parts = ahead.parts();
+  for (const index of [0, 1]) {
+    const { value } = await parts.next();
+    expect(value?.segment.index).toBe(index);
+    await settled();
+    await bytesOf(value as Part);
+  }
+  await expect(parts.next().then(({ value }) => bytesOf(value as Part))).rejects.toThrow('broken off');
+  expect(begun).toEqual([0, 1, 2, 3]);
+});
+
 test('A part that fails is told in its turn, with the line that is missing, and keeps others from being begun.', async () => {
   let begun = 0;
   const ahead = look(async ({ index }) => {
