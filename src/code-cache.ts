@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { Script } from 'node:vm';
+import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import type { Host } from './host.ts';
 import { cacheFolder } from './settings/folders.ts';
@@ -40,7 +40,11 @@ export function keepCode(host: Host): void {
   prototype._compile = function (source, path) {
     if (dirname(path) !== import.meta.dirname) return compile.call(this, source, path);
     const kept = quietly(() => readKept(join(folder, nameOf(path))));
-    const script = new Script(wrap(source), { filename: path, ...(kept && { cachedData: kept }) });
+    const script = new Script(wrap(source), {
+      filename: path,
+      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+      ...(kept && { cachedData: kept }),
+    });
     if (!kept || script.cachedDataRejected) compiled.push({ path, script });
     return script
       .runInThisContext()

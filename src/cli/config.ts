@@ -70,7 +70,10 @@ function rowInWords({ name, value, origin }: Row): string {
 
 function inJson(rows: readonly Row[]): Record<string, unknown> {
   return Object.fromEntries(
-    rows.map(({ name, value, origin }) => [name, { value: value ?? null, from: origin ?? null }]),
+    rows.map(({ name, value, origin }) => [
+      name,
+      { value: value ?? null, from: origin ? { place: origin.place, name: origin.name } : null },
+    ]),
   );
 }
 

@@ -33,7 +33,8 @@ async function listens({ child }: Running): Promise<boolean> {
   try {
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
     const caught = BigInt(`0x${/^SigCgt:\s*([0-9a-f]+)/m.exec(status)?.[1]}`);
-    if ((caught & (1n << 14n)) === 0n) return false;
+    // SIGHUP, the last that the program listens to: SIGINT and SIGTERM are caught by Node itself before that.
+    if ((caught & 1n) === 0n) return false;
   } catch {
     // Elsewhere than on Linux the wait below has to do.
   }
