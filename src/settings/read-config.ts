@@ -54,13 +54,20 @@ function load(path: string): unknown {
     return explorer.load(path)?.config;
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
-    const reason = (cause as Error).message.replace(/^(JSON|YAML) Error in .*:\n/, '').split('\n')[0];
     throw usageError(
-      `cannot read the settings in ${path}: ${reason}`,
+      `cannot read the settings in ${path}: ${reasonOf(cause as NodeJS.ErrnoException)}`,
       'mend the file, or name another with --config',
-      cause,
     );
   }
+}
+
+/** What is wrong, in own words and without the cause: a parser quotes the file, and there may be a key in it. */
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code !== undefined) return code;
+  const language = message.startsWith('JSON') ? 'JSON' : 'YAML';
+  const line = /(?:^> |\()(\d+)(?: \||:\d+\)$)/m.exec(message)?.[1];
+  return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;
 }
 
 /** cosmiconfig's `$import` would let a project's file pass another file's settings off as its own. */
