@@ -6,7 +6,7 @@ import { readSamples } from './wav-samples.ts';
 import { beginsWav, endsEarly, RIFF_BYTES, readStart, type WavStart } from './wav-start.ts';
 
 /** Enough of what is no WAV to tell what it is. */
-const HEAD_BYTES = 1024;
+export const HEAD_BYTES = 1024;
 
 /** The shortest WAV there is: a canonical header. */
 const SMALLEST_WAV_BYTES = 44;

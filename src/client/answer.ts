@@ -1,7 +1,7 @@
 import { passing } from '../audio/passing.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { WavError } from '../audio/wav-error.ts';
-import { readWav } from '../audio/wav-reader.ts';
+import { HEAD_BYTES, readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { complaint } from './complaint.ts';
 import type { Answer } from './exchange.ts';
@@ -79,7 +79,8 @@ function describe({ problem, message, head }: WavError): string {
   const begin = Buffer.from(head.subarray(0, 16)).toString('hex');
   const kind = SIGNATURES.find(([signature]) => signature.test(begin))?.[1];
   if (kind) return `${kind} instead of a WAV`;
-  return isText(head) ? `it says: ${complaint(head)}` : `it begins with the bytes ${begin}`;
+  if (!isText(head)) return `it begins with the bytes ${begin}`;
+  return `it says: ${complaint(head, head.length === HEAD_BYTES) || 'nothing but blanks'}`;
 }
 
 function isText(bytes: Uint8Array): boolean {

@@ -3,10 +3,12 @@ import { printable } from './printable.ts';
 /**
  * What an error body says, as one readable sentence: `{"error":{"code","message"}}`, `{"error":"…"}`,
  * `{"message":"…"}`, `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text, or the text of an HTML
- * page. Empty when it says nothing.
+ * page. Empty when it says nothing. A body of which only the beginning was read ends in "…": without that mark nobody
+ * could tell that the last word, which may be the key, is half of one.
  */
-export function complaint(body: Uint8Array): string {
-  const text = new TextDecoder().decode(body).trim();
+export function complaint(body: Uint8Array, isCut = false): string {
+  const said = new TextDecoder().decode(body).trim();
+  const text = isCut && said !== '' ? `${said}…` : said;
   return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
 }
 

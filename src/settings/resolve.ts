@@ -74,11 +74,16 @@ export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): Tts
   const fault = rule.kind.fault?.(said);
   if (fault)
     return new TtsError(`${origin.name}: ${fault.what}`, { exitCode: ExitCode.usage, hint: fault.hint });
-  const shown = rule.secret ? 'the value' : JSON.stringify(said);
+  const shown = rule.secret ? 'the value' : withoutUser(JSON.stringify(said));
   return new TtsError(`${origin.name}: ${shown} is not allowed: ${rule.kind.allowed} is needed`, {
     exitCode: ExitCode.usage,
     hint: `${rule.help}: see tts --help`,
   });
+}
+
+/** An address that is not allowed because of the password in it is not the place to show that. */
+function withoutUser(shown: string): string {
+  return shown.replace(/:\/\/[^/?#]*@/, '://***@');
 }
 
 /** `--speaker` of `-s, --speaker <no|name>`; the form that was typed, for a flag that was switched off. */

@@ -246,6 +246,8 @@ describe('no output shows the key', () => {
     ['not HTTP at all', (wire: { write(text: string): unknown }) => void wire.write(`${KEY}\r\n\r\n`)],
     ['a cut in its midst', answer(400, `${'x'.repeat(470)} ${KEY.repeat(20)}`)],
     ['a cut further back', answer(400, `${'x'.repeat(485)} ${KEY}`)],
+    ['a cut where reading ends', answer(400, `${' '.repeat(16_384 - KEY.length + 1)}${KEY}`)],
+    ['a cut where reading of no audio ends', answer(200, `${' '.repeat(1024 - KEY.length + 1)}${KEY}`)],
     ['audio', complete(wav)],
   ] as const;
 
@@ -272,6 +274,29 @@ describe('no output shows the key', () => {
       expect(stderr).not.toContain(odd);
       expect(stderr).not.toContain(JSON.stringify(odd).slice(1, -1));
     }
+  });
+
+  it.each([
+    ['config.json', `{"apiKey":${KEY}}`],
+    ['config.json', `{"apiKey":"${KEY}",}`],
+    ['config.yaml', `apiKey: *${KEY}`],
+    ['config.yaml', `apiKey: !${KEY} x`],
+  ])('when the user config that holds it cannot be read: %s: %s', async (name, content) => {
+    const box = new Sandbox();
+    const folder = join(box.home, '.config/tts');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, name), content, { mode: 0o600 });
+    for (const args of [[], ['-v'], ['--json', '-v']]) {
+      const { status, stderr } = await box.tts(['hi', ...args]);
+      expect(status).toBe(2);
+      expect(stderr).toMatch(/cannot read the settings in .*: no valid (JSON|YAML)/);
+      expect(stderr).not.toContain(KEY.slice(0, 6));
+    }
+  });
+
+  it('nor the password in a base URL, which is refused', async () => {
+    const run = await new Sandbox().tts(['hi', '--base-url', 'http://user:pass@word@example.com/api']);
+    expectFailure(run, 2, /"http:\/\/\*\*\*@example\.com\/api" is not allowed/);
   });
 
   it('in what -v tells of the request', async () => {
