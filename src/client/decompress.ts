@@ -29,6 +29,7 @@ export async function* decompress(
   if (!create)
     throw new TtsError(`the answer is packed in a way that is not known: ${coding}`, {
       exitCode: ExitCode.service,
+      hint: 'gzip, deflate and br are read: the service, or a proxy in between, has to use one of them or none',
     });
   const { firstByte, body } = await begin(packed);
   const decoder = create(firstByte);

@@ -19,10 +19,11 @@ export interface Addressee {
 /** The error for an answer with a status other than 2xx. */
 export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> {
   const { status, headers } = answer;
-  const said = complaint(await firstBytes(answer.body, READ_BYTES));
+  const begin = await firstBytes(answer.body, READ_BYTES);
+  const said = complaint(begin, begin.length === READ_BYTES);
   return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
     exitCode: exitCodeOf(status),
-    hint: hintFor(status, to, headers),
+    hint: hintFor({ status, headers, said }, to),
     ...(TRANSIENT.has(status) && {
       retry: {
         after: retryAfter(headers['retry-after'], Date.now()),
@@ -66,15 +67,28 @@ function meaning(status: number, { url }: Addressee): string {
   return `${url.host} refuses the request`;
 }
 
-function hintFor(status: number, { url, keyOrigin }: Addressee, headers: Answer['headers']): string {
+interface Refused extends Pick<Answer, 'status' | 'headers'> {
+  /** What the body says, if anything. */
+  readonly said: string;
+}
+
+function hintFor({ status, headers, said }: Refused, { url, keyOrigin }: Addressee): string {
   if (status === 401 || status === 403) return `the key came from ${keyOrigin}`;
   if (status === 402 || status === 429) return 'wait, or look at the limits of the account';
   if (status === 404 && url.pathname.endsWith('/tts/tts'))
     return 'the base URL ends in /tts already, and /tts is added to it: leave it out there';
   if (status === 404) return 'check the base URL: /tts is added to it';
   if (status === 407) return 'the proxy wants a user and a password: http://user:password@proxy:port';
-  if (status >= 300 && status < 400)
-    return `if you trust it, name it as the base URL: ${printable(headers.location ?? 'no address was given')}`;
+  if (status >= 300 && status < 400) return hintToMove(headers.location, url);
   if (TRANSIENT.has(status)) return 'try again later';
-  return 'the text in brackets is what the service said';
+  return said ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
+}
+
+/** The base URL that leads to where a redirect points. */
+function hintToMove(location: string | undefined, from: URL): string {
+  if (location === undefined || !URL.canParse(location, from.href))
+    return 'check the base URL: the answer names no other address';
+  const { origin, pathname } = new URL(location, from);
+  const base = `${origin}${pathname.replace(/\/tts\/?$/, '')}`;
+  return `if you trust it, name it as the base URL: ${printable(base)}`;
 }

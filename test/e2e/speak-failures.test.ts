@@ -245,7 +245,18 @@ describe('an error body', () => {
 
   it('may be empty', async () => {
     const server = await serveBytes(answer(422));
-    expectFailure(await new Sandbox().tts(['hi'], { env: named(server.url) }), 7, /\(status 422\)\n/);
+    const run = await new Sandbox().tts(['hi'], { env: named(server.url) });
+    expectFailure(run, 7, /\(status 422\)\nhint: check the base URL/);
+  });
+
+  it.each([
+    ['https://other.example/api/tts?x=1', /base URL: https:\/\/other\.example\/api\n/],
+    ['/v2/tts', /base URL: http:\/\/127\.0\.0\.1:\d+\/v2\n/],
+    ['', /names no other address/],
+  ])('that points elsewhere is explained with a base URL that leads there: %s', async (location, hint) => {
+    const server = await serveBytes(answer(308, '', location ? { Location: location } : {}));
+    expectFailure(await new Sandbox().tts(['hi'], { env: named(server.url) }), 7, hint);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('is cut at 500 characters, and nothing else of it is read', async () => {
