@@ -5,15 +5,17 @@ import {
   fchmodSync,
   fsync,
   linkSync,
+  lstatSync,
   openSync,
   readdirSync,
+  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ExitCode, TtsError } from '../error.ts';
 import { unwritable } from './unwritable.ts';
@@ -47,10 +49,9 @@ export class PartFile {
   #isOpen = true;
 
   constructor(options: FileOptions) {
-    const { path, old, pid } = options;
+    const { path, pid } = options;
     this.#options = options;
-    // Behind a symbolic link it is the file that is replaced, not the link.
-    this.#target = old ? realpathSync(path) : path;
+    this.#target = behindLinks(path);
     this.path = `${this.#target}.${pid}.part`;
     this.fd = this.#open();
   }
@@ -95,6 +96,12 @@ export class PartFile {
     this.#isOpen = false;
     closeSync(this.fd);
   }
+}
+
+/** Behind a symbolic link it is the file that is made or replaced, not the link. */
+function behindLinks(path: string): string {
+  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
+  return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 
 /** Unlike a rename, a link never takes the place of a file that came up meanwhile. */

@@ -8,6 +8,8 @@ const reasons = new Map([
   ['EPERM', ['it is not allowed', 'check the permissions, or write elsewhere with -o']],
   ['EROFS', ['the file system is read-only', 'write elsewhere with -o']],
   ['ENOENT', ['the folder does not exist', 'make the folder first']],
+  ['ENAMETOOLONG', ['the name is too long', 'choose a shorter one']],
+  ['ELOOP', ['its symbolic links lead in a circle', 'mend the links, or write elsewhere with -o']],
   ['ENOTDIR', ['a part of its path is no folder', 'check the path']],
   ['EISDIR', ['it is a folder', 'add a file name']],
   ['EBADF', ['it is closed', 'redirect it to a file or a pipe, or use -o']],

@@ -61,8 +61,9 @@ describe('a file', () => {
     expect(lstatSync(box.path('out.wav')).isSymbolicLink()).toBe(true);
     expect(box.read('real/target.wav')).toEqual(wav);
     symlinkSync('real/not-yet.wav', box.path('dangling.wav'));
-    expect(await box.tts(['hi', '-o', 'dangling.wav'], { env })).toMatchObject({ status: 0 });
-    expect(box.read('dangling.wav')).toEqual(wav);
+    expect(await box.tts(['hi', '-o', 'dangling.wav', '--no-clobber'], { env })).toMatchObject({ status: 0 });
+    expect(box.read('real/not-yet.wav')).toEqual(wav);
+    expect(lstatSync(box.path('dangling.wav')).isSymbolicLink()).toBe(true);
   });
 
   it('that exists is kept with --no-clobber, before anything is sent', async () => {
