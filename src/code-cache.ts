@@ -5,7 +5,7 @@ import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import type { Host } from './host.ts';
 import { cacheFolder } from './settings/folders.ts';
-import { leaveUnoptimised } from './tiering.ts';
+import { leaveUnoptimised, leaveYoungSpaceSmall } from './v8-flags.ts';
 
 /** What Node lets a loader do with a module, though its types do not say so. */
 interface Loader {
@@ -31,6 +31,7 @@ interface Chunk {
  */
 export function keepCode(host: Host): void {
   leaveUnoptimised();
+  leaveYoungSpaceSmall();
   if (host.env.NODE_DISABLE_COMPILE_CACHE) return;
   const folder = join(cacheFolder(host), 'code', host.runtime);
   if (!quietly(() => isOursAlone(folder, host.uid))) return;

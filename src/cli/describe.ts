@@ -1,4 +1,5 @@
 import type { ServiceEvent } from './connect.ts';
+import type { Notices } from './notices.ts';
 
 /** What the client does, in a line for `--verbose`. */
 export function describe(event: ServiceEvent): string {
@@ -12,4 +13,13 @@ export function describe(event: ServiceEvent): string {
     case 'retry':
       return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
   }
+}
+
+/** Who waits for longer than this without a word would think that nothing goes on. */
+const LONG_PAUSE_SECONDS = 10;
+
+/** Tells of a long pause where nothing else shows that the run goes on. */
+export function warnOfPause(event: ServiceEvent, notices: Notices): void {
+  if (event.type !== 'retry' || event.seconds < LONG_PAUSE_SECONDS || notices.verbose) return;
+  notices.warn(`${event.error.message}: another try in ${Math.round(event.seconds)} s`);
 }

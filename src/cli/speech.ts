@@ -9,7 +9,7 @@ import type { Sink } from '../sink/sink.ts';
 import type { Subtitles } from '../subtitles/subtitles.ts';
 import type { Context } from './commands.ts';
 import { type Connection, connect, type ServiceEvent } from './connect.ts';
-import { describe } from './describe.ts';
+import { describe, warnOfPause } from './describe.ts';
 import { openService } from './open-service.ts';
 import { openOutput } from './output.ts';
 import { prepareOrder } from './prepare-order.ts';
@@ -47,6 +47,7 @@ export async function speak(order: Order, context: Context): Promise<number> {
         tally.event(event);
         progress?.count.event(event);
         notices.detail(() => describe(event));
+        if (!progress) warnOfPause(event, notices);
       },
       use: (connection) => run({ ...task, ...outputs, tally, progress, connection }, context),
     });

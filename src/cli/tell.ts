@@ -14,6 +14,6 @@ export function tell(stdout: Output, text: string): void {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EPIPE') return;
     if (code !== 'EAGAIN') throw error;
-    stdout.stream.write(bytes.subarray(done));
+    stdout.stream.once('error', () => {}).write(bytes.subarray(done));
   }
 }

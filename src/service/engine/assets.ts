@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { optimised } from '../../tiering.ts';
+import { optimised } from '../../v8-flags.ts';
 
 /** What a worker needs beside its program. All workers share the compiled module. */
 export interface Assets {

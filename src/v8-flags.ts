@@ -15,6 +15,14 @@ export function leaveUnoptimised(): void {
   setBudget(NEVER);
 }
 
+/**
+ * Keeps V8 from enlarging the space for young objects, which is collected when it is full: with 16 MiB of it, buffers
+ * that nobody needs any more lie about for as long as it takes to fill. Saves 20 MB of a long run, and costs no time.
+ */
+export function leaveYoungSpaceSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
+}
+
 /** Compiles a module that is to be optimised where it runs often, whatever holds for others. */
 export async function optimised(compile: () => Promise<WebAssembly.Module>): Promise<WebAssembly.Module> {
   const before = budget;
