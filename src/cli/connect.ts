@@ -20,14 +20,14 @@ export interface Caching {
 
 /** A service that is ready to speak. */
 export interface Connection {
-  readonly synthesize: Synthesize;
+  /** All voices share its connections, and the pace that the service sets. */
+  speakAs(voice: Voice): Synthesize;
   close(): Promise<void>;
 }
 
 interface ConnectOptions {
   /** None: segments are not kept. */
   readonly caching?: Caching | undefined;
-  readonly speaker: number;
   readonly tell: (event: ServiceEvent) => void;
 }
 
@@ -35,31 +35,24 @@ interface ConnectOptions {
 export async function connect(
   service: NamedService,
   settings: Settings,
-  options: ConnectOptions,
+  { tell, caching }: ConnectOptions,
 ): Promise<Connection> {
-  const { speaker, tell, caching } = options;
   const concurrency = settings.concurrency.value;
   const timeoutMs = settings.timeout.value * 1000;
-  const transport = await createTransport({
-    ...service,
-    connections: concurrency,
-    timeoutMs,
-  });
-  const voice = voiceOf(settings, speaker);
-  const synthesize = createClient({
-    ...service,
-    transport,
-    voice,
-    timeoutMs,
-    retries: settings.retries.value,
-    tell,
-    pace: new Pace(concurrency),
-  });
+  const transport = await createTransport({ ...service, connections: concurrency, timeoutMs });
+  const pace = new Pace(concurrency);
+  const retries = settings.retries.value;
   return {
-    synthesize: caching?.around(synthesize, { ...voice, url: service.url }, tell) ?? synthesize,
+    speakAs(voice) {
+      const synthesize = createClient({ ...service, transport, voice, timeoutMs, retries, tell, pace });
+      return caching?.around(synthesize, { ...voice, url: service.url }, tell) ?? synthesize;
+    },
     async close() {
-      await transport.close();
-      await caching?.close();
+      try {
+        await transport.close();
+      } finally {
+        await caching?.close();
+      }
     },
   };
 }

@@ -5,12 +5,13 @@ import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Context } from './commands.ts';
-import { type Connection, connect } from './connect.ts';
+import { type Connection, connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe } from './describe.ts';
 import { openService } from './open-service.ts';
 import { openOutput } from './output.ts';
 import type { NamedService } from './service.ts';
 import type { Row } from './speakers.ts';
+import { whileOpen } from './while-open.ts';
 
 interface Sample {
   readonly text: string;
@@ -22,40 +23,43 @@ interface Sample {
 
 /** One text by each speaker in turn, as one sound. */
 export async function speakSample(sample: Sample, context: Context): Promise<number> {
-  const { host, notices, signal } = context;
+  const { settings, service } = sample;
   const voices = voicesOf(sample);
-  const { concurrency, paragraphPause } = sample.settings;
-  const sink = await openOutput(sample.settings, host, signal);
-  const target = await openService(sample.service);
-  const open: Connection[] = [];
-  try {
-    await deliver({
-      segments: () => eachWith(sample.text, voices.length),
-      async synthesize(segment, signal) {
-        const { no, settings } = voices[segment.index] as Voice;
-        const connection = await connect(target, settings, {
-          speaker: no,
-          tell: (event) => notices.detail(() => describe(event)),
-        });
-        open.push(connection);
-        return connection.synthesize(segment, signal);
-      },
-      window: concurrency.value,
-      budgetBytes: BUDGET_BYTES,
-      paragraphPause: paragraphPause.value,
-      sink,
-      signal,
-      watch(part) {
-        notices.note(voices[part.segment.index]?.label ?? '');
-        return part;
-      },
-    });
-    return ExitCode.ok;
-  } finally {
-    await sink.discard();
-    await Promise.all(open.map((connection) => connection.close()));
-    await target.close();
-  }
+  const tell = (event: ServiceEvent) => context.notices.detail(() => describe(event));
+  return whileOpen(await openService(service), async (target) =>
+    whileOpen(await connect(target, settings, { tell }), (connection) =>
+      speakInTurn(voices, { ...sample, connection }, context),
+    ),
+  );
+}
+
+interface Turns extends Sample {
+  readonly connection: Connection;
+}
+
+async function speakInTurn(
+  voices: readonly Voice[],
+  { text, settings, connection }: Turns,
+  { host, notices, signal }: Context,
+): Promise<number> {
+  const sink = await openOutput(settings, host, signal);
+  await deliver({
+    segments: () => eachWith(text, voices.length),
+    synthesize(segment, signal) {
+      const { no, settings } = voices[segment.index] as Voice;
+      return connection.speakAs(voiceOf(settings, no))(segment, signal);
+    },
+    window: settings.concurrency.value,
+    budgetBytes: BUDGET_BYTES,
+    paragraphPause: settings.paragraphPause.value,
+    sink,
+    signal,
+    watch(part) {
+      notices.note(voices[part.segment.index]?.label ?? '');
+      return part;
+    },
+  });
+  return ExitCode.ok;
 }
 
 interface Voice {

@@ -1,3 +1,4 @@
+import type { Synthesize } from '../client/client.ts';
 import { ExitCode } from '../error.ts';
 import { BUDGET_BYTES } from '../pipeline/budget.ts';
 import { deliver } from '../pipeline/deliver.ts';
@@ -8,7 +9,7 @@ import { chooseSpeaker } from '../settings/speaker.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Subtitles } from '../subtitles/subtitles.ts';
 import type { Context } from './commands.ts';
-import { type Connection, connect, type ServiceEvent } from './connect.ts';
+import { connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe, warnOfPause } from './describe.ts';
 import { openService } from './open-service.ts';
 import { openOutput } from './output.ts';
@@ -21,6 +22,7 @@ import { chooseService } from './service.ts';
 import { settle } from './settle.ts';
 import { Tally } from './tally.ts';
 import { isKept, type Order, readText, type Task } from './task.ts';
+import { whileOpen } from './while-open.ts';
 
 /** Parts under way or waiting, for each request that may be open: enough to keep all of them busy behind a slow one. */
 const WINDOW = 2;
@@ -49,7 +51,7 @@ export async function speak(order: Order, context: Context): Promise<number> {
         notices.detail(() => describe(event));
         if (!progress) warnOfPause(event, notices);
       },
-      use: (connection) => run({ ...task, ...outputs, tally, progress, connection }, context),
+      use: (synthesize) => run({ ...task, ...outputs, tally, progress, synthesize }, context),
     });
   } catch (error) {
     await outputs.sink.discard();
@@ -93,37 +95,33 @@ async function showProgress(
 
 interface Use {
   readonly tell: (event: ServiceEvent) => void;
-  readonly use: (connection: Connection) => Promise<number>;
+  readonly use: (synthesize: Synthesize) => Promise<number>;
 }
 
 /** Connects to the service, the built-in one if no other is named, for as long as it is used. */
 async function withService(task: Task, context: Context, { tell, use }: Use): Promise<number> {
   const { service, settings, speaker } = task;
   if (!service) context.notices.note(BUILT_IN);
-  const target = await openService(service);
-  const caching = isKept(task)
-    ? await (await import('./caching.ts')).openCaching(settings, context)
-    : undefined;
-  const connection = await connect(target, settings, { speaker, tell, caching });
-  try {
-    return await use(connection);
-  } finally {
-    await connection.close();
-    await target.close();
-  }
+  return whileOpen(await openService(service), async (target) => {
+    const caching = isKept(task)
+      ? await (await import('./caching.ts')).openCaching(settings, context)
+      : undefined;
+    const connection = await connect(target, settings, { tell, caching });
+    return whileOpen(connection, ({ speakAs }) => use(speakAs(voiceOf(settings, speaker))));
+  });
 }
 
 interface Job extends Task, Outputs {
-  readonly connection: Connection;
+  readonly synthesize: Synthesize;
   readonly tally: Tally;
   readonly progress: Progress | undefined;
 }
 
 async function run(job: Job, { host, notices, signal }: Context): Promise<number> {
-  const { order, settings, sink, subtitles, connection, tally, progress } = job;
+  const { order, settings, sink, subtitles, synthesize, tally, progress } = job;
   const delivery = await deliver({
     segments: (until) => readText(order, segmentOptions(settings, sink.isLive), host, until),
-    synthesize: connection.synthesize,
+    synthesize,
     window: WINDOW * settings.concurrency.value,
     budgetBytes: BUDGET_BYTES,
     paragraphPause: settings.paragraphPause.value,

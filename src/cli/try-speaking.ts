@@ -3,11 +3,12 @@ import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
 import { askYes } from './ask-yes.ts';
 import type { Context } from './commands.ts';
-import { connect } from './connect.ts';
+import { connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe } from './describe.ts';
 import { examine, type Finding, skipped } from './finding.ts';
 import { openService } from './open-service.ts';
 import type { NamedService } from './service.ts';
+import { whileOpen } from './while-open.ts';
 
 /** As little as can be spoken. */
 const TEXT = 'Hi';
@@ -35,21 +36,16 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
 
 async function speak({ service, settings: said }: Trial, { notices, signal }: Context): Promise<string> {
   const { no, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
-  const target = await openService(service);
-  const begun = performance.now();
-  const connection = await connect(target, settings, {
-    speaker: no,
-    tell: (event) => notices.detail(() => describe(event)),
-  });
-  try {
-    const speech = await connection.synthesize({ text: TEXT, index: 0 }, signal);
-    if (!speech) return 'accepted; the audio goes to the callback URL';
-    let bytes = 0;
-    for await (const piece of speech.pcm) bytes += piece.length;
-    const { sampleRate } = speech.format;
-    return `speaker ${no} spoke: ${bytes} bytes at ${sampleRate} Hz in ${Math.round(performance.now() - begun)} ms`;
-  } finally {
-    await connection.close();
-    await target.close();
-  }
+  const tell = (event: ServiceEvent) => notices.detail(() => describe(event));
+  return whileOpen(await openService(service), async (target) =>
+    whileOpen(await connect(target, settings, { tell }), async ({ speakAs }) => {
+      const begun = performance.now();
+      const speech = await speakAs(voiceOf(settings, no))({ text: TEXT, index: 0 }, signal);
+      if (!speech) return 'accepted; the audio goes to the callback URL';
+      let bytes = 0;
+      for await (const piece of speech.pcm) bytes += piece.length;
+      const { sampleRate } = speech.format;
+      return `speaker ${no} spoke: ${bytes} bytes at ${sampleRate} Hz in ${Math.round(performance.now() - begun)} ms`;
+    }),
+  );
 }

@@ -130,6 +130,8 @@ describe('tts speakers', () => {
       { text: 'Hello you.', speaker_no: 5 },
     ]);
     expect(box.read('out.wav').length).toBeGreaterThan(4 * (wav.length - 44));
+    // One for the list, one for all that is spoken.
+    expect(server.connections.made).toBe(2);
   });
 
   it('leaves no file when a sample fails', async () => {
