@@ -22,8 +22,10 @@ export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
       hint: 'name a file with -o out.wav, or send it through a pipe: tts … | aplay',
     });
   const kind = look(fd);
-  if (kind.isFIFO() || kind.isSocket()) return pipeSink(fd, 'stdout');
-  return kind.isFile() ? openFileSink(fd, startOf(fd, kind.size)) : deviceSink(fd, 'stdout');
+  if (kind.isFile()) return openFileSink(fd, startOf(fd, kind.size));
+  const sink = kind.isFIFO() || kind.isSocket() ? pipeSink(fd, 'stdout') : deviceSink(fd, 'stdout');
+  // Without sound there may be words to say there.
+  return { ...sink, discard: async () => {} };
 }
 
 function openFileSink(fd: number, start: number | undefined): Sink {

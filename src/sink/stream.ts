@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { closeSync, createWriteStream } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -20,22 +20,30 @@ const READER_LEFT = new Set([
 /**
  * A pipe or a socket. It is written through the event loop: a reader that pauses then blocks no thread, and an end by
  * Ctrl-C does not wait for it.
- * @param fd becomes the sink's own and is closed at the end
+ * @param fd becomes the sink's own, which closes it when it is written or discarded
  */
 export function pipeSink(fd: number, name: string): Sink {
-  return streamSink(() => new Socket({ fd, readable: false, writable: true }), name);
+  return streamSink(fd, name, () => new Socket({ fd, readable: false, writable: true }));
 }
 
-/** A device that is just written. */
+/** A device that is just written. Its descriptor is dealt with as that of a pipe. */
 export function deviceSink(fd: number, name: string): Sink {
-  return streamSink(() => createWriteStream(name, { fd }), name);
+  return streamSink(fd, name, () => createWriteStream(name, { fd }));
 }
 
-function streamSink(open: () => Writable, name: string): Sink {
+function streamSink(fd: number, name: string, open: () => Writable): Sink {
+  // A number that is closed may mean another file at once.
+  let isOurs = true;
   return {
     isLive: true,
-    write: (speech, signal) => pour(speech, open(), { name, signal, poured: { bytes: 0, isAll: false } }),
-    discard: async () => {},
+    write(speech, signal) {
+      isOurs = false;
+      return pour(speech, open(), { name, signal, poured: { bytes: 0, isAll: false } });
+    },
+    async discard() {
+      if (isOurs) closeSync(fd);
+      isOurs = false;
+    },
   };
 }
 

@@ -37,16 +37,22 @@ test('With --json a run that wrote to stdout tells it on stderr.', async () => {
   expect(told).toMatchObject({ output: '-', bytes: run.stdout.length, requests: 2, retries: 1 });
 });
 
-test('With --json and a callback URL, what was sent is told, and that no audio came.', async () => {
-  const server = await serveBytes(answer(202));
-  const args = ['--json', '-o', 'out.wav', '--callback-url', 'https://example.com/done', TEXT];
-  const run = await new Sandbox().tts(args, { env: named(server.url) });
-  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
-  expect(JSON.parse(run.stdout.toString())).toMatchObject({
-    ...{ output: null, callbackUrl: 'https://example.com/done', format: null, bytes: 0 },
-    ...{ characters: Array.from(TEXT.trim()).length, segments: 1, requests: 1 },
-  });
-});
+test.each([
+  ['a file', ['-o', 'out.wav']],
+  ['stdout', []],
+])(
+  'With --json and a callback URL, what was sent is told, and that no audio came to %s.',
+  async (_, where) => {
+    const server = await serveBytes(answer(202));
+    const args = ['--json', ...where, '--callback-url', 'https://example.com/done', TEXT];
+    const run = await new Sandbox().tts(args, { env: named(server.url) });
+    expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+    expect(JSON.parse(run.stdout.toString())).toMatchObject({
+      ...{ output: null, callbackUrl: 'https://example.com/done', format: null, bytes: 0 },
+      ...{ characters: Array.from(TEXT.trim()).length, segments: 1, requests: 1 },
+    });
+  },
+);
 
 test('A dry run sends nothing, and tells the same segments and requests as the run itself.', async () => {
   const server = await serveText(SOUND);
