@@ -4,7 +4,8 @@ import { spared } from './spared.ts';
 import { together } from './together.ts';
 
 // What every command needs first, so that it is not drawn into what only some of them need.
-const starting = together('/src/main.ts', '/src/code-cache.ts', '/src/cli/help.ts');
+const starting = together('/src/main.ts', '/src/cli/help.ts');
+const keeping = together('/src/code-cache.ts');
 const speaking = together('/src/cli/speak.ts', '/src/cli/speech.ts');
 
 /**
@@ -16,16 +17,20 @@ export default defineConfig([
     input: { main: 'src/main.ts' },
     platform: 'node',
     tsconfig: true,
-    plugins: [spared(), starting.plugin, speaking.plugin, notices()],
+    plugins: [spared(), starting.plugin, keeping.plugin, speaking.plugin, notices()],
     output: {
       dir: 'dist',
       format: 'cjs',
       entryFileNames: '[name].cjs',
       chunkFileNames: '[name].cjs',
       cleanDir: true,
+      comments: false,
       advancedChunks: {
         includeDependenciesRecursively: false,
-        groups: [{ name: 'speaking', test: (id) => speaking.has(id) && !starting.has(id) }],
+        groups: [
+          { name: 'code-cache', test: (id) => keeping.has(id) && !starting.has(id) },
+          { name: 'speaking', test: (id) => speaking.has(id) && !starting.has(id) && !keeping.has(id) },
+        ],
       },
     },
   },

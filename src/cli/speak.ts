@@ -2,17 +2,16 @@ import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { type CommandLine, readCommandLine } from './command-line.ts';
 import type { Context } from './commands.ts';
-import { help, shortHelp, version } from './help.ts';
 
 /** `tts speak`. What it takes to make sound is loaded only once it is known that sound is wanted. */
 export async function run(context: Context): Promise<number> {
   const { argv, host, notices } = context;
   const line = readCommandLine(argv);
-  if (line.help) return help(context);
-  if (line.version) return version(context);
+  if (line.help) return (await import('./help.ts')).help(context);
+  if (line.version) return (await import('./help.ts')).version(context);
   const input = inputOf(line, host);
   if (!input) {
-    notices.print(shortHelp());
+    notices.print((await import('./help.ts')).shortHelp());
     return ExitCode.usage;
   }
   const { speak } = await import('./speech.ts');
