@@ -1,15 +1,16 @@
 import { frameBytes } from '../audio/pcm.ts';
-import { headerBytes, padding } from '../audio/wav-header.ts';
+import { padding } from '../audio/wav-header.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
 import type { Delivery } from '../sink/sink.ts';
 import type { Notices } from './notices.ts';
+import { isPlayed } from './output.ts';
 import type { Tally } from './tally.ts';
 import { tell } from './tell.ts';
 
 export interface Outcome {
-  readonly settings: Pick<Settings, 'output' | 'callbackUrl' | 'subtitles'>;
+  readonly settings: Pick<Settings, 'output' | 'clobber' | 'play' | 'player' | 'callbackUrl' | 'subtitles'>;
   readonly tally: Tally;
   /** `undefined` where the service sends the sound elsewhere. */
   readonly delivery: Delivery | undefined;
@@ -20,15 +21,23 @@ export function tellSummary(
   outcome: Outcome,
   { host, notices }: { host: Pick<Host, 'stdout'>; notices: Notices },
 ): void {
-  const output = outcome.settings.output?.value ?? '-';
-  const text = JSON.stringify(summary(outcome, output));
-  if (outcome.delivery && isStdout(output)) notices.print(text);
+  const { settings, delivery } = outcome;
+  const isPlayer = isPlayed(settings, host);
+  const output = settings.output?.value ?? (isPlayer ? null : '-');
+  const text = JSON.stringify(summary(outcome, { output, ...(isPlayer && { played: true }) }));
+  if (delivery && output !== null && isStdout(output)) notices.print(text);
   else tell(host.stdout, notices.redact(text));
 }
 
-function summary({ settings, tally, delivery }: Outcome, output: string) {
+interface Whereabouts {
+  /** A file's name, "-" for stdout, `null` for neither. */
+  readonly output: string | null;
+  readonly played?: true;
+}
+
+function summary({ settings, tally, delivery }: Outcome, where: Whereabouts) {
   return {
-    ...(delivery ? sound(delivery, output, tally) : elsewhere(settings)),
+    ...(delivery ? sound(delivery, where, tally) : elsewhere(settings)),
     ...(settings.subtitles && { subtitles: settings.subtitles.value }),
     characters: tally.characters,
     segments: tally.segments,
@@ -41,13 +50,13 @@ function summary({ settings, tally, delivery }: Outcome, output: string) {
 }
 
 /** `bytes` are those of the WAV, its header included. */
-function sound({ bytes, readerLeft }: Delivery, output: string, { format }: Tally) {
+function sound({ bytes, headerBytes, readerLeft }: Delivery, where: Whereabouts, { format }: Tally) {
   if (!format) throw new Error('sound was delivered that nobody heard');
   return {
-    output,
+    ...where,
     format,
     duration: bytes / frameBytes(format) / format.sampleRate,
-    bytes: headerBytes(format, bytes) + bytes + padding(bytes),
+    bytes: headerBytes + bytes + padding(bytes),
     ...(readerLeft && { readerLeft }),
   };
 }

@@ -13,9 +13,9 @@ export function fileSink(options: FileOptions): Sink {
     isLive: false,
     async write(speech, signal) {
       try {
-        const bytes = await record({ fd, name: options.name, start: 0, path }, speech, signal);
+        const delivery = await record({ fd, name: options.name, start: 0, path }, speech, signal);
         await part.publish(signal);
-        return { bytes, readerLeft: false };
+        return delivery;
       } finally {
         part.discard();
       }

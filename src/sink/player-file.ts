@@ -6,7 +6,7 @@ import type { Speech } from '../audio/pcm.ts';
 import type { PlayerProcess } from './player-process.ts';
 import { until } from './player-until.ts';
 import { record } from './recording.ts';
-import type { Sink } from './sink.ts';
+import type { Delivery, Sink } from './sink.ts';
 import { unwritable } from './unwritable.ts';
 
 /** Starts a player for a file. */
@@ -22,9 +22,9 @@ export function temporarySink(start: StartPlayer): Sink {
       });
       try {
         const file = join(folder, 'speech.wav');
-        const bytes = await save(speech, file, signal);
+        const delivery = await save(speech, file, signal);
         await play(await start(file), signal);
-        return { bytes, readerLeft: false };
+        return delivery;
       } finally {
         await rm(folder, { recursive: true, force: true, maxRetries: 3 });
       }
@@ -33,7 +33,7 @@ export function temporarySink(start: StartPlayer): Sink {
   };
 }
 
-async function save(speech: Speech, file: string, signal: AbortSignal): Promise<number> {
+async function save(speech: Speech, file: string, signal: AbortSignal): Promise<Delivery> {
   const fd = openSync(file, 'wx+');
   try {
     return await record({ fd, name: file, start: 0, path: file }, speech, signal);

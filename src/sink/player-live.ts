@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { headerBytes } from '../audio/wav-header.ts';
 import type { TtsError } from '../error.ts';
 import type { PlayerProcess } from './player-process.ts';
 import { until } from './player-until.ts';
@@ -39,7 +40,8 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
         const failure = await until(signal, player.ended);
         if (failure) throw failure;
         // One that knows the length from the header does not wait for the end of the stream.
-        return { bytes: poured.bytes, readerLeft: !poured.isAll };
+        const header = headerBytes(speech.format, speech.bytes);
+        return { bytes: poured.bytes, headerBytes: header, readerLeft: !poured.isAll };
       } catch (error) {
         // What has come of a sound that breaks off is heard to its end.
         await until(signal, player.ended);

@@ -1,6 +1,7 @@
 import type { Speech } from '../audio/pcm.ts';
 import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { FileWriter, writeAt } from './file-writer.ts';
+import type { Delivery } from './sink.ts';
 import { unwritable } from './unwritable.ts';
 
 export interface Recording {
@@ -16,13 +17,13 @@ export interface Recording {
 /**
  * Writes a WAV to an open file and puts its sizes right at the end. Past 4 GiB it becomes an RF64, whose header is
  * longer: only then the samples are moved, so that every other file has the canonical header.
- * @returns bytes of sound written
  */
-export async function record(recording: Recording, speech: Speech, signal: AbortSignal): Promise<number> {
+export async function record(recording: Recording, speech: Speech, signal: AbortSignal): Promise<Delivery> {
   const { fd, name, start } = recording;
   const { format, pcm } = speech;
   const writer = new FileWriter(fd, name);
-  writer.write(wavHeader(format, start === undefined ? speech.bytes : undefined));
+  const header = wavHeader(format, start === undefined ? speech.bytes : undefined);
+  writer.write(header);
   let bytes = 0;
   for await (const piece of pcm) {
     signal.throwIfAborted();
@@ -31,8 +32,9 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
   }
   writer.write(new Uint8Array(padding(bytes)));
   writer.flush();
-  if (start !== undefined) await settle({ ...recording, start }, { ...speech, bytes }, signal);
-  return bytes;
+  if (start === undefined) return { bytes, headerBytes: header.length, readerLeft: false };
+  await settle({ ...recording, start }, { ...speech, bytes }, signal);
+  return { bytes, headerBytes: headerBytes(format, bytes), readerLeft: false };
 }
 
 async function settle(

@@ -3,6 +3,8 @@ import type { Speech } from '../audio/pcm.ts';
 export interface Delivery {
   /** Bytes of sound that were written, headers not counted. */
   readonly bytes: number;
+  /** The length of the header that was written: it depends on what was known of the sound by then. */
+  readonly headerBytes: number;
   /** The reader went away before the end, which ends a run quietly. */
   readonly readerLeft: boolean;
 }

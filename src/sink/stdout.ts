@@ -31,10 +31,8 @@ export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
 function openFileSink(fd: number, start: number | undefined): Sink {
   return {
     isLive: false,
-    async write(speech, signal) {
-      const bytes = await record({ fd, name: 'stdout', start, path: `/proc/self/fd/${fd}` }, speech, signal);
-      return { bytes, readerLeft: false };
-    },
+    write: (speech, signal) =>
+      record({ fd, name: 'stdout', start, path: `/proc/self/fd/${fd}` }, speech, signal),
     discard: async () => {},
   };
 }

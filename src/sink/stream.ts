@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Speech } from '../audio/pcm.ts';
-import { padding, wavHeader } from '../audio/wav-header.ts';
+import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Delivery, Sink } from './sink.ts';
 import { unwritable } from './unwritable.ts';
@@ -64,6 +64,11 @@ export async function pour(
   reader: Writable,
   { name, signal, poured }: Pouring,
 ): Promise<Delivery> {
+  const delivered = (readerLeft: boolean): Delivery => ({
+    bytes: poured.bytes,
+    headerBytes: headerBytes(format, bytes),
+    readerLeft,
+  });
   async function* wav() {
     yield wavHeader(format, bytes);
     for await (const piece of pcm) {
@@ -76,12 +81,11 @@ export async function pour(
   }
   try {
     await pipeline(wav(), reader, { signal });
-    return { bytes: poured.bytes, readerLeft: false };
+    return delivered(false);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof TtsError) throw error;
-    if (READER_LEFT.has((error as NodeJS.ErrnoException).code ?? ''))
-      return { bytes: poured.bytes, readerLeft: true };
+    if (READER_LEFT.has((error as NodeJS.ErrnoException).code ?? '')) return delivered(true);
     throw unwritable(name, error);
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { serveBytes } from '../support/byte-server.ts';
+import { fakePlayer } from '../support/fake-player.ts';
 import { answer } from '../support/http-bytes.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 
@@ -35,6 +36,23 @@ test('With --json a run that wrote to stdout tells it on stderr.', async () => {
   expect(run.status).toBe(0);
   const told = JSON.parse(run.stderr.trimEnd().split('\n').at(-1) ?? '');
   expect(told).toMatchObject({ output: '-', bytes: run.stdout.length, requests: 2, retries: 1 });
+});
+
+test.each([
+  ['alone is told on stdout, which is free', [], null],
+  ['and a file got is told there', ['-o', 'out.wav'], 'out.wav'],
+])('With --json a run that a player heard %s.', async (_, where, output) => {
+  const server = await serveText(SOUND);
+  const sandbox = new Sandbox();
+  const player = fakePlayer(sandbox, 'plays');
+  const args = ['--json', '--play', '--player', player.command, ...where, TEXT];
+  const run = await sandbox.tts(args, { env: named(server.url) });
+  expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+  expect(JSON.parse(run.stdout.toString())).toMatchObject({
+    output,
+    played: true,
+    bytes: player.heard().length,
+  });
 });
 
 test.each([

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { deviceSink, pipeSink } from '../../../src/sink/stream.ts';
+import { deviceSink, pipeSink, pour } from '../../../src/sink/stream.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 
 /** The end of a pipe to write to, with somebody at the other one. */
@@ -57,3 +58,27 @@ function isOpen(fd: number): boolean {
     return false;
   }
 }
+
+describe('the length of the header that is told', () => {
+  const MOST = 2 ** 32;
+  it.each([
+    ['short of 4 GiB', MOST / 2, MOST / 2],
+    ['past 4 GiB', MOST, MOST],
+    ['past 4 GiB that nobody knew before', MOST, undefined],
+  ])('is that of the one which was written, for a sound %s', async (_, length, bytes) => {
+    const piece = new Uint8Array(2 ** 26);
+    const pcm = async function* () {
+      for (let sent = 0; sent < length; sent += piece.length) yield piece;
+    };
+    let written = 0;
+    const reader = new Writable({
+      write(piece, _encoding, done) {
+        written += piece.length;
+        done();
+      },
+    });
+    const pouring = { name: 'it', signal: new AbortController().signal, poured: { bytes: 0, isAll: false } };
+    const delivery = await pour({ format: speechFormat, bytes, pcm: pcm() }, reader, pouring);
+    expect(delivery).toEqual({ bytes: length, headerBytes: written - length, readerLeft: false });
+  });
+});
