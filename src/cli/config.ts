@@ -26,7 +26,7 @@ export async function run(context: Context): Promise<number> {
   });
   const rows = rowsOf(settled.settings, host);
   const files = filesOf(line.flags, settled, host);
-  if (notices.json) show(JSON.stringify({ settings: inJson(rows), files }));
+  if (notices.json) tell(host.stdout, notices.inJson({ settings: inJson(rows), files }));
   else show([...rows.map(rowInWords), '', filesInWords(files)].join('\n'));
   return ExitCode.ok;
 }

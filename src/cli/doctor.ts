@@ -17,7 +17,7 @@ export async function run(context: Context): Promise<number> {
     findings.push(finding);
     if (!notices.json) tell(host.stdout, notices.redact(findingInWords(finding, host)));
   }
-  if (notices.json) tell(host.stdout, notices.redact(JSON.stringify({ findings })));
+  if (notices.json) tell(host.stdout, notices.inJson({ findings }));
   return findings.find(({ state }) => state === 'bad')?.exitCode ?? ExitCode.ok;
 }
 

@@ -38,7 +38,10 @@ export async function dryRun(task: Task, context: Context): Promise<number> {
     throw new TtsError('nothing to say', { exitCode: ExitCode.usage, hint: 'the text is blank' });
   const price = settings.pricePer1000Chars?.value;
   const cost = { ...count.result, ...(price !== undefined && { price: count.priceAt(price) }) };
-  tell(host.stdout, notices.redact(settings.json.value ? inJson(cost, bodies) : inWords(cost, bodies)));
+  const text = settings.json.value
+    ? notices.inJson(asData(cost, bodies))
+    : notices.redact(inWords(cost, bodies));
+  tell(host.stdout, text);
   return ExitCode.ok;
 }
 
@@ -90,9 +93,9 @@ class Count {
 
 type Cost = Count['result'] & { readonly price?: number };
 
-function inJson(cost: Cost, bodies: readonly string[]): string {
+function asData(cost: Cost, bodies: readonly string[]): object {
   const shown = bodies.length > 0 && { bodies: bodies.map((body) => JSON.parse(body)) };
-  return JSON.stringify({ dryRun: true, ...cost, ...shown });
+  return { dryRun: true, ...cost, ...shown };
 }
 
 function inWords(

@@ -1,9 +1,7 @@
 import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { plain } from './paint.ts';
-
-/** Shorter ones would tear holes into ordinary words; no service has such keys. */
-const SHORTEST_SECRET = 4;
+import { Secrets } from './secrets.ts';
 
 /** Erases the line that the cursor stands on, and what a narrower window has made of it below. */
 export const ERASE = '\r\u001B[J';
@@ -16,7 +14,7 @@ export class Notices {
   /** There is a line that is drawn again and again: whatever is printed takes its place. */
   hasProgress = false;
   readonly #host: Host;
-  readonly #secrets = new Set<string>();
+  readonly #secrets = new Secrets();
 
   constructor(host: Host) {
     this.#host = host;
@@ -24,9 +22,7 @@ export class Notices {
 
   /** From here on this text is replaced by `***`, wherever it would appear. */
   hide(secret: string): void {
-    if (secret.length < SHORTEST_SECRET) return;
-    for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
-      this.#secrets.add(form);
+    this.#secrets.add(secret);
   }
 
   /** What a person should know, though nothing is wrong. */
@@ -48,6 +44,11 @@ export class Notices {
     this.#line(text);
   }
 
+  /** Data as one line for programs. */
+  printJson(value: unknown): void {
+    this.#write(this.inJson(value));
+  }
+
   /** Says what went wrong; the one place where errors are printed. Whatever is no TtsError is a defect. */
   failure(error: unknown, paint = plain): ExitCode {
     const known = error instanceof TtsError ? error : defect(error);
@@ -55,7 +56,7 @@ export class Notices {
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
     if (this.json) {
       const traced = trace.length > 0 ? trace : undefined;
-      this.#line(JSON.stringify({ error: { message, hint, exitCode, trace: traced } }));
+      this.printJson({ error: { message, hint, exitCode, trace: traced } });
       return exitCode;
     }
     this.#line(`${paint.problem('tts:')} ${oneLine(message)}`);
@@ -66,27 +67,24 @@ export class Notices {
 
   /** Text without the secrets, for output elsewhere than here. */
   redact(text: string): string {
-    return [...this.#secrets].reduce(
-      (safe, secret) => withoutBeginning(safe.replaceAll(secret, '***'), secret),
-      text,
-    );
+    return this.#secrets.redact(text);
+  }
+
+  /** The same for data. */
+  inJson(value: unknown): string {
+    return this.#secrets.inJson(value);
   }
 
   #line(text: string): void {
+    this.#write(this.redact(text));
+  }
+
+  #write(safe: string): void {
     // A closed stderr is no reason to stop speaking.
     const { stream } = this.#host.stderr;
     if (stream.listenerCount('error') === 0) stream.on('error', () => {});
-    stream.write(`${this.hasProgress ? ERASE : ''}${this.redact(text)}\n`);
+    stream.write(`${this.hasProgress ? ERASE : ''}${safe}\n`);
   }
-}
-
-/** The service's words are cut when they are long, and a secret that is cut in its midst is still one. */
-function withoutBeginning(text: string, secret: string): string {
-  if (!text.includes('…')) return text;
-  let safe = text;
-  for (let length = secret.length - 1; length >= SHORTEST_SECRET; length--)
-    safe = safe.replaceAll(`${secret.slice(0, length)}…`, '***…');
-  return safe;
 }
 
 function oneLine(text: string): string {

@@ -29,7 +29,7 @@ interface ProgressOptions {
  * nothing can leave it hidden.
  */
 export class Progress {
-  readonly count = new ProgressCount();
+  readonly count: ProgressCount;
   readonly #options: ProgressOptions;
   readonly #over = new AbortController();
   #timer: NodeJS.Timeout;
@@ -37,6 +37,7 @@ export class Progress {
 
   constructor(options: ProgressOptions) {
     this.#options = options;
+    this.count = new ProgressCount((text) => options.notices.redact(text));
     this.#timer = setTimeout(() => void this.#show(), PATIENCE_MS);
   }
 

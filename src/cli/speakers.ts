@@ -33,7 +33,7 @@ export async function run(context: Context): Promise<number> {
     return speakSample({ text: sample, speakers: rows, service, settings }, context);
   }
   if (rows.length > 0 || !('error' in told))
-    tell(host.stdout, notices.json ? JSON.stringify({ speakers: rows }) : inWords(rows));
+    tell(host.stdout, notices.json ? notices.inJson({ speakers: rows }) : notices.redact(inWords(rows)));
   if ('error' in told) throw told.error;
   return ExitCode.ok;
 }

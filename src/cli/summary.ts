@@ -24,9 +24,9 @@ export function tellSummary(
   const { settings, delivery } = outcome;
   const isPlayer = isPlayed(settings, host);
   const output = settings.output?.value ?? (isPlayer ? null : '-');
-  const text = JSON.stringify(summary(outcome, { output, ...(isPlayer && { played: true }) }));
-  if (delivery && output !== null && isStdout(output)) notices.print(text);
-  else tell(host.stdout, notices.redact(text));
+  const told = summary(outcome, { output, ...(isPlayer && { played: true }) });
+  if (delivery && output !== null && isStdout(output)) notices.printJson(told);
+  else tell(host.stdout, notices.inJson(told));
 }
 
 interface Whereabouts {

@@ -5,7 +5,7 @@ import { type Script, serveBytes } from '../support/byte-server.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { answer, complete, head } from '../support/http-bytes.ts';
 import { wholePcm } from '../support/read-wav.ts';
-import { named, Sandbox } from '../support/run.ts';
+import { KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const isThere = (program: string) => spawnSync('which', [program]).status === 0;
@@ -85,6 +85,14 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     const shown = await onTerminal(new Sandbox(), 'tts hi -o out.wav', { env });
     expect(drawings(shown).join('\n')).toContain('waiting 2 s: the service asks for a pause (429)');
     expect(leftOver(shown).at(-1)).toBe('status 0');
+  });
+
+  it('is not shown the key by a service that echoes it', async () => {
+    const { url } = await serveBytes(answer(500, `not with ${KEY}`));
+    const env = named(url, { TTS_RETRIES: '2' });
+    const shown = await onTerminal(new Sandbox(), 'tts hi -o out.wav', { columns: 200, env });
+    expect(drawings(shown).join('\n')).toMatch(/waiting \d s: .*not with \*{3}/);
+    expect(shown).not.toContain(KEY);
   });
 
   it('is left with the error alone', async () => {

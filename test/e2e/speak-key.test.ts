@@ -276,6 +276,25 @@ describe('no output shows the key', () => {
     }
   });
 
+  it.each(['k', 'ab', 'abc', '7', ':', '"'])('however short it is: %s', async (short) => {
+    const server = await serveBytes(answer(401, JSON.stringify({ message: `no [${short}] (${short})` })));
+    const env = { ...named(server.url), TTS_API_KEY: short };
+    for (const args of [[], ['-v']]) {
+      const { stderr } = await new Sandbox().tts(['hi', ...args], { env });
+      expect(stderr).toMatch(/no \[\*{3}\] \(\*{3}\)/);
+    }
+    const { stderr } = await new Sandbox().tts(['hi', '--json'], { env });
+    const { message, exitCode } = JSON.parse(stderr).error;
+    expect(message).toContain('no [***] (***)');
+    expect(exitCode).toBe(3);
+  });
+
+  it('nor do the words suffer of which a short one is a part', async () => {
+    const server = await serveBytes(answer(401, '{"message":"a bad habit, b"}'));
+    const run = await new Sandbox().tts(['hi'], { env: { ...named(server.url), TTS_API_KEY: 'b' } });
+    expectFailure(run, 3, /a bad habit, \*\*\*\)/);
+  });
+
   it.each([
     ['config.json', `{"apiKey":${KEY}}`],
     ['config.json', `{"apiKey":"${KEY}",}`],

@@ -84,6 +84,13 @@ describe('tts speakers', () => {
     expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
   });
 
+  it.each([[[]], [['--json']]])('does not show a key that the service puts into a name: %j', async (args) => {
+    const server = await serveBytes(list([{ speaker_no: 7, name: `for ${KEY}` }]));
+    const run = await new Sandbox().tts(['speakers', ...args], { env: named(server.url) });
+    expect(run.stdout.toString()).toContain('for ***');
+    expect(run.stdout.toString()).not.toContain(KEY);
+  });
+
   it.each([
     ['404', answer(404, '{"detail":"Not Found"}')],
     ['405', answer(405)],
