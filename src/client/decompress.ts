@@ -26,11 +26,13 @@ export async function* decompress(
   coding: string,
 ): AsyncGenerator<Uint8Array> {
   const create = decoders.get(coding.trim().toLowerCase());
-  if (!create)
+  if (!create) {
+    await packed[Symbol.asyncIterator]().return?.();
     throw new TtsError(`the answer is packed in a way that is not known: ${coding}`, {
       exitCode: ExitCode.service,
       hint: 'gzip, deflate and br are read: the service, or a proxy in between, has to use one of them or none',
     });
+  }
   const { firstByte, body } = await begin(packed);
   const decoder = create(firstByte);
   const fed = pipeline(Readable.from(body), decoder);

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { releasing } from '../audio/passing.ts';
 import { SilenceWatch } from './silence.ts';
 
 /** What came back: the body may be iterated once, and leaving it early ends the request. */
@@ -58,7 +59,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#silence.hear();
-    this.#resolve({ status, headers: firstValues(headers), body: this.#body() });
+    this.#resolve({ status, headers: firstValues(headers), body: this.#readOnce() });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
@@ -85,19 +86,22 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#fail(error);
   }
 
+  /** A reader may leave before it has begun. */
+  #readOnce(): AsyncIterable<Uint8Array> {
+    return releasing(this.#body(), async () => {
+      if (!this.#ended) this.#fail(new Error('the reader left'));
+    });
+  }
+
   /** Everything that arrived is handed out before a failure is told: it is sound that needs no second request. */
   async *#body(): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        while (this.#queue.length > 0) for (const piece of this.#take()) yield piece;
-        if (this.#failure) throw this.#failure.error;
-        if (this.#ended) return;
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
-    } finally {
-      if (!this.#ended) this.#fail(new Error('the reader left'));
+    for (;;) {
+      while (this.#queue.length > 0) for (const piece of this.#take()) yield piece;
+      if (this.#failure) throw this.#failure.error;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
   }
 
