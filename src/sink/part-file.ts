@@ -22,6 +22,9 @@ import { unwritable } from './unwritable.ts';
 
 const sync = promisify(fsync);
 
+/** A part that nobody has written to for so long is nobody's. */
+const ABANDONED_AFTER_MS = 3_600_000;
+
 export interface FileOptions {
   /** As the user named it. */
   readonly name: string;
@@ -49,11 +52,11 @@ export class PartFile {
   #isOpen = true;
 
   constructor(options: FileOptions) {
-    const { path, pid } = options;
     this.#options = options;
-    this.#target = behindLinks(path);
-    this.path = `${this.#target}.${pid}.part`;
-    this.fd = this.#open();
+    this.#target = behindLinks(options.path);
+    const { fd, path } = this.#open();
+    this.fd = fd;
+    this.path = path;
   }
 
   /** Gives the file its name. */
@@ -80,13 +83,13 @@ export class PartFile {
     rmSync(this.path, { force: true });
   }
 
-  #open(): number {
+  #open(): Part {
     const { name, old, clobber, pid, isRunning } = this.#options;
     try {
       if (old) accessSync(this.#target, constants.W_OK);
       if (old && !clobber) throw exists(name);
       removeLeftovers(this.#target, (other) => other !== pid && isRunning(other));
-      return openSync(this.path, 'wx+');
+      return createPart(this.#target, pid);
     } catch (error) {
       throw unwritable(name, error);
     }
@@ -118,13 +121,40 @@ function linkAs(part: string, target: string): void {
   rmSync(part);
 }
 
-/** A run that was killed could not tidy up: what it left is removed by the next one for the same file. */
+interface Part {
+  readonly fd: number;
+  readonly path: string;
+}
+
+/** Runs in containers may have the same number, and share a folder. */
+function createPart(target: string, pid: number): Part {
+  for (let number = 0; ; number += 1) {
+    const path = `${target}.${pid}${number > 0 ? `-${number}` : ''}.part`;
+    try {
+      return { fd: openSync(path, 'wx+'), path };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+}
+
+/** A run that was killed could not tidy up: what it left is removed by a later one for the same file. */
 function removeLeftovers(target: string, isRunning: (pid: number) => boolean): void {
   const prefix = `${basename(target)}.`;
   for (const name of readdirSync(dirname(target))) {
-    const pid = name.startsWith(prefix) ? /^(\d+)\.part$/.exec(name.slice(prefix.length))?.[1] : undefined;
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(dirname(target), name), { force: true });
+    const pid = name.startsWith(prefix)
+      ? /^(\d+)(?:-\d+)?\.part$/.exec(name.slice(prefix.length))?.[1]
+      : undefined;
+    if (pid === undefined || isRunning(Number(pid))) continue;
+    const path = join(dirname(target), name);
+    if (isAbandoned(path)) rmSync(path, { force: true });
   }
+}
+
+/** The folder may be shared with machines whose processes cannot be seen from here. */
+function isAbandoned(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_AFTER_MS;
 }
 
 function exists(name: string): TtsError {

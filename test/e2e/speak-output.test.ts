@@ -1,5 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, lstatSync, mkdirSync, statSync, symlinkSync, utimesSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -11,6 +11,8 @@ import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const pcm = sound(500_000);
 const wav = plainWav(pcm);
+/** In seconds of Unix time. */
+const LONG_AGO = 1_000_000_000;
 const isRoot = userInfo().uid === 0;
 
 /** A service, an environment for it, and an empty folder. */
@@ -128,6 +130,21 @@ describe('a file', () => {
     expect(box.list()).toHaveLength(4);
   });
 
+  it('takes the part of another run with it only where that run is over and was so for long', async () => {
+    const { env, box } = await setUp();
+    const part = (pid: number) => `out.wav.${pid}.part`;
+    const gone = spawnSync('true').pid;
+    // One may be written right now, in a container that shares the folder but not the process numbers.
+    for (const name of [part(gone), part(process.pid), 'out.wav.mine.part']) box.file(name, 'x');
+    const run = () => box.tts(['hi', '-o', 'out.wav'], { env });
+    expect(await run()).toMatchObject({ status: 0, stderr: '' });
+    const all = ['out.wav', part(gone), part(process.pid), 'out.wav.mine.part'];
+    expect(box.list()).toEqual(all.toSorted());
+    for (const name of all) utimesSync(box.path(name), LONG_AGO, LONG_AGO);
+    expect(await run()).toMatchObject({ status: 0, stderr: '' });
+    expect(box.list()).toEqual(all.filter((name) => name !== part(gone)).toSorted());
+  });
+
   it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
     'is whole, the old one or the new one, however the run is killed (%i of 10)',
     async (moment) => {
@@ -140,6 +157,8 @@ describe('a file', () => {
       await run.ended.catch(() => {});
       const found = box.read('out.wav');
       expect(found.toString('latin1', 0, 3) === 'old' || found.equals(wav)).toBe(true);
+      // As if it had happened yesterday.
+      for (const name of box.list()) utimesSync(box.path(name), LONG_AGO, LONG_AGO);
       expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
       expect(box.list()).toEqual(['out.wav']);
     },
