@@ -2,8 +2,7 @@ import { segmentKey } from '../cache/key.ts';
 import type { Store } from '../cache/store.ts';
 import { requestBody } from '../client/body.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { isStdout } from '../sink/open.ts';
-import { stdoutSink } from '../sink/stdout.ts';
+import { isLiveOutput, isStdout } from '../sink/open.ts';
 import { countCodePoints } from '../text/code-points.ts';
 import type { Segment } from '../text/segment.ts';
 import { openSegments } from './caching.ts';
@@ -22,8 +21,8 @@ export async function dryRun(task: Task, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const { service, settings, speaker } = task;
   const output = settings.output?.value ?? '-';
-  const isLive =
-    isPlayed(settings, host) || (isStdout(output) && (host.stdout.isTTY || stdoutSink(host.stdout).isLive));
+  const isShown = isStdout(output) && host.stdout.isTTY;
+  const isLive = isPlayed(settings, host) || isShown || isLiveOutput(output, host);
   const voice = voiceOf(settings, speaker);
   const store = isKept(task) ? await openSegments(settings, context) : undefined;
   const count = new Count(

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { serveBytes } from '../support/byte-server.ts';
@@ -92,6 +93,21 @@ test('A dry run sends nothing, and tells the same segments and requests as the r
   expect(again.stdout.toString()).toBe(
     'characters  58\nsegments    2\nin cache    2\nrequests    0\nprice       0\n',
   );
+});
+
+test('A dry run into a pipe with a name tells the segments that a run into it sends, and opens nothing.', async () => {
+  const server = await serveText(SOUND);
+  const sandbox = new Sandbox();
+  sandbox.file('text.txt', 'A sentence of some length, which is one of many. '.repeat(40));
+  execFileSync('mkfifo', [sandbox.path('fifo')]);
+  const env = named(server.url);
+  const args = ['--json', '-f', 'text.txt', '-o'];
+  const dry = await sandbox.tts(['--dry-run', ...args, 'fifo'], { env });
+  const toFile = await sandbox.tts(['--dry-run', ...args, 'out.wav'], { env });
+  const spoken = await sandbox.shell(`cat fifo > heard.wav & tts ${args.join(' ')} fifo; wait`, { env });
+  const [inDry, inFile, inRun] = [dry, toFile, spoken].map(({ stdout }) => JSON.parse(`${stdout}`).segments);
+  expect(inDry).toBe(inRun);
+  expect(inDry).toBeGreaterThan(inFile);
 });
 
 test('A dry run starts no service of its own, and has nothing to tell of a blank text.', async () => {
