@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { printable } from '../client/printable.ts';
 import { ExitCode } from '../error.ts';
 import type { Host } from '../host.ts';
+import { printable } from '../printable.ts';
 import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/file.ts';
 import type { Origin } from '../settings/origin.ts';
 import { chooseProxy } from '../settings/proxy.ts';

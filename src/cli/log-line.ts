@@ -17,7 +17,7 @@ function textOf(record: LogRecord): string {
     case 'callback': {
       const { id, origin, delivered, tries, reason } = record;
       const end = delivered ? 'delivered' : `given up: ${reason}`;
-      return printable(`${id} callback to ${origin} ${end} (tries: ${tries})`);
+      return inAscii(`${id} callback to ${origin} ${end} (tries: ${tries})`);
     }
     case 'defect':
       return `${record.id} defect: ${stackOf(record.error)}`;
@@ -26,7 +26,7 @@ function textOf(record: LogRecord): string {
 
 function requestText(record: Extract<LogRecord, { event: 'request' }>): string {
   const { id, method, path, status, cut, milliseconds, speaker, characters, refusal } = record;
-  return printable(
+  return inAscii(
     [
       `${id} ${method} ${path} ${status ?? '-'} ${milliseconds} ms`,
       speaker === undefined ? '' : `speaker ${speaker}`,
@@ -44,6 +44,6 @@ function stackOf(error: unknown): string {
 }
 
 /** Paths come from strangers, and terminals obey what they print. */
-function printable(text: string): string {
+function inAscii(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

@@ -7,10 +7,10 @@ import type { Settings } from '../settings/resolve.ts';
 import { storeKey, userFile } from '../settings/stored-keys.ts';
 import { askSecret } from './ask-secret.ts';
 import type { Context } from './commands.ts';
-import { namedBase } from './named-base.ts';
+import { baseCommand, namedBase } from './named-base.ts';
 import type { Notices } from './notices.ts';
 import { settle } from './settle.ts';
-import { readSubcommand, subcommand } from './subcommand.ts';
+import { readSubcommand } from './subcommand.ts';
 
 /** A longer one is none. */
 const LONGEST_KEY = 65_536;
@@ -41,12 +41,7 @@ export async function run(context: Context): Promise<number> {
 const HOW = 'type it at the terminal, or send it through a pipe: tts login URL < key-file';
 
 export function loginCommand(): Command {
-  return subcommand('login', 'Keep the key of a service in your own config, for that base URL only.', [
-    'baseUrl',
-    'config',
-    'quiet',
-    'json',
-  ]).argument('[base-url]');
+  return baseCommand('login', 'Keep the key of a service in your own config, for that base URL only.');
 }
 
 async function readAll({ stdin }: Host, signal: AbortSignal): Promise<string> {

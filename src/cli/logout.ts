@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { ExitCode } from '../error.ts';
 import { storeKey } from '../settings/stored-keys.ts';
 import type { Context } from './commands.ts';
-import { namedBase } from './named-base.ts';
+import { baseCommand, namedBase } from './named-base.ts';
 import { settle } from './settle.ts';
-import { readSubcommand, subcommand } from './subcommand.ts';
+import { readSubcommand } from './subcommand.ts';
 
 /** `tts logout [base-url]`: forgets the key that `tts login` has stored. */
 export async function run(context: Context): Promise<number> {
@@ -23,10 +23,5 @@ export async function run(context: Context): Promise<number> {
 }
 
 export function logoutCommand(): Command {
-  return subcommand('logout', 'Forget the key that tts login has stored for a base URL.', [
-    'baseUrl',
-    'config',
-    'quiet',
-    'json',
-  ]).argument('[base-url]');
+  return baseCommand('logout', 'Forget the key that tts login has stored for a base URL.');
 }

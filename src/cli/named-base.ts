@@ -1,6 +1,13 @@
+import type { Command } from 'commander';
 import { usageError } from '../error.ts';
 import { baseUrl } from '../settings/kind.ts';
 import type { Settings } from '../settings/resolve.ts';
+import { subcommand } from './subcommand.ts';
+
+/** A command about the key of one service. */
+export function baseCommand(name: string, description: string): Command {
+  return subcommand(name, description, ['baseUrl', 'config', 'quiet', 'json']).argument('[base-url]');
+}
 
 /**
  * The base URL that a command is about: the word behind it, else the one that is set.

@@ -1,6 +1,6 @@
 import { frameBytes } from '../audio/pcm.ts';
-import { printable } from '../client/printable.ts';
 import type { Host } from '../host.ts';
+import { printable } from '../printable.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
 import type { Delivery } from '../sink/sink.ts';

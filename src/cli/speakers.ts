@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { printable } from '../client/printable.ts';
 import { askSpeakers, type ToldSpeaker } from '../client/speakers.ts';
 import { createTransport } from '../client/transport.ts';
 import { ExitCode } from '../error.ts';
+import { printable } from '../printable.ts';
 import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Context } from './commands.ts';

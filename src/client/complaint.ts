@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from '../printable.ts';
 
 /**
  * What an error body says, as one readable sentence: `{"error":{"code","message"}}`, `{"error":"…"}`,

@@ -1,7 +1,7 @@
 import { ExitCode, TtsError } from '../error.ts';
+import { printable } from '../printable.ts';
 import { complaint } from './complaint.ts';
 import type { Answer } from './exchange.ts';
-import { printable } from './printable.ts';
 import { retryAfter } from './retry.ts';
 
 /** The statuses after which the same request may well succeed. */

@@ -1,5 +1,5 @@
+import { printable } from '../printable.ts';
 import { noAnswer } from './failure.ts';
-import { printable } from './printable.ts';
 import { firstBytes, refusal } from './refusal.ts';
 import type { Transport } from './transport.ts';
 

@@ -4,8 +4,8 @@ import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { printable } from '../client/printable.ts';
 import { ExitCode, TtsError } from '../error.ts';
+import { printable } from '../printable.ts';
 
 /** Enough of what a player says to hold its last line, in UTF-16 units. */
 const SAID = 4096;

@@ -16,8 +16,13 @@ const LAYERS = [
   'cli',
 ];
 
-/** What the service may use: it knows nothing of those who call it. */
-const BELOW_SERVICE = ['audio', 'text', 'settings'];
+/** Those that stand beside others rather than above them, and what they may use. */
+const APART = new Map([
+  // It knows nothing of those who call it.
+  ['service', ['audio', 'text', 'settings']],
+  // It does not matter to it where a sound comes from.
+  ['sink', ['audio']],
+]);
 
 /** How the program starts: they may use everything. */
 const START = ['main.ts', 'code-cache.ts'];
@@ -61,11 +66,7 @@ describe('the source', () => {
   });
 
   it.each(LAYERS)('imports one way only: %s', (layer) => {
-    const allowed = [
-      '',
-      ...(layer === 'service' ? BELOW_SERVICE : LAYERS.slice(0, LAYERS.indexOf(layer))),
-      layer,
-    ];
+    const allowed = ['', ...(APART.get(layer) ?? LAYERS.slice(0, LAYERS.indexOf(layer))), layer];
     const wrong = sources
       .filter(({ path }) => folderOf(path) === layer)
       .flatMap(({ path, imports }) =>
