@@ -1,7 +1,15 @@
 import type { Host } from '../host.ts';
 
-/** A question at the terminal; whatever does not begin with a "y" means no. */
-export async function askYes(question: string, host: Host, signal: AbortSignal): Promise<boolean> {
+/**
+ * A question at the terminal; whatever does not begin with a "y" means no.
+ * @returns `undefined` where there is nobody to ask
+ */
+export async function askYes(
+  question: string,
+  host: Host,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  if (!host.stdin.isTTY) return undefined;
   const { stream } = host.stdin;
   host.stderr.stream.write(`${question} [y/N] `);
   try {

@@ -3,7 +3,9 @@ import { BUDGET_BYTES } from '../pipeline/budget.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
+import { countCodePoints } from '../text/code-points.ts';
 import type { Segment } from '../text/segment.ts';
+import { askYes } from './ask-yes.ts';
 import type { Context } from './commands.ts';
 import { type Connection, connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe } from './describe.ts';
@@ -13,23 +15,44 @@ import type { NamedService } from './service.ts';
 import type { Row } from './speakers.ts';
 import { whileOpen } from './while-open.ts';
 
+/** More requests than this are made only when somebody agrees. */
+const MOST_UNASKED = 20;
+
 interface Sample {
   readonly text: string;
   readonly speakers: readonly Row[];
   /** `undefined` for the built-in one. */
   readonly service: NamedService | undefined;
   readonly settings: Settings;
+  /** Whether a service may be asked any number of times without a question. */
+  readonly mayAsk: boolean;
 }
 
 /** One text by each speaker in turn, as one sound. */
 export async function speakSample(sample: Sample, context: Context): Promise<number> {
   const { settings, service } = sample;
   const voices = voicesOf(sample);
+  if (voices.length > MOST_UNASKED) await assertAgreed(sample, voices.length, context);
   const tell = (event: ServiceEvent) => context.notices.detail(() => describe(event));
   return whileOpen(await openService(service), async (target) =>
     whileOpen(await connect(target, settings, { tell }), (connection) =>
       speakInTurn(voices, { ...sample, connection }, context),
     ),
+  );
+}
+
+/** @throws TtsError (usage) where nobody agrees to so many requests */
+async function assertAgreed(
+  { service, mayAsk, text }: Sample,
+  requests: number,
+  { host, signal }: Context,
+): Promise<void> {
+  if (!service || mayAsk) return;
+  const cost = `${requests} requests to ${service.url.host}, of ${countCodePoints(text)} characters each`;
+  if (await askYes(`Make ${cost}?`, host, signal)) return;
+  throw usageError(
+    `not spoken: it would take ${cost}`,
+    'with --yes they are made; tts -s NAME tries one speaker',
   );
 }
 

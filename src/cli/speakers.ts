@@ -17,7 +17,7 @@ export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readSubcommand(speakersCommand(), context);
   if (!line) return ExitCode.ok;
-  const { sample, names = false, ...flags } = line.flags;
+  const { sample, yes = false, names = false, ...flags } = line.flags;
   const { settings, files } = await settle({ flags }, context);
   const configured = configuredSpeakers(settings);
   if (names) {
@@ -30,7 +30,7 @@ export async function run(context: Context): Promise<number> {
   const rows = [...configured, ...('error' in told ? [] : told)];
   if (typeof sample === 'string' && !('error' in told)) {
     const { speakSample } = await import('./sample.ts');
-    return speakSample({ text: sample, speakers: rows, service, settings }, context);
+    return speakSample({ text: sample, speakers: rows, service, settings, mayAsk: yes === true }, context);
   }
   if (rows.length > 0 || !('error' in told))
     tell(host.stdout, notices.json ? notices.inJson({ speakers: rows }) : notices.redact(inWords(rows)));
@@ -44,6 +44,7 @@ export function speakersCommand(): Command {
     'List the speakers that a config file names and those that the service tells.',
   )
     .option('--sample <text>', 'speak this with each of them in turn')
+    .option('--yes', 'with --sample: however many there are, without asking')
     .option('--names', 'names only, one a line; no service is asked');
 }
 

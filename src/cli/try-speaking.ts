@@ -26,10 +26,11 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
   const { host, signal } = context;
   const { service, mayAsk } = trial;
   if (service && !mayAsk) {
-    if (!host.stdin.isTTY)
+    const question = `Make one request to ${service.url.host}? It costs ${COST}.`;
+    const says = await askYes(question, host, signal);
+    if (says === undefined)
       return skipped('request', `not made: it would cost ${COST}`, 'tts doctor --yes makes it');
-    if (!(await askYes(`Make one request to ${service.url.host}? It costs ${COST}.`, host, signal)))
-      return skipped('request', 'not made');
+    if (!says) return skipped('request', 'not made');
   }
   return examine('request', () => speak(trial, context));
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { answer, complete } from '../support/http-bytes.ts';
@@ -20,6 +21,17 @@ function configured(config: object = { speakers }): Sandbox {
 
 const list = (told: object) =>
   answer(200, JSON.stringify({ speakers: told }), { 'Content-Type': 'application/json' });
+
+/** A service with so many speakers, and how often it was asked for sound. */
+async function crowd(count: number) {
+  const told = Array.from({ length: count }, (_, index) => ({ speaker_no: index + 1 }));
+  const server = await serveBytes((wire, request, number) =>
+    (request.method === 'GET' ? list(told) : complete(wav))(wire, request, number),
+  );
+  return { server, posts: () => server.requests.filter(({ method }) => method === 'POST').length };
+}
+
+const isThere = (program: string) => spawnSync('which', [program]).status === 0;
 
 describe('a speaker by name', () => {
   it('is sent as its number, with its own defaults', async () => {
@@ -139,6 +151,32 @@ describe('tts speakers', () => {
     expect(box.read('out.wav').length).toBeGreaterThan(4 * (wav.length - 44));
     // One for the list, one for all that is spoken.
     expect(server.connections.made).toBe(2);
+  });
+
+  it.each([
+    ['as many as nobody minds', 20, [], 0],
+    ['more, when nobody was there to agree', 21, [], 2],
+    ['more, when somebody has agreed', 21, ['--yes'], 0],
+  ])('speaks a sample by %s', async (_, count, args, status) => {
+    const { server, posts } = await crowd(count);
+    const run = await new Sandbox().tts(['speakers', '--sample', 'Hi', '-o', 'out.wav', ...args], {
+      env: named(server.url),
+    });
+    expect(posts()).toBe(status === 0 ? count : 0);
+    if (status === 0) expect(run.status).toBe(0);
+    else expectFailure(run, status, /take 21 requests to 127.* 2 characters each\nhint: with --yes/);
+  });
+
+  it.runIf(isThere('script')).each([
+    ['y', 21, 0],
+    ['n', 0, 2],
+  ])('asks at a terminal before it speaks a sample by many: %s', async (answer, requests, status) => {
+    const { server, posts } = await crowd(21);
+    const line = `script -qec 'tts speakers --sample Hi -o out.wav; echo "status $?"' /dev/null`;
+    const run = await new Sandbox().shell(line, { stdin: `${answer}\n`, env: named(server.url) });
+    expect(run.stdout.toString()).toMatch(/Make 21 requests to .*\? \[y\/N\]/);
+    expect(run.stdout.toString()).toContain(`status ${status}`);
+    expect(posts()).toBe(requests);
   });
 
   it('leaves no file when a sample fails', async () => {
