@@ -33,6 +33,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   const { settings, service } = sample;
   const voices = voicesOf(sample);
   if (voices.length > MOST_UNASKED) await assertAgreed(sample, voices.length, context);
+  if (service?.note) context.notices.note(service.note);
   const tell = (event: ServiceEvent) => context.notices.detail(() => describe(event));
   return whileOpen(await openService(service), async (target) =>
     whileOpen(await connect(target, settings, { tell }), (connection) =>

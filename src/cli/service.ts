@@ -3,7 +3,7 @@ import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { exposedFiles } from '../settings/exposed.ts';
 import type { ConfigFile } from '../settings/file.ts';
-import { assertKeyMayGo, assertProxyMaySee, findKey } from '../settings/key.ts';
+import { assertKeyMayGo, assertProxyMaySee, findKey, isStrange } from '../settings/key.ts';
 import { chooseProxy } from '../settings/proxy.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Notices } from './notices.ts';
@@ -15,6 +15,8 @@ export interface NamedService {
   readonly key: string;
   readonly keyOrigin: string;
   readonly proxy: ProxyRoute | undefined;
+  /** What a person should know before a text goes there. */
+  readonly note?: string | undefined;
 }
 
 interface Source {
@@ -54,5 +56,8 @@ export function chooseService(
   const proxy = chooseProxy(settings, host.env, url);
   if (proxy) notices.hide(proxy.url.password);
   assertProxyMaySee(key, url, proxy?.origin);
-  return { url, key: key.value, keyOrigin: key.origin.name, proxy };
+  const note = isStrange(baseUrl, settings)
+    ? `speaking with ${url.host}, which ${baseUrl.origin.name} names`
+    : undefined;
+  return { url, key: key.value, keyOrigin: key.origin.name, proxy, note };
 }

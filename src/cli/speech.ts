@@ -101,7 +101,8 @@ interface Use {
 /** Connects to the service, the built-in one if no other is named, for as long as it is used. */
 async function withService(task: Task, context: Context, { tell, use }: Use): Promise<number> {
   const { service, settings, speaker } = task;
-  if (!service) context.notices.note(BUILT_IN);
+  const note = service ? service.note : BUILT_IN;
+  if (note) context.notices.note(note);
   return whileOpen(await openService(service), async (target) => {
     const caching = isKept(task)
       ? await (await import('./caching.ts')).openCaching(settings, context)

@@ -106,10 +106,14 @@ export function assertProxyMaySee(key: Key, base: URL, proxy: Origin | undefined
   );
 }
 
-function mayLearn(key: Origin, base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
-  if (base.origin.place !== 'project' || key.place === 'project' || isLoopback(base.value.hostname))
-    return true;
-  return trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value)) ?? false;
+function mayLearn(key: Origin, base: Setting<URL>, settings: Settings): boolean {
+  return key.place === 'project' || !isStrange(base, settings);
+}
+
+/** Whether a base URL is somebody else's word: a project names it, and the user has not said to trust it. */
+export function isStrange(base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
+  if (base.origin.place !== 'project' || isLoopback(base.value.hostname)) return false;
+  return !trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value));
 }
 
 /** Whether an address is the trusted one or lies below it. */

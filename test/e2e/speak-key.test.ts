@@ -59,7 +59,16 @@ describe('a base URL that a project names', () => {
   });
 
   it('gets the key of the project itself', async () => {
-    expectFailure(await run({ project: { ...project, apiKey: KEY } }), 6, /speech\.invalid/);
+    const { status, stderr } = await run({ project: { ...project, apiKey: KEY } });
+    expect(status).toBe(6);
+    expect(stderr).toMatch(/there is no host speech\.invalid/);
+  });
+
+  it('is told of before a text goes there with a key from the same place, but not with -q', async () => {
+    const setup = { project: { ...project, apiKey: KEY, speakers: { anna: 1 } } };
+    const note = /^tts: speaking with speech\.invalid, which baseUrl in .*\.ttsrc\.json names\n/;
+    expect((await run(setup)).stderr).toMatch(note);
+    expectFailure(await run({ ...setup, args: ['-q'] }), 6, /speech\.invalid/);
   });
 
   it.each([
