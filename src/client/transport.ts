@@ -3,6 +3,7 @@ import type { buildConnector, Dispatcher } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { type Answer, Exchange, type Line } from './exchange.ts';
+import { intoSlabs } from './slabs.ts';
 
 export interface ProxyRoute {
   readonly url: URL;
@@ -19,6 +20,9 @@ export interface TransportOptions {
   readonly proxy?: ProxyRoute | undefined;
 }
 
+/** Bytes that a socket holds for its reader; what comes beyond is left to the system. */
+const HIGH_WATER = 1 << 20;
+
 type Headers = Readonly<Record<string, string>>;
 
 /** Sends requests to one address. Redirects are not followed and nothing is retried. */
@@ -33,8 +37,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   const { url, timeoutMs } = options;
   const sockets = new Set<Socket>();
   const line: Line = { error: undefined };
-  const connector = createConnector({ timeout: timeoutMs });
-  const dispatcher = await dispatcherFor(options, tracked(connector, sockets, line));
+  const dispatcher = await dispatcherFor(options, tracked(connectorFor(options), sockets, line));
   const send = (
     signal: AbortSignal,
     request: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
@@ -61,6 +64,15 @@ async function dispatcherFor(
   if (!proxy) return new Pool(url.origin, { connections, connect });
   const { proxied } = await import('./proxied.ts');
   return proxied(proxy, { connections, connect, timeoutMs });
+}
+
+/** Sockets to proxies, and those that are encrypted, are read by others who bring their own buffers. */
+function connectorFor({ url, proxy, timeoutMs: timeout }: TransportOptions): buildConnector.connector {
+  if (proxy || url.protocol !== 'http:') return createConnector({ timeout });
+  return (options, callback) => {
+    const reading = { onread: intoSlabs(), highWaterMark: HIGH_WATER };
+    return createConnector({ timeout, ...reading })(options, callback);
+  };
 }
 
 /** Remembers the sockets, since undici cannot end one that is still connecting, and what they report. */
