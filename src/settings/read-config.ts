@@ -66,7 +66,7 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'there is no such file';
   if (code !== undefined) return code;
   const language = message.startsWith('JSON') ? 'JSON' : 'YAML';
-  const line = /(?:^> |\()(\d+)(?: \||:\d+\)$)/m.exec(message)?.[1];
+  const line = /(?:^> |\(|\(line )(\d+)(?: \||:\d+\)$| column)/m.exec(message)?.[1];
   return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;
 }
 

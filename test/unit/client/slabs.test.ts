@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { intoSlabs } from '../../../src/client/slabs.ts';
+
+const servers: Server[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+/** A socket that reads into slabs what a server writes. */
+async function received(write: (socket: Socket) => void): Promise<Socket> {
+  const server = createServer(write).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  const address = server.address();
+  const port = address && typeof address === 'object' ? address.port : 0;
+  return connect({ port, host: '127.0.0.1', onread: intoSlabs() });
+}
+
+function numbered(bytes: number): Buffer {
+  return Buffer.from(Uint32Array.from({ length: bytes / 4 }, (_, number) => number).buffer);
+}
+
+test('What is kept of the pieces stays as it was received, however many slabs they fill.', async () => {
+  const sent = numbered(5 << 20);
+  const socket = await received((server) => server.end(sent));
+  const pieces: Buffer[] = [];
+  for await (const piece of socket) pieces.push(piece);
+  expect(Buffer.concat(pieces).equals(sent)).toBe(true);
+});
+
+test('Small pieces share a slab.', async () => {
+  const socket = await received(async (server) => {
+    for (let sent = 0; sent < 20; sent++) {
+      server.write(Buffer.alloc(100, sent));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    server.end();
+  });
+  const pieces: Buffer[] = [];
+  for await (const piece of socket) pieces.push(piece);
+  expect(pieces.length).toBeGreaterThan(1);
+  expect(new Set(pieces.map((piece) => piece.buffer)).size).toBe(1);
+  expect(
+    Buffer.concat(pieces).equals(Buffer.concat(Array.from({ length: 20 }, (_, at) => Buffer.alloc(100, at)))),
+  ).toBe(true);
+});
