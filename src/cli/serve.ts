@@ -6,6 +6,7 @@ import { randomKey } from '../service/http/api-key.ts';
 import type { LogRecord } from '../service/http/log.ts';
 import { type Service, startService } from '../service/service.ts';
 import { isLoopback } from '../settings/nearby.ts';
+import { leaveYoungSpaceSmall } from '../v8-flags.ts';
 import type { Context } from './commands.ts';
 import { logLine } from './log-line.ts';
 import type { Notices } from './notices.ts';
@@ -26,6 +27,7 @@ export async function run({ argv, host, notices, signal }: Context): Promise<num
   notices.json = options.json;
   if (options.apiKey) notices.hide(options.apiKey);
   const apiKey = options.apiKey === undefined ? randomKey() : options.apiKey;
+  leaveYoungSpaceSmall();
   const { createEngine } = await import('../service/engine/create.ts');
   const { workers, maxQueue } = options;
   const engine = await createEngine({
