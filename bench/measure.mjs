@@ -8,7 +8,11 @@ export const median = (values) => [...values].sort((a, b) => a - b)[values.lengt
 export function run([command, ...args], { env, onData, watchMemory = false } = {}) {
   return new Promise((resolve, reject) => {
     const begun = performance.now();
-    const child = spawn(command, args, { env, stdio: ['ignore', onData ? 'pipe' : 'ignore', 'inherit'] });
+    const child = spawn(command, args, {
+      env,
+      cwd: env?.HOME,
+      stdio: ['ignore', onData ? 'pipe' : 'ignore', 'inherit'],
+    });
     let peak = 0;
     // Only where it is asked for: looking costs time that the command would be blamed for.
     const timer = watchMemory && setInterval(() => (peak = Math.max(peak, peakOf(child.pid))), 5);

@@ -87,11 +87,20 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Spares the parser the many manifests that say nothing to us. */
+/** Spares the parsers the many manifests that say nothing to us. One that is broken is theirs to tell of. */
 function mentionsTts(path: string): boolean {
   try {
-    return readFileSync(path, 'utf8').includes('"tts"');
+    const text = readFileSync(path, 'utf8');
+    return text.includes('"tts"') && hasSettings(text);
   } catch (cause) {
     throw new TtsError(`cannot read ${path}`, { exitCode: ExitCode.usage, cause });
+  }
+}
+
+function hasSettings(manifest: string): boolean {
+  try {
+    return Object.hasOwn(JSON.parse(manifest), 'tts');
+  } catch {
+    return true;
   }
 }
