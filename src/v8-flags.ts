@@ -1,5 +1,4 @@
 import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 /** V8's own budget, in about as many bytes executed, before it optimises a WebAssembly function. */
 const USUAL = 1_800_000;
@@ -22,27 +21,6 @@ export function leaveUnoptimised(): void {
  */
 export function leaveYoungSpaceSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
-}
-
-type Collect = (options: { readonly type: 'minor' }) => void;
-
-let collect: Collect | undefined;
-
-/**
- * Has V8 let go of young objects now. By itself it does so when they fill their space, and does not count what they
- * hold outside of it: of a long body, up to 64 MB of buffers that nobody needs any more.
- */
-export function collectYoung(): void {
-  collect ??= collector();
-  collect({ type: 'minor' });
-}
-
-/** V8 shows it to programs only where a flag says so, which is left as it was: kept code depends on it. */
-function collector(): Collect {
-  setFlagsFromString('--expose-gc');
-  const found = runInNewContext('typeof gc === "function" ? gc : undefined') as Collect | undefined;
-  setFlagsFromString('--no-expose-gc');
-  return found ?? (() => {});
 }
 
 /** Compiles a module that is to be optimised where it runs often, whatever holds for others. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { releasing } from '../audio/passing.ts';
-import { collectYoung } from '../v8-flags.ts';
+import { countReceived } from './collect.ts';
 import { SilenceWatch } from './silence.ts';
 
 /** What came back: the body may be iterated once, and leaving it early ends the request. */
@@ -20,8 +20,6 @@ export interface Line {
 
 /** Above this many bytes waiting for their reader, the socket is read no further. */
 const HIGH_WATER = 1 << 20;
-/** After so many bytes, the memory that they took is asked back: a fraction of a millisecond each time. */
-const COLLECT_BYTES = 1 << 24;
 
 /**
  * One request as undici's dispatcher sees it. Its own queue, instead of a stream, because pausing at every piece makes
@@ -34,7 +32,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #queue: Buffer[] = [];
   #queued = 0;
-  #uncollected = 0;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #wake = () => {};
@@ -69,7 +66,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     this.#queue.push(piece);
     this.#queued += piece.length;
-    this.#count(piece.length);
+    countReceived(piece.length);
     if (this.#queued >= HIGH_WATER) {
       controller.pause();
       // Of a paused socket nothing is heard because nobody listens: that is no silence of the service.
@@ -78,14 +75,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#silence.hear();
     }
     this.#wake();
-  }
-
-  /** Short answers leave it to V8. */
-  #count(bytes: number): void {
-    this.#uncollected += bytes;
-    if (this.#uncollected < COLLECT_BYTES) return;
-    this.#uncollected = 0;
-    collectYoung();
   }
 
   /** undici takes a reset for the end of a body that ends with its connection; it is none. */
