@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { ExitCode, TtsError } from './error.ts';
 
@@ -29,6 +29,8 @@ export interface Host {
   readonly home: string;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
+  /** The name of the machine; a container has one of its own. */
+  readonly machine: string;
   /** The user's number; `undefined` where users have none (Windows). */
   readonly uid: number | undefined;
   /** Version and architecture of what runs the program: `v20.19.0-x64`. */
@@ -56,6 +58,9 @@ export function hostOf(process: NodeJS.Process): Host {
     },
     platform: process.platform,
     pid: process.pid,
+    get machine() {
+      return hostname();
+    },
     uid: process.getuid?.(),
     runtime: `${process.version}-${process.arch}`,
     isRunning: (pid) => isRunning(process, pid),

@@ -37,7 +37,7 @@ export async function openSink(
     const old = lookAt(path, output);
     if (old?.isFIFO()) return pipeSink(await openPipe(path, signal), output);
     if (old && !old.isFile() && !old.isDirectory()) return deviceSink(openSync(path, 'w'), output);
-    return fileSink({ name: output, path, old, clobber, pid: host.pid, isRunning: host.isRunning });
+    return fileSink({ name: output, path, old, clobber, run: host });
   } catch (error) {
     throw unwritable(output, error);
   }

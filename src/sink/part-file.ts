@@ -6,8 +6,6 @@ import {
   fsync,
   linkSync,
   lstatSync,
-  openSync,
-  readdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -15,15 +13,13 @@ import {
   type Stats,
   statSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ExitCode, TtsError } from '../error.ts';
+import { createPart, type Part, type Run, removeLeftovers } from './part.ts';
 import { unwritable } from './unwritable.ts';
 
 const sync = promisify(fsync);
-
-/** A part that nobody has written to for so long is nobody's. */
-const ABANDONED_AFTER_MS = 3_600_000;
 
 export interface FileOptions {
   /** As the user named it. */
@@ -33,14 +29,12 @@ export interface FileOptions {
   /** The file that is there now, which will be replaced. */
   readonly old: Stats | undefined;
   readonly clobber: boolean;
-  /** Tells the parts of runs at the same time apart. */
-  readonly pid: number;
-  readonly isRunning: (pid: number) => boolean;
+  readonly run: Run;
 }
 
 /**
- * A file that appears in one step: it is written as a neighbour, `NAME.PID.part`, which takes the name when all of it is
- * on the disk. Until then the old file stays as it is, whatever happens.
+ * A file that appears in one step: it is written as a neighbour (see {@link createPart}), which takes the name when all of it
+ * is on the disk. Until then the old file stays as it is, whatever happens.
  * @throws TtsError (output) when the file could not be written
  */
 export class PartFile {
@@ -84,12 +78,12 @@ export class PartFile {
   }
 
   #open(): Part {
-    const { name, old, clobber, pid, isRunning } = this.#options;
+    const { name, old, clobber, run } = this.#options;
     try {
       if (old) accessSync(this.#target, constants.W_OK);
       if (old && !clobber) throw exists(name);
-      removeLeftovers(this.#target, (other) => other !== pid && isRunning(other));
-      return createPart(this.#target, pid);
+      removeLeftovers(this.#target, run);
+      return createPart(this.#target, run);
     } catch (error) {
       throw unwritable(name, error);
     }
@@ -119,42 +113,6 @@ function linkAs(part: string, target: string): void {
     return;
   }
   rmSync(part);
-}
-
-interface Part {
-  readonly fd: number;
-  readonly path: string;
-}
-
-/** Runs in containers may have the same number, and share a folder. */
-function createPart(target: string, pid: number): Part {
-  for (let number = 0; ; number += 1) {
-    const path = `${target}.${pid}${number > 0 ? `-${number}` : ''}.part`;
-    try {
-      return { fd: openSync(path, 'wx+'), path };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-  }
-}
-
-/** A run that was killed could not tidy up: what it left is removed by a later one for the same file. */
-function removeLeftovers(target: string, isRunning: (pid: number) => boolean): void {
-  const prefix = `${basename(target)}.`;
-  for (const name of readdirSync(dirname(target))) {
-    const pid = name.startsWith(prefix)
-      ? /^(\d+)(?:-\d+)?\.part$/.exec(name.slice(prefix.length))?.[1]
-      : undefined;
-    if (pid === undefined || isRunning(Number(pid))) continue;
-    const path = join(dirname(target), name);
-    if (isAbandoned(path)) rmSync(path, { force: true });
-  }
-}
-
-/** The folder may be shared with machines whose processes cannot be seen from here. */
-function isAbandoned(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_AFTER_MS;
 }
 
 function exists(name: string): TtsError {

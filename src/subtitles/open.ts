@@ -3,6 +3,7 @@ import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { lookAt } from '../sink/open.ts';
+import type { Run } from '../sink/part.ts';
 import { PartFile } from '../sink/part-file.ts';
 import { unwritable } from '../sink/unwritable.ts';
 import { styleOf } from './style.ts';
@@ -16,7 +17,7 @@ type Asked = Pick<Settings, 'subtitles' | 'callbackUrl' | 'clobber' | 'paragraph
  */
 export function openSubtitles(
   { subtitles, callbackUrl, clobber, paragraphPause }: Asked,
-  host: Pick<Host, 'cwd' | 'pid' | 'isRunning'>,
+  host: Pick<Host, 'cwd'> & Run,
 ): Subtitles | undefined {
   if (!subtitles) return undefined;
   const name = subtitles.value;
@@ -31,10 +32,7 @@ export function openSubtitles(
   const path = resolve(host.cwd, name);
   try {
     const old = lookAt(path, name);
-    const file = new PartFile({
-      ...{ name, path, old, clobber: clobber.value, pid: host.pid },
-      isRunning: (pid) => host.isRunning(pid),
-    });
+    const file = new PartFile({ name, path, old, clobber: clobber.value, run: host });
     return new Subtitles({ file, name, style, paragraphPause: paragraphPause.value });
   } catch (error) {
     throw unwritable(name, error);

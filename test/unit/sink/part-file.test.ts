@@ -10,7 +10,13 @@ it('Two runs of the same number, in containers that share a folder, do not touch
   const path = join(folder, 'out.wav');
   const { signal } = new AbortController();
   const open = () =>
-    new PartFile({ name: path, path, old: undefined, clobber: true, pid: 1, isRunning: () => false });
+    new PartFile({
+      name: path,
+      path,
+      old: undefined,
+      clobber: true,
+      run: { pid: 1, machine: 'box', isRunning: () => false },
+    });
   const [first, second] = [open(), open()];
   writeSync(first.fd, 'first');
   writeSync(second.fd, 'second');
