@@ -1,10 +1,7 @@
-import { beforeNumber, neverLast, openers, ordinalContext, sometimesLast } from './abbreviations.ts';
-import { extender } from './extender.ts';
 import { segmenterOf } from './intl.ts';
 import { lineBorders } from './lines.ts';
+import { endsLikeSentence, isSentenceBorder } from './sentence-border.ts';
 
-/** How far the rules look to both sides of a border, in UTF-16 units. */
-const sight = 80;
 /**
  * Intl.Segmenter takes time in proportion to the text times its segments (V8 12 and before: 14 s for 600,000
  * characters), so it is shown a window at a time.
@@ -13,15 +10,13 @@ const window = 1024;
 
 const segmenter = segmenterOf('sentence');
 const word = /[\p{L}\p{N}]/u;
-const closers = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
 /**
  * Cuts a paragraph into sentences without loss: the pieces joined are the paragraph, and the white space between
  * two sentences belongs to the first. Single line breaks are white space, unless they set off a heading or the
  * items of a list (see {@link lineBorders}). Pieces without a letter or digit ("* * *", "!!!") stay with a neighbour.
  *
- * The base is Unicode UAX #29; its borders are taken back after abbreviations, initials and ordinals, inside of
- * addresses, and between direct speech and its "he said".
+ * The base is Unicode UAX #29, of whose borders {@link isSentenceBorder} takes some back.
  */
 export function sentences(paragraph: string): string[] {
   const pieces: string[] = [];
@@ -56,12 +51,6 @@ export function completeLength(text: string, isQuiet: boolean): number {
   return complete;
 }
 
-const terminated = new RegExp(`[\\p{Sentence_Terminal}…]${closers}*$`, 'u');
-
-function endsLikeSentence(sentence: string): boolean {
-  return terminated.test(sentence) && !neverLast.has(lastToken(`${sentence.slice(-sight)} `) ?? '');
-}
-
 /** The ends of all sentences, as offsets in UTF-16 units; the last is the end of the text. */
 function* borders(text: string): Generator<number> {
   const plain = sameLengthPlain(text);
@@ -69,7 +58,7 @@ function* borders(text: string): Generator<number> {
   for (const end of [...lineBorders(text), text.length]) {
     for (const border of rawBorders(plain.slice(start, end))) {
       const at = beforeOpeningBrackets(plain, start + border);
-      if (at > start && isBorder(plain, at, start)) yield at;
+      if (at > start && isSentenceBorder(plain, at, start)) yield at;
     }
     if (end > start) yield end;
     start = end;
@@ -106,51 +95,4 @@ function* rawBorders(text: string): Generator<number> {
 function beforeOpeningBrackets(text: string, border: number): number {
   const brackets = /[\p{Ps}\p{Pi}]{1,9}$/u.exec(text.slice(Math.max(0, border - 9), border));
   return border - (brackets?.[0].length ?? 0);
-}
-
-function isBorder(text: string, at: number, start: number): boolean {
-  const before = text.slice(Math.max(start, at - sight), at);
-  const after = text.slice(at, at + sight);
-  if (insideCluster.test(after)) return false;
-  if (!/\s$/u.test(before)) return endsWithoutSpace.test(before);
-  return !(isListNumber(text, at, start) || isAbbreviation(before, after) || isSpeechGoingOn(before, after));
-}
-
-const insideCluster = new RegExp(`^${extender}`, 'u');
-/** Only scripts that set no space after a sentence end one there: "。" does, the full stop in "example.com" does not. */
-const endsWithoutSpace = new RegExp(`[^\\p{ASCII}\\s…]${closers}*$`, 'u');
-
-/** "1." at the start of a line belongs to what it counts. */
-function isListNumber(text: string, at: number, start: number): boolean {
-  return at - start < 12 && /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s+$/iu.test(text.slice(start, at));
-}
-
-function isAbbreviation(before: string, after: string): boolean {
-  const token = lastToken(before);
-  if (token === undefined) return false;
-  if (neverLast.has(token)) return true;
-  if (/^\p{N}/u.test(after)) return beforeNumber.has(token);
-  if (ordinalContext.test(before)) return true;
-  if (/^\p{L}$/u.test(token) && /^\p{L}\./u.test(after)) return true;
-  return (isLetters.test(before) || sometimesLast.has(token)) && !startsSentence(after);
-}
-
-/** The word before a full stop and white space, in lower case. */
-function lastToken(before: string): string | undefined {
-  return /([^\s("'“‘«[\-–—/]+)\.\s+$/u.exec(before)?.[1]?.toLowerCase();
-}
-
-/** "J. ", "U.S. ", "z. B. " */
-const isLetters = /(?:^|[^\p{L}\p{M}\p{N}.])(?:[\p{Lu}\p{Lo}]\p{M}*|(?:\p{L}\.)+\p{L}|\p{L}\.\s\p{L})\.\s+$/u;
-
-function startsSentence(after: string): boolean {
-  const first = /^["'“‘«(]*(\p{Lu}\p{L}*)(?=[\s,’'])/u.exec(after)?.[1];
-  return first !== undefined && openers.has(first.toLowerCase());
-}
-
-const endsSpeech = new RegExp(`${closers}\\s+$`, 'u');
-
-/** "What?" he asked. — Стой! — крикнул он. */
-function isSpeechGoingOn(before: string, after: string): boolean {
-  return /^[-–—]\s+\p{Ll}/u.test(after) || (/^\p{Ll}/u.test(after) && endsSpeech.test(before));
 }

@@ -1,0 +1,66 @@
+import { beforeNumber, neverLast, openers, ordinalContext, sometimesLast } from './abbreviations.ts';
+import { extender } from './extender.ts';
+
+/** How far the rules look to both sides of a border, in UTF-16 units. */
+const sight = 80;
+const closers = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
+
+/**
+ * Whether a sentence ends at a border that the Unicode rules found: not after abbreviations, initials, ordinals and
+ * the numbers of a list, nor inside of addresses, nor between direct speech and its "he said".
+ * @param text with spaces for its line breaks
+ * @param start where the line begins that the border is in; wrapped lines are one
+ */
+export function isSentenceBorder(text: string, at: number, start: number): boolean {
+  const before = text.slice(Math.max(start, at - sight), at);
+  const after = text.slice(at, at + sight);
+  if (insideCluster.test(after)) return false;
+  if (!/\s$/u.test(before)) return endsWithoutSpace.test(before);
+  return !(isListNumber(text, at, start) || isAbbreviation(before, after) || isSpeechGoingOn(before, after));
+}
+
+const insideCluster = new RegExp(`^${extender}`, 'u');
+/** Only scripts that set no space after a sentence end one there: "。" does, the full stop in "example.com" does not. */
+const endsWithoutSpace = new RegExp(`[^\\p{ASCII}\\s…]${closers}*$`, 'u');
+
+/** "1." at the start of a line belongs to what it counts. */
+function isListNumber(text: string, at: number, start: number): boolean {
+  return at - start < 12 && /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s+$/iu.test(text.slice(start, at));
+}
+
+function isAbbreviation(before: string, after: string): boolean {
+  const token = lastToken(before);
+  if (token === undefined) return false;
+  if (neverLast.has(token)) return true;
+  if (/^\p{N}/u.test(after)) return beforeNumber.has(token);
+  if (ordinalContext.test(before)) return true;
+  if (/^\p{L}$/u.test(token) && /^\p{L}\./u.test(after)) return true;
+  return (isLetters.test(before) || sometimesLast.has(token)) && !startsSentence(after);
+}
+
+/** The word before a full stop and white space, in lower case. */
+function lastToken(before: string): string | undefined {
+  return /([^\s("'“‘«[\-–—/]+)\.\s+$/u.exec(before)?.[1]?.toLowerCase();
+}
+
+/** "J. ", "U.S. ", "z. B. " */
+const isLetters = /(?:^|[^\p{L}\p{M}\p{N}.])(?:[\p{Lu}\p{Lo}]\p{M}*|(?:\p{L}\.)+\p{L}|\p{L}\.\s\p{L})\.\s+$/u;
+
+function startsSentence(after: string): boolean {
+  const first = /^["'“‘«(]*(\p{Lu}\p{L}*)(?=[\s,’'])/u.exec(after)?.[1];
+  return first !== undefined && openers.has(first.toLowerCase());
+}
+
+const endsSpeech = new RegExp(`${closers}\\s+$`, 'u');
+
+/** "What?" he asked. — Стой! — крикнул он. */
+function isSpeechGoingOn(before: string, after: string): boolean {
+  return /^[-–—]\s+\p{Ll}/u.test(after) || (/^\p{Ll}/u.test(after) && endsSpeech.test(before));
+}
+
+const terminated = new RegExp(`[\\p{Sentence_Terminal}…]${closers}*$`, 'u');
+
+/** Whether a text ends with the end of a sentence, as far as can be told without the text that follows. */
+export function endsLikeSentence(sentence: string): boolean {
+  return terminated.test(sentence) && !neverLast.has(lastToken(`${sentence.slice(-sight)} `) ?? '');
+}
