@@ -1,5 +1,6 @@
 import { Refusal } from '../refusal.ts';
 import type { Lane } from './lane.ts';
+import { type Line, type Ticket, Turns } from './turns.ts';
 
 /** Segments of one utterance that are made before its reader asks for them. This bounds the memory of a slow reader. */
 const LOOK_AHEAD = 3;
@@ -14,19 +15,6 @@ export interface QueueLimits {
   readonly maxQueue: number;
 }
 
-interface Ticket<Job> {
-  readonly job: Job;
-  resolve(samples: Int16Array): void;
-  reject(reason: unknown): void;
-}
-
-/** A list of jobs whose results are wanted in order. */
-interface Line<Job> {
-  readonly signal: AbortSignal;
-  /** Jobs that no lane has taken yet. */
-  readonly tickets: Ticket<Job>[];
-}
-
 /**
  * Shares lanes among utterances fairly: the utterances take turns, a segment each, so that a long text holds nobody up
  * for longer than one segment of it takes.
@@ -35,10 +23,7 @@ export class FairQueue<Job> {
   readonly #lanes: readonly Lane<Job>[];
   readonly #free: Lane<Job>[];
   readonly #maxWaiting: number;
-  /** Lines that have a ticket, the next one first. */
-  readonly #turns: Line<Job>[] = [];
-  /** Lines that no lane has worked for. */
-  readonly #waiting = new Set<Line<Job>>();
+  readonly #turns = new Turns<Job>();
   /** What ends each utterance that is under way. */
   readonly #open = new Set<AbortController>();
 
@@ -56,7 +41,7 @@ export class FairQueue<Job> {
 
   /** Utterances that wait for their first turn. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#turns.waiting;
   }
 
   async prepare(): Promise<void> {
@@ -80,7 +65,7 @@ export class FairQueue<Job> {
     this.#open.add(leaving);
     const leave = () => leaving.abort(signal.reason);
     signal.addEventListener('abort', leave);
-    line.signal.addEventListener('abort', () => this.#cancel(line));
+    line.signal.addEventListener('abort', () => this.#turns.leave(line));
     const results: Promise<Int16Array>[] = [];
     try {
       for await (const job of jobs) {
@@ -106,35 +91,23 @@ export class FairQueue<Job> {
     if (this.waiting >= this.#maxWaiting + this.#free.length) {
       throw new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: RETRY_AFTER });
     }
-    this.#waiting.add(line);
+    this.#turns.enter(line);
   }
 
   #submit(line: Line<Job>, job: Job): Promise<Int16Array> {
     const result = new Promise<Int16Array>((resolve, reject) => {
-      line.tickets.push({ job, resolve, reject });
+      this.#turns.add(line, { job, resolve, reject });
     });
     result.catch(() => {}); // a reader that left does not look at the rest
-    if (!this.#turns.includes(line)) this.#turns.push(line);
     this.#dispatch();
     return result;
   }
 
-  #cancel(line: Line<Job>): void {
-    this.#waiting.delete(line);
-    const turn = this.#turns.indexOf(line);
-    if (turn >= 0) this.#turns.splice(turn, 1);
-    for (const { reject } of line.tickets.splice(0)) reject(line.signal.reason);
-  }
-
   #dispatch(): void {
     while (this.#free.length > 0) {
-      const line = this.#turns.shift();
-      const ticket = line?.tickets.shift();
-      if (!line || !ticket) return;
-      if (line.tickets.length > 0) this.#turns.push(line);
-      this.#waiting.delete(line);
-      const lane = this.#take();
-      void this.#work(lane, ticket, line.signal);
+      const turn = this.#turns.next();
+      if (!turn) return;
+      void this.#work(this.#take(), turn.ticket, turn.signal);
     }
   }
 
