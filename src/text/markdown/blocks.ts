@@ -1,6 +1,8 @@
 import type { Token } from 'markdown-it';
+import { spokenCode } from './code-block.ts';
 import { spokenInline } from './inline.ts';
-import { deepestNesting, MarkdownDocument } from './parser.ts';
+import { spokenMarker } from './marker.ts';
+import { MarkdownDocument } from './parser.ts';
 import { withFullStop } from './sentence-end.ts';
 import type { MarkdownOptions } from './spoken.ts';
 import { TableReader } from './table.ts';
@@ -22,13 +24,9 @@ interface Block {
   readonly isTight: boolean;
 }
 
-const outerMarks = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
-
 type Rule = (token: Token, at: number) => string | undefined;
 
 class BlockReader {
-  readonly #source: string;
-  #lines: readonly string[] | undefined;
   readonly #document: MarkdownDocument;
   readonly #code: MarkdownOptions['code'];
   #lists = 0;
@@ -42,7 +40,6 @@ class BlockReader {
   #endsLikeSentence = false;
 
   constructor(source: string, code: MarkdownOptions['code']) {
-    this.#source = source;
     this.#document = new MarkdownDocument(source);
     this.#code = code;
   }
@@ -86,7 +83,8 @@ class BlockReader {
   }
 
   #inline(content: string, at: number): string | undefined {
-    const text = this.#spoken(this.#withoutMarker(content, at));
+    const container = this.#document.blocks[at - 2]?.type;
+    const text = this.#spoken(spokenMarker(content, container));
     if (!this.#table) return this.#endsLikeSentence ? withFullStop(text) : text;
     this.#table.cell(text);
     return undefined;
@@ -96,23 +94,9 @@ class BlockReader {
     return spokenInline(this.#document.inline(markdown));
   }
 
-  /** The box of a task is silent; the kind of an alert ("[!NOTE]") is its first word. */
-  #withoutMarker(content: string, at: number): string {
-    const container = this.#document.blocks[at - 2]?.type;
-    if (container === 'list_item_open') return content.replace(/^\[[ xX]\]\s+/u, '');
-    if (container !== 'blockquote_open') return content;
-    return content.replace(
-      /^\[!(\p{L})(\p{L}{0,20})\]\s*/u,
-      (_, first, rest) => `${first.toUpperCase()}${rest.toLowerCase()}: `,
-    );
-  }
-
   #codeBlock(content: string, info: string): string {
     this.#startBlock(true);
-    if (this.#code === 'skip') return '';
-    if (this.#code === 'read') return content.trim();
-    const language = /^[\p{L}\p{N}][\p{L}\p{N}+#.-]{0,30}/u.exec(info.trim())?.[0];
-    return language ? `Code in ${language} omitted.` : 'Code omitted.';
+    return spokenCode(content, info, this.#code);
   }
 
   #enterList(): undefined {
@@ -149,12 +133,11 @@ class BlockReader {
     return text;
   }
 
-  /** What the parser left out is spoken too, without its outer marks. */
-  #tooDeep({ type, level, map }: Token): string {
-    if (!map || level < deepestNesting - 1 || !/^(?:blockquote|list_item)_open$/u.test(type)) return '';
-    this.#lines ??= this.#source.split(/\r\n?|\n/u);
-    const lines = this.#lines.slice(...map).map((line) => line.replace(outerMarks, ''));
+  /** What the parser left out is spoken too. */
+  #tooDeep(token: Token): string {
+    const text = this.#document.leftOut(token);
+    if (text === undefined) return '';
     this.#startBlock(true);
-    return this.#spoken(lines.join('\n'));
+    return this.#spoken(text);
   }
 }

@@ -2,7 +2,8 @@ import MarkdownIt, { type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
 
 /** Quotes and items nested deeper than this come as an opening and a closing token with nothing between them. */
-export const deepestNesting = 100;
+const deepestNesting = 100;
+const outerMarks = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
 /**
  * CommonMark, tables, strikethrough, bare URLs and footnotes. Only blocks are parsed at once; their text is parsed when
@@ -12,8 +13,11 @@ export class MarkdownDocument {
   readonly #parser = new MarkdownIt({ html: true, linkify: true, maxNesting: deepestNesting });
   readonly #environment = {};
   readonly blocks: readonly Token[];
+  readonly #source: string;
+  #lines: readonly string[] | undefined;
 
   constructor(source: string) {
+    this.#source = source;
     this.#parser.use(footnotes).disable('footnote_inline');
     this.#parser.core.ruler.enableOnly(['normalize', 'block']);
     this.blocks = this.#parser.parse(source, this.#environment);
@@ -23,5 +27,14 @@ export class MarkdownDocument {
     const tokens: Token[] = [];
     this.#parser.inline.parse(text, this.#parser, this.#environment, tokens);
     return tokens;
+  }
+
+  /** What stands in a quote or item that is nested too deep to be parsed, without the marks at the start of its lines. */
+  leftOut({ type, level, map }: Token): string | undefined {
+    if (!map || level < deepestNesting - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
+      return undefined;
+    this.#lines ??= this.#source.split(/\r\n?|\n/u);
+    const lines = this.#lines.slice(...map).map((line) => line.replace(outerMarks, ''));
+    return lines.join('\n');
   }
 }
