@@ -1,15 +1,15 @@
 import { countCodePoints, isHighSurrogate } from './code-points.ts';
 import { pack, type Room } from './pack.ts';
-import { countLineBreaks, leadingSpace, secondParagraph } from './paragraphs.ts';
+import { leadingSpace, secondParagraph } from './paragraphs.ts';
+import { Place } from './place.ts';
 import type { Segment, SegmentOptions } from './segment.ts';
 import { completeLength } from './sentences.ts';
+import { targets } from './target.ts';
 
 /** A paragraph longer than this is cut a window at a time, in UTF-16 units. */
 const smallestWindow = 16_384;
 /** With this many segments in a window, holding back the last one costs little. */
 const segmentsInWindow = 8;
-/** The second segment of a text that should sound at once, in code points; each next one is twice as long. */
-const firstStep = 250;
 
 /**
  * Cuts text that comes in pieces. Without `flush`, the segments are a function of the whole text, not of its
@@ -20,10 +20,8 @@ export class Segmenter {
   readonly #window: number;
   /** What is not yet given out; it starts where the last segment ended. */
   #text = '';
-  /** The line of the input on which that starts. */
-  #line = 1;
-  /** Line breaks between the last segment and that: two of them are a paragraph border. */
-  #lineBreaks = 2;
+  /** Where in the input that is. */
+  readonly #place = new Place();
   #paragraph = -1;
   #numberInParagraph = 0;
   #index = 0;
@@ -109,7 +107,7 @@ export class Segmenter {
   }
 
   #pack(text: string): Generator<string> {
-    if (this.#lineBreaks >= 2) {
+    if (this.#place.startsParagraph) {
       this.#paragraph += 1;
       this.#numberInParagraph = 0;
     }
@@ -123,7 +121,7 @@ export class Segmenter {
     const text = piece.slice(space).trimEnd();
     const segment = {
       text,
-      line: this.#line,
+      line: this.#place.line,
       startsParagraph: this.#numberInParagraph === 0,
       index: this.#index,
     };
@@ -142,24 +140,7 @@ export class Segmenter {
   }
 
   #consume(start: string): void {
-    if (start === '') return;
-    const text = start.trimEnd();
-    const lineBreaksBehind = countLineBreaks(start.slice(text.length));
-    this.#lineBreaks = text === '' ? this.#lineBreaks + lineBreaksBehind : lineBreaksBehind;
-    this.#line += countLineBreaks(start);
+    this.#place.pass(start);
     this.#text = this.#text.slice(start.length);
   }
 }
-
-/**
- * How many code points of whole sentences go into a segment, by the number of its paragraph and its own in there;
- * never by what came before, so that an edit changes the segments of its paragraph only.
- */
-const targets: Record<SegmentOptions['pace'], (paragraph: number) => Room['target']> = {
-  full: () => () => Number.POSITIVE_INFINITY,
-  ramp: (paragraph) => (number) => {
-    const step = paragraph + number;
-    return step === 0 ? 0 : firstStep * 2 ** (step - 1);
-  },
-  sentence: () => () => 0,
-};
