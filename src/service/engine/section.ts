@@ -1,6 +1,6 @@
 import type { Speaker, Utterance } from '../engine.ts';
 import type { FairQueue } from './fair-queue.ts';
-import type { Recipe } from './jobs.ts';
+import { jobs, type Recipe } from './jobs.ts';
 
 /** The speakers of one kind of program, and how they are made to speak. */
 export interface Section {
@@ -21,10 +21,7 @@ export function createSection<Job>(
     get queued() {
       return queue.waiting;
     },
-    async *speak(utterance, signal) {
-      const { jobs } = await import('./jobs.ts'); // Intl.Segmenter takes 8 ms to load: the first worker starts meanwhile
-      yield* queue.run(jobs(utterance, recipe(utterance)), signal);
-    },
+    speak: (utterance, signal) => queue.run(jobs(utterance, recipe(utterance)), signal),
     close: () => queue.close(),
   };
 }
