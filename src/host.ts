@@ -1,6 +1,6 @@
 import { homedir, hostname } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
-import { ExitCode, TtsError } from './error.ts';
+import { usageError } from './error.ts';
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
@@ -84,11 +84,7 @@ function workingFolder(process: NodeJS.Process): string {
   try {
     return process.cwd();
   } catch (cause) {
-    throw new TtsError('the working folder is gone', {
-      exitCode: ExitCode.usage,
-      hint: 'change to a folder that exists',
-      cause,
-    });
+    throw usageError('the working folder is gone', 'change to a folder that exists', cause);
   }
 }
 

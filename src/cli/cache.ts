@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { clearCache, type Found, measureCache } from '../cache/inspect.ts';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode, TtsError, usageError } from '../error.ts';
 import { segmentFolder } from '../settings/folders.ts';
 import { nearestName } from '../settings/nearest.ts';
 import { parse } from './command-line.ts';
@@ -45,10 +45,10 @@ function isClear(words: readonly string[]): boolean {
   if (first === 'clear' && second === undefined) return true;
   const wrong = first === 'clear' ? second : first;
   const near = nearestName(String(wrong), ['clear']);
-  throw new TtsError(`tts cache does not know "${wrong}"`, {
-    exitCode: ExitCode.usage,
-    hint: `${near ? `did you mean ${near}?` : 'there is tts cache, and tts cache clear'} To speak the words: tts speak cache ...`,
-  });
+  throw usageError(
+    `tts cache does not know "${wrong}"`,
+    `${near ? `did you mean ${near}?` : 'there is tts cache, and tts cache clear'} To speak the words: tts speak cache ...`,
+  );
 }
 
 function inJson(folder: string, { entries, bytes }: Found, cleared: boolean): string {

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { ExitCode, TtsError } from '../error.ts';
+import { type TtsError, usageError } from '../error.ts';
 import { type Name, type Rule, rules } from '../settings/rules.ts';
 
 export interface CommandLine {
@@ -66,7 +66,7 @@ export function parse(command: Command, argv: readonly string[]): Command {
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
     if (mistyped === undefined) throw usage(error);
     parse(command, [mistyped]);
-    throw new TtsError(`${mistyped} takes no value`, { exitCode: ExitCode.usage, hint: 'see tts --help' });
+    throw usageError(`${mistyped} takes no value`, 'see tts --help');
   }
 }
 
@@ -78,5 +78,5 @@ function usage({ message, code }: CommanderError): TtsError {
     code === 'commander.unknownOption'
       ? `${meant}${suggestion === undefined ? ';' : ''} to speak it, put -- in front of the text`
       : meant;
-  return new TtsError(what, { exitCode: ExitCode.usage, hint });
+  return usageError(what, hint);
 }

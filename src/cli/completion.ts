@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode, usageError } from '../error.ts';
 import { nearestName } from '../settings/nearest.ts';
 import type { Context } from './commands.ts';
 import { readSubcommand, subcommand } from './subcommand.ts';
@@ -15,10 +15,10 @@ export async function run(context: Context): Promise<number> {
   const script = scripts.get(shell);
   if (!script) {
     const nearest = nearestName(shell, [...scripts.keys()]);
-    throw new TtsError(shell ? `there is no completion for "${shell}"` : 'for which shell?', {
-      exitCode: ExitCode.usage,
-      hint: nearest ? `did you mean ${nearest}?` : `there are: ${[...scripts.keys()].join(', ')}`,
-    });
+    throw usageError(
+      shell ? `there is no completion for "${shell}"` : 'for which shell?',
+      nearest ? `did you mean ${nearest}?` : `there are: ${[...scripts.keys()].join(', ')}`,
+    );
   }
   tell(context.host.stdout, script(catalog()));
   return ExitCode.ok;

@@ -1,8 +1,9 @@
 import { segmentKey } from '../cache/key.ts';
 import type { Store } from '../cache/store.ts';
 import { requestBody } from '../client/body.ts';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode } from '../error.ts';
 import { isLiveOutput, isStdout } from '../sink/open.ts';
+import { blankText } from '../text/blank.ts';
 import { countCodePoints } from '../text/code-points.ts';
 import type { Segment } from '../text/segment.ts';
 import { openSegments } from './caching.ts';
@@ -33,8 +34,7 @@ export async function dryRun(task: Task, context: Context): Promise<number> {
     await count.add(segment);
     if (settings.verbose.value && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, voice));
   }
-  if (count.segments === 0)
-    throw new TtsError('nothing to say', { exitCode: ExitCode.usage, hint: 'the text is blank' });
+  if (count.segments === 0) throw blankText();
   const price = settings.pricePer1000Chars?.value;
   const cost = { ...count.result, ...(price !== undefined && { price: count.priceAt(price) }) };
   const text = settings.json.value

@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { usageError } from '../error.ts';
 import { type Context, commandOf } from './commands.ts';
 import { help } from './help.ts';
 
@@ -8,8 +8,8 @@ export async function run(context: Context): Promise<number> {
   if (name === undefined || name.startsWith('-')) return help({ host: context.host, named: false });
   const { run, named } = await commandOf({ ...context.host, argv: [name] });
   if (named && more.length === 0) return run({ ...context, argv: ['--help'], named });
-  throw new TtsError(`tts help does not know "${named ? more[0] : name}"`, {
-    exitCode: ExitCode.usage,
-    hint: 'see tts help; to speak the words: tts speak help ...',
-  });
+  throw usageError(
+    `tts help does not know "${named ? more[0] : name}"`,
+    'see tts help; to speak the words: tts speak help ...',
+  );
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { checkedKey } from '../settings/key.ts';
 import { outranks } from '../settings/origin.ts';
@@ -25,7 +25,7 @@ export async function run(context: Context): Promise<number> {
   const typed = host.stdin.isTTY
     ? await askSecret(`Key for ${base.href} (it is not shown): `, host, signal)
     : await readAll(host, signal);
-  if (typed.trim() === '') throw new TtsError('no key was given', { exitCode: ExitCode.usage, hint: HOW });
+  if (typed.trim() === '') throw usageError('no key was given', HOW);
   notices.hide(typed.trim());
   const { value: key } = checkedKey({
     value: typed,
@@ -50,11 +50,7 @@ async function readAll({ stdin }: Host, signal: AbortSignal): Promise<string> {
   let text = '';
   for await (const piece of stdin.stream) {
     text += piece;
-    if (text.length > LONGEST_KEY)
-      throw new TtsError('what came from stdin is too long to be a key', {
-        exitCode: ExitCode.usage,
-        hint: HOW,
-      });
+    if (text.length > LONGEST_KEY) throw usageError('what came from stdin is too long to be a key', HOW);
   }
   return text;
 }

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import type { Engine } from '../service/engine.ts';
 import { randomKey } from '../service/http/api-key.ts';
@@ -93,11 +93,7 @@ function unusable(cause: unknown, host: string, port: number): unknown {
   const code = (cause as NodeJS.ErrnoException).code ?? '';
   const hint = hints[code];
   if (hint === undefined) return cause;
-  return new TtsError(`Cannot listen on ${host} port ${port} (${code})`, {
-    exitCode: ExitCode.usage,
-    hint,
-    cause,
-  });
+  return usageError(`Cannot listen on ${host} port ${port} (${code})`, hint, cause);
 }
 
 /** Tells people on stderr, and programs on stdout, where the service is. */

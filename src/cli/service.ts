@@ -1,5 +1,5 @@
 import type { ProxyRoute } from '../client/transport.ts';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { exposedFiles } from '../settings/exposed.ts';
 import type { ConfigFile } from '../settings/file.ts';
@@ -40,10 +40,10 @@ export function chooseService(
   if (key) notices.hide(key.value);
   if (!baseUrl) {
     if (!key) return undefined;
-    throw new TtsError(`there is a key (${key.origin.name}), but no base URL to use it with`, {
-      exitCode: ExitCode.usage,
-      hint: 'name the service with --base-url or TTS_BASE_URL; without the key the built-in one speaks',
-    });
+    throw usageError(
+      `there is a key (${key.origin.name}), but no base URL to use it with`,
+      'name the service with --base-url or TTS_BASE_URL; without the key the built-in one speaks',
+    );
   }
   if (!key)
     throw new TtsError(`no key for ${baseUrl.value.host}`, {

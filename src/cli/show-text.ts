@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode } from '../error.ts';
+import { blankText } from '../text/blank.ts';
 import { readInput } from '../text/input.ts';
 import type { Context } from './commands.ts';
 import type { Order } from './task.ts';
@@ -19,7 +20,7 @@ export async function showText(order: Order, { host, signal }: Context): Promise
     isBlank &&= piece.trim() === '';
     if (!stream.write(piece)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
   }
-  if (isBlank) throw new TtsError('nothing to say', { exitCode: ExitCode.usage, hint: 'the text is blank' });
+  if (isBlank) throw blankText();
   stream.write('\n');
   return ExitCode.ok;
 }

@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { type CommandLine, readCommandLine } from './command-line.ts';
 import type { Context } from './commands.ts';
@@ -24,15 +24,12 @@ function inputOf(
   { stdin }: Host,
 ): { words: readonly string[]; files: readonly string[] } | undefined {
   if (words.length > 0 && files.length > 0)
-    throw new TtsError('the text is given twice, by words and with -f', {
-      exitCode: ExitCode.usage,
-      hint: 'quote values with spaces, or leave one of the two out',
-    });
+    throw usageError(
+      'the text is given twice, by words and with -f',
+      'quote values with spaces, or leave one of the two out',
+    );
   if (files.filter((file) => file === '-').length > 1)
-    throw new TtsError('-f - is given twice', {
-      exitCode: ExitCode.usage,
-      hint: 'stdin can be read only once',
-    });
+    throw usageError('-f - is given twice', 'stdin can be read only once');
   if (words.length > 0 || files.length > 0) return { words, files };
   return stdin.isTTY ? undefined : { words, files: ['-'] };
 }

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ExitCode, TtsError } from '../error.ts';
+import { usageError } from '../error.ts';
 import { type Name, rules } from '../settings/rules.ts';
 import { addRules, type CommandLine, parse } from './command-line.ts';
 import type { Context } from './commands.ts';
@@ -32,8 +32,8 @@ export function readSubcommand(
   }
   const [excess] = command.args.slice(most);
   if (excess === undefined) return { flags, words: command.args };
-  throw new TtsError(`${command.name()} does not know "${excess}"`, {
-    exitCode: ExitCode.usage,
-    hint: `see ${command.name()} --help; to speak the words: ${command.name().replace('tts', 'tts speak')} ...`,
-  });
+  throw usageError(
+    `${command.name()} does not know "${excess}"`,
+    `see ${command.name()} --help; to speak the words: ${command.name().replace('tts', 'tts speak')} ...`,
+  );
 }

@@ -1,7 +1,7 @@
 import { join } from '../audio/join.ts';
 import type { Speech } from '../audio/pcm.ts';
-import { ExitCode, TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
+import { blankText } from '../text/blank.ts';
 import type { Segment } from '../text/segment.ts';
 import { LookAhead, type LookAheadOptions, type Part } from './look-ahead.ts';
 import { withPauses } from './pauses.ts';
@@ -28,8 +28,7 @@ export async function deliver(journey: Journey): Promise<Delivery | undefined> {
   let begun = false;
   try {
     const first = await parts.next();
-    if (first.done)
-      throw new TtsError('nothing to say', { exitCode: ExitCode.usage, hint: 'the text is blank' });
+    if (first.done) throw blankText();
     const head = watch(first.value);
     if (!head.speech) return undefined;
     const speeches = withPauses(watched(head, parts, watch), paragraphPause);

@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { usageError } from '../error.ts';
 import type { Origin, Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
 import { rules } from './rules.ts';
@@ -24,8 +24,8 @@ function fromEnvironment(
   if (!text) return undefined;
   const value = rules.proxy.kind.text(text.includes('://') ? text : `http://${text}`);
   if (value) return { value, origin: { place: 'environment', name } };
-  throw new TtsError(`${name} is not the address of a proxy: ${rules.proxy.kind.allowed} is needed`, {
-    exitCode: ExitCode.usage,
-    hint: `mend or unset ${name}`,
-  });
+  throw usageError(
+    `${name} is not the address of a proxy: ${rules.proxy.kind.allowed} is needed`,
+    `mend or unset ${name}`,
+  );
 }

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { ExitCode, TtsError } from '../error.ts';
+import { type TtsError, usageError } from '../error.ts';
 import type { ConfigFile } from './file.ts';
 import type { Origin, Setting } from './origin.ts';
 import { type Name, type Rule, rules, type Value } from './rules.ts';
@@ -72,13 +72,12 @@ function read(rule: Rule<unknown>, said: unknown, origin: Origin): Setting<unkno
 /** The error for a value that its rule does not allow. */
 export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): TtsError {
   const fault = rule.kind.fault?.(said);
-  if (fault)
-    return new TtsError(`${origin.name}: ${fault.what}`, { exitCode: ExitCode.usage, hint: fault.hint });
+  if (fault) return usageError(`${origin.name}: ${fault.what}`, fault.hint);
   const shown = rule.secret ? 'the value' : withoutUser(JSON.stringify(said));
-  return new TtsError(`${origin.name}: ${shown} is not allowed: ${rule.kind.allowed} is needed`, {
-    exitCode: ExitCode.usage,
-    hint: `${rule.help}: see tts --help`,
-  });
+  return usageError(
+    `${origin.name}: ${shown} is not allowed: ${rule.kind.allowed} is needed`,
+    `${rule.help}: see tts --help`,
+  );
 }
 
 /** An address that is not allowed because of the password in it is not the place to show that. */

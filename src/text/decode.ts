@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { type TtsError, usageError } from '../error.ts';
 import { detectEncoding, type Encoding, longestMark } from './encoding.ts';
 
 /**
@@ -64,11 +64,11 @@ function decodeWhole(bytes: Uint8Array, place: Place): string {
 function notText(bytes: Uint8Array, { encoding, offset, name }: Place, cause?: unknown): TtsError {
   const at = encoding.firstBad(bytes);
   const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
-  return new TtsError(`${name} is not text: byte 0x${byte} at offset ${offset + at}`, {
-    exitCode: ExitCode.usage,
-    hint: howToConvert(bytes, at, encoding.mark === 2),
+  return usageError(
+    `${name} is not text: byte 0x${byte} at offset ${offset + at}`,
+    howToConvert(bytes, at, encoding.mark === 2),
     cause,
-  });
+  );
 }
 
 function howToConvert(bytes: Uint8Array, at: number, isUtf16: boolean): string {

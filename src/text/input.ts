@@ -2,7 +2,7 @@ import { constants, createReadStream, openSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { ExitCode, TtsError } from '../error.ts';
+import { type TtsError, usageError } from '../error.ts';
 import { decode } from './decode.ts';
 
 /** @param name of a file, "-" for stdin, empty for words */
@@ -84,9 +84,5 @@ const reasons = new Map([
 
 function unreadable(name: string, cause: unknown): TtsError {
   const code = String((cause as NodeJS.ErrnoException).code);
-  return new TtsError(`cannot read ${name}: ${reasons.get(code) ?? code}`, {
-    exitCode: ExitCode.usage,
-    hint: 'check the name of the file',
-    cause,
-  });
+  return usageError(`cannot read ${name}: ${reasons.get(code) ?? code}`, 'check the name of the file', cause);
 }

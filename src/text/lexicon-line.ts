@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { type TtsError, usageError } from '../error.ts';
 import type { Pattern } from './lexicon-patterns.ts';
 import type { Word } from './lexicon-words.ts';
 
@@ -62,5 +62,5 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
 const howToWrite = 'write: word = spoken form';
 
 function bad(place: string, problem: string, hint: string, cause?: unknown): TtsError {
-  return new TtsError(`${place}: ${problem}`, { exitCode: ExitCode.usage, hint, cause });
+  return usageError(`${place}: ${problem}`, hint, cause);
 }

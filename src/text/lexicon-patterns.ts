@@ -1,5 +1,5 @@
 import { type Context, createContext, Script } from 'node:vm';
-import { ExitCode, TtsError } from '../error.ts';
+import { usageError } from '../error.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { Replacement } from './lexicon-words.ts';
 
@@ -42,11 +42,11 @@ export class PatternReplacer {
       this.#script.runInContext(this.#context, { timeout: longestSearch });
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
-      throw new TtsError(`${this.#searching?.place}: the regular expression takes too long`, {
-        exitCode: ExitCode.usage,
-        hint: 'avoid repetitions within repetitions, such as (a+)+',
+      throw usageError(
+        `${this.#searching?.place}: the regular expression takes too long`,
+        'avoid repetitions within repetitions, such as (a+)+',
         cause,
-      });
+      );
     }
     return result;
   }

@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { type TtsError, usageError } from '../error.ts';
 import { parseLine } from './lexicon-line.ts';
 import type { Pattern } from './lexicon-patterns.ts';
 import { WordTree } from './lexicon-words.ts';
@@ -44,8 +44,5 @@ export function readLexicon(source: string, name: string): Lexicon {
 }
 
 function isThere(place: string, word: string, earlier: number): TtsError {
-  return new TtsError(`${place}: "${word}" is already on line ${earlier}`, {
-    exitCode: ExitCode.usage,
-    hint: 'keep one of the two lines',
-  });
+  return usageError(`${place}: "${word}" is already on line ${earlier}`, 'keep one of the two lines');
 }

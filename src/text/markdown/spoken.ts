@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../../error.ts';
+import { type TtsError, usageError } from '../../error.ts';
 import { withoutFrontMatter } from './front-matter.ts';
 
 export interface MarkdownOptions {
@@ -40,8 +40,8 @@ async function readWhole(text: AsyncIterable<string>): Promise<string> {
 }
 
 function tooLong(): TtsError {
-  return new TtsError(`the Markdown is longer than ${longestMarkdown} characters`, {
-    exitCode: ExitCode.usage,
-    hint: 'speak it in parts, or as it stands with --format text',
-  });
+  return usageError(
+    `the Markdown is longer than ${longestMarkdown} characters`,
+    'speak it in parts, or as it stands with --format text',
+  );
 }
