@@ -10,8 +10,6 @@ import { isOwnFolder, objectionTo } from './folder.ts';
 import { Keeping } from './keeping.ts';
 import { tally } from './tally.ts';
 
-const DEFAULT_MAX_BYTES = 2 ** 30;
-
 /** The size of a WAV is told from a placeholder for certain below this. */
 const MAX_ENTRY_BYTES = 2 ** 30;
 
@@ -22,7 +20,7 @@ export interface StoreOptions {
   /** Absolute. Made when the first segment is written. */
   readonly folder: string;
   /** Beyond this the least recently used entries go. */
-  readonly maxBytes?: number | undefined;
+  readonly maxBytes: number;
   /** Hears, once at most, why segments are not kept. */
   readonly warn: (text: string) => void;
 }
@@ -49,7 +47,7 @@ export class Store {
   readonly #files = new Set<FileHandle>();
   readonly #drafts = new Set<Keeping>();
 
-  constructor({ folder, maxBytes = DEFAULT_MAX_BYTES, warn }: StoreOptions) {
+  constructor({ folder, maxBytes, warn }: StoreOptions) {
     this.#folder = folder;
     this.#maxBytes = maxBytes;
     this.#warn = warn;

@@ -15,7 +15,7 @@ beforeEach(() => {
 
 /** Two entries of 44 bytes of header and 2000 of sound each. */
 async function fill(at = folder): Promise<void> {
-  const store = await openStore({ folder: at, warn: (text) => expect.unreachable(text) });
+  const store = await openStore({ folder: at, maxBytes: 2 ** 30, warn: (text) => expect.unreachable(text) });
   if (!store) return;
   for (const text of ['one', 'two']) await keep(store, keyOf(text), Buffer.alloc(2000, text));
   await store.close();

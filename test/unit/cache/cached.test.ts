@@ -18,7 +18,7 @@ beforeEach(async () => {
   folder = temporaryFolder();
   asked = [];
   told = [];
-  const opened = await openStore({ folder, warn: (text) => told.push(text) });
+  const opened = await openStore({ folder, maxBytes: 2 ** 30, warn: (text) => told.push(text) });
   if (!opened) throw new Error('no store');
   store = opened;
   onTestFinished(() => store.close());

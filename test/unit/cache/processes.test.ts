@@ -69,7 +69,7 @@ let store: Store;
 
 beforeEach(async () => {
   folder = temporaryFolder();
-  const opened = await openStore({ folder, warn: () => {} });
+  const opened = await openStore({ folder, maxBytes: 2 ** 30, warn: () => {} });
   if (!opened) throw new Error('no store');
   store = opened;
 });

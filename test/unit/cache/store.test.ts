@@ -29,7 +29,7 @@ let folder: string;
 let warnings: string[];
 let store: Store;
 
-async function open(maxBytes?: number, at = folder): Promise<Store> {
+async function open(maxBytes = 2 ** 30, at = folder): Promise<Store> {
   const opened = await openStore({ folder: at, maxBytes, warn: (text) => warnings.push(text) });
   if (!opened) throw new Error(warnings.join());
   return opened;
@@ -281,19 +281,23 @@ describe('a place where nothing can be kept', () => {
   it.skipIf(process.getuid?.() !== 0)('is refused with a warning when it is another user’s', async () => {
     const theirs = temporaryFolder();
     chownSync(theirs, 65_534, 65_534);
-    expect(await openStore({ folder: theirs, warn: (text) => warnings.push(text) })).toBeUndefined();
+    expect(
+      await openStore({ folder: theirs, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
+    ).toBeUndefined();
     expect(warnings).toEqual([`segments are not kept in ${theirs}: it belongs to another user`]);
   });
 
   it('is refused with a warning when it is a file', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
-    expect(await openStore({ folder: file, warn: (text) => warnings.push(text) })).toBeUndefined();
+    expect(
+      await openStore({ folder: file, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
+    ).toBeUndefined();
     expect(warnings).toEqual([`segments are not kept in ${file}: it is no folder`]);
   });
 
   it.each(['/proc/x/y', '/dev/null/cache'])('costs one warning and no sound: %s', async (place) => {
-    const opened = await openStore({ folder: place, warn: (text) => warnings.push(text) });
+    const opened = await openStore({ folder: place, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) });
     for (let i = 0; opened && i < 3; i++) {
       expect(await opened.get(KEY)).toBeUndefined();
       await keep(opened, KEY, sound(400_000));
