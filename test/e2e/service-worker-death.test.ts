@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { request } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ask } from '../support/ask.ts';
+import { KEY, Sandbox } from '../support/run.ts';
+import { Threads } from '../support/threads.ts';
+
+const worker = new URL('../../dist/worker.cjs', import.meta.url);
+/** A thread that is about to speak such a text stops, for the test to kill it. */
+const place = { file: worker, line: 'flite.speak(', condition: 'use.request.text.includes("doomed")' };
+
+const LONG = 'We saw the moon rise over the mountains while the wolves howled. '.repeat(6);
+const HEADER_BYTES = 44;
+const patient = { timeout: 15_000 };
+
+async function serve() {
+  const env = { NODE_OPTIONS: '--inspect=0', TTS_API_KEY: KEY };
+  const { child, stdout } = new Sandbox().start(['serve', '--port=0', '--json', '--workers=2'], {
+    env,
+    patience: 60_000,
+  });
+  let stderr = '';
+  child.stderr?.on('data', (piece) => {
+    stderr += piece;
+  });
+  onTestFinished(() => void child.kill());
+  const [line] = await once(stdout, 'data');
+  const { url } = JSON.parse(String(line));
+  await expect.poll(() => stderr, patient).toContain('Debugger listening');
+  const threads = await Threads.watch(stderr, place);
+  onTestFinished(() => threads.close());
+  await expect.poll(() => threads.armed, patient).toBe(2);
+  return { url: url as string, threads };
+}
+
+const asked = (text: string, streamed: boolean) => ({
+  method: 'POST' as const,
+  headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+  body: { text, speaker_no: 1, config: { use_streaming_response: streamed } },
+});
+
+async function speak(url: string, text: string, streamed: boolean): Promise<Buffer> {
+  const { status, bytes } = await ask(`${url}/tts`, asked(text, streamed));
+  expect(status).toBe(200);
+  return bytes.subarray(HEADER_BYTES);
+}
+
+const health = async (url: string) => (await ask(`${url}/healthz`)).json;
+
+describe('a worker that is killed in the middle of its work', { timeout: 60_000 }, () => {
+  it('costs its request a 500, and nobody else anything', async () => {
+    const { url, threads } = await serve();
+    const alone = await speak(url, LONG, false);
+    const others = [false, true].map((streamed) => speak(url, LONG, streamed));
+    const stopped = threads.stopped();
+    const doomed = ask(`${url}/tts`, asked('This one is doomed.', false));
+    const thread = await stopped;
+    expect(await health(url)).toMatchObject({ workers: 2, requests: 3 });
+    thread.kill();
+    const { status, json } = await doomed;
+    expect([status, json.error.code]).toEqual([500, 'engine_failed']);
+    await expect.poll(() => threads.starting, patient).toBe(1);
+    expect(await health(url)).toMatchObject({ workers: 1, requests: 2 });
+    threads.letGo();
+    for (const sound of await Promise.all(others)) expect(sound.equals(alone)).toBe(true);
+    await expect.poll(() => health(url), patient).toMatchObject({ workers: 2, requests: 0 });
+    expect((await speak(url, LONG, true)).equals(alone)).toBe(true);
+  });
+
+  it('breaks off a streamed answer that has begun, so that nobody takes it for whole', async () => {
+    const { url, threads } = await serve();
+    const alone = await speak(url, LONG, false);
+    const other = speak(url, LONG, true);
+    const stopped = threads.stopped();
+    const { body, ...rest } = asked('Hello there. This one is doomed.', true);
+    const doomed = await request(`${url}/tts`, { ...rest, body: JSON.stringify(body) });
+    expect(doomed.statusCode).toBe(200);
+    const thread = await stopped;
+    thread.kill();
+    await expect(doomed.body.arrayBuffer()).rejects.toThrow();
+    await expect.poll(() => threads.starting, patient).toBe(1);
+    threads.letGo();
+    expect((await other).equals(alone)).toBe(true);
+    await expect.poll(() => health(url), patient).toMatchObject({ workers: 2, requests: 0 });
+  });
+});
