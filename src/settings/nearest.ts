@@ -11,3 +11,9 @@ export function nearestName(name: string, candidates: readonly string[]): string
   const near = distance(typed, nearest) <= Math.max(2, Math.floor(name.length / 3));
   return near ? candidates.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
 }
+
+/** What to do about a key that is none of those there are. */
+export function keyHint(key: string, known: readonly string[]): string {
+  const nearest = nearestName(key, known);
+  return nearest ? `did you mean ${JSON.stringify(nearest)}?` : `there are: ${known.join(', ')}`;
+}

@@ -3,7 +3,8 @@ import { ExplorerSync } from 'cosmiconfig/dist/ExplorerSync.js';
 import { loadJson, loadYaml } from 'cosmiconfig/dist/loaders.js';
 import { TtsError, usageError } from '../error.ts';
 import type { ConfigFile, ConfigPath } from './file.ts';
-import { nearestName } from './nearest.ts';
+import { isObject } from './kind.ts';
+import { keyHint } from './nearest.ts';
 import { fileOrigin, refused } from './resolve.ts';
 import { type Rule, rules } from './rules.ts';
 
@@ -38,7 +39,7 @@ const explorer = new ExplorerSync({
 export function readConfig({ path, place }: ConfigPath): ConfigFile | undefined {
   const config = load(path);
   if (config === undefined || config === null) return undefined;
-  if (typeof config !== 'object' || Array.isArray(config))
+  if (!isObject(config))
     throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
   for (const [key, value] of Object.entries(config)) check(key, value, { path, place });
   return { path, folder: dirname(path), place, values: parsed(config as Record<string, unknown>) };
@@ -74,7 +75,7 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 function dataOnly(loader: Loader): Loader {
   return (path, content) => {
     const data = loader(path, content);
-    if (typeof data === 'object' && data !== null && Object.hasOwn(data, '$import'))
+    if (isObject(data) && Object.hasOwn(data, '$import'))
       throw usageError(`$import in ${path} is not supported`, 'write the settings into the file itself');
     return data;
   };
@@ -88,13 +89,8 @@ const byKey = new Map(
 
 function check(key: string, value: unknown, file: ConfigPath): void {
   const rule = byKey.get(key);
-  if (!rule) {
-    const nearest = nearestName(key, [...byKey.keys()]);
-    throw usageError(
-      `unknown key ${JSON.stringify(key)} in ${file.path}`,
-      nearest ? `did you mean ${JSON.stringify(nearest)}?` : `there are: ${[...byKey.keys()].join(', ')}`,
-    );
-  }
+  if (!rule)
+    throw usageError(`unknown key ${JSON.stringify(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
   if (rule.userOnly && file.place === 'project')
     throw usageError(
       `${key} in ${file.path} has no say`,

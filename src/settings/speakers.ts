@@ -1,5 +1,5 @@
 import { type Fault, isObject, type Kind, number, sampleRate, speaker, words } from './kind.ts';
-import { nearestName } from './nearest.ts';
+import { keyHint } from './nearest.ts';
 
 /** A speaker that a config file gives a name, with what holds for it unless an option or a variable says otherwise. */
 export interface NamedSpeaker {
@@ -70,11 +70,5 @@ function faultOf(said: object): Fault | undefined {
 }
 
 function unknownField(field: string): Fault {
-  const nearest = nearestName(field, Object.keys(fields));
-  return {
-    what: `unknown key ${JSON.stringify(field)}`,
-    hint: nearest
-      ? `did you mean ${JSON.stringify(nearest)}?`
-      : `there are: ${Object.keys(fields).join(', ')}`,
-  };
+  return { what: `unknown key ${JSON.stringify(field)}`, hint: keyHint(field, Object.keys(fields)) };
 }
