@@ -35,7 +35,7 @@ function isAbbreviation(before: string, after: string): boolean {
   if (/^\p{N}/u.test(after)) return beforeNumber.has(token);
   if (ordinalContext.test(before)) return true;
   if (/^\p{L}$/u.test(token) && /^\p{L}\./u.test(after)) return true;
-  return (isLetters.test(before) || sometimesLast.has(token)) && !startsSentence(after);
+  return (isLetters(before) || sometimesLast.has(token)) && !startsSentence(after);
 }
 
 /** The word before a full stop and white space, in lower case. */
@@ -44,7 +44,11 @@ function lastToken(before: string): string | undefined {
 }
 
 /** "J. ", "U.S. ", "z. B. " */
-const isLetters = /(?:^|[^\p{L}\p{M}\p{N}.])(?:[\p{Lu}\p{Lo}]\p{M}*|(?:\p{L}\.)+\p{L}|\p{L}\.\s\p{L})\.\s+$/u;
+function isLetters(before: string): boolean {
+  return /(?:^|[^\p{L}\p{M}\p{N}.])(?:[\p{Lu}\p{Lo}]\p{M}*|(?:\p{L}\.)+\p{L}|\p{L}\.\s\p{L})\.\s+$/u.test(
+    before,
+  );
+}
 
 function startsSentence(after: string): boolean {
   const first = /^["'“‘«(]*(\p{Lu}\p{L}*)(?=[\s,’'])/u.exec(after)?.[1];
