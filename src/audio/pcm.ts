@@ -22,6 +22,11 @@ export function frameBytes(format: PcmFormat): number {
   return format.channels * (format.bitsPerSample / 8);
 }
 
+/** How long so many bytes of samples sound. */
+export function secondsOf(format: PcmFormat, bytes: number): number {
+  return bytes / frameBytes(format) / format.sampleRate;
+}
+
 export function sameFormat(a: PcmFormat, b: PcmFormat): boolean {
   return (
     a.encoding === b.encoding &&

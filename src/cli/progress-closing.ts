@@ -1,4 +1,4 @@
-import { frameBytes } from '../audio/pcm.ts';
+import { secondsOf } from '../audio/pcm.ts';
 import type { Host } from '../host.ts';
 import { printable } from '../printable.ts';
 import type { Settings } from '../settings/resolve.ts';
@@ -17,10 +17,9 @@ interface Whole {
 /** The line that a person is left with when all of it was delivered. */
 export function closing({ settings, tally, delivery }: Whole, host: Pick<Host, 'stdout'>): string {
   const { format, segments, fromCache, elapsed } = tally;
-  if (!format) throw new Error('sound was delivered that nobody heard');
   return closingLine({
     name: nameOf(settings, host),
-    audioSeconds: delivery.bytes / frameBytes(format) / format.sampleRate,
+    audioSeconds: secondsOf(format, delivery.bytes),
     sampleRate: format.sampleRate,
     segments,
     fromCache,

@@ -1,5 +1,5 @@
 import { passing } from '../audio/passing.ts';
-import { frameBytes } from '../audio/pcm.ts';
+import { secondsOf } from '../audio/pcm.ts';
 import type { Part } from '../pipeline/look-ahead.ts';
 import { countCodePoints } from '../text/code-points.ts';
 import type { Segment } from '../text/segment.ts';
@@ -48,11 +48,10 @@ export class ProgressCount {
     const { segment, speech } = part;
     if (!speech) return part;
     const { format, bytes, pcm } = speech;
-    const bytesPerSecond = format.sampleRate * frameBytes(format);
     const current = { segment, share: 0 };
     this.#current = current;
     const each = ({ length }: Uint8Array) => {
-      this.#audioSeconds += length / bytesPerSecond;
+      this.#audioSeconds += secondsOf(format, length);
       if (bytes) current.share = Math.min(1, current.share + length / bytes);
       this.#lastSound = performance.now();
     };

@@ -1,4 +1,4 @@
-import { frameBytes } from '../audio/pcm.ts';
+import { secondsOf } from '../audio/pcm.ts';
 import { padding } from '../audio/wav-header.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
@@ -51,11 +51,10 @@ function summary({ settings, tally, delivery }: Outcome, where: Whereabouts) {
 
 /** `bytes` are those of the WAV, its header included. */
 function sound({ bytes, headerBytes, readerLeft }: Delivery, where: Whereabouts, { format }: Tally) {
-  if (!format) throw new Error('sound was delivered that nobody heard');
   return {
     ...where,
     format,
-    duration: bytes / frameBytes(format) / format.sampleRate,
+    duration: secondsOf(format, bytes),
     bytes: headerBytes + bytes + padding(bytes),
     ...(readerLeft && { readerLeft }),
   };

@@ -11,14 +11,20 @@ export class Tally {
   requests = 0;
   retries = 0;
   fromCache = 0;
-  format: PcmFormat | undefined;
   /** Milliseconds from the start to the first sound, once there is some. */
   firstAudio: number | undefined;
   // Not `performance`, which takes 2 ms to load.
   readonly #started = Date.now();
+  #format: PcmFormat | undefined;
 
   get elapsed(): number {
     return Date.now() - this.#started;
+  }
+
+  /** The format of a sound that was delivered. */
+  get format(): PcmFormat {
+    if (!this.#format) throw new Error('sound was delivered that nobody heard');
+    return this.#format;
   }
 
   /** Counts a part when its turn has come, and sees the first sound. */
@@ -26,7 +32,7 @@ export class Tally {
     const { segment, speech } = part;
     this.segments += 1;
     this.characters += countCodePoints(segment.text);
-    this.format ??= speech?.format;
+    this.#format ??= speech?.format;
     if (!speech || this.firstAudio !== undefined) return part;
     const heard = () => {
       this.firstAudio ??= this.elapsed;
