@@ -13,7 +13,12 @@ export function offsetOfCodePoint(text: string, count: number): number {
 }
 
 function unitsAt(text: string, at: number): 1 | 2 {
-  return isHighSurrogate(text, at) && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00 ? 2 : 1;
+  return isPair(text, at) ? 2 : 1;
+}
+
+/** Whether two surrogates stand there that make one code point. */
+export function isPair(text: string, at: number): boolean {
+  return isHighSurrogate(text, at) && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
 }
 
 export function isHighSurrogate(text: string, at: number): boolean {

@@ -1,4 +1,4 @@
-import { isHighSurrogate } from './code-points.ts';
+import { isHighSurrogate, isPair } from './code-points.ts';
 
 /** A word of a lexicon; white space in it is one space, and stands for any one character of white space. */
 export interface Word {
@@ -97,8 +97,7 @@ function characterAt(text: string, at: number): string {
 }
 
 function characterBefore(text: string, at: number): string {
-  const isPair = at > 1 && isHighSurrogate(text, at - 2) && (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00;
-  return text.slice(at - (isPair ? 2 : 1), at);
+  return text.slice(at - (isPair(text, at - 2) ? 2 : 1), at);
 }
 
 const folded = new Map<string, string>();
