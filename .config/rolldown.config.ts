@@ -1,4 +1,5 @@
 import { defineConfig } from 'rolldown';
+import { mended } from './mended.ts';
 import { notices } from './notices.ts';
 import { spared } from './spared.ts';
 import { together } from './together.ts';
@@ -17,7 +18,7 @@ export default defineConfig([
     input: { main: 'src/main.ts' },
     platform: 'node',
     tsconfig: true,
-    plugins: [spared(), starting.plugin, keeping.plugin, speaking.plugin, notices()],
+    plugins: [spared(), mended(), starting.plugin, keeping.plugin, speaking.plugin, notices()],
     output: {
       dir: 'dist',
       format: 'cjs',

@@ -3,10 +3,10 @@ import type { Speech } from '../audio/pcm.ts';
 import { WavError } from '../audio/wav-error.ts';
 import { HEAD_BYTES, readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { complaint } from './complaint.ts';
+import { complaint, isText } from './complaint.ts';
 import type { Answer } from './exchange.ts';
 import { brokenAnswer } from './failure.ts';
-import { type Addressee, refusal } from './refusal.ts';
+import { type Addressee, PARTIAL_CONTENT, refusal } from './refusal.ts';
 
 export interface Expectation extends Addressee {
   readonly timeoutMs: number;
@@ -22,7 +22,7 @@ export interface Expectation extends Addressee {
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
-  if (answer.status < 200 || answer.status > 299) throw await refusal({ ...answer, body }, expected);
+  if (!isSuccess(answer.status)) throw await refusal({ ...answer, body }, expected);
   try {
     const speech = await readWav(body, { streamed: expected.streamed, bodyBytes: bodyBytes(answer) });
     return { ...speech, pcm: passing(speech.pcm, { explain: (error) => explain(error, expected) }) };
@@ -30,6 +30,10 @@ export async function readAnswer(answer: Answer, expected: Expectation): Promise
     if (expected.elsewhere && error instanceof WavError && isNoAudio(error)) return undefined;
     throw explain(error, expected);
   }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299 && status !== PARTIAL_CONTENT;
 }
 
 async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
@@ -81,8 +85,4 @@ function describe({ problem, message, head }: WavError): string {
   if (kind) return `${kind} instead of a WAV`;
   if (!isText(head)) return `it begins with the bytes ${begin}`;
   return `it says: ${complaint(head, head.length === HEAD_BYTES) || 'nothing but blanks'}`;
-}
-
-function isText(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
 }

@@ -3,13 +3,19 @@ import { printable } from '../printable.ts';
 /**
  * What an error body says, as one readable sentence: `{"error":{"code","message"}}`, `{"error":"…"}`,
  * `{"message":"…"}`, `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text, or the text of an HTML
- * page. Empty when it says nothing. A body of which only the beginning was read ends in "…": without that mark nobody
+ * page. Empty when it says nothing or is no text. A body of which only the beginning was read ends in "…": without that mark nobody
  * could tell that the last word, which may be the key, is half of one.
  */
 export function complaint(body: Uint8Array, isCut = false): string {
+  if (!isText(body)) return '';
   const said = new TextDecoder().decode(body).trim();
   const text = isCut && said !== '' ? `${said}…` : said;
   return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
+}
+
+/** Whether bytes may be text in any encoding that goes on with ASCII; escape sequences are. */
+export function isText(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
 }
 
 function fromJson(text: string): string | undefined {

@@ -5,8 +5,13 @@ const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
 const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
+interface Explanation {
+  readonly what: string;
+  readonly hint: string;
+}
+
 /** What is said of a connection that did not come to an answer, by Node's error code. `undefined`: none of the known. */
-function explain(code: string, host: string): { what: string; hint: string } | undefined {
+function explain(code: string, host: string): Explanation | undefined {
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_NODATA')
     return {
       what: `there is no host ${host}`,
@@ -42,29 +47,48 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
   if (cause instanceof TtsError) return cause;
   const code = codeOf(cause);
   if (cause instanceof SilenceError || TIMEOUT.has(code)) return silence(url.host, timeoutMs, cause);
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
-    return new TtsError(`${url.host} does not answer in HTTP`, {
+  const misunderstood = notHttp(code, messageOf(cause), url.host);
+  if (misunderstood)
+    return new TtsError(misunderstood.what, {
       exitCode: ExitCode.service,
-      hint: 'check the base URL: its port may belong to something else, or speak https://',
+      hint: misunderstood.hint,
       cause,
       retry: {},
     });
   const proxy = /^Proxy response \((\d+)\)/.exec(messageOf(cause))?.[1];
-  if (proxy !== undefined)
-    return new TtsError(`the proxy refuses to connect to ${url.host} (status ${proxy})`, {
-      exitCode: ExitCode.connection,
-      hint:
-        proxy === '407'
-          ? 'it wants a user and a password: http://user:password@proxy:port'
-          : 'ask whoever runs the proxy',
-      cause,
-    });
+  if (proxy !== undefined) return refusedByProxy(proxy, url.host, cause);
   const proxyHost = otherHost(cause, url);
   const known = explain(code, proxyHost === undefined ? url.host : `the proxy ${proxyHost}`);
   if (!known) throw cause;
   const hint = proxyHost === undefined ? known.hint : 'check --proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY';
   const retry = CERTIFICATE.test(code) ? undefined : {};
   return new TtsError(known.what, { exitCode: ExitCode.connection, hint, cause, retry });
+}
+
+/** What is said of an answer that is none in HTTP. `undefined`: it is one, as far as it goes. */
+function notHttp(code: string, message: string, host: string): Explanation | undefined {
+  const elsewhere = 'check the base URL: its port may belong to something else, or speak https://';
+  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
+    return { what: `${host} does not answer in HTTP`, hint: elsewhere };
+  if (message === 'bad upgrade')
+    return { what: `${host} wants to go on in another protocol (status 101)`, hint: elsewhere };
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+    return {
+      what: `the answer of ${host} contradicts itself about its length`,
+      hint: 'try again; if it goes on, the service or something in between is broken',
+    };
+  return undefined;
+}
+
+function refusedByProxy(status: string, host: string, cause: unknown): TtsError {
+  return new TtsError(`the proxy refuses to connect to ${host} (status ${status})`, {
+    exitCode: ExitCode.connection,
+    hint:
+      status === '407'
+        ? 'it wants a user and a password: http://user:password@proxy:port'
+        : 'ask whoever runs the proxy',
+    cause,
+  });
 }
 
 /** Where a connection was attempted, if that was not the service: then it was the proxy. */

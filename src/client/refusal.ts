@@ -4,8 +4,11 @@ import { complaint } from './complaint.ts';
 import type { Answer } from './exchange.ts';
 import { retryAfter } from './retry.ts';
 
+/** Only for whoever asks for a part (RFC 9110, section 15.3.7), which is not done here. */
+export const PARTIAL_CONTENT = 206;
+
 /** The statuses after which the same request may well succeed. */
-const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
+const TRANSIENT = new Set([PARTIAL_CONTENT, 408, 425, 429, 500, 502, 503, 504]);
 
 /** Enough of an error body to find its message. */
 const READ_BYTES = 16_384;
@@ -16,7 +19,7 @@ export interface Addressee {
   readonly keyOrigin: string;
 }
 
-/** The error for an answer with a status other than 2xx. */
+/** The error for an answer whose status is no success. */
 export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> {
   const { status, headers } = answer;
   const begin = await firstBytes(answer.body, READ_BYTES);
@@ -57,6 +60,7 @@ function exitCodeOf(status: number): ExitCode {
 }
 
 function meaning(status: number, { url }: Addressee): string {
+  if (status === PARTIAL_CONTENT) return `${url.host} sent only a part of the audio`;
   if (status === 401) return `${url.host} does not accept the key`;
   if (status === 402) return `${url.host} wants to be paid`;
   if (status === 403) return `${url.host} does not allow this with the key`;

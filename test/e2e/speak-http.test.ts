@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { answer, complete, head, httpChunk, inTurn } from '../support/http-bytes.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(30_000));
+const toFile = ['hi', '-o', 'out.wav'];
+const lengths = (...values: readonly number[]) =>
+  `HTTP/1.1 200 OK\r\n${values.map((value) => `Content-Length: ${value}\r\n`).join('')}`;
+
+describe('an answer', () => {
+  it.each([100, 102, 103, 199])('may be announced by a status that nobody asked for: %i', async (status) => {
+    const server = await serveBytes(async (wire, request, number) => {
+      await wire.write(head(status));
+      await wire.write(head(status, { Link: '</a>; rel=preload' }));
+      await complete(wav)(wire, request, number);
+    });
+    const box = new Sandbox();
+    expect(await box.tts(toFile, { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav')).toEqual(wav);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ['two equal lengths', `${lengths(wav.length, wav.length)}\r\n`, wav],
+    ['two lengths', `${lengths(wav.length, 5)}\r\n`, wav],
+    [
+      'a length and chunks',
+      `${lengths(wav.length)}Transfer-Encoding: chunked\r\n\r\n`,
+      Buffer.concat([httpChunk(wav), httpChunk('')]),
+    ],
+  ])('with %s is broken, and asked for again', async (_, start, body) => {
+    const contradicting = await serveBytes((wire) => wire.write(Buffer.concat([Buffer.from(start), body])));
+    const box = new Sandbox();
+    const run = await box.tts(toFile, { env: named(contradicting.url, { TTS_RETRIES: '1' }) });
+    expectFailure(run, 7, /contradicts itself about its length/);
+    expect(contradicting.requests).toHaveLength(2);
+    expect(box.list()).toEqual([]);
+  });
+
+  it('that is a part is not complete, however whole it looks', async () => {
+    const part = answer(206, wav, { 'Content-Range': `bytes 0-${wav.length - 1}/${wav.length}` });
+    const server = await serveBytes(part);
+    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    expectFailure(run, 7, /only a part of the audio \(status 206\)/);
+    const healed = await serveBytes(inTurn(part, complete(wav)));
+    const box = new Sandbox();
+    expect(await box.tts(toFile, { env: named(healed.url, { TTS_RETRIES: '1' }) })).toMatchObject({
+      status: 0,
+    });
+    expect(box.read('out.wav')).toEqual(wav);
+  });
+
+  it('that changes the protocol is none', async () => {
+    const upgrade = head(101, { Upgrade: 'websocket', Connection: 'Upgrade' });
+    const server = await serveBytes((wire) => wire.write(upgrade));
+    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    expectFailure(run, 7, /another protocol \(status 101\)/);
+  });
+
+  it('of bytes that are no text is not quoted', async () => {
+    const server = await serveBytes(answer(500, wav));
+    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    expectFailure(run, 7, /failed \(status 500\)\n/);
+  });
+});
