@@ -16,14 +16,20 @@ export interface FliteRequest {
 const WAV_HEADER_BYTES = 44;
 const SAMPLE_RATE_OFFSET = 24;
 
-interface FliteExports {
+/**
+ * Where Flite's variables begin. In front of them are its voices, 16 MiB of constants (the segment `.rodata` of the
+ * program), which no run changes and which therefore need not be put back.
+ */
+export const VARIABLES = 17_087_080;
+
+export interface FliteExports {
   readonly memory: WebAssembly.Memory;
   _start(): void;
 }
 
 /**
  * CMU Flite 2.2, which is a command-line program compiled to WebAssembly. A fresh instance for each utterance costs
- * more than a short utterance does, so there is one, and its memory is put back to what it was before its first run, after each.
+ * more than a short utterance does, so there is one, and its variables are put back to what they were before its first run, after each.
  */
 export class Flite {
   readonly #wasi = new Wasi();
@@ -34,7 +40,7 @@ export class Flite {
   constructor(module: WebAssembly.Module) {
     const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: this.#wasi.imports });
     this.#program = instance.exports as FliteExports;
-    this.#pristine = new Uint8Array(this.#program.memory.buffer).slice();
+    this.#pristine = new Uint8Array(this.#program.memory.buffer).slice(VARIABLES);
   }
 
   /**
@@ -62,9 +68,9 @@ export class Flite {
   }
 
   #restore(): void {
-    const memory = new Uint8Array(this.#program.memory.buffer);
-    memory.set(this.#pristine);
-    memory.fill(0, this.#pristine.length);
+    const variables = new Uint8Array(this.#program.memory.buffer, VARIABLES);
+    variables.set(this.#pristine);
+    variables.fill(0, this.#pristine.length);
   }
 }
 

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fliteFile, loadAssets } from '../../../../src/service/engine/assets.ts';
-import { Flite } from '../../../../src/service/engine/flite.ts';
+import { Flite, type FliteExports, VARIABLES } from '../../../../src/service/engine/flite.ts';
+import { Wasi } from '../../../../src/service/engine/wasi.ts';
 
 const SHA256 = 'f975276f4f2a6de78613f197533aac2167d181b77020866d142d594bcc2a0e80';
 const hello = { text: 'Hello there.', voice: 'rms', stretch: 1 };
@@ -40,6 +41,19 @@ describe('Flite', () => {
     });
     expect(flite.speak(hello)).toEqual(fresh);
     expect(flite.speak(hello)).toEqual(fresh);
+  });
+
+  it.each(['rms', 'slt', 'awb', 'kal16', 'kal'])('leaves its constants as they are, as %s', (voice) => {
+    const wasi = new Wasi();
+    const { memory, _start } = new WebAssembly.Instance(module, { wasi_snapshot_preview1: wasi.imports })
+      .exports as FliteExports;
+    const constants = () => Buffer.from(memory.buffer, 0, VARIABLES);
+    const before = Buffer.from(constants());
+    const text = 'Dr. Smith paid $5.20 on 3/4/2021 at 10:30 for 1234 zzyzx & 5% of NASA; or did he?';
+    wasi.prepare(memory, ['flite', '-voice', voice, '-t', text, '-o', 'speech.wav']);
+    _start();
+    expect(wasi.output.length).toBeGreaterThan(10_000);
+    expect(constants().equals(before)).toBe(true);
   });
 
   it('stretches speech', () => {
