@@ -6,6 +6,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`tts: Node 20.19 or newer is needed, and this is ${process.versions.node}\n`);
   process.exitCode = 1;
 } else {
+  // What Node has to say of the program's insides, such as that a module is experimental, is no help to who speaks.
+  process.removeAllListeners('warning');
   const { hostOf, main } = require('../dist/main.cjs');
   // Should the process ever end before it comes to a result, that is no success.
   process.exitCode = 1;

@@ -60,6 +60,14 @@ describe('TLS', () => {
 });
 
 describe('a proxy', () => {
+  it('of SOCKS that is not there is told of by tts alone: Node keeps its warnings to itself', async () => {
+    const args = [...toFile, '--proxy', 'socks5://127.0.0.1:1'];
+    const env = named('http://tts.example.com', { NODE_OPTIONS: '--trace-warnings' });
+    expectFailure(await new Sandbox().tts([...args, '--allow-insecure-http'], { env }), 6, /127\.0\.0\.1:1/);
+    const { status, stderr } = await new Sandbox().tts([...args, '--json', '--allow-insecure-http'], { env });
+    expect({ status, ...JSON.parse(stderr) }).toMatchObject({ status: 6, error: { exitCode: 6 } });
+  });
+
   it('is sent the request in absolute form for http', async () => {
     const proxy = await startProxy();
     const server = await serveBytes(complete(wav));
