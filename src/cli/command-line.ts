@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
 import { type Name, type Rule, rules } from '../settings/rules.ts';
+import { assertUtf8 } from './assert-utf8.ts';
 
 export interface CommandLine {
   /** What was said by options, by the names of the rules; nothing stands for what nobody said. */
@@ -56,10 +57,12 @@ function oppositeOf(flags: string): string | undefined {
 /** Lets commander parse, with its complaints as errors of ours. */
 export function parse(command: Command, argv: readonly string[]): Command {
   try {
-    return command
+    command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
       .parse(argv, { from: 'user' });
+    assertUtf8(command);
+    return command;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Again without what stands behind "=": it hides from commander which option was meant, and may be a key.

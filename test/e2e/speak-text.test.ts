@@ -178,6 +178,32 @@ describe('the command line', () => {
     await refused([args], message);
   });
 
+  it.each([
+    ["$'caf\\xe9' au lait -o o.wav", /^tts: the word "caf\ufffd" is not UTF-8\nhint: .*-f, or .* pipe/],
+    ["hi -o $'o\\xff.wav'", /^tts: --output: the name "o\ufffd\.wav" is not UTF-8\nhint: rename/],
+    [
+      "--file=$'n\\xff\\x1b.txt' -o o.wav",
+      /^tts: --file: the name "n\ufffd \.txt" is not UTF-8\nhint: rename/,
+    ],
+    ["-f - -f $'n\\xff' -o o.wav", /^tts: --file: the name "n\ufffd" is not UTF-8/],
+    ["hi -i $'ol\\xe9' -o o.wav", /^tts: the value of --instructions is not UTF-8\nhint: write it in UTF-8/],
+    ["hi --api-key $'k3y\\xe9' -o o.wav", /^tts: the value of --api-key is not UTF-8\n(?!.*k3y)/],
+    ["speakers --sample $'ol\\xe9'", /^tts: the value of --sample is not UTF-8\n/],
+    ["serve --ready-file $'r\\xff'", /^tts: --ready-file: the name "r\ufffd" is not UTF-8\n/],
+    ["login $'http://127.0.0.1:1/caf\\xe9'", /^tts: the word ".*" is not UTF-8\nhint: write it in UTF-8/],
+  ])('refuses what is not UTF-8, and says which argument it is: tts %s', async (args, message) => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    expectFailure(await box.shell(`tts ${args}`, { env: named(server.url), stdin: 'text' }), 2, message);
+    expect(server.connections.made).toBe(0);
+    expect(box.list()).toEqual([]);
+  });
+
+  it('still speaks a U+FFFD that is part of the text', async () => {
+    expect(await textOf([], { stdin: 'what is \ufffd?' })).toBe('what is \ufffd?');
+    expect(await textOf(['-f', 'a.txt'], { files: { 'a.txt': '\ufffd' } })).toBe('\ufffd');
+  });
+
   it('prints help and version on stdout, asked for anywhere', async () => {
     const box = new Sandbox();
     const { version } = JSON.parse(
