@@ -28,6 +28,8 @@ function inputOf(
       'the text is given twice, by words and with -f',
       'quote values with spaces, or leave one of the two out',
     );
+  if (files.includes(''))
+    throw usageError('-f: "" is no name of a file', 'name the file that holds the text; "-" is stdin');
   if (files.filter((file) => file === '-').length > 1)
     throw usageError('-f - is given twice', 'stdin can be read only once');
   if (words.length > 0 || files.length > 0) return { words, files };

@@ -51,6 +51,8 @@ export const words: Kind<string> = {
   data: (data) => (typeof data === 'string' ? words.text(data) : undefined),
 };
 
+export const fileName: Kind<string> = { ...words, allowed: 'the name of a file' };
+
 /** A speaker by number (a whole number, 0 or more) or by name. */
 export const speaker: Kind<number | string> = {
   allowed: 'a speaker by number (0 or more) or by name',

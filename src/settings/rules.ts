@@ -4,6 +4,7 @@ import {
   baseUrl,
   byteCount,
   choice,
+  fileName,
   type Kind,
   list,
   number,
@@ -65,7 +66,7 @@ export const rules = {
     combine: (books) => new Map(books.toReversed().flatMap((book) => [...book])),
   }),
   output: rule({
-    kind: words,
+    kind: fileName,
     flags: '-o, --output <file|->',
     otherwise: 'stdout; on a terminal it is played',
     help: 'where the WAV goes; "-" is stdout',
@@ -101,7 +102,7 @@ export const rules = {
     help: 'code in Markdown: announce, skip, read',
   }),
   lexicon: rule({
-    kind: words,
+    kind: fileName,
     flags: '--lexicon <file>',
     env: 'TTS_LEXICON',
     key: 'lexicon',
@@ -163,7 +164,7 @@ export const rules = {
     secret: true,
   }),
   apiKeyFile: rule({
-    kind: words,
+    kind: fileName,
     env: 'TTS_API_KEY_FILE',
     key: 'apiKeyFile',
     otherwise: 'none',
@@ -217,7 +218,7 @@ export const rules = {
     help: 'what the cache may hold',
   }),
   subtitles: rule({
-    kind: words,
+    kind: fileName,
     flags: '--subtitles <file>',
     otherwise: 'none',
     help: 'when what is heard: .srt, .vtt or .json',
@@ -275,7 +276,7 @@ export const rules = {
     userOnly: true,
   }),
   config: rule({
-    kind: words,
+    kind: fileName,
     flags: '--config <file>',
     env: 'TTS_CONFIG',
     otherwise: "search: project folder upwards, then the user's",

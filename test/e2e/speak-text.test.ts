@@ -172,7 +172,10 @@ describe('the command line', () => {
     [['hi', '-s', '1.5'], /--speaker/],
     [['hi', '-i', ' '], /--instructions/],
     [['hi', '--base-url', 'example.com'], /--base-url: "example\.com"/],
-    [['hi', '-o', ''], /--output/],
+    [['hi', '-o', ''], /--output: "" is not allowed: the name of a file is needed/],
+    [['-f', ''], /-f: "" is no name of a file\nhint: name the file that holds the text; "-" is stdin/],
+    [['-f', 'a.txt', '--file='], /-f: "" is no name/],
+    [['hi', '--subtitles='], /--subtitles: "" is not allowed: the name of a file is needed/],
     [['hi', '--stream=maybe'], /--stream/],
   ])('refuses a bad value before anything is sent, naming it: %j', async (args, message) => {
     await refused([args], message);
