@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { releasing } from '../audio/passing.ts';
 import { countReceived } from './collect.ts';
+import type { Connection, Line, Sender } from './line.ts';
 import { SilenceWatch } from './silence.ts';
 
 /** What came back: the body may be iterated once, and leaving it early ends the request. */
@@ -12,12 +13,6 @@ export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** What undici does not tell of the connections. */
-export interface Line {
-  /** The error that a connection reports at this very moment. */
-  error: Error | undefined;
-}
-
 /** Above this many bytes waiting for their reader, the socket is read no further. */
 const HIGH_WATER = 1 << 20;
 
@@ -25,22 +20,24 @@ const HIGH_WATER = 1 << 20;
  * One request as undici's dispatcher sees it. Its own queue, instead of a stream, because pausing at every piece makes
  * `undici.request` quadratic on chunked bodies under Node 20.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class Exchange implements Dispatcher.DispatchHandler, Sender {
   readonly answer: Promise<Answer>;
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
+  /** Of the head of the answer, while it comes. */
+  #countBytes = () => 0;
   #queue: Buffer[] = [];
   #queued = 0;
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #wake = () => {};
   readonly #silence: SilenceWatch;
-  readonly #line: Readonly<Line>;
+  readonly #line: Line;
   readonly #signal: AbortSignal;
   readonly #abort = () => this.#fail(this.#signal.reason);
 
-  constructor(timeoutMs: number, line: Readonly<Line>, signal: AbortSignal) {
+  constructor(timeoutMs: number, line: Line, signal: AbortSignal) {
     this.#line = line;
     this.#signal = signal;
     this.answer = new Promise((resolve, reject) => {
@@ -48,17 +45,28 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#reject = reject;
     });
     signal.addEventListener('abort', this.#abort, { once: true });
-    this.#silence = new SilenceWatch(timeoutMs, (error) => this.#fail(error));
+    this.#silence = new SilenceWatch(
+      timeoutMs,
+      (error) => this.#fail(error),
+      () => this.#countBytes(),
+    );
     if (signal.aborted) this.#abort();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#line.sender = this;
     if (this.#failure) controller.abort(this.#failure.error as Error);
+  }
+
+  sentOver(connection: Connection): void {
+    const before = connection.bytesRead;
+    this.#countBytes = () => connection.bytesRead - before;
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
+    this.#countBytes = () => 0;
     this.#silence.hear();
     this.#resolve({ status, headers: firstValues(headers), body: this.#readOnce() });
   }

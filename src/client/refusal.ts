@@ -12,6 +12,8 @@ const TRANSIENT = new Set([PARTIAL_CONTENT, 408, 425, 429, 500, 502, 503, 504]);
 
 /** Enough of an error body to find its message. */
 const READ_BYTES = 16_384;
+/** A body that drips in is waited for no longer than this; how it goes on is known already. */
+const READ_MS = 2000;
 
 export interface Addressee {
   readonly url: URL;
@@ -22,8 +24,8 @@ export interface Addressee {
 /** The error for an answer whose status is no success. */
 export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> {
   const { status, headers } = answer;
-  const begin = await firstBytes(answer.body, READ_BYTES);
-  const said = complaint(begin, begin.length === READ_BYTES);
+  const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
+  const said = complaint(bytes, !isWhole);
   return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
     exitCode: exitCodeOf(status),
     hint: hintFor({ status, headers, said }, to),
@@ -37,21 +39,37 @@ export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> 
   });
 }
 
-/** The beginning of a body; what follows, or breaks, is not worth another error. */
-export async function firstBytes(body: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array> {
+interface Beginning {
+  readonly bytes: Uint8Array;
+  readonly isWhole: boolean;
+}
+
+/**
+ * The beginning of a body; what follows, or breaks, is not worth another error.
+ * @param most bytes
+ * @param forMs so long is read, as far as bytes come
+ */
+export async function firstBytes(
+  body: AsyncIterable<Uint8Array>,
+  most: number,
+  forMs = Number.POSITIVE_INFINITY,
+): Promise<Beginning> {
+  const due = performance.now() + forMs;
   const pieces: Uint8Array[] = [];
   let length = 0;
+  let isWhole = false;
   try {
     for await (const piece of body) {
       pieces.push(piece);
       length += piece.length;
-      if (length >= most) break;
+      if (length >= most || performance.now() > due) break;
     }
+    isWhole = length < most && performance.now() <= due;
   } catch (error) {
     // An interruption is one here too; that a body cannot be unpacked only costs its words.
     if (error instanceof TtsError && error.exitCode !== ExitCode.service) throw error;
   }
-  return Buffer.concat(pieces).subarray(0, most);
+  return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
 }
 
 function exitCodeOf(status: number): ExitCode {

@@ -7,13 +7,20 @@ export class SilenceError extends Error {
 export class SilenceWatch {
   readonly #limitMs: number;
   readonly #tooLong: (error: SilenceError) => void;
+  readonly #countBytes: () => number;
   #timer: NodeJS.Timeout | undefined;
   #heard = false;
+  #bytes = 0;
 
-  /** @param tooLong is called when there was none for `limitMs` */
-  constructor(limitMs: number, tooLong: (error: SilenceError) => void) {
+  /**
+   * @param tooLong is called when there was none for `limitMs`
+   * @param countBytes what came over the connection: of the head of an answer nobody hears before it is whole, and it may
+   * come slowly
+   */
+  constructor(limitMs: number, tooLong: (error: SilenceError) => void, countBytes: () => number) {
     this.#limitMs = limitMs;
     this.#tooLong = tooLong;
+    this.#countBytes = countBytes;
     this.start();
   }
 
@@ -41,7 +48,9 @@ export class SilenceWatch {
     setImmediate(() =>
       setImmediate(() => {
         if (this.#timer === undefined) return;
-        if (this.#heard) this.#timer.refresh();
+        const before = this.#bytes;
+        this.#bytes = this.#countBytes();
+        if (this.#heard || this.#bytes > before) this.#timer.refresh();
         else this.#tooLong(new SilenceError('silence'));
       }),
     );

@@ -43,7 +43,8 @@ export async function askSpeakers(asked: Asked, signal: AbortSignal): Promise<To
     return undefined;
   }
   if (answer.status !== 200) throw await refusal(answer, asked);
-  return read(Buffer.from(await firstBytes(answer.body, MOST_BYTES)).toString());
+  const { bytes } = await firstBytes(answer.body, MOST_BYTES);
+  return read(Buffer.from(bytes).toString());
 }
 
 function read(body: string): ToldSpeaker[] | undefined {

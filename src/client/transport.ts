@@ -1,8 +1,8 @@
-import type { Socket } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { type Answer, Exchange, type Line } from './exchange.ts';
+import { type Answer, Exchange } from './exchange.ts';
+import { Line } from './line.ts';
 import { intoSlabs } from './slabs.ts';
 
 export interface ProxyRoute {
@@ -35,9 +35,8 @@ export interface Transport {
 
 export async function createTransport(options: TransportOptions): Promise<Transport> {
   const { url, timeoutMs } = options;
-  const sockets = new Set<Socket>();
-  const line: Line = { error: undefined };
-  const dispatcher = await dispatcherFor(options, tracked(connectorFor(options), sockets, line));
+  const line = new Line();
+  const dispatcher = await dispatcherFor(options, line.watched(connectorFor(options)));
   const send = (
     signal: AbortSignal,
     request: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
@@ -51,7 +50,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     post: (body, headers, signal) => send(signal, { method: 'POST', headers, body }),
     get: (headers, signal) => send(signal, { method: 'GET', headers }),
     async close() {
-      for (const socket of sockets) socket.destroy();
+      line.close();
       await dispatcher.destroy();
     },
   };
@@ -72,26 +71,5 @@ function connectorFor({ url, proxy, timeoutMs: timeout }: TransportOptions): bui
   return (options, callback) => {
     const reading = { onread: intoSlabs(), highWaterMark: HIGH_WATER };
     return createConnector({ timeout, ...reading })(options, callback);
-  };
-}
-
-/** Remembers the sockets, since undici cannot end one that is still connecting, and what they report. */
-function tracked(
-  connector: buildConnector.connector,
-  sockets: Set<Socket>,
-  line: Line,
-): buildConnector.connector {
-  return (options, callback) => {
-    const socket = connector(options, callback) as unknown as Socket;
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-    // Before undici hears of it, and until it has dealt with it.
-    socket.on('error', (error) => {
-      line.error = error;
-      queueMicrotask(() => {
-        line.error = undefined;
-      });
-    });
-    return socket;
   };
 }

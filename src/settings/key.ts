@@ -10,6 +10,9 @@ interface KeyContext {
   readonly home: string;
 }
 
+/** In characters. Web servers give all headers of a request 8 to 16 KiB. */
+const LONGEST_KEY = 8192;
+
 /** A key, and whether it was stored for the very service that is spoken to. */
 export interface Key extends Setting<string> {
   readonly isForBase: boolean;
@@ -41,9 +44,14 @@ function storedKey({ keys, baseUrl }: Settings): Setting<string> | undefined {
   return found && { value: found[1], origin: keys.origin };
 }
 
-/** @throws TtsError (usage) when it holds what no header can carry */
+/** @throws TtsError (usage) when it is nothing that a header can carry */
 export function checkedKey(key: Setting<string>): Setting<string> {
   const value = key.value.trim();
+  if (value.length > LONGEST_KEY)
+    throw usageError(
+      `the key from ${key.origin.name} is not one: it has ${value.length} characters`,
+      `no service takes more than ${LONGEST_KEY}; is it the right file?`,
+    );
   if (/^[\x21-\x7e]+$/.test(value)) return { ...key, value };
   throw usageError(
     `the key from ${key.origin.name} is not one`,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, httpChunk, inTurn } from '../support/http-bytes.ts';
@@ -63,5 +64,61 @@ describe('an answer', () => {
     const server = await serveBytes(answer(500, wav));
     const run = await new Sandbox().tts(toFile, { env: named(server.url) });
     expectFailure(run, 7, /failed \(status 500\)\n/);
+  });
+});
+
+describe('a slow service', () => {
+  const impatient = (url: string) => named(url, { TTS_TIMEOUT: '1' });
+
+  it('may send the head of its answer byte by byte', async () => {
+    const start = head(200, { 'Content-Length': wav.length });
+    const server = await serveBytes(async (wire) => {
+      for (const character of start) {
+        await wire.write(character);
+        await sleep(50);
+      }
+      await wire.write(wav);
+    });
+    const box = new Sandbox();
+    expect(await box.tts(toFile, { env: impatient(server.url) })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav')).toEqual(wav);
+  });
+
+  it('may say for as long as it likes that it is at work', async () => {
+    const server = await serveBytes(async (wire, request, number) => {
+      for (let count = 0; count < 5; count++) {
+        await wire.write(head(102));
+        await sleep(600);
+      }
+      await complete(wav)(wire, request, number);
+    });
+    expect(await new Sandbox().tts(toFile, { env: impatient(server.url) })).toMatchObject({ status: 0 });
+  });
+
+  it.each([
+    ['in the head of its answer', 'HTTP/1.1 200 O'],
+    ['after it said that it is at work', head(102)],
+    ['behind the head', head(200, { 'Content-Length': wav.length })],
+  ])('is given up when it falls silent: %s', async (_, start) => {
+    const server = await serveBytes((wire) => wire.write(start));
+    expectFailure(await new Sandbox().tts(toFile, { env: impatient(server.url) }), 5, /no byte from/);
+  });
+
+  it('cannot hold up its own refusal', async () => {
+    const server = await serveBytes(async (wire) => {
+      await wire.write(`${head(400, { 'Content-Length': 10_000 })}no such speaker`);
+      let isOpen = true;
+      void wire.closed.then(() => {
+        isOpen = false;
+      });
+      while (isOpen) {
+        await wire.write('.');
+        await sleep(200);
+      }
+    });
+    const begun = performance.now();
+    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    expectFailure(run, 7, /status 400: no such speaker\.+…\)/);
+    expect(performance.now() - begun).toBeLessThan(15_000);
   });
 });

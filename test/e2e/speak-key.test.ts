@@ -213,6 +213,23 @@ describe('the key', () => {
     expect(refused.stderr).not.toContain(value);
   });
 
+  it('of any length is never shown, and refused where no header could carry it', async () => {
+    const server = await serveBytes(answer(500, JSON.stringify({ message: 'failed' })));
+    const box = new Sandbox();
+    for (const [length, status] of [
+      [8192, 7],
+      [8193, 2],
+      [100_000, 2],
+    ] as const) {
+      const file = box.file('key', 'x'.repeat(length));
+      const { TTS_API_KEY: _, ...env } = named(server.url, { TTS_API_KEY_FILE: file });
+      const run = await box.tts(['hi', '-v', '-o', 'out.wav'], { env });
+      expect(run.status).toBe(status);
+      expect(run.stderr).not.toContain('xxxx');
+    }
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('whose file is missing is refused', async () => {
     const { TTS_API_KEY: _, ...env } = named('http://127.0.0.1:1');
     expectFailure(

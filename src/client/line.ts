@@ -1,0 +1,55 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import type { buildConnector } from 'undici';
+
+export type Connection = Pick<Socket, 'bytesRead'>;
+
+export interface Sender {
+  /** Is told, before a byte is written, which connection its request goes over. */
+  sentOver(connection: Connection): void;
+}
+
+/** On this channel undici tells of a request, after it was begun and before it is written. */
+const SENT = 'undici:client:sendHeaders';
+
+/** What undici's dispatcher does not tell of the connections under it. */
+export class Line {
+  /** The error that a connection reports at this very moment. */
+  error: Error | undefined;
+  /** Whose request begins at this very moment. */
+  sender: Sender | undefined;
+  readonly #sockets = new Set<Socket>();
+
+  constructor() {
+    subscribe(SENT, this.#sent);
+  }
+
+  /** Ends all connections, since undici cannot end one that is still being made. */
+  close(): void {
+    unsubscribe(SENT, this.#sent);
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** The same connector, whose sockets are known here. */
+  watched(connector: buildConnector.connector): buildConnector.connector {
+    return (options, callback) => {
+      const socket = connector(options, callback) as unknown as Socket;
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+      // Before undici hears of it, and until it has dealt with it.
+      socket.on('error', (error) => {
+        this.error = error;
+        queueMicrotask(() => {
+          this.error = undefined;
+        });
+      });
+      return socket;
+    };
+  }
+
+  /** Of other lines as well: there nobody begins at this moment. */
+  readonly #sent = (message: unknown) => {
+    this.sender?.sentOver((message as { readonly socket: Socket }).socket);
+    this.sender = undefined;
+  };
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { Secrets } from '../../../src/cli/secrets.ts';
+
+function hiding(...secrets: readonly string[]): Secrets {
+  const hidden = new Secrets();
+  for (const secret of secrets) hidden.add(secret);
+  return hidden;
+}
+
+describe('a secret', () => {
+  it('is replaced wherever it stands, also as part of a URL or of JSON', () => {
+    const secrets = hiding('s3c/ret"');
+    const text = 'a s3c/ret" b%20s3c%2Fret%22 {"key":"s3c/ret\\""}xs3c/ret"x';
+    expect(secrets.redact(text)).toBe('a *** b%20*** {"key":"***"}x***x');
+  });
+
+  it('may have any length, and any characters that mean something in a pattern', () => {
+    const long = `(${'x'.repeat(100_000)}`;
+    expect(hiding(long).redact(`the key ${long} is long`)).toBe('the key *** is long');
+    expect(hiding('$&.*+?()[]{}|\\^').redact('a$&.*+?()[]{}|\\^b')).toBe('a***b');
+  });
+
+  it('is hidden where only its beginning is left', () => {
+    const secrets = hiding('abcdefgh');
+    expect(secrets.redact('no abcdef… and abcd…')).toBe('no ***… and ***…');
+    expect(secrets.redact('no abc… and abcdef')).toBe('no abc… and abcdef');
+  });
+
+  it('of up to three characters is hidden where it stands alone', () => {
+    expect(hiding('a$').redact('a$ ba$ a$. ba$c')).toBe('*** ba$ ***. ba$c');
+  });
+
+  it('leaves JSON that can be parsed', () => {
+    const line = hiding('a"b"c').inJson({ text: 'say a"b"c', list: ['a"b"c'] });
+    expect(JSON.parse(line)).toEqual({ text: 'say ***', list: ['***'] });
+  });
+});
