@@ -1,5 +1,6 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { ExitCode, TtsError } from '../error.ts';
+import { besideFile } from '../part-name.ts';
 
 /** A file that says where the service listens. Whoever waits for it finds it whole, or not at all. */
 export class ReadyFile {
@@ -9,7 +10,7 @@ export class ReadyFile {
   /** @param pid keeps the parts of two runs apart */
   constructor(path: string, pid: number) {
     this.#path = path;
-    this.#part = `${path}.${pid}.part`;
+    this.#part = besideFile(path, `${pid}.part`);
   }
 
   /** Takes away what is not true any more: what this run wrote, or an earlier one that was killed. */

@@ -1,7 +1,8 @@
 import { openSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Host } from '../host.ts';
+import { besideFile, shortName } from '../part-name.ts';
 
 /** Who writes a part: what tells the parts of runs at the same time apart, and those of runs that are over. */
 export type Run = Pick<Host, 'pid' | 'machine' | 'isRunning'>;
@@ -23,7 +24,7 @@ const ENDING = /^(?<pid>\d+)-(?<machine>[0-9a-f]{4})(?:-\d+)?\.part$/;
  */
 export function createPart(target: string, { pid, machine }: Run): Part {
   for (let number = 0; ; number += 1) {
-    const path = `${target}.${pid}-${tagOf(machine)}${number > 0 ? `-${number}` : ''}.part`;
+    const path = besideFile(target, `${pid}-${tagOf(machine)}${number > 0 ? `-${number}` : ''}.part`);
     try {
       return { fd: openSync(path, 'wx+'), path };
     } catch (error) {
@@ -34,7 +35,7 @@ export function createPart(target: string, { pid, machine }: Run): Part {
 
 /** A run that was killed could not tidy up: what it left is removed by the next one for the same file. */
 export function removeLeftovers(target: string, run: Run): void {
-  const prefix = `${basename(target)}.`;
+  const prefix = `${shortName(target)}.`;
   for (const name of readdirSync(dirname(target))) {
     const found = name.startsWith(prefix) ? ENDING.exec(name.slice(prefix.length))?.groups : undefined;
     const path = join(dirname(target), name);

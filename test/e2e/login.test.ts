@@ -54,6 +54,16 @@ describe('tts login', () => {
     expect(box.read('dotfiles/tts.yaml').toString()).toBe('# mine\nretries: 2 # few\n');
   });
 
+  it('keeps it in a file with a name as long as the system takes it', async () => {
+    const box = new Sandbox();
+    const name = `${'x'.repeat(250)}.json`;
+    box.file(name, '{}');
+    const run = await box.tts(['login', URL_, '--config', name], { stdin: KEY });
+    expect(run.status).toBe(0);
+    expect(JSON.parse(box.read(name).toString()).keys).toEqual({ [URL_]: KEY });
+    expect(box.list()).toEqual([name]);
+  });
+
   it('gives the key to that base URL and to what lies below it, and to nothing else', async () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();

@@ -14,6 +14,8 @@ const pcm = sound(500_000);
 const wav = plainWav(pcm);
 /** In seconds of Unix time. */
 const LONG_AGO = 1_000_000_000;
+/** How the parts of this machine are marked. */
+const here = (crc32(hostname()) & 0xffff).toString(16).padStart(4, '0');
 const isRoot = userInfo().uid === 0;
 
 /** A service, an environment for it, and an empty folder. */
@@ -131,10 +133,33 @@ describe('a file', () => {
     expect(box.list()).toHaveLength(4);
   });
 
+  it.each(['a', 'ü', '你', '𝄞'])('may have a name as long as the system takes it: of %s', async (letter) => {
+    const { env, box } = await setUp();
+    for (const length of [251, 252, 253, 254, 255]) {
+      const cut = letter.repeat(Math.floor((length - 4) / Buffer.byteLength(letter)));
+      const name = `${cut}${'x'.repeat(length - 4 - Buffer.byteLength(cut))}`;
+      const gone = `${letter.repeat(200 / Buffer.byteLength(letter))}.${spawnSync('true').pid}-${here}.part`;
+      box.file(gone, 'x');
+      const run = await box.tts(['hi', '-o', `${name}.wav`, '--subtitles', `${name}.srt`], { env });
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      expect(box.read(`${name}.wav`)).toEqual(wav);
+      expect(box.read(`${name}.srt`).toString()).toContain('hi');
+    }
+    expect(box.list().filter((name) => !/\.(?:wav|srt)$/.test(name))).toEqual([]);
+  });
+
+  it('with a name that is too long is an error before anything is sent', async () => {
+    const { server, env, box } = await setUp();
+    const name = 'x'.repeat(252);
+    expectFailure(await box.tts(['hi', '-o', `${name}.wav`], { env }), 8, /the name is too long/);
+    expectFailure(await box.tts(['hi', '--subtitles', `${name}.srt`], { env }), 8, /the name is too long/);
+    expect(server.requests).toHaveLength(0);
+    expect(box.list()).toEqual([]);
+  });
+
   it('takes the part of another run with it as soon as that run is known to be over', async () => {
     const { env, box } = await setUp();
     const part = (pid: number, machine: string) => `out.wav.${pid}-${machine}.part`;
-    const here = (crc32(hostname()) & 0xffff).toString(16).padStart(4, '0');
     const elsewhere = here === '0000' ? '1111' : '0000';
     const gone = spawnSync('true').pid;
     const kept = [part(process.pid, here), part(gone, elsewhere), 'out.wav.mine.part'];
