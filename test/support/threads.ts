@@ -36,7 +36,6 @@ export class Threads {
   readonly #setting = new Set<number>();
   readonly #starting: string[] = [];
   #lastId = 0;
-  #stopped: (thread: Stopped) => void = () => {};
 
   private constructor(socket: WebSocket, { file, line, condition }: Place) {
     this.#socket = socket;
@@ -59,16 +58,12 @@ export class Threads {
   /** Threads that will stop at the place: those that were there when the watch began. */
   armed = 0;
 
+  /** Threads that came to the place. */
+  readonly stopped: Stopped[] = [];
+
   /** Threads that wait to be let go. */
   get starting(): number {
     return this.#starting.length;
-  }
-
-  /** The next one that comes to the place. */
-  stopped(): Promise<Stopped> {
-    return new Promise((resolve) => {
-      this.#stopped = resolve;
-    });
   }
 
   letGo(): void {
@@ -95,7 +90,7 @@ export class Threads {
     if (this.#setting.delete(id ?? 0)) this.armed += 1;
     if (method !== 'Debugger.paused') return;
     const [{ callFrameId }] = params.callFrames;
-    this.#stopped({
+    this.stopped.push({
       kill: () => {
         this.#tell(thread, 'Debugger.evaluateOnCallFrame', { callFrameId, expression: 'process.exit(1)' });
         this.#tell(thread, 'Debugger.resume');

@@ -24,6 +24,9 @@ export interface BuiltInEngine extends Engine {
 
 const DEFAULT_MAX_QUEUE = 64;
 
+/** A thread more than work at once: who hangs up ends one, and the next request need not wait until it is replaced. */
+const SPARE = 1;
+
 /** @throws when there is an `espeak-ng` that does not work, and nobody who is to be warned of it */
 export async function createEngine(options: EngineOptions = {}): Promise<BuiltInEngine> {
   const limits = {
@@ -55,9 +58,9 @@ export async function createEngine(options: EngineOptions = {}): Promise<BuiltIn
 
 function openFlite({ workers, maxQueue }: QueueLimits, worker: URL): FairQueue<Job> {
   const assets = loadAssets();
-  const threads = Array.from({ length: workers }, () => new FliteThread(worker, assets));
+  const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(worker, assets));
   threads[0]?.prepare().catch(() => {}); // the first job tries again, and reports it
-  return new FairQueue<Job>(threads, maxQueue);
+  return new FairQueue<Job>(threads, maxQueue, SPARE);
 }
 
 function fliteSection(queue: FairQueue<Job>): Section {

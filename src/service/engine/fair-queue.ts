@@ -23,20 +23,26 @@ export class FairQueue<Job> {
   readonly #lanes: readonly Lane<Job>[];
   readonly #free: Lane<Job>[];
   readonly #maxWaiting: number;
+  readonly #spare: number;
   readonly #turns = new Turns<Job>();
   /** What ends each utterance that is under way. */
   readonly #open = new Set<AbortController>();
 
-  /** @param maxWaiting utterances that may wait for their first turn while all lanes are busy */
-  constructor(lanes: readonly Lane<Job>[], maxWaiting: number) {
+  /**
+   * @param maxWaiting utterances that may wait for their first turn while all lanes are busy
+   * @param spare lanes that are left idle, for the time that another takes to start again
+   */
+  constructor(lanes: readonly Lane<Job>[], maxWaiting: number, spare = 0) {
     this.#lanes = lanes;
     this.#free = [...lanes];
     this.#maxWaiting = maxWaiting;
+    this.#spare = spare;
   }
 
-  /** Lanes that can take a job at once. */
+  /** Jobs that can be worked on at the same time, now. */
   get ready(): number {
-    return this.#lanes.filter((lane) => lane.ready).length;
+    const ready = this.#lanes.filter((lane) => lane.ready).length;
+    return Math.min(ready, this.#lanes.length - this.#spare);
   }
 
   /** Utterances that wait for their first turn. */
@@ -88,7 +94,7 @@ export class FairQueue<Job> {
   }
 
   #admit(line: Line<Job>): void {
-    if (this.waiting >= this.#maxWaiting + this.#free.length) {
+    if (this.waiting >= this.#maxWaiting + this.#free.length - this.#spare) {
       throw new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: RETRY_AFTER });
     }
     this.#turns.enter(line);
@@ -104,7 +110,7 @@ export class FairQueue<Job> {
   }
 
   #dispatch(): void {
-    while (this.#free.length > 0) {
+    while (this.#free.length > this.#spare) {
       const turn = this.#turns.next();
       if (!turn) return;
       void this.#work(this.#take(), turn.ticket, turn.signal);
@@ -125,7 +131,7 @@ export class FairQueue<Job> {
     } catch (error) {
       reject(error);
     } finally {
-      this.#free.push(lane);
+      this.#free.unshift(lane); // the one that worked last is taken first: what is spare stays small
       this.#dispatch();
     }
   }

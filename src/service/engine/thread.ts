@@ -5,9 +5,12 @@ import type { Assets } from './assets.ts';
 import type { Job } from './job.ts';
 import type { Lane } from './lane.ts';
 
+/** Milliseconds in which the job that comes next has the processor for itself, on another thread. */
+const BEFORE_REPLACING = 100;
+
 /**
  * A worker thread with Flite in it. Flite cannot be interrupted, so to stop it is to end its thread; the next one
- * starts at once, as it does when a thread dies by itself. An idle thread does not keep the process alive.
+ * starts soon, as it does when a thread dies by itself. An idle thread does not keep the process alive.
  */
 export class FliteThread implements Lane<Job> {
   readonly #file: URL;
@@ -81,8 +84,8 @@ export class FliteThread implements Lane<Job> {
   }
 
   /**
-   * Ends a thread and starts another in its place. One that never became ready is not started again before there is
-   * a job: it would most likely end again.
+   * Ends a thread and starts another in its place: soon, or with the next job, which also reports why it cannot. One
+   * that never became ready is not started again before there is a job: it would most likely end again.
    */
   #replace(worker: Worker): void {
     if (worker !== this.#worker) return;
@@ -91,7 +94,7 @@ export class FliteThread implements Lane<Job> {
     this.#worker = undefined;
     this.#booted = undefined;
     this.#ready = false;
-    if (again) this.#start().catch(() => {}); // the next job tries again, and reports it
+    if (again) setTimeout(() => this.#start().catch(() => {}), BEFORE_REPLACING).unref();
   }
 }
 

@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 
 /** A lane that notes what it works on, and finishes when it is told to, or after so many milliseconds. */
 class Bench implements Lane<string> {
-  readonly ready = true;
+  ready = true;
   readonly log: string[];
   readonly #ms: number;
 
@@ -64,6 +64,19 @@ describe('a fair queue', () => {
     ]);
     expect(log.indexOf('c1')).toBeLessThanOrEqual(3);
     expect(log.indexOf('b2')).toBeLessThan(log.indexOf('a4'));
+  });
+
+  it('leaves a spare lane idle until another has to start again', async () => {
+    const logs: readonly string[][] = [[], []];
+    const lanes = logs.map((log) => new Bench(log, 1));
+    const queue = new FairQueue(lanes, 9, 1);
+    await Promise.all([all(queue.run(['a', 'b'], never)), all(queue.run(['c', 'd'], never))]);
+    expect(logs.map((log) => log.length)).toEqual([4, 0]);
+    expect(queue.ready).toBe(1);
+    for (const lane of lanes.slice(0, 1)) lane.ready = false;
+    expect(queue.ready).toBe(1);
+    await all(queue.run(['e'], never));
+    expect(logs[1]).toEqual(['e']);
   });
 
   it('takes only a few jobs ahead of the reader', async () => {
