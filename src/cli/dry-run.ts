@@ -40,7 +40,7 @@ export async function dryRun(task: Task, context: Context): Promise<number> {
   const text = settings.json.value
     ? notices.inJson(asData(cost, bodies))
     : notices.redact(inWords(cost, bodies));
-  tell(host.stdout, text);
+  await tell(host.stdout, text);
   return ExitCode.ok;
 }
 

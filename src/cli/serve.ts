@@ -21,7 +21,7 @@ const GRACE = 10_000;
 export async function run({ argv, host, notices, signal }: Context): Promise<number> {
   const options = readServeOptions(argv, host.env);
   if ('help' in options) {
-    tell(host.stdout, options.help);
+    await tell(host.stdout, options.help);
     return ExitCode.ok;
   }
   notices.json = options.json;
@@ -57,7 +57,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   await ready?.clear();
   const service = await listen(setup, notices);
   try {
-    announce(service.url, setup, host, notices);
+    await announce(service.url, setup, host, notices);
     await ready?.write(`${service.url}\n`);
     await untilStopped(signal);
     notices.note('stopping: no new requests, those under way may finish');
@@ -97,7 +97,12 @@ function unusable(cause: unknown, host: string, port: number): unknown {
 }
 
 /** Tells people on stderr, and programs on stdout, where the service is. */
-function announce(url: string, { apiKey, options }: Setup, host: Host, notices: Notices): void {
+async function announce(
+  url: string,
+  { apiKey, options }: Setup,
+  host: Host,
+  notices: Notices,
+): Promise<void> {
   const made = options.apiKey === undefined ? apiKey : undefined;
   const faults = options.faults.map(({ spec }) => spec);
   notices.note(`listening on ${url}`);
@@ -108,7 +113,7 @@ function announce(url: string, { apiKey, options }: Setup, host: Host, notices: 
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;
   const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
-  tell(host.stdout, JSON.stringify(told));
+  await tell(host.stdout, JSON.stringify(told));
 }
 
 function curlLine(url: string, key: string | null): string {

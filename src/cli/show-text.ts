@@ -1,26 +1,41 @@
-import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { ExitCode } from '../error.ts';
 import { blankText } from '../text/blank.ts';
 import { readInput } from '../text/input.ts';
 import type { Context } from './commands.ts';
 import type { Order } from './task.ts';
+import { untold } from './tell.ts';
 
-/** Prints what would be spoken, and sends nothing. */
+/**
+ * Prints what would be spoken, and sends nothing. A reader that leaves is no error.
+ * @throws TtsError (output) when it cannot be written
+ */
 export async function showText(order: Order, { host, signal }: Context): Promise<number> {
   const { stream } = host.stdout;
-  let hasLeft = false;
+  // What goes wrong is told to whoever writes.
+  stream.on('error', () => {});
   let isBlank = true;
-  stream.on('error', () => {
-    hasLeft = true;
-  });
   const { words, files, prepare } = order;
   const input = { words, files, prepare, cwd: host.cwd, stdin: () => host.stdin.stream };
   for await (const piece of readInput(input, signal)) {
-    if (hasLeft) return ExitCode.ok;
     isBlank &&= piece.trim() === '';
-    if (!stream.write(piece)) await once(stream, 'drain', { signal }).catch(() => signal.throwIfAborted());
+    if (!(await print(stream, piece, signal))) return ExitCode.ok;
   }
   if (isBlank) throw blankText();
-  stream.write('\n');
+  await print(stream, '\n', signal);
   return ExitCode.ok;
+}
+
+/** @returns whether somebody reads there */
+async function print(stream: Writable, text: string, signal: AbortSignal): Promise<boolean> {
+  const error = await new Promise<unknown>((written, failed) => {
+    const stop = () => failed(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+    stream.write(text, (error) => {
+      signal.removeEventListener('abort', stop);
+      written(error);
+    });
+  });
+  if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') throw await untold(error);
+  return !error;
 }

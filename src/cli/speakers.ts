@@ -15,14 +15,14 @@ import { tell } from './tell.ts';
 /** `tts speakers`: those with a name in a config file, and those that the service tells. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
-  const line = readSubcommand(speakersCommand(), context);
+  const line = await readSubcommand(speakersCommand(), context);
   if (!line) return ExitCode.ok;
   const { sample, yes = false, names = false, ...flags } = line.flags;
   const { settings, files } = await settle({ flags }, context);
   const configured = configuredSpeakers(settings);
   if (names) {
     const own = settings.baseUrl ? [] : FLITE_SPEAKERS;
-    tell(host.stdout, [...new Set([...configured, ...own].map(({ name }) => name))].join('\n'));
+    await tell(host.stdout, [...new Set([...configured, ...own].map(({ name }) => name))].join('\n'));
     return ExitCode.ok;
   }
   const service = chooseService(settings, { host, notices, files });
@@ -32,10 +32,14 @@ export async function run(context: Context): Promise<number> {
     const { speakSample } = await import('./sample.ts');
     return speakSample({ text: sample, speakers: rows, service, settings, mayAsk: yes === true }, context);
   }
-  if (rows.length > 0 || !('error' in told))
-    tell(host.stdout, notices.json ? notices.inJson({ speakers: rows }) : notices.redact(inWords(rows)));
+  if (rows.length > 0 || !('error' in told)) await show(rows, context);
   if ('error' in told) throw told.error;
   return ExitCode.ok;
+}
+
+function show(speakers: readonly Row[], { host, notices }: Context): Promise<void> {
+  const shown = notices.json ? notices.inJson({ speakers }) : notices.redact(inWords(speakers));
+  return tell(host.stdout, shown);
 }
 
 export function speakersCommand(): Command {

@@ -138,6 +138,6 @@ async function run(job: Job, { host, notices, signal }: Context): Promise<number
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
   await report(job, delivery, { host, notices });
   if (settings.json.value)
-    (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
+    await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
   return ExitCode.ok;
 }

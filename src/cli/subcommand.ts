@@ -20,14 +20,14 @@ export function subcommand(
  * @returns `undefined` where help was asked for, and given
  * @throws TtsError (usage)
  */
-export function readSubcommand(
+export async function readSubcommand(
   command: Command,
   { argv, host }: Pick<Context, 'argv' | 'host'>,
   most = 0,
-): Pick<CommandLine, 'flags' | 'words'> | undefined {
+): Promise<Pick<CommandLine, 'flags' | 'words'> | undefined> {
   const { help = false, ...flags } = parse(command, argv).opts();
   if (help) {
-    tell(host.stdout, command.helpInformation().trimEnd());
+    await tell(host.stdout, command.helpInformation().trimEnd());
     return undefined;
   }
   const [excess] = command.args.slice(most);

@@ -17,16 +17,16 @@ export interface Outcome {
 }
 
 /** One JSON object about the run: on stdout if that is not where the audio went, otherwise on stderr. */
-export function tellSummary(
+export async function tellSummary(
   outcome: Outcome,
   { host, notices }: { host: Pick<Host, 'stdout'>; notices: Notices },
-): void {
+): Promise<void> {
   const { settings, delivery } = outcome;
   const isPlayer = isPlayed(settings, host);
   const output = settings.output?.value ?? (isPlayer ? null : '-');
   const told = summary(outcome, { output, ...(isPlayer && { played: true }) });
   if (delivery && output !== null && isStdout(output)) notices.printJson(told);
-  else tell(host.stdout, notices.inJson(told));
+  else await tell(host.stdout, notices.inJson(told));
 }
 
 interface Whereabouts {

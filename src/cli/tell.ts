@@ -1,11 +1,13 @@
 import { writeSync } from 'node:fs';
+import type { TtsError } from '../error.ts';
 import type { Output } from '../host.ts';
 
 /**
  * Short text for standard output: help, a version, a result for programs. Written at once where that is possible,
  * since setting up the stream costs 2 ms; a reader that has left is no error.
+ * @throws TtsError (output) when it cannot be written
  */
-export function tell(stdout: Output, text: string): void {
+export async function tell(stdout: Output, text: string): Promise<void> {
   const bytes = Buffer.from(`${text}\n`);
   let done = 0;
   try {
@@ -13,7 +15,13 @@ export function tell(stdout: Output, text: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EPIPE') return;
-    if (code !== 'EAGAIN') throw error;
+    if (code !== 'EAGAIN') throw await untold(error);
     stdout.stream.once('error', () => {}).write(bytes.subarray(done));
   }
+}
+
+/** The error for text that cannot be written to standard output. What it is made with is loaded only then. */
+export async function untold(cause: unknown): Promise<TtsError> {
+  const { unwritable } = await import('../sink/unwritable.ts');
+  return unwritable('stdout', cause, 'send it elsewhere');
 }

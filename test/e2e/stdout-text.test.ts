@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { expectFailure, Sandbox } from '../support/run.ts';
+
+const ASKED_FOR = [
+  'tts --version',
+  'tts --help',
+  'tts speak --help',
+  'tts help config',
+  'tts config',
+  'tts speakers',
+  'tts cache',
+  'tts completion bash',
+  'tts manual',
+  'tts hi --dry-run',
+  'tts hi --show-text',
+];
+
+describe('text for stdout that cannot be written', () => {
+  it.each([...ASKED_FOR, 'tts doctor'])('is an error of the output: %s', async (line) => {
+    const run = await new Sandbox().shell(`${line} > /dev/full`);
+    expectFailure(run, 8, /no space is left there\nhint: make room, or send it elsewhere/);
+  });
+
+  it.each([
+    ['the settings', 'tts config --json', []],
+    ['where a service listens', 'tts serve --port 0 --json', []],
+    ['what a run came to, whose file is whole', 'tts hi -o out.wav --json', ['out.wav']],
+  ])('is told as data where that was to be data: %s', async (_, line, files) => {
+    const box = new Sandbox();
+    const run = await box.shell(`${line} > /dev/full`);
+    expect(JSON.parse(run.stderr).error).toEqual({
+      message: 'cannot write stdout: no space is left there',
+      hint: 'make room, or send it elsewhere',
+      exitCode: 8,
+    });
+    expect({ status: run.status, files: box.list() }).toEqual({ status: 8, files });
+  });
+});
+
+describe('text for a reader that has left', () => {
+  it.each(ASKED_FOR)('ends quietly: %s', async (line) => {
+    const run = await new Sandbox().shell(`(sleep 0.3; ${line}) | exec <&-; exit $PIPESTATUS`);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+  });
+});
