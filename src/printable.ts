@@ -13,3 +13,22 @@ export function printable(text: string): string {
   const characters = Array.from(clean.slice(0, 2 * LONGEST + 2));
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : clean;
 }
+
+/**
+ * A name or a value that stands in what we say, fit for a terminal and still to be recognised: what would rule the
+ * terminal or turn the direction of writing is shown as JSON would write it, `\u001b`. Joiners stay: emoji are made of them.
+ */
+export function visible(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  return text.replace(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+}
+
+/** The same, with a space where lines break. */
+export function inOneLine(text: string): string {
+  return visible(text.replace(/\s+/g, ' '));
+}

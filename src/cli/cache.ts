@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { clearCache, type Found, measureCache } from '../cache/inspect.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
+import { visible } from '../printable.ts';
 import { segmentFolder } from '../settings/folders.ts';
 import { nearestName } from '../settings/nearest.ts';
 import { parse } from './command-line.ts';
@@ -57,8 +58,8 @@ function inJson(folder: string, { entries, bytes }: Found, cleared: boolean): st
 
 function inWords(folder: string, { entries, bytes }: Found, cleared: boolean): string {
   const counted = `${entries} ${entries === 1 ? 'entry' : 'entries'}`;
-  if (cleared) return `removed ${counted}, ${sizeInWords(bytes)} freed, from ${folder}`;
-  return [`folder   ${folder}`, `size     ${sizeInWords(bytes)}`, `entries  ${entries}`].join('\n');
+  if (cleared) return `removed ${counted}, ${sizeInWords(bytes)} freed, from ${visible(folder)}`;
+  return [`folder   ${visible(folder)}`, `size     ${sizeInWords(bytes)}`, `entries  ${entries}`].join('\n');
 }
 
 function sizeInWords(bytes: number): string {

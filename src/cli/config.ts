@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../error.ts';
 import type { Host } from '../host.ts';
-import { printable } from '../printable.ts';
+import { printable, visible } from '../printable.ts';
 import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/file.ts';
 import type { Origin } from '../settings/origin.ts';
 import { chooseProxy } from '../settings/proxy.ts';
@@ -65,7 +65,7 @@ function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
 function rowInWords({ name, value, origin }: Row): string {
   const label = name.padEnd(18);
   if (!origin) return `${label} not set (${(rules[name] as Rule<unknown>).otherwise ?? 'nothing holds'})`;
-  return `${label} ${printable(inWords(value))}, ${origin.place === 'default' ? '' : 'from '}${origin.name}`;
+  return `${label} ${printable(inWords(value))}, ${origin.place === 'default' ? '' : 'from '}${visible(origin.name)}`;
 }
 
 function inJson(rows: readonly Row[]): Record<string, unknown> {
@@ -104,5 +104,7 @@ function filesInWords({ read, passedOver, lookedFor }: Files): string {
     ...(read.length === 0 ? ['no config file was read'] : read.map((path) => `read        ${path}`)),
     ...passedOver.map((path) => `not read    ${path}`),
     ...lookedFor.map((path) => `looked for  ${path}`),
-  ].join('\n');
+  ]
+    .map(visible)
+    .join('\n');
 }

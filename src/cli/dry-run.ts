@@ -2,6 +2,7 @@ import { segmentKey } from '../cache/key.ts';
 import type { Store } from '../cache/store.ts';
 import { requestBody } from '../client/body.ts';
 import { ExitCode } from '../error.ts';
+import { visible } from '../printable.ts';
 import { isLiveOutput, isStdout } from '../sink/open.ts';
 import { blankText } from '../text/blank.ts';
 import { countCodePoints } from '../text/code-points.ts';
@@ -107,6 +108,6 @@ function inWords(
     `in cache    ${inCache}`,
     `requests    ${requests}`,
     ...(price === undefined ? [] : [`price       ${price}`]),
-    ...bodies,
+    ...bodies.map(visible),
   ].join('\n');
 }

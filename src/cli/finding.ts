@@ -1,5 +1,6 @@
 import { type ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { inOneLine } from '../printable.ts';
 
 /** What a look at one thing came to. */
 export interface Finding {
@@ -36,8 +37,8 @@ const ASCII_SIGNS = { good: 'ok', bad: '!!', skipped: '--' };
 /** A finding in a line, and what to do in another. */
 export function findingInWords({ name, state, detail, hint }: Finding, host: Host): string {
   const sign = (showsUnicode(host) ? SIGNS : ASCII_SIGNS)[state];
-  const line = `${sign} ${name.padEnd(10)} ${detail}`;
-  return hint === undefined ? line : `${line}\n${' '.repeat(sign.length + 12)}${hint}`;
+  const line = `${sign} ${name.padEnd(10)} ${inOneLine(detail)}`;
+  return hint === undefined ? line : `${line}\n${' '.repeat(sign.length + 12)}${inOneLine(hint)}`;
 }
 
 function showsUnicode({ env, platform }: Host): boolean {

@@ -1,12 +1,16 @@
 import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { inOneLine, visible } from '../printable.ts';
 import { plain } from './paint.ts';
 import { Secrets } from './secrets.ts';
 
 /** Erases the line that the cursor stands on, and what a narrower window has made of it below. */
 export const ERASE = '\r\u001B[J';
 
-/** Everything that is said to people and programs beside the audio: on stderr, and never a secret. */
+/**
+ * Everything that is said to people and programs beside the audio: on stderr, never a secret, and nothing that rules
+ * the terminal, whatever stands in a name.
+ */
 export class Notices {
   quiet = false;
   verbose = false;
@@ -27,21 +31,21 @@ export class Notices {
 
   /** What a person should know, though nothing is wrong. */
   note(text: string): void {
-    if (!this.quiet && !this.json) this.#line(`tts: ${text}`);
+    if (!this.quiet && !this.json) this.#say(text);
   }
 
   warn(text: string): void {
-    if (!this.quiet && !this.json) this.#line(`tts: warning: ${text}`);
+    if (!this.quiet && !this.json) this.#say(`warning: ${text}`);
   }
 
   /** What is done, step by step, with `--verbose`. */
   detail(text: () => string): void {
-    if (this.verbose && !this.json) this.#line(`tts: ${text()}`);
+    if (this.verbose && !this.json) this.#say(text());
   }
 
   /** Text as it is, such as help that was not asked for. */
   print(text: string): void {
-    this.#line(text);
+    this.#write(this.redact(text));
   }
 
   /** Data as one line for programs. */
@@ -59,9 +63,9 @@ export class Notices {
       this.printJson({ error: { message, hint, exitCode, trace: traced } });
       return exitCode;
     }
-    this.#line(`${paint.problem('tts:')} ${oneLine(message)}`);
-    if (hint !== undefined) this.#line(`${paint.hint('hint:')} ${oneLine(hint)}`);
-    for (const line of trace) this.#line(line);
+    this.#write(`${paint.problem('tts:')} ${inOneLine(this.redact(message))}`);
+    if (hint !== undefined) this.#write(`${paint.hint('hint:')} ${inOneLine(this.redact(hint))}`);
+    for (const stack of trace) this.#write(this.redact(stack).split('\n').map(visible).join('\n'));
     return exitCode;
   }
 
@@ -75,8 +79,8 @@ export class Notices {
     return this.#secrets.inJson(value);
   }
 
-  #line(text: string): void {
-    this.#write(this.redact(text));
+  #say(text: string): void {
+    this.#write(`tts: ${visible(this.redact(text))}`);
   }
 
   #write(safe: string): void {
@@ -85,10 +89,6 @@ export class Notices {
     if (stream.listenerCount('error') === 0) stream.on('error', () => {});
     stream.write(`${this.hasProgress ? ERASE : ''}${safe}\n`);
   }
-}
-
-function oneLine(text: string): string {
-  return text.replace(/\s+/g, ' ');
 }
 
 function defect(cause: unknown): TtsError {

@@ -13,7 +13,7 @@ const STALLED_MS = 1000;
 export class ProgressCount {
   /** Set once it is known. */
   total: ProgressState['total'];
-  readonly #redact: (text: string) => string;
+  readonly #safe: (text: string) => string;
   readonly #started = performance.now();
   #segments = 0;
   #characters = 0;
@@ -24,9 +24,9 @@ export class ProgressCount {
   #pause: { readonly reason: string; readonly until: number } | undefined;
   #lastSound = Number.NEGATIVE_INFINITY;
 
-  /** @param redact takes the secrets out of what a service says */
-  constructor(redact: (text: string) => string) {
-    this.#redact = redact;
+  /** @param safe makes what went wrong fit to be shown */
+  constructor(safe: (text: string) => string) {
+    this.#safe = safe;
   }
 
   get hasSound(): boolean {
@@ -38,8 +38,7 @@ export class ProgressCount {
     if (event.type !== 'retry') return;
     const { retry, message } = event.error;
     const status = retry?.status === undefined ? '' : ` (${retry.status})`;
-    const reason =
-      retry?.after === undefined ? this.#redact(message) : `the service asks for a pause${status}`;
+    const reason = retry?.after === undefined ? this.#safe(message) : `the service asks for a pause${status}`;
     this.#pause = { reason, until: performance.now() + event.seconds * 1000 };
   }
 

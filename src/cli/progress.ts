@@ -1,5 +1,6 @@
 import type { Ora } from 'ora';
 import type { Host } from '../host.ts';
+import { inOneLine } from '../printable.ts';
 import { ERASE, type Notices } from './notices.ts';
 import { ProgressCount } from './progress-count.ts';
 import { type ProgressState, renderProgress } from './progress-line.ts';
@@ -37,7 +38,7 @@ export class Progress {
 
   constructor(options: ProgressOptions) {
     this.#options = options;
-    this.count = new ProgressCount((text) => options.notices.redact(text));
+    this.count = new ProgressCount((text) => inOneLine(options.notices.redact(text)));
     this.#timer = setTimeout(() => void this.#show(), PATIENCE_MS);
   }
 

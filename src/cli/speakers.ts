@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { askSpeakers, type ToldSpeaker } from '../client/speakers.ts';
 import { createTransport } from '../client/transport.ts';
 import { ExitCode } from '../error.ts';
-import { printable } from '../printable.ts';
+import { printable, visible } from '../printable.ts';
 import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Context } from './commands.ts';
@@ -22,7 +22,8 @@ export async function run(context: Context): Promise<number> {
   const configured = configuredSpeakers(settings);
   if (names) {
     const own = settings.baseUrl ? [] : FLITE_SPEAKERS;
-    await tell(host.stdout, [...new Set([...configured, ...own].map(({ name }) => name))].join('\n'));
+    const shown = [...configured, ...own].map(({ name = '' }) => visible(name));
+    await tell(host.stdout, [...new Set(shown)].join('\n'));
     return ExitCode.ok;
   }
   const service = chooseService(settings, { host, notices, files });
