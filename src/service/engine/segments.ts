@@ -15,7 +15,7 @@ const MOST_WORDS = 40;
 /** The longest segment in characters, for what has few spaces. */
 const MOST_CHARACTERS = 400;
 
-/** How many words of the first sentence may be spoken before the rest of it, so that the first sound comes early. */
+/** How many words of the first sentence are spoken before the rest of it, where that has a clause to end with. */
 const FIRST_WORDS = 12;
 
 /** Fewer words than these are not worth a segment. */
@@ -62,11 +62,22 @@ function* clauses(sentence: string, isFirst: boolean, end: Segment['end']): Gene
   for (let start = 0; start < words.length; ) {
     const next = words.slice(start, start + MOST_WORDS + 1);
     const most = fitting(next);
-    const count = (isEarly && clauseWithin(next, Math.min(most, FIRST_WORDS))) || most;
+    const count = (isEarly && early(next, most)) || most;
     start += count;
     yield { text: next.slice(0, count).join(' '), end: start < words.length ? 'clause' : end };
     isEarly = false;
   }
+}
+
+/**
+ * The first clauses, if they are worth it, so that the first sound comes early. Only between clauses: Flite lets its
+ * voice fall at every end, by up to half an octave, and pauses: where a clause goes on, that is heard.
+ */
+function early(words: readonly string[], most: number): number | undefined {
+  const soon = clauseWithin(words, Math.min(most, FIRST_WORDS));
+  if (soon !== undefined) return soon;
+  const later = words.findIndex(endsClause) + 1;
+  return later > FIRST_WORDS && later <= (most * 2) / 3 ? later : undefined;
 }
 
 /** As many words as one segment takes, up to the end of a clause where there is one in the second half. */
@@ -83,6 +94,10 @@ function fitting(words: readonly string[]): number {
 
 /** @returns the number of words up to the last end of a clause within the limit, if there is one */
 function clauseWithin(words: readonly string[], limit: number): number | undefined {
-  const index = words.slice(0, limit).findLastIndex((word) => /[,;:)\]—、，；：]["'”’]?$/u.test(word));
+  const index = words.slice(0, limit).findLastIndex(endsClause);
   return index + 1 >= FEWEST_WORDS ? index + 1 : undefined;
+}
+
+function endsClause(word: string): boolean {
+  return /[,;:)\]—、，；：]["'”’]?$/u.test(word);
 }

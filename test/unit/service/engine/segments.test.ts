@@ -46,6 +46,15 @@ describe('segments', () => {
     expect(rest).toHaveLength(1);
   });
 
+  it('begin with a later clause where the first one is long, and with no part of a clause', async () => {
+    const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
+    const lengths = async (text: string) => (await texts(text)).map((segment) => segment.split(' ').length);
+    expect(await lengths(`${words(20)}, ${words(15)}.`)).toEqual([20, 15]);
+    expect(await lengths(`${words(30)}, ${words(5)}.`)).toEqual([35]);
+    expect(await lengths(`${words(35)}.`)).toEqual([35]);
+    expect(await lengths(`Well. A ${words(19)}, ${words(15)}.`)).toEqual([1, 35]);
+  });
+
   it('end with a clause where a sentence is too long', async () => {
     const words = (count: number) => Array.from({ length: count }, () => 'word').join(' ');
     const [first] = await texts(`${words(30)}, ${words(30)}.`);
