@@ -1,7 +1,5 @@
 import {
-  accessSync,
   closeSync,
-  constants,
   fchmodSync,
   fsync,
   linkSync,
@@ -15,11 +13,15 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { ExitCode, TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+import { assertWritable, exists } from './assert-writable.ts';
 import { createPart, type Part, type Run, removeLeftovers } from './part.ts';
 import { unwritable } from './unwritable.ts';
 
 const sync = promisify(fsync);
+
+/** Who writes. */
+export type Writer = Run & Pick<Host, 'uid'>;
 
 export interface FileOptions {
   /** As the user named it. */
@@ -29,7 +31,7 @@ export interface FileOptions {
   /** The file that is there now, which will be replaced. */
   readonly old: Stats | undefined;
   readonly clobber: boolean;
-  readonly run: Run;
+  readonly run: Writer;
 }
 
 /**
@@ -78,10 +80,9 @@ export class PartFile {
   }
 
   #open(): Part {
-    const { name, old, clobber, run } = this.#options;
+    const { name, run } = this.#options;
     try {
-      if (old) accessSync(this.#target, constants.W_OK);
-      if (old && !clobber) throw exists(name);
+      assertWritable(this.#target, this.#options);
       removeLeftovers(this.#target, run);
       return createPart(this.#target, run);
     } catch (error) {
@@ -113,11 +114,4 @@ function linkAs(part: string, target: string): void {
     return;
   }
   rmSync(part);
-}
-
-function exists(name: string): TtsError {
-  return new TtsError(`${name} exists`, {
-    exitCode: ExitCode.output,
-    hint: 'choose another name, or leave out --no-clobber',
-  });
 }

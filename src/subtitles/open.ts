@@ -3,8 +3,7 @@ import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { lookAt } from '../sink/open.ts';
-import type { Run } from '../sink/part.ts';
-import { PartFile } from '../sink/part-file.ts';
+import { PartFile, type Writer } from '../sink/part-file.ts';
 import { unwritable } from '../sink/unwritable.ts';
 import { styleOf } from './style.ts';
 import { Subtitles } from './subtitles.ts';
@@ -17,7 +16,7 @@ type Asked = Pick<Settings, 'subtitles' | 'callbackUrl' | 'clobber' | 'paragraph
  */
 export function openSubtitles(
   { subtitles, callbackUrl, clobber, paragraphPause }: Asked,
-  host: Pick<Host, 'cwd'> & Run,
+  host: Pick<Host, 'cwd'> & Writer,
 ): Subtitles | undefined {
   if (!subtitles) return undefined;
   const name = subtitles.value;

@@ -1,5 +1,14 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, lstatSync, mkdirSync, statSync, symlinkSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
@@ -17,6 +26,7 @@ const LONG_AGO = 1_000_000_000;
 /** How the parts of this machine are marked. */
 const here = (crc32(hostname()) & 0xffff).toString(16).padStart(4, '0');
 const isRoot = userInfo().uid === 0;
+const NOBODY = 65_534;
 
 /** A service, an environment for it, and an empty folder. */
 async function setUp(script: Script = complete(wav)) {
@@ -118,9 +128,33 @@ describe('a file', () => {
       chmodSync(box.path('open'), 0o777);
       chmodSync(box.file('open/out.wav', 'old'), 0o444);
       for (const name of ['locked/out.wav', 'open/out.wav'])
-        expectFailure(await box.tts(['hi', '-o', name], { env, uid: 65_534 }), 8, /not allowed/);
+        expectFailure(await box.tts(['hi', '-o', name], { env, uid: NOBODY }), 8, /not allowed/);
       expect(server.requests).toHaveLength(0);
       expect(box.read('open/out.wav').toString()).toBe('old');
+    },
+  );
+
+  it.runIf(isRoot)(
+    'of somebody else in a folder like /tmp is an error before anything is sent, though it may be written',
+    async () => {
+      const { server, env, box } = await setUp();
+      mkdirSync(box.path('sticky'));
+      for (const [name, owner] of [
+        ['theirs.wav', 1000],
+        ['ours.wav', NOBODY],
+      ] as const) {
+        chmodSync(box.file(`sticky/${name}`, 'old'), 0o666);
+        chownSync(box.path(`sticky/${name}`), owner, owner);
+      }
+      chmodSync(box.path('sticky'), 0o1777);
+      const run = (name: string) => box.tts(['hi', '-o', name], { env, uid: NOBODY });
+      expectFailure(await run('sticky/theirs.wav'), 8, /theirs\.wav: it belongs to somebody else.*\nhint: /);
+      expect(server.requests).toHaveLength(0);
+      expect(box.read('sticky/theirs.wav').toString()).toBe('old');
+      expect(await run('sticky/ours.wav')).toMatchObject({ status: 0, stderr: '' });
+      // Whom the folder belongs to may replace anything in it.
+      chownSync(box.path('sticky'), NOBODY, NOBODY);
+      expect(await run('sticky/theirs.wav')).toMatchObject({ status: 0, stderr: '' });
     },
   );
 
