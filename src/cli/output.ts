@@ -1,8 +1,10 @@
+import { extname } from 'node:path';
 import { TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { openSink } from '../sink/open.ts';
 import type { Sink } from '../sink/sink.ts';
+import type { Notices } from './notices.ts';
 
 type Wanted = Pick<Settings, 'output' | 'clobber' | 'play' | 'player'>;
 
@@ -26,6 +28,16 @@ export async function openOutput(settings: Wanted, host: Host, signal: AbortSign
   const { tee } = await import('../sink/tee.ts');
   // The file is wanted even if nobody can hear it.
   return tee(file, await opened.catch(silent));
+}
+
+const OTHER_SOUND = /^\.(?:mp3|ogg|opus|flac|m4a|aac|wma|webm)$/i;
+
+/** Whoever names a file so expects another format than the one there is. */
+export function warnOfEnding({ output }: Pick<Wanted, 'output'>, notices: Notices): void {
+  const ending = extname(output?.value ?? '');
+  if (!output || !OTHER_SOUND.test(ending)) return;
+  const instead = `-o x.wav, and then ffmpeg -i x.wav x${ending}`;
+  notices.warn(`${output.value} will hold a WAV, whatever its name says; for the other: ${instead}`);
 }
 
 /** A player that could not be started, which is told once the file is whole. */

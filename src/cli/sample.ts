@@ -10,7 +10,7 @@ import type { Context } from './commands.ts';
 import { type Connection, connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe } from './describe.ts';
 import { openService } from './open-service.ts';
-import { openOutput } from './output.ts';
+import { openOutput, warnOfEnding } from './output.ts';
 import type { NamedService } from './service.ts';
 import type { Row } from './speakers.ts';
 import { whileOpen } from './while-open.ts';
@@ -67,6 +67,7 @@ async function speakInTurn(
   { host, notices, signal }: Context,
 ): Promise<number> {
   const sink = await openOutput(settings, host, signal);
+  warnOfEnding(settings, notices);
   await deliver({
     segments: () => eachWith(text, voices.length),
     synthesize(segment, signal) {

@@ -12,7 +12,7 @@ import type { Context } from './commands.ts';
 import { connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe, warnOfPause } from './describe.ts';
 import { openService } from './open-service.ts';
-import { openOutput } from './output.ts';
+import { openOutput, warnOfEnding } from './output.ts';
 import { prepareOrder } from './prepare-order.ts';
 import type { Progress } from './progress.ts';
 import { isProgressWanted } from './progress-wanted.ts';
@@ -67,11 +67,13 @@ interface Outputs {
   readonly subtitles: Subtitles | undefined;
 }
 
-async function openOutputs(settings: Settings, { host, signal }: Context): Promise<Outputs> {
+async function openOutputs(settings: Settings, { host, notices, signal }: Context): Promise<Outputs> {
   const subtitles =
     settings.subtitles && (await import('../subtitles/open.ts')).openSubtitles(settings, host);
   try {
-    return { subtitles, sink: await openOutput(settings, host, signal) };
+    const sink = await openOutput(settings, host, signal);
+    warnOfEnding(settings, notices);
+    return { subtitles, sink };
   } catch (error) {
     subtitles?.discard();
     throw error;

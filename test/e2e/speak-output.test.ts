@@ -167,6 +167,30 @@ describe('a file', () => {
     expect(box.list()).toHaveLength(4);
   });
 
+  it.each([
+    ['song.mp3', 'song.mp3', '.mp3'],
+    ['a b.OGG', 'a b.OGG', '.OGG'],
+    ['my\x1b.opus', 'my\\u001b.opus', '.opus'],
+    ['x.webm', 'x.webm', '.webm'],
+  ])('named as another format is a WAV, and a warning says so: %j', async (name, shown, ending) => {
+    const { env, box } = await setUp();
+    const run = await box.tts(['hi', '-o', name], { env });
+    expect(run).toMatchObject({
+      status: 0,
+      stderr: `tts: warning: ${shown} will hold a WAV, whatever its name says; for the other: -o x.wav, and then ffmpeg -i x.wav x${ending}\n`,
+    });
+    expect(box.read(name)).toEqual(wav);
+    for (const silent of ['-q', '--json'])
+      expect(await box.tts(['hi', '-o', name, silent], { env })).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('named as a WAV, or as nothing, is what it says', async () => {
+    const { env, box } = await setUp();
+    for (const name of ['a.wav', 'b.WAV', 'mp3', '.mp3', 'c.mp3.wav', 'd.raw'])
+      expect(await box.tts(['hi', '-o', name], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.list()).toHaveLength(6);
+  });
+
   it.each(['a', 'ü', '你', '𝄞'])('may have a name as long as the system takes it: of %s', async (letter) => {
     const { env, box } = await setUp();
     for (const length of [251, 252, 253, 254, 255]) {
