@@ -2,6 +2,7 @@ import { constants, openSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../host.ts';
+import { openDevice } from './device.ts';
 import { fileSink } from './file.ts';
 import type { Sink } from './sink.ts';
 import { stdoutSink } from './stdout.ts';
@@ -23,7 +24,8 @@ export function isStdout(output: string): boolean {
 }
 
 /**
- * The sink for what `-o` says: a file, standard output, or a named pipe or a device, which is just written.
+ * The sink for what `-o` says: a file, standard output, or a named pipe or a device other than a terminal, which is just
+ * written.
  * @throws TtsError (output) when it cannot be written
  */
 export async function openSink(
@@ -36,7 +38,7 @@ export async function openSink(
   try {
     const old = lookAt(path, output);
     if (old?.isFIFO()) return pipeSink(await openPipe(path, signal), output);
-    if (old && !old.isFile() && !old.isDirectory()) return deviceSink(openSync(path, 'w'), output);
+    if (old && !old.isFile() && !old.isDirectory()) return deviceSink(await openDevice(path), output);
     return fileSink({ name: output, path, old, clobber, run: host });
   } catch (error) {
     throw unwritable(output, error);

@@ -1,6 +1,6 @@
 import { constants, fstatSync, readFileSync, readlinkSync } from 'node:fs';
-import { ExitCode, TtsError } from '../error.ts';
 import type { Output } from '../host.ts';
+import { onTerminal } from './device.ts';
 import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
 import { deviceSink, pipeSink } from './stream.ts';
@@ -16,11 +16,7 @@ const O_ACCMODE = 0o3;
  * @throws TtsError (output) when it is a terminal or cannot be looked at
  */
 export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
-  if (isTTY)
-    throw new TtsError('audio is not written to a terminal', {
-      exitCode: ExitCode.output,
-      hint: 'name a file with -o out.wav, or send it through a pipe: tts … | aplay',
-    });
+  if (isTTY) throw onTerminal();
   const kind = look(fd);
   if (kind.isFile()) return openFileSink(fd, startOf(fd, kind.size));
   const sink = kind.isFIFO() || kind.isSocket() ? pipeSink(fd, 'stdout') : deviceSink(fd, 'stdout');

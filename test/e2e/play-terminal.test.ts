@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
@@ -139,6 +140,19 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     expect(leftOver(shown)[0]).toBe('tts: audio is not written to a terminal');
     expect(leftOver(shown).at(-1)).toBe('status 8');
   });
+
+  it.each(['/dev/tty', '/dev/stderr', '/dev/fd/2', 'a-link'])(
+    'gets no audio on the screen under another name: -o %s',
+    async (name) => {
+      const box = new Sandbox();
+      symlinkSync('/dev/tty', box.path('a-link'));
+      const { url, requests } = await serveBytes(complete(plainWav(pcm)));
+      const shown = await onTerminal(box, `tts hi -o ${name}`, { env: named(url) });
+      expect(leftOver(shown)[0]).toBe('tts: audio is not written to a terminal');
+      expect(leftOver(shown).at(-1)).toBe('status 8');
+      expect(requests).toHaveLength(0);
+    },
+  );
 
   it.each([
     ['a terminal of 0 columns', 'tts hi -o out.wav', { columns: 0 }],

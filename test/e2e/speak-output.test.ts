@@ -268,6 +268,16 @@ describe('a device, a pipe with a name, a full disk', () => {
     expect((await box.tts(['hi', '-o', '-'], { env })).stdout).toEqual(wav);
   });
 
+  it('a terminal that is not there is told of', async () => {
+    const { server, env, box } = await setUp();
+    expectFailure(
+      await box.shell('setsid -w tts hi -o /dev/tty', { env }),
+      8,
+      /\/dev\/tty: there is nothing/,
+    );
+    expect(server.requests).toHaveLength(0);
+  });
+
   it('a FIFO gets the WAV', async () => {
     const { env, box } = await setUp();
     execFileSync('mkfifo', [box.path('fifo')]);
