@@ -90,7 +90,7 @@ function isFile(path: string): boolean {
 /** Spares the parsers the many manifests that say nothing to us. One that is broken is theirs to tell of. */
 function mentionsTts(path: string): boolean {
   try {
-    const text = readFileSync(path, 'utf8');
+    const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
     return text.includes('"tts"') && hasSettings(text);
   } catch (cause) {
     throw new TtsError(`cannot read ${path}`, { exitCode: ExitCode.usage, cause });

@@ -1,7 +1,9 @@
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { ExplorerSync } from 'cosmiconfig/dist/ExplorerSync.js';
 import { loadJson, loadYaml } from 'cosmiconfig/dist/loaders.js';
 import { TtsError, usageError } from '../error.ts';
+import { decodeAll } from '../text/decode.ts';
 import type { ConfigFile, ConfigPath } from './file.ts';
 import { isObject } from './kind.ts';
 import { keyHint } from './nearest.ts';
@@ -74,11 +76,17 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 /** cosmiconfig's `$import` would let a project's file pass another file's settings off as its own. */
 function dataOnly(loader: Loader): Loader {
   return (path, content) => {
-    const data = loader(path, content);
+    const data = loader(path, textOf(path, content));
     if (isObject(data) && Object.hasOwn(data, '$import'))
       throw usageError(`$import in ${path} is not supported`, 'write the settings into the file itself');
     return data;
   };
+}
+
+/** cosmiconfig puts U+FFFD where something is no UTF-8; what is read from a pipe cannot be looked at again. */
+function textOf(path: string, content: string): string {
+  if (content.includes('\uFFFD') && statSync(path).isFile()) return decodeAll(readFileSync(path), path);
+  return content.replace(/^\uFEFF/, '');
 }
 
 const byKey = new Map(

@@ -3,6 +3,7 @@ import { extname, join } from 'node:path';
 import { parseDocument } from 'yaml';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { decodeAll } from '../text/decode.ts';
 import { type ConfigFile, userFolder } from './file.ts';
 import { baseUrl } from './kind.ts';
 import { replaceFile } from './replace-file.ts';
@@ -24,9 +25,9 @@ export function userFile(
 export async function storeKey(file: string, base: URL, key: string | undefined): Promise<void> {
   try {
     const path = await realpath(file).catch(() => file);
-    const text = await readFile(path, 'utf8').catch(unlessMissing);
+    const text = decodeAll(await readFile(path).catch(unlessMissing), path);
     const edit = extname(path) === '.json' ? inJson : inYaml;
-    await replaceFile(path, edit(text.replace(/^\uFEFF/, ''), base, key));
+    await replaceFile(path, edit(text, base, key));
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === undefined) throw cause;
@@ -38,8 +39,8 @@ export async function storeKey(file: string, base: URL, key: string | undefined)
   }
 }
 
-function unlessMissing(error: NodeJS.ErrnoException): string {
-  if (error.code === 'ENOENT') return '';
+function unlessMissing(error: NodeJS.ErrnoException): Uint8Array {
+  if (error.code === 'ENOENT') return new Uint8Array();
   throw error;
 }
 

@@ -21,6 +21,16 @@ export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): A
   if (held !== '') yield held;
 }
 
+/**
+ * The same for an input that is all there; its line ends stay as they are.
+ * @throws {TtsError} usage
+ */
+export function decodeAll(bytes: Uint8Array, name: string): string {
+  const encoding = detectEncoding(bytes);
+  const offset = encoding.mark;
+  return decodeWhole(bytes.subarray(offset), { encoding, offset, name });
+}
+
 async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   let torn: Uint8Array = new Uint8Array();
   let encoding: Encoding | undefined;

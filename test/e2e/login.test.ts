@@ -54,6 +54,16 @@ describe('tts login', () => {
     expect(box.read('dotfiles/tts.yaml').toString()).toBe('# mine\nretries: 2 # few\n');
   });
 
+  it('keeps the settings of a file in UTF-16', async () => {
+    const box = new Sandbox();
+    box.file('mine.json', Buffer.from('\ufeff{"instructions":"olé"}', 'utf16le'));
+    expect((await box.tts(['login', URL_, '--config', 'mine.json'], { stdin: KEY })).status).toBe(0);
+    expect(JSON.parse(box.read('mine.json').toString())).toEqual({
+      instructions: 'olé',
+      keys: { [URL_]: KEY },
+    });
+  });
+
   it('keeps it in a file with a name as long as the system takes it', async () => {
     const box = new Sandbox();
     const name = `${'x'.repeat(250)}.json`;

@@ -93,6 +93,54 @@ describe('a config file', () => {
     expect(await speakerOf(box, [], { cwd: 'deep/er/still' })).toBe(9);
   });
 
+  it.each([
+    ['.ttsrc.json', '{"instructions":"olé"}'],
+    ['.ttsrc.yaml', 'instructions: olé\n'],
+    ['.ttsrc', 'instructions: olé\n'],
+    ['package.json', '{"name":"x","tts":{"instructions":"olé"}}'],
+  ])('may begin with a byte order mark, in UTF-16 too: %s', async (name, content) => {
+    const marked = `\ufeff${content}`;
+    const encodings: BufferEncoding[] = name === 'package.json' ? ['utf8'] : ['utf8', 'utf16le'];
+    for (const encoding of encodings) {
+      const box = new Sandbox();
+      box.file(name, Buffer.from(marked, encoding));
+      const server = await serveBytes(complete(wav));
+      expect(await box.tts(['hi'], { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
+      expect(server.requests[0]?.json).toMatchObject({ config: { instructions: 'olé' } });
+    }
+  });
+
+  it.each([
+    ['.ttsrc.json', '{"instructions":"ol\xe9"}', 19],
+    ['.ttsrc.yaml', 'instructions: ol\xe9\n', 16],
+    ['package.json', '{"tts":{"instructions":"ol\xe9"}}', 26],
+  ])('that is not UTF-8 is an error with its name and the offset: %s', async (name, content, offset) => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    const path = box.file(name, Buffer.from(content, 'latin1'));
+    const run = await box.tts(['hi'], { env: named(server.url) });
+    expectFailure(run, 2, /^tts: .* is not text: byte 0xe9 at offset \d+\nhint: convert it to UTF-8/);
+    expect(run.stderr).toContain(`${path} is not text: byte 0xe9 at offset ${offset}\n`);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('of another program is passed over, whatever its bytes', async () => {
+    const box = new Sandbox();
+    box.file('.ttsrc', 'speaker: 8');
+    box.file('a/package.json', Buffer.from('{"author":"Jos\xe9","bin":{"tts":"x"}}', 'latin1'));
+    box.file('b/package.json', '\ufeff{"bin":{"tts":"x"}}');
+    for (const cwd of ['a', 'b']) expect(await speakerOf(box, [], { cwd })).toBe(8);
+  });
+
+  it('through a pipe is read once', async () => {
+    const server = await serveBytes(complete(wav));
+    const run = await new Sandbox().shell(`tts hi --config <(printf 'instructions: "\\xef\\xbf\\xbd"')`, {
+      env: named(server.url),
+    });
+    expect(run.status).toBe(0);
+    expect(server.requests[0]?.json).toMatchObject({ config: { instructions: '\ufffd' } });
+  });
+
   it('that is nearer wins', async () => {
     const box = new Sandbox();
     box.file('.ttsrc', 'speaker: 8');
