@@ -27,7 +27,7 @@ interface Retry {
 
 export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
-  /** What the user can do about it: one sentence. */
+  /** What the user can do about it: one sentence. Left out only where it was the user who ended the run. */
   readonly hint?: string | undefined;
   readonly cause?: unknown;
   /** Set where the same thing tried again may succeed. */

@@ -9,8 +9,9 @@ const CLEAR_LINE = '\x15';
 const BACKSPACES = new Set(['\x7f', '\b']);
 
 /**
- * A line that is typed at the terminal and not shown there. The terminal is as it was afterwards, whatever happens.
- * @throws TtsError (interrupted) on Ctrl-C, (usage) on the end of the input; the signal's reason
+ * A line that is typed at the terminal and not shown there; nothing where the input ends instead. The terminal is as it
+ * was afterwards, whatever happens.
+ * @throws TtsError (interrupted) on Ctrl-C; the signal's reason
  */
 export async function askSecret(question: string, host: Host, signal: AbortSignal): Promise<string> {
   const { stream } = host.stdin;
@@ -29,7 +30,7 @@ export async function askSecret(question: string, host: Host, signal: AbortSigna
 function line(stream: Host['stdin']['stream'], signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = '';
-    const end = () => reject(new TtsError('no key was typed', { exitCode: ExitCode.usage }));
+    const end = () => resolve('');
     const actions: Readonly<Record<string, () => void>> = {
       '\r': () => resolve(typed),
       '\n': () => resolve(typed),

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { ExitCode, TtsError } from '../error.ts';
+import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 
 /** What a config file says, checked: each value is of its rule's kind. */
@@ -93,7 +93,11 @@ function mentionsTts(path: string): boolean {
     const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
     return text.includes('"tts"') && hasSettings(text);
   } catch (cause) {
-    throw new TtsError(`cannot read ${path}`, { exitCode: ExitCode.usage, cause });
+    throw usageError(
+      `cannot read ${path}`,
+      'check its permissions, or name a config file with --config',
+      cause,
+    );
   }
 }
 

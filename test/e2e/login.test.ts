@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
@@ -206,6 +207,13 @@ describe.skipIf(!hasScript())('at a terminal (skipped without the script of util
     expect(screen).toContain('status 0');
     expect(screen).not.toMatch(/secret|ey\r/);
     expect(keysIn(box)).toEqual({ [URL_]: 'secret-key' });
+  });
+
+  it.each(['\x04', 'abc\x04'])('takes the end of the input for no key: %j', async (keys) => {
+    const box = new Sandbox();
+    const screen = stripVTControlCharacters(await type(box, keys));
+    expect(screen).toMatch(/tts: no key was given\r\nhint: type it at the terminal, .*\r\nstatus 2/);
+    expect(readdirSync(box.home)).toEqual(['work']);
   });
 
   it('ends with 130 on Ctrl-C, and leaves the terminal as it was', async () => {

@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
@@ -178,6 +179,16 @@ describe('a config file', () => {
     expect(await speakerOf(box, [], { env: { TTS_CONFIG: 'mine.yaml' } })).toBe(7);
     const missing = await box.tts(['hi', '--config', 'missing.json'], { env: named('http://127.0.0.1:1') });
     expectFailure(missing, 2, /missing\.json/);
+  });
+
+  it.runIf(userInfo().uid === 0)('that may not be read is an error with something to do', async () => {
+    const box = new Sandbox();
+    chmodSync(box.file('package.json', '{}'), 0o600);
+    const run = await box.tts(['hi', '-o', '/dev/null'], { uid: 65_534 });
+    expectFailure(run, 2, /cannot read .*package\.json\nhint: .*--config/);
+    box.file('own.json', '{}');
+    const named = await box.tts(['hi', '-o', '/dev/null', '--config', 'own.json', '-q'], { uid: 65_534 });
+    expect(named).toMatchObject({ status: 0, stderr: '' });
   });
 
   it.each([

@@ -178,6 +178,6 @@ export const KEY = 'key-of-the-tests-5up3r53cr37';
 /** Expects a run that failed as it should: this status, one line and one hint, nothing on stdout. */
 export function expectFailure(run: Ended, status: number, message: RegExp): void {
   expect(run.stderr).toMatch(message);
-  expect(run.stderr).toMatch(/^tts: [^\n]+\n(hint: [^\n]+\n)?$/);
+  expect(run.stderr).toMatch(/^tts: [^\n]+\nhint: [^\n]+\n$/);
   expect({ status: run.status, stdout: run.stdout.toString('latin1') }).toEqual({ status, stdout: '' });
 }
