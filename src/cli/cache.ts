@@ -4,7 +4,7 @@ import { ExitCode, TtsError, usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 import { segmentFolder } from '../settings/folders.ts';
 import { nearestName } from '../settings/nearest.ts';
-import { parse } from './command-line.ts';
+import { howToSpeak, parse } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { tell } from './tell.ts';
 
@@ -48,7 +48,7 @@ function isClear(words: readonly string[]): boolean {
   const near = nearestName(String(wrong), ['clear']);
   throw usageError(
     `tts cache does not know "${wrong}"`,
-    `${near ? `did you mean ${near}?` : 'there is tts cache, and tts cache clear'} To speak the words: tts speak cache ...`,
+    `${near ? `did you mean ${near}?` : 'there is tts cache, and tts cache clear;'} ${howToSpeak('tts cache')}`,
   );
 }
 

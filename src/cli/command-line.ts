@@ -67,19 +67,26 @@ export function parse(command: Command, argv: readonly string[]): Command {
     if (!(error instanceof CommanderError)) throw error;
     // Again without what stands behind "=": it hides from commander which option was meant, and may be a key.
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
-    if (mistyped === undefined) throw usage(error);
+    if (mistyped === undefined) throw usage(error, command.name());
     parse(command, [mistyped]);
-    throw usageError(`${mistyped} takes no value`, 'see tts --help');
+    throw usageError(`${mistyped} takes no value`, `see ${command.name()} --help`);
   }
 }
 
-function usage({ message, code }: CommanderError): TtsError {
+/** What to do for whoever wanted the words of a command line spoken. */
+export function howToSpeak(command: string): string {
+  return command === 'tts'
+    ? 'to speak it, put -- in front of the text'
+    : `to speak the words: ${command.replace('tts', 'tts speak')} ...`;
+}
+
+/** What commander says of words that may have been a text. */
+const MAY_BE_TEXT = ['commander.unknownOption', 'commander.excessArguments'];
+
+function usage({ message, code }: CommanderError, command: string): TtsError {
   const [, what = '', suggestion] =
     /^(?:error: )?([^\n]*)(?:\n\(Did you mean (?:one of )?(.*)\?\))?/.exec(message) ?? [];
-  const meant = suggestion === undefined ? 'see tts --help' : `did you mean ${suggestion}?`;
-  const hint =
-    code === 'commander.unknownOption'
-      ? `${meant}${suggestion === undefined ? ';' : ''} to speak it, put -- in front of the text`
-      : meant;
-  return usageError(what, hint);
+  const meant = suggestion === undefined ? `see ${command} --help` : `did you mean ${suggestion}?`;
+  if (!MAY_BE_TEXT.includes(code)) return usageError(what, meant);
+  return usageError(what, `${meant}${suggestion === undefined ? ';' : ''} ${howToSpeak(command)}`);
 }

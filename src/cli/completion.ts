@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode, usageError } from '../error.ts';
 import { nearestName } from '../settings/nearest.ts';
+import { howToSpeak } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { readSubcommand, subcommand } from './subcommand.ts';
 import { tell } from './tell.ts';
@@ -17,7 +18,9 @@ export async function run(context: Context): Promise<number> {
     const nearest = nearestName(shell, [...scripts.keys()]);
     throw usageError(
       shell ? `there is no completion for "${shell}"` : 'for which shell?',
-      nearest ? `did you mean ${nearest}?` : `there are: ${[...scripts.keys()].join(', ')}`,
+      nearest
+        ? `did you mean ${nearest}?`
+        : `there are: ${[...scripts.keys()].join(', ')}; ${howToSpeak('tts completion')}`,
     );
   }
   await tell(context.host.stdout, script(catalog()));

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { usageError } from '../error.ts';
 import { baseUrl } from '../settings/kind.ts';
 import type { Settings } from '../settings/resolve.ts';
+import { howToSpeak } from './command-line.ts';
 import { subcommand } from './subcommand.ts';
 
 /** A command about the key of one service. */
@@ -29,5 +30,8 @@ export function namedBase(word: string | undefined, settings: Settings, command:
 function parsed(word: string, command: string): URL {
   const url = baseUrl.text(word);
   if (url) return url;
-  throw usageError(`${command}: ${JSON.stringify(word)} is not allowed`, `${baseUrl.allowed} is needed`);
+  throw usageError(
+    `${command}: ${JSON.stringify(word)} is not allowed`,
+    `${baseUrl.allowed} is needed; ${howToSpeak(command)}`,
+  );
 }

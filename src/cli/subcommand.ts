@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { usageError } from '../error.ts';
 import { type Name, rules } from '../settings/rules.ts';
-import { addRules, type CommandLine, parse } from './command-line.ts';
+import { addRules, type CommandLine, howToSpeak, parse } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { tell } from './tell.ts';
 
@@ -34,6 +34,6 @@ export async function readSubcommand(
   if (excess === undefined) return { flags, words: command.args };
   throw usageError(
     `${command.name()} does not know "${excess}"`,
-    `see ${command.name()} --help; to speak the words: ${command.name().replace('tts', 'tts speak')} ...`,
+    `see ${command.name()} --help; ${howToSpeak(command.name())}`,
   );
 }

@@ -152,6 +152,26 @@ describe('the command line', () => {
     },
   );
 
+  it.each([
+    ['cache me outside -o o.wav', 'see tts cache --help'],
+    ['cache me outside', 'there is tts cache, and tts cache clear'],
+    ['serve the people', 'see tts serve --help'],
+    ['serve the people -o o.wav', 'see tts serve --help'],
+    ['login -r 8000 now', 'see tts login --help'],
+    ['login now', 'a URL .* is needed'],
+    ['doctor who', 'see tts doctor --help'],
+    ['manual labour -o o.wav', 'see tts manual --help'],
+    ['completion now', 'there are: bash.*'],
+    ['help me -o o.wav', 'see tts help'],
+  ])('says how to speak a text that begins with the name of a command: %s', async (line, otherwise) => {
+    const words = line.split(' ');
+    await refused(
+      [words],
+      new RegExp(`\nhint: ${otherwise}; to speak the words: tts speak ${words[0]} \\.\\.\\.$`, 'm'),
+    );
+    expect((await speaking(['speak', ...words])).run).toMatchObject({ status: 0, stderr: '' });
+  });
+
   it('does not show what was meant for an option that is mistyped: it may be a key', async () => {
     const run = await refused([['hi', '--api-kye=s3cr3tk3y']], /unknown option '--api-kye'/);
     expect(run.stderr).not.toContain('s3cr3tk3y');
