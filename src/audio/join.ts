@@ -42,6 +42,14 @@ export async function join(speeches: AsyncIterable<Speech>, options: JoinOptions
 function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsError {
   return new TtsError(
     `part ${number} of the speech came as ${describeFormat(other)}, the first as ${describeFormat(first)}`,
-    { exitCode: ExitCode.service, hint: 'set --sample-rate, so that the service uses one for all parts' },
+    { exitCode: ExitCode.service, hint: hintFor(first, other) },
   );
+}
+
+function hintFor(first: PcmFormat, other: PcmFormat): string {
+  // The sample rate is all that can be asked for.
+  if (sameFormat({ ...first, sampleRate: other.sampleRate }, other))
+    return 'set --sample-rate, so that the service uses one for all parts';
+  const what = first.channels === other.channels ? 'kind of samples' : 'number of channels';
+  return `the service has to keep to one ${what}; a larger --max-chars makes fewer parts`;
 }

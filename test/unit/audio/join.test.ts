@@ -73,6 +73,19 @@ describe('join', () => {
     expect([seen, other.pcm.returned]).toEqual([{ asked: 2, released: true }, 1]);
   });
 
+  it.each([
+    [{ sampleRate: 8000 }, 'set --sample-rate'],
+    [{ channels: 2 }, 'one number of channels'],
+    [{ channels: 2, sampleRate: 8000 }, 'one number of channels'],
+    [{ bitsPerSample: 8 }, 'one kind of samples'],
+    [{ bitsPerSample: 32, encoding: 'float' }, 'one kind of samples'],
+  ] as const)('has a hint that helps against the difference: %o', async (difference, hint) => {
+    const { parts } = watched([part([]), part([], { ...speechFormat, ...difference })]);
+    await expect(collect((await join(parts)).pcm)).rejects.toMatchObject({
+      hint: expect.stringContaining(hint),
+    });
+  });
+
   it('passes on what goes wrong in a part, and lets go of the others', async () => {
     const broken = new Error('connection reset');
     const failing: Speech = {
