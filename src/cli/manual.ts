@@ -24,7 +24,7 @@ export function manualCommand(): Command {
 /** The day on which the words of this page changed last. */
 const REVISED = '2026-11-21';
 
-const STATUSES: Readonly<Record<number, string>> = {
+const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.ok]: 'all of the audio was delivered, or the reader left',
   [ExitCode.defect]: 'a defect in tts itself',
   [ExitCode.usage]: 'usage: a bad option, text, config file or value',
@@ -35,6 +35,7 @@ const STATUSES: Readonly<Record<number, string>> = {
   [ExitCode.service]: 'the service: an error, or an answer that is not audio or not complete',
   [ExitCode.output]: 'output: cannot write, no player, or the player failed',
   [ExitCode.partial]: 'some items of a batch failed',
+  [ExitCode.hangup]: 'the terminal is gone',
   [ExitCode.interrupted]: 'interrupted',
   [ExitCode.terminated]: 'terminated',
 };

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ExitCode } from '../../src/error.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 
 const has = (program: string) => spawnSync(program, ['--version']).status === 0;
@@ -75,6 +76,6 @@ describe('tts manual', () => {
     const options = stdout.toString().match(/--[a-z-]+/g) ?? [];
     expect(options.length).toBeGreaterThan(20);
     for (const option of options) expect(page).toContain(option);
-    for (const status of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 130, 143]) expect(page).toContain(`.B ${status}\n`);
+    for (const status of Object.values(ExitCode)) expect(page).toContain(`.B ${status}\n`);
   });
 });
