@@ -39,6 +39,7 @@ export function chooseService(
   const key = findKey(settings, host);
   if (key) notices.hide(key.value);
   if (!baseUrl) {
+    if (!key && settings.callbackUrl) throw noCallbacks(settings.callbackUrl.value);
     if (!key) return undefined;
     throw usageError(
       `there is a key (${key.origin.name}), but no base URL to use it with`,
@@ -60,4 +61,12 @@ export function chooseService(
     ? `speaking with ${url.host}, which ${baseUrl.origin.name} names`
     : undefined;
   return { url, key: key.value, keyOrigin: key.origin.name, proxy, note };
+}
+
+/** It ends with the run, and the audio would be on its way yet. */
+function noCallbacks({ origin }: URL): TtsError {
+  return usageError(
+    'the built-in service of a run takes no --callback-url',
+    `name a service with --base-url; one of your own that may send there: tts serve --callbacks ${origin}`,
+  );
 }

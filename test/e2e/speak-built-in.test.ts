@@ -19,6 +19,17 @@ describe('with nothing configured', () => {
     expect(box.list()).toEqual(['out.wav']);
   });
 
+  it('it is told apart from a service that could send the audio elsewhere', async () => {
+    const box = new Sandbox();
+    const run = await box.tts(['hello', '-o', 'out.wav', '--callback-url', 'http://127.0.0.1:9/done']);
+    expectFailure(
+      run,
+      2,
+      /built-in .*--callback-url\nhint: .*--base-url.* tts serve --callbacks http:\/\/127\.0\.0\.1:9\n/,
+    );
+    expect(box.list()).toEqual([]);
+  });
+
   it('it speaks through pipes and from files', async () => {
     const box = new Sandbox();
     box.file('a.txt', 'First.');
