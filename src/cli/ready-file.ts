@@ -26,7 +26,7 @@ export class ReadyFile {
     try {
       await done;
     } catch (cause) {
-      throw new TtsError(`Cannot write ${this.#path}`, {
+      throw new TtsError(`cannot write ${this.#path}`, {
         exitCode: ExitCode.output,
         hint: 'choose another place with --ready-file',
         cause,

@@ -99,19 +99,19 @@ function readKey(
 
 function checkedKey(key: string | undefined): string | undefined {
   if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key;
-  throw usageError('The API key is not one', 'a key has no spaces, line breaks or letters beyond ASCII');
+  throw usageError('the API key is not one', 'a key has no spaces, line breaks or letters beyond ASCII');
 }
 
 function readBasePath(value: string): string {
   const path = value.replace(/\/+$/, '');
   if (/^(\/[\w.~-]+)*$/.test(path)) return path;
-  throw usageError(`Bad value for --base-path: ${value}`, 'it begins with a slash, as in /api');
+  throw usageError(`bad value for --base-path: ${value}`, 'it begins with a slash, as in /api');
 }
 
 function required<T>(option: string, value: string, kind: Kind<T>): T {
   const read = kind.text(value);
   if (read !== undefined) return read;
-  throw usageError(`Bad value for ${option}: ${value}`, `${kind.allowed} is needed`);
+  throw usageError(`bad value for ${option}: ${value}`, `${kind.allowed} is needed`);
 }
 
 function optional<T>(option: string, value: string | undefined, kind: Kind<T>): T | undefined {

@@ -93,7 +93,7 @@ function unusable(cause: unknown, host: string, port: number): unknown {
   const code = (cause as NodeJS.ErrnoException).code ?? '';
   const hint = hints[code];
   if (hint === undefined) return cause;
-  return usageError(`Cannot listen on ${host} port ${port} (${code})`, hint, cause);
+  return usageError(`cannot listen on ${host} port ${port} (${code})`, hint, cause);
 }
 
 /** Tells people on stderr, and programs on stdout, where the service is. */

@@ -107,12 +107,13 @@ describe('tts serve', () => {
 
   it.each([
     [['--no-auth', '--host', '0.0.0.0'], /^tts: --no-auth would let the whole network in.*\nhint: /],
+    [['--api-key', 'two words'], /^tts: the API key is not one\nhint: a key has no spaces/],
     [['--no-auth', '--api-key', 'x'], /^tts: --no-auth and --api-key contradict each other\nhint: /],
     [
       ['--port', '70000'],
-      /^tts: Bad value for --port: 70000\nhint: a whole number from 0 to 65535 is needed/,
+      /^tts: bad value for --port: 70000\nhint: a whole number from 0 to 65535 is needed/,
     ],
-    [['--base-path', 'a b'], /^tts: Bad value for --base-path: a b\n/],
+    [['--base-path', 'a b'], /^tts: bad value for --base-path: a b\n/],
     [
       ['--fault', 'sleep'],
       /^tts: Bad value for --fault: sleep: there is no "sleep"\nhint: Allowed: status, /,
@@ -121,7 +122,7 @@ describe('tts serve', () => {
     [['--log', 'xml'], /^tts: .*xml.*\nhint: /],
     [['--prot', '1'], /^tts: unknown option '--prot'\nhint: did you mean --port\?/],
     [['word'], /^tts: too many arguments.*\n/],
-    [['--host', '192.0.2.1'], /^tts: Cannot listen on 192\.0\.2\.1 port 8787 \(EADDRNOTAVAIL\)\nhint: /],
+    [['--host', '192.0.2.1'], /^tts: cannot listen on 192\.0\.2\.1 port 8787 \(EADDRNOTAVAIL\)\nhint: /],
   ])('refuses %j with status 2', async (args, message) => {
     const { status, stderr, stdout } = await serve(args).ended;
     expect([status, stdout]).toEqual([2, '']);
@@ -136,13 +137,13 @@ describe('tts serve', () => {
     other.close();
     expect(status).toBe(2);
     expect(stderr).toMatch(
-      `tts: Cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)\nhint: another program`,
+      `tts: cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)\nhint: another program`,
     );
   });
 
   it('ends with status 8, and does not hang, when it cannot write the ready file', async () => {
     const { status, stderr } = await serve(['--port=0', '--ready-file', join(folder, 'no/such/file')]).ended;
     expect(status).toBe(8);
-    expect(stderr).toContain('tts: Cannot write');
+    expect(stderr).toContain('tts: cannot write');
   });
 });
