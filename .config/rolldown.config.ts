@@ -18,6 +18,7 @@ export default defineConfig([
     input: { main: 'src/main.ts' },
     platform: 'node',
     tsconfig: true,
+    preserveEntrySignatures: 'allow-extension',
     plugins: [spared(), mended(), starting.plugin, keeping.plugin, speaking.plugin, notices()],
     output: {
       dir: 'dist',
@@ -26,7 +27,7 @@ export default defineConfig([
       chunkFileNames: '[name].cjs',
       cleanDir: true,
       comments: false,
-      advancedChunks: {
+      codeSplitting: {
         includeDependenciesRecursively: false,
         groups: [
           { name: 'code-cache', test: (id) => keeping.has(id) && !starting.has(id) },

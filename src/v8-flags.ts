@@ -1,18 +1,14 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** V8's own budget, in about as many bytes executed, before it optimises a WebAssembly function. */
-const USUAL = 1_800_000;
-/** More than any run uses up. */
-const NEVER = 1_000_000_000;
-
-let budget = USUAL;
+let isOptimising = true;
 
 /**
  * Node 20 spends 65 ms of the first answer on optimising undici's HTTP parser, one giant function, and waits for that
- * at the end. The parser is fast enough as it is: modules that are compiled from here on stay so.
+ * at the end; later it takes 35 MB for a while. The parser is fast enough as it is: modules that are compiled from here
+ * on stay so.
  */
 export function leaveUnoptimised(): void {
-  setBudget(NEVER);
+  setOptimising(false);
 }
 
 /**
@@ -23,19 +19,21 @@ export function leaveYoungSpaceSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** Compiles a module that is to be optimised where it runs often, whatever holds for others. */
-export async function optimised(compile: () => Promise<WebAssembly.Module>): Promise<WebAssembly.Module> {
-  const before = budget;
-  setBudget(USUAL);
+/** Compiles modules that are to be optimised where they run often, whatever holds for others. */
+export async function optimised<T>(compile: () => Promise<T>): Promise<T> {
+  const before = isOptimising;
+  setOptimising(true);
   try {
     return await compile();
   } finally {
-    setBudget(before);
+    setOptimising(before);
   }
 }
 
-function setBudget(bytes: number): void {
-  if (bytes === budget) return;
-  budget = bytes;
-  setFlagsFromString(`--wasm-tiering-budget=${bytes}`);
+/** V8 looks at both when a module is compiled: whether its functions are counted, and whether all are optimised at once. */
+function setOptimising(on: boolean): void {
+  if (on === isOptimising) return;
+  isOptimising = on;
+  for (const flag of ['wasm-dynamic-tiering', 'wasm-tier-up'])
+    setFlagsFromString(`--${on ? '' : 'no-'}${flag}`);
 }

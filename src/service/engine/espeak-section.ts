@@ -1,4 +1,4 @@
-import { loadResamplerBytes } from './assets.ts';
+import { compileResampler } from './assets.ts';
 import { type EspeakJob, EspeakProcess } from './espeak.ts';
 import { listEspeakVoices } from './espeak-voices.ts';
 import { FairQueue, type QueueLimits } from './fair-queue.ts';
@@ -16,8 +16,8 @@ import { createSection, type Section } from './section.ts';
 export async function openEspeak(path: string, limits: QueueLimits): Promise<Section | undefined> {
   const program = await findProgram('espeak-ng', path);
   if (program === undefined) return undefined;
-  const [voices, wasm] = await Promise.all([listEspeakVoices(program), loadResamplerBytes()]);
-  const resampler = await loadResampler(wasm);
+  const [voices, compiled] = await Promise.all([listEspeakVoices(program), compileResampler()]);
+  const resampler = await loadResampler(compiled);
   const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess(program, resampler));
   const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
   const speakers = voices.map(({ speaker }) => speaker);

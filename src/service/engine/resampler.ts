@@ -18,10 +18,14 @@ interface Heap {
 /**
  * Makes resamplers, for rates in whole Hz.
  *
- * @param wasm the bytes of `speex-resampler-simd.wasm`
+ * @param compiled `speex-resampler-simd.wasm`
  */
-export async function loadResampler(wasm: Uint8Array): Promise<(from: number, to: number) => Resampler> {
-  const speex = await boot({ wasmBinary: wasm });
+export async function loadResampler(
+  compiled: WebAssembly.Module,
+): Promise<(from: number, to: number) => Resampler> {
+  const speex = await boot({
+    instantiateWasm: (imports, done) => done(new WebAssembly.Instance(compiled, imports)),
+  });
   return (from, to) => new Resampler(speex, from, to);
 }
 

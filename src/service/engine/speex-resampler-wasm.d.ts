@@ -18,6 +18,10 @@ declare module '@echogarden/speex-resampler-wasm/simd' {
       outputFrames: number,
     ): number;
   }
-  const boot: (options: { wasmBinary: Uint8Array }) => Promise<Speex>;
+  interface Options {
+    /** Makes an instance with what the program gives to it, in place of reading and compiling a file. */
+    instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => unknown): unknown;
+  }
+  const boot: (options: Options) => Promise<Speex>;
   export default boot;
 }

@@ -6,8 +6,9 @@ declare namespace WebAssembly {
   interface Memory {
     readonly buffer: ArrayBuffer;
   }
+  type Imports = Record<string, Record<string, (...values: never[]) => unknown>>;
   class Instance {
-    constructor(module: Module, imports: Record<string, Record<string, (...values: never[]) => unknown>>);
+    constructor(module: Module, imports: Imports);
     readonly exports: unknown;
   }
   function compile(bytes: Uint8Array): Promise<Module>;

@@ -9,9 +9,9 @@ import { loadResampler } from './resampler.ts';
  * The program of a worker: the first message brings its assets, each further one a job. It mends nothing: whatever
  * goes wrong ends it, and whoever started it starts another.
  */
-parentPort?.once('message', async ({ flite: module, resampler: wasm }: Assets) => {
+parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
   const flite = new Flite(module);
-  const resampler = await loadResampler(wasm);
+  const resampler = await loadResampler(compiled);
   parentPort?.on('message', ({ use, finish: how }: Job) => {
     const { samples, sampleRate } = flite.speak(use.request);
     const speech = finish({ samples, sampleRate: Math.round(sampleRate * use.warp) }, how, resampler);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadResamplerBytes } from '../../../../src/service/engine/assets.ts';
+import { compileResampler } from '../../../../src/service/engine/assets.ts';
 import { loadResampler } from '../../../../src/service/engine/resampler.ts';
 import { join, toInt16 } from '../../../../src/service/engine/samples.ts';
 import { signalToNoise, sine } from './sine.ts';
 
-const resampler = await loadResampler(await loadResamplerBytes());
+const resampler = await loadResampler(await compileResampler());
 const RATES = [8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
 const SECONDS = 1;
 
