@@ -3,14 +3,13 @@ import type { Store } from '../cache/store.ts';
 import { requestBody } from '../client/body.ts';
 import { ExitCode } from '../error.ts';
 import { visible } from '../printable.ts';
-import { isLiveOutput, isStdout } from '../sink/open.ts';
 import { blankText } from '../text/blank.ts';
 import { countCodePoints } from '../text/code-points.ts';
 import type { Segment } from '../text/segment.ts';
 import { openSegments } from './caching.ts';
+import { checkOutput } from './check-output.ts';
 import type { Context } from './commands.ts';
 import { voiceOf } from './connect.ts';
-import { isPlayed } from './output.ts';
 import { segmentOptions } from './segmenting.ts';
 import { isKept, readText, type Task } from './task.ts';
 import { tell } from './tell.ts';
@@ -18,13 +17,15 @@ import { tell } from './tell.ts';
 /** So many request bodies are shown with `--verbose`. */
 const SHOWN_BODIES = 3;
 
-/** What a run would cost. Nothing is sent, and nothing is written but this. */
+/**
+ * What a run would cost. Nothing is sent, and nothing is written but this.
+ * @throws TtsError where the run would before it sends anything
+ */
 export async function dryRun(task: Task, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const { service, settings, speaker } = task;
-  const output = settings.output?.value ?? '-';
-  const isShown = isStdout(output) && host.stdout.isTTY;
-  const isLive = isPlayed(settings, host) || isShown || isLiveOutput(output, host);
+  if (settings.subtitles) (await import('../subtitles/open.ts')).checkSubtitles(settings, host);
+  const isLive = await checkOutput(settings, host);
   const voice = voiceOf(settings, speaker);
   const store = isKept(task) ? await openSegments(settings, context) : undefined;
   const count = new Count(

@@ -6,7 +6,7 @@ import { openSink } from '../sink/open.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Notices } from './notices.ts';
 
-type Wanted = Pick<Settings, 'output' | 'clobber' | 'play' | 'player'>;
+export type Wanted = Pick<Settings, 'output' | 'clobber' | 'play' | 'player'>;
 
 /** Whether the sound is played: when somebody says so, and on a terminal, where nothing else can be done with it. */
 export function isPlayed({ output, play, player }: Wanted, { stdout }: Pick<Host, 'stdout'>): boolean {

@@ -45,19 +45,6 @@ export async function openSink(
   }
 }
 
-/**
- * Whether somebody may hear what goes there while it is made: what `isLive` of its sink would say. Nothing is opened.
- * @throws TtsError (output) when it cannot be written
- */
-export function isLiveOutput(output: string, host: Pick<Host, 'stdout' | 'cwd'>): boolean {
-  if (isStdout(output)) return stdoutSink(host.stdout).isLive;
-  try {
-    return lookAt(resolve(host.cwd, output), output)?.isFile() === false;
-  } catch (error) {
-    throw unwritable(output, error);
-  }
-}
-
 /** What is there now; a folder is an error. */
 export function lookAt(path: string, name: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });

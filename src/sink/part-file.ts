@@ -97,7 +97,7 @@ export class PartFile {
 }
 
 /** Behind a symbolic link it is the file that is made or replaced, not the link. */
-function behindLinks(path: string): string {
+export function behindLinks(path: string): string {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
   return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }

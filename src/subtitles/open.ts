@@ -2,10 +2,11 @@ import { resolve } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
+import { checkFile } from '../sink/check.ts';
 import { lookAt } from '../sink/open.ts';
-import { PartFile, type Writer } from '../sink/part-file.ts';
+import { type FileOptions, PartFile, type Writer } from '../sink/part-file.ts';
 import { unwritable } from '../sink/unwritable.ts';
-import { styleOf } from './style.ts';
+import { type Style, styleOf } from './style.ts';
 import { Subtitles } from './subtitles.ts';
 
 type Asked = Pick<Settings, 'subtitles' | 'callbackUrl' | 'clobber' | 'paragraphPause'>;
@@ -14,10 +15,37 @@ type Asked = Pick<Settings, 'subtitles' | 'callbackUrl' | 'clobber' | 'paragraph
  * The subtitles that `--subtitles` asks for, if it does.
  * @throws TtsError (usage, output) when they cannot be written
  */
-export function openSubtitles(
-  { subtitles, callbackUrl, clobber, paragraphPause }: Asked,
+export function openSubtitles(asked: Asked, host: Pick<Host, 'cwd'> & Writer): Subtitles | undefined {
+  const found = lookFor(asked, host);
+  if (!found) return undefined;
+  const { style, options } = found;
+  const { name } = options;
+  return new Subtitles({
+    file: new PartFile(options),
+    name,
+    style,
+    paragraphPause: asked.paragraphPause.value,
+  });
+}
+
+/**
+ * Nothing is made.
+ * @throws TtsError (usage, output) where opening them would
+ */
+export function checkSubtitles(asked: Asked, host: Pick<Host, 'cwd'> & Writer): void {
+  const found = lookFor(asked, host);
+  if (found) checkFile(found.options);
+}
+
+interface Found {
+  readonly style: Style;
+  readonly options: FileOptions;
+}
+
+function lookFor(
+  { subtitles, callbackUrl, clobber }: Asked,
   host: Pick<Host, 'cwd'> & Writer,
-): Subtitles | undefined {
+): Found | undefined {
   if (!subtitles) return undefined;
   const name = subtitles.value;
   const style = styleOf(name);
@@ -31,8 +59,7 @@ export function openSubtitles(
   const path = resolve(host.cwd, name);
   try {
     const old = lookAt(path, name);
-    const file = new PartFile({ name, path, old, clobber: clobber.value, run: host });
-    return new Subtitles({ file, name, style, paragraphPause: paragraphPause.value });
+    return { style, options: { name, path, old, clobber: clobber.value, run: host } };
   } catch (error) {
     throw unwritable(name, error);
   }

@@ -1,4 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { chownSync, mkdirSync, statSync, utimesSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { serveBytes } from '../support/byte-server.ts';
@@ -109,6 +111,46 @@ test('A dry run into a pipe with a name tells the segments that a run into it se
   expect(inDry).toBe(inRun);
   expect(inDry).toBeGreaterThan(inFile);
 });
+
+test.each([
+  [
+    'of the sound in a folder that is missing',
+    ['-o', 'missing/out.wav'],
+    /missing\/out\.wav: the folder does not/,
+  ],
+  ['of the sound below a file', ['-o', 'here.wav/out.wav'], /no folder/],
+  ['of the sound that is to be kept', ['-o', 'here.wav', '--no-clobber'], /here\.wav exists/],
+  ['that is a device', ['-o', '/dev/tty'], /\/dev\/tty/],
+  ['of the subtitles in a folder that is missing', ['--subtitles', 'missing/out.srt'], /folder does not/],
+])('A dry run finds the output wrong as the run itself would: a file %s.', async (_, args, message) => {
+  const server = await serveText(SOUND);
+  const sandbox = new Sandbox();
+  sandbox.file('here.wav', 'old');
+  const line = ['setsid', '-w', 'tts', 'hi', ...args].join(' ');
+  const [dry, run] = await Promise.all(
+    [`${line} --dry-run`, line].map((each) => sandbox.shell(each, { env: named(server.url) })),
+  );
+  if (!dry || !run) throw new Error('there are two');
+  expectFailure(dry, 8, message);
+  expect(dry).toEqual(run);
+  expect({ requests: server.requests, files: sandbox.list() }).toEqual({ requests: 0, files: ['here.wav'] });
+});
+
+test.runIf(userInfo().uid === 0)(
+  'A dry run of who may not write finds that out, and leaves everything as it was.',
+  async () => {
+    const sandbox = new Sandbox();
+    const run = (...args: string[]) => sandbox.tts(['hi', '--dry-run', ...args], { uid: 65_534 });
+    expectFailure(await run('-o', 'out.wav'), 8, /out\.wav: it is not allowed/);
+    expectFailure(await run('--subtitles', 'out.srt'), 8, /out\.srt: it is not allowed/);
+    const mine = sandbox.path('mine');
+    mkdirSync(mine);
+    chownSync(mine, 65_534, 65_534);
+    utimesSync(mine, 1, 1);
+    expect(await run('-o', 'mine/out.wav', '--subtitles', 'mine/out.srt')).toMatchObject({ status: 0 });
+    expect(statSync(mine).mtimeMs).toBe(1000);
+  },
+);
 
 test('A dry run starts no service of its own, and has nothing to tell of a blank text.', async () => {
   const run = await new Sandbox().tts(['--dry-run', 'hello']);
