@@ -33,7 +33,9 @@ export function keepCode(host: Host): void {
   leaveUnoptimised();
   leaveYoungSpaceSmall();
   if (host.env.NODE_DISABLE_COMPILE_CACHE) return;
-  const folder = join(cacheFolder(host), 'code', host.runtime);
+  const home = cacheFolder(host);
+  if (home === undefined) return;
+  const folder = join(home, 'code', host.runtime);
   if (!quietly(() => isOursAlone(folder, host.uid))) return;
   const compiled: Chunk[] = [];
   const { prototype, wrap } = Module as unknown as Loader;

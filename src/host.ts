@@ -1,4 +1,5 @@
 import { homedir, hostname } from 'node:os';
+import { isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { usageError } from './error.ts';
 
@@ -26,7 +27,8 @@ export interface Host {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  readonly home: string;
+  /** Absolute; `undefined` where the user has none. */
+  readonly home: string | undefined;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
   /** The name of the machine; a container has one of its own. */
@@ -54,7 +56,7 @@ export function hostOf(process: NodeJS.Process): Host {
       return workingFolder(process);
     },
     get home() {
-      return homedir();
+      return homeFolder();
     },
     platform: process.platform,
     pid: process.pid,
@@ -78,6 +80,16 @@ export function hostOf(process: NodeJS.Process): Host {
     off: (signal, listener) => void process.off(signal, listener),
     onExit: (listener) => void process.on('exit', listener),
   };
+}
+
+/** What HOME says, if that is a place at all, or else the list of users: some containers run as a number that is not in it. */
+function homeFolder(): string | undefined {
+  try {
+    const home = homedir();
+    return isAbsolute(home) ? home : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function workingFolder(process: NodeJS.Process): string {

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { clearCache, type Found, measureCache } from '../cache/inspect.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import { visible } from '../printable.ts';
-import { segmentFolder } from '../settings/folders.ts';
+import { noSegmentFolder, segmentFolder } from '../settings/folders.ts';
 import { nearestName } from '../settings/nearest.ts';
 import { howToSpeak, parse } from './command-line.ts';
 import type { Context } from './commands.ts';
@@ -21,6 +21,7 @@ export async function run({ argv, host, notices }: Context): Promise<number> {
   notices.json = json;
   const clear = isClear(command.args);
   const folder = segmentFolder(host);
+  if (folder === undefined) throw noSegmentFolder();
   const found = await (clear ? clearCache(folder) : measureCache(folder)).catch((cause) => {
     throw unreadable(folder, clear, cause);
   });

@@ -1,21 +1,21 @@
 import { cached } from '../cache/cached.ts';
 import { segmentKey } from '../cache/key.ts';
 import { openStore, type Store } from '../cache/store.ts';
-import { segmentFolder } from '../settings/folders.ts';
+import { noSegmentFolder, segmentFolder } from '../settings/folders.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Context } from './commands.ts';
 import type { Caching } from './connect.ts';
 
 /** The segment cache as the settings want it; `undefined`, after a warning, where there is no place for it. */
-export function openSegments(
+export async function openSegments(
   { cacheSize }: Pick<Settings, 'cacheSize'>,
   { host, notices }: Context,
 ): Promise<Store | undefined> {
-  return openStore({
-    folder: segmentFolder(host),
-    maxBytes: cacheSize.value,
-    warn: (text) => notices.warn(text),
-  });
+  const warn = (text: string) => notices.warn(text);
+  const folder = segmentFolder(host);
+  if (folder !== undefined) return openStore({ folder, maxBytes: cacheSize.value, warn });
+  warn(`segments are not kept: ${noSegmentFolder().message}`);
+  return undefined;
 }
 
 /** What puts it around a client. */

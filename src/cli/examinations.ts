@@ -4,7 +4,7 @@ import { isExcepted } from '../client/no-proxy.ts';
 import { lookUp, type Probe, reach, shakeHands } from '../client/probe.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { findProgram } from '../service/engine/find-program.ts';
-import { segmentFolder } from '../settings/folders.ts';
+import { noSegmentFolder, segmentFolder } from '../settings/folders.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { playersOf } from '../sink/player-command.ts';
 import type { CommandLine } from './command-line.ts';
@@ -117,6 +117,7 @@ async function findPlayer(settings: Settings | undefined, { host }: Context): Pr
 async function lookAtCache(settings: Settings | undefined, { host }: Context): Promise<string> {
   if (settings?.cache.value === false) return `off, as ${settings.cache.origin.name} wants it`;
   const folder = segmentFolder(host);
+  if (folder === undefined) throw noSegmentFolder();
   const objection = await objectionTo(folder);
   if (objection !== undefined)
     throw new TtsError(`${folder} is not used: ${objection}`, {

@@ -22,6 +22,7 @@ export async function run(context: Context): Promise<number> {
   if (!line) return ExitCode.ok;
   const { settings, files } = await settle(line, context);
   const base = namedBase(line.words[0], settings, 'tts login');
+  const path = userFile(files, host);
   const typed = host.stdin.isTTY
     ? await askSecret(`Key for ${base.href} (it is not shown): `, host, signal)
     : await readAll(host, signal);
@@ -31,7 +32,6 @@ export async function run(context: Context): Promise<number> {
     value: typed,
     origin: { place: 'option', name: host.stdin.isTTY ? 'the terminal' : 'stdin' },
   });
-  const path = userFile(files, host);
   await storeKey(path, base, key);
   notices.note(`the key for ${base.href} is stored in ${path}`);
   explain(base, settings, notices);

@@ -27,17 +27,25 @@ export const PROJECT_PLACES = [
   'tts.config.json',
 ];
 
-/** The folder of the user's own config, by the platform's custom. */
-export function userFolder({ env, home, platform }: Pick<Host, 'env' | 'home' | 'platform'>): string {
+/** The folder of the user's own config, by the platform's custom. `undefined` for a user without a home. */
+export function userFolder({
+  env,
+  home,
+  platform,
+}: Pick<Host, 'env' | 'home' | 'platform'>): string | undefined {
   // "All paths set in these environment variables must be absolute": XDG Base Directory Specification 0.8.
   if (env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME)) return join(env.XDG_CONFIG_HOME, 'tts');
-  if (platform === 'win32') return join(env.APPDATA || join(home, 'AppData', 'Roaming'), 'tts');
+  if (platform === 'win32' && env.APPDATA) return join(env.APPDATA, 'tts');
+  if (home === undefined) return undefined;
+  if (platform === 'win32') return join(home, 'AppData', 'Roaming', 'tts');
   if (platform === 'darwin') return join(home, 'Library', 'Preferences', 'tts');
   return join(home, '.config', 'tts');
 }
 
 export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): string[] {
-  return ['config.json', 'config.yaml', 'config.yml'].map((name) => join(userFolder(host), name));
+  const folder = userFolder(host);
+  if (folder === undefined) return [];
+  return ['config.json', 'config.yaml', 'config.yml'].map((name) => join(folder, name));
 }
 
 /**

@@ -1,18 +1,36 @@
 import { isAbsolute, join, resolve } from 'node:path';
+import { type TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 
-/** The folder for what can be made again, by the platform's custom: `~/.cache/tts` under Linux. */
-export function cacheFolder({ env, home, platform }: Pick<Host, 'env' | 'home' | 'platform'>): string {
+type User = Pick<Host, 'env' | 'home' | 'platform'>;
+
+/**
+ * The folder for what can be made again, by the platform's custom: `~/.cache/tts` under Linux. `undefined` for a user
+ * without a home.
+ */
+export function cacheFolder({ env, home, platform }: User): string | undefined {
   const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
   // The XDG Base Directory Specification wants relative paths to be ignored.
   if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');
-  if (platform === 'win32') return join(local || join(home, 'AppData', 'Local'), 'tts', 'Cache');
+  if (platform === 'win32' && local) return join(local, 'tts', 'Cache');
+  if (home === undefined) return undefined;
+  if (platform === 'win32') return join(home, 'AppData', 'Local', 'tts', 'Cache');
   if (platform === 'darwin') return join(home, 'Library', 'Caches', 'tts');
   return join(home, '.cache', 'tts');
 }
 
 /** The folder of the segment cache: `TTS_CACHE_DIR` as it is, else a folder of its own in {@link cacheFolder}. */
-export function segmentFolder(host: Pick<Host, 'env' | 'home' | 'platform' | 'cwd'>): string {
+export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
   const { TTS_CACHE_DIR: named } = host.env;
-  return named ? resolve(host.cwd, named) : join(cacheFolder(host), 'segments');
+  if (named) return resolve(host.cwd, named);
+  const folder = cacheFolder(host);
+  return folder === undefined ? undefined : join(folder, 'segments');
+}
+
+/** The error where there is no {@link segmentFolder}. */
+export function noSegmentFolder(): TtsError {
+  return usageError(
+    'there is no folder for the cache: HOME names none',
+    'set HOME, or name one with TTS_CACHE_DIR',
+  );
 }

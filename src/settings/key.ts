@@ -7,7 +7,7 @@ import type { Settings } from './resolve.ts';
 
 interface KeyContext {
   readonly cwd: string;
-  readonly home: string;
+  readonly home: string | undefined;
 }
 
 /** In characters. Web servers give all headers of a request 8 to 16 KiB. */
@@ -60,7 +60,7 @@ export function checkedKey(key: Setting<string>): Setting<string> {
 }
 
 function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): string {
-  const path = resolve(context.cwd, origin.folder ?? '', value.replace(/^~(?=[/\\])/, context.home));
+  const path = resolve(context.cwd, origin.folder ?? '', value.replace(/^~(?=[/\\])/, context.home ?? '~'));
   try {
     if (origin.place === 'project') assertWithin(origin, path);
     return readFileSync(path, 'utf8');

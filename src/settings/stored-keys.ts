@@ -1,19 +1,26 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { parseDocument } from 'yaml';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { decodeAll } from '../text/decode.ts';
 import { type ConfigFile, userFolder } from './file.ts';
 import { baseUrl } from './kind.ts';
 import { replaceFile } from './replace-file.ts';
 
-/** The user's own config file: the one that has a say, or the one to be made. */
+/**
+ * The user's own config file: the one that has a say, or the one to be made.
+ * @throws TtsError (usage) where there is no place for one
+ */
 export function userFile(
   files: readonly ConfigFile[],
   host: Pick<Host, 'env' | 'home' | 'platform'>,
 ): string {
-  return files.find(({ place }) => place === 'user')?.path ?? join(userFolder(host), 'config.json');
+  const found = files.find(({ place }) => place === 'user');
+  if (found) return found.path;
+  const folder = userFolder(host);
+  if (folder !== undefined) return join(folder, 'config.json');
+  throw usageError('there is no folder for your own config: HOME names none', 'set HOME or XDG_CONFIG_HOME');
 }
 
 /**
