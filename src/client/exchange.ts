@@ -3,7 +3,9 @@ import type { Dispatcher } from 'undici';
 import { releasing } from '../audio/passing.ts';
 import { countReceived } from './collect.ts';
 import type { Connection, Line, Sender } from './line.ts';
+import { Received } from './received.ts';
 import { SilenceWatch } from './silence.ts';
+import { isLoss, StaleError } from './stale.ts';
 
 /** What came back: the body may be iterated once, and leaving it early ends the request. */
 export interface Answer {
@@ -12,9 +14,6 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: AsyncIterable<Uint8Array>;
 }
-
-/** Above this many bytes waiting for their reader, the socket is read no further. */
-const HIGH_WATER = 1 << 20;
 
 /**
  * One request as undici's dispatcher sees it. Its own queue, instead of a stream, because pausing at every piece makes
@@ -27,8 +26,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #controller: Dispatcher.DispatchController | undefined;
   /** Of the head of the answer, while it comes. */
   #countBytes = () => 0;
-  #queue: Buffer[] = [];
-  #queued = 0;
+  /** The connection was used before, and no head came over it since. */
+  #mayBeStale = false;
+  readonly #received = new Received();
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
   #wake = () => {};
@@ -61,21 +61,22 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   sentOver(connection: Connection): void {
     const before = connection.bytesRead;
+    this.#mayBeStale = before > 0;
     this.#countBytes = () => connection.bytesRead - before;
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
     this.#countBytes = () => 0;
+    this.#mayBeStale = false;
     this.#silence.hear();
     this.#resolve({ status, headers: firstValues(headers), body: this.#readOnce() });
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    this.#queue.push(piece);
-    this.#queued += piece.length;
+    this.#received.add(piece);
     countReceived(piece.length);
-    if (this.#queued >= HIGH_WATER) {
+    if (this.#received.isFull) {
       controller.pause();
       // Of a paused socket nothing is heard because nobody listens: that is no silence of the service.
       this.#silence.stop();
@@ -93,7 +94,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(error);
+    const isStale = this.#mayBeStale && this.#countBytes() === 0 && isLoss(error);
+    this.#fail(isStale ? new StaleError('stale', { cause: error }) : error);
   }
 
   /** A reader may leave before it has begun. */
@@ -106,7 +108,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   /** Everything that arrived is handed out before a failure is told: it is sound that needs no second request. */
   async *#body(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      while (this.#queue.length > 0) for (const piece of this.#take()) yield piece;
+      while (!this.#received.isEmpty) for (const piece of this.#take()) yield piece;
       if (this.#failure) throw this.#failure.error;
       if (this.#ended) return;
       await new Promise<void>((resolve) => {
@@ -116,9 +118,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   }
 
   #take(): Buffer[] {
-    const pieces = this.#queue;
-    this.#queue = [];
-    this.#queued = 0;
+    const pieces = this.#received.take();
     if (this.#controller?.paused && !this.#ended && !this.#failure) {
       this.#silence.start();
       this.#controller.resume();

@@ -4,6 +4,7 @@ import Pool from 'undici/lib/dispatcher/pool.js';
 import { type Answer, Exchange } from './exchange.ts';
 import { Line } from './line.ts';
 import { intoSlabs } from './slabs.ts';
+import { overAnother } from './stale.ts';
 
 export interface ProxyRoute {
   readonly url: URL;
@@ -25,7 +26,7 @@ const HIGH_WATER = 1 << 20;
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Sends requests to one address. Redirects are not followed and nothing is retried. */
+/** Sends requests to one address. Redirects are not followed, and what a service may have read is not sent again. */
 export interface Transport {
   post(body: string, headers: Headers, signal: AbortSignal): Promise<Answer>;
   get(headers: Headers, signal: AbortSignal): Promise<Answer>;
@@ -34,17 +35,19 @@ export interface Transport {
 }
 
 export async function createTransport(options: TransportOptions): Promise<Transport> {
-  const { url, timeoutMs } = options;
+  const { url, connections, timeoutMs } = options;
   const line = new Line();
   const dispatcher = await dispatcherFor(options, line.watched(connectorFor(options)));
   const send = (
     signal: AbortSignal,
     request: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
   ) => {
-    const exchange = new Exchange(timeoutMs, line, signal);
     const { origin, pathname: path } = url;
-    dispatcher.dispatch({ origin, path, headersTimeout: 0, bodyTimeout: 0, ...request }, exchange);
-    return exchange.answer;
+    return overAnother(() => {
+      const exchange = new Exchange(timeoutMs, line, signal);
+      dispatcher.dispatch({ origin, path, headersTimeout: 0, bodyTimeout: 0, ...request }, exchange);
+      return exchange.answer;
+    }, connections);
   };
   return {
     post: (body, headers, signal) => send(signal, { method: 'POST', headers, body }),

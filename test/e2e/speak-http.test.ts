@@ -122,3 +122,47 @@ describe('a slow service', () => {
     expect(performance.now() - begun).toBeLessThan(15_000);
   });
 });
+
+describe('a connection that the service ends after each answer, without a word', () => {
+  const text = 'This is a sentence. '.repeat(40);
+  const args = ['--max-chars', '40', '--retries', '0', '-o', 'out.wav'];
+
+  it.each(['1', '4'])('is no failure, with %s at once', async (concurrency) => {
+    const server = await serveBytes(async (wire, request, number) => {
+      await complete(wav)(wire, request, number);
+      // Late enough for the next request to be on its way.
+      await sleep(number % 3);
+      wire.end();
+    });
+    const run = await new Sandbox().tts([...args, '--concurrency', concurrency], {
+      env: named(server.url),
+      stdin: text,
+    });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(new Set(server.requests.map(({ json }) => JSON.stringify(json))).size).toBe(1);
+  });
+
+  it('is one where it is new', async () => {
+    const server = await serveBytes((wire) => wire.reset());
+    const run = await new Sandbox().tts([...args, '--concurrency', '1'], {
+      env: named(server.url),
+      stdin: text,
+    });
+    expectFailure(run, 6, /closed the connection without an answer/);
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is one where the answer had begun', async () => {
+    const server = await serveBytes(async (wire, request, number) => {
+      if (number === 1) return complete(wav)(wire, request, number);
+      await wire.write('HTTP/1.1 200 O');
+      wire.reset();
+    });
+    const run = await new Sandbox().tts([...args, '--concurrency', '1'], {
+      env: named(server.url),
+      stdin: text,
+    });
+    expect(run.status).toBe(6);
+    expect(server.requests).toHaveLength(2);
+  });
+});

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
-import { complete, head, streamed } from '../support/http-bytes.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
 import { named, node, program, Sandbox } from '../support/run.ts';
 import { chunk, fmt, plainWav, riff, sound, speechFormat } from '../unit/audio/wav-builder.ts';
 
@@ -37,8 +38,8 @@ async function measured(box: Sandbox, line: string, env: Record<string, string>)
   return { run, kilobytes: Number(box.read('peak')) };
 }
 
-describe('memory stays below 100 MB for 256 MiB', () => {
-  it('that go into a file', async () => {
+describe('memory stays below 100 MB', () => {
+  it('for 256 MiB that go into a file', async () => {
     const server = await serveBytes(large(256));
     const box = new Sandbox();
     const { run, kilobytes } = await measured(box, 'tts hi -o out.wav', named(server.url));
@@ -48,13 +49,39 @@ describe('memory stays below 100 MB for 256 MiB', () => {
     expect(kilobytes).toBeLessThan(100_000);
   }, 60_000);
 
-  it('that go to a reader who is slow', async () => {
+  it('for 256 MiB that go to a reader who is slow', async () => {
     const server = await serveBytes(large(256));
     const box = new Sandbox();
     const reader = '(head -c 1000000 > part; sleep 1; cat part - | wc -c > count)';
     const { run, kilobytes } = await measured(box, `set -o pipefail; tts hi | ${reader}`, named(server.url));
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('count').toString().trim()).toBe(String(44 + 256 * MIB));
+    expect(kilobytes).toBeLessThan(100_000);
+  }, 60_000);
+});
+
+describe('memory stays below 100 MB, too', () => {
+  it('for 256 MiB that come encrypted', async () => {
+    const certificate = selfSigned();
+    const server = await serveBytes(large(256), certificate);
+    const box = new Sandbox();
+    const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
+    const { run, kilobytes } = await measured(box, 'tts hi -o out.wav', env);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(kilobytes).toBeLessThan(100_000);
+  }, 60_000);
+
+  it('for a mebibyte that comes byte by byte', async () => {
+    const bytes = plainWav(sound(MIB));
+    const body = Buffer.concat([...bytes].map((byte) => httpChunk(Buffer.from([byte]))));
+    const server = await serveBytes(async (wire) => {
+      await wire.write(head(200, { 'Transfer-Encoding': 'chunked' }));
+      await wire.write(Buffer.concat([body, httpChunk('')]));
+    });
+    const box = new Sandbox();
+    const { run, kilobytes } = await measured(box, 'tts hi -o out.wav', named(server.url));
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav')).toEqual(bytes);
     expect(kilobytes).toBeLessThan(100_000);
   }, 60_000);
 });
