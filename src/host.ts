@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -7,7 +8,7 @@ export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 interface Input {
   readonly isTTY: boolean;
-  /** Made at the first look: a run that needs no input never opens it. */
+  /** Made at the first look: a run that needs no input never opens it. Throws TtsError (usage) where it is a folder. */
   readonly stream: Readable & { setRawMode?(raw: boolean): unknown };
 }
 
@@ -71,6 +72,9 @@ export function hostOf(process: NodeJS.Process): Host {
         return isTerminal(process, 0);
       },
       get stream() {
+        // Node would make an empty text of it.
+        if (fstatSync(0).isDirectory())
+          throw usageError('stdin is a folder', 'redirect a file, or use a pipe');
         return process.stdin;
       },
     },

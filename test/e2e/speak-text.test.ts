@@ -118,6 +118,12 @@ describe('the text', () => {
     await refused([['-f', 'missing.txt']], /missing\.txt: there is no such file/);
     await refused([['-f', '.']], /folder/);
   });
+
+  it('is not what lies in a folder', async () => {
+    for (const line of ['tts -q < .', 'tts -q -f - < .', 'tts login https://tts.example.com < .'])
+      expectFailure(await new Sandbox().shell(line), 2, /stdin is a folder\nhint: redirect a file/);
+    expect(await new Sandbox().shell('tts hi -q > out.wav < .')).toMatchObject({ status: 0, stderr: '' });
+  });
 });
 
 describe('the command line', () => {
