@@ -3,12 +3,12 @@ import { isFourCC } from './fourcc.ts';
 import { FrameAligner } from './frame-aligner.ts';
 import { describeFormat, frameBytes, sameFormat } from './pcm.ts';
 import { WavError } from './wav-error.ts';
-import { bytesBeforeHeader, isHeader, SCAN_BYTES } from './wav-scan.ts';
+import { bytesBeforeMark, isMarkNext, LIST, WAV } from './wav-scan.ts';
 import { beginsWav, RIFF_BYTES, readStart, skipChunk, skipPadding, type WavStart } from './wav-start.ts';
 
 /** Where the samples of one header ended, and after how many bytes. */
 interface DataEnd {
-  readonly by: 'size' | 'further header' | 'end of body';
+  readonly by: 'size' | 'mark' | 'end of body';
   readonly bytes: number;
 }
 
@@ -28,8 +28,8 @@ export async function* readSamples(reader: ByteReader, first: WavStart): AsyncGe
     empty &&= end.bytes < frame;
     if (size !== undefined && end.by === 'end of body') throw brokeOff(end.bytes, size);
     // A size that a header interrupts was none, and those of the headers to come are no better.
-    if (size !== undefined && end.by === 'further header') sizesHold = false;
-    if (end.by === 'end of body' || (end.by === 'size' && !(await skipToWav(reader, end.bytes)))) break;
+    if (size !== undefined && end.by === 'mark') sizesHold = false;
+    if (end.by === 'end of body' || !(await skipToWav(reader, end.bytes))) break;
     const next = await readFurtherStart(reader, first);
     size = sizesHold ? next.size : undefined;
   }
@@ -43,20 +43,19 @@ async function* readData(
 ): AsyncGenerator<Uint8Array, DataEnd> {
   const aligner = new FrameAligner(frame);
   const limit = size ?? Number.POSITIVE_INFINITY;
+  const marks = size === undefined ? [WAV, LIST] : [WAV];
   let bytes = 0;
   while (bytes < limit) {
     const piece = await reader.piece(limit - bytes);
     if (piece === undefined) return { by: 'end of body', bytes };
-    const clear = bytesBeforeHeader(piece);
+    const clear = bytesBeforeMark(piece, marks);
     // Not `yield*`, which costs more than the rest of the loop.
     for (const aligned of aligner.align(piece.subarray(0, clear))) yield aligned;
     bytes += clear;
     if (clear === piece.length) continue;
     reader.unread(piece.subarray(clear));
-    if (limit - bytes >= SCAN_BYTES && isHeader(await reader.peek(SCAN_BYTES))) {
-      return { by: 'further header', bytes };
-    }
-    // It only began like a header: its first byte is sound, and the search goes on behind it.
+    if (await isMarkNext(reader, marks, limit - bytes)) return { by: 'mark', bytes };
+    // It only began like one: its first byte is sound, and the search goes on behind it.
     yield* aligner.align(await reader.take(1));
     bytes += 1;
   }

@@ -26,6 +26,12 @@ const broken: readonly (readonly [string, WavProblem, RegExp, Buffer])[] = [
     /without a single/,
     plainWav(Buffer.alloc(0), 0xffff_ffff),
   ],
+  [
+    'a LIST chunk instead of samples, without a size',
+    'incomplete',
+    /without a single/,
+    plainWav(chunk('LIST', Buffer.from('INFO')), 0),
+  ],
   ['half a sample', 'incomplete', /without a single sample/, plainWav(Buffer.alloc(1))],
   ['half of the samples', 'incomplete', /1000 of 2000 bytes/, plainWav(pcm.subarray(0, 1000), 2000)],
   ['all samples but one byte', 'incomplete', /1999 of 2000 bytes/, plainWav(pcm.subarray(0, 1999), 2000)],

@@ -25,12 +25,22 @@ const otherChunk = fc
   })
   .map(({ id, content, pad }) => chunk(id, content, { pad }));
 
+/** The only chunk that can be told from samples without a size; whatever stands behind it is then told as well. */
+const listChunk = fc
+  .record({
+    kind: fc.constantFrom('INFO', 'adtl'),
+    content: fc.uint8Array({ maxLength: 60 }),
+    pad: fc.boolean(),
+  })
+  .map(({ kind, content, pad }) => chunk('LIST', Buffer.concat([Buffer.from(kind), content]), { pad }));
+
 const unknownSize = fc.constantFrom(0, 0x7fff_ffff, 0x7fff_f000, 0xffff_ffff, 0xffff_ffdb, 2_000_000_000);
 
 /** How one WAV in a body is laid out, around samples that are given to it. */
 const layout = fc.record({
   before: fc.array(otherChunk, { maxLength: 3 }),
   between: fc.array(otherChunk, { maxLength: 2 }),
+  list: fc.option(listChunk),
   after: fc.array(otherChunk, { maxLength: 2 }),
   extensible: fc.boolean(),
   late: fc.boolean(),
@@ -46,10 +56,10 @@ function exactWav(pcm: Uint8Array, of: PcmFormat, { before, between, after, ...h
   return riff([...before, ...middle, ...after]);
 }
 
-/** Without a size, nothing behind the samples can be told from them. */
-function endlessWav(pcm: Uint8Array, size: number, of: PcmFormat, { before, between }: Layout): Buffer {
+function endlessWav(pcm: Uint8Array, size: number, of: PcmFormat, how: Layout): Buffer {
   const data = chunk('data', pcm, { size, pad: false });
-  return riff([...before, chunk('fmt ', fmt(of)), ...between, data], 'RIFF', 0xffff_ffff);
+  const behind = how.list === null ? [] : [how.list, ...how.after];
+  return riff([...how.before, chunk('fmt ', fmt(of)), ...how.between, data, ...behind], 'RIFF', 0xffff_ffff);
 }
 
 /** A body of one or more WAVs, and the samples in them. */
@@ -141,6 +151,9 @@ describe('readWav', () => {
       .map((words) =>
         Buffer.concat([riff([]), ...words.flatMap(([word, rest]) => [Buffer.from(word), rest])]),
       ),
+    fc
+      .array(fc.constantFrom('RIFF', 'LIST', '1234', 'WAVE', 'INFO', 'adtl', 'data', 'R', 'LI', '\0\0\0\0'))
+      .map((words) => plainWav(Buffer.concat([sound(64), Buffer.from(words.join(''))]), 0)),
   );
 
   it('makes sound or a clean error of any bytes, and the same however they are torn', () =>

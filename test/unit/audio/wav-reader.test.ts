@@ -19,6 +19,11 @@ function ds64(dataBytes: bigint): Buffer {
 }
 
 const endless = (size: number) => chunk('data', pcm, { size, pad: false });
+const info = chunk('LIST', Buffer.from('INFOISFT\x0e\0\0\0made by a test'));
+const labels = chunk('LIST', Buffer.from('adtllabl\x06\0\0\0\x01\0\0\0a\0'));
+const placeholders = [
+  0, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x7fff_f000, 0x7fff_ff00, 0x7fff_f024, 0xffff_ffdb, 2_000_000_000,
+];
 
 const variations: readonly (readonly [string, Buffer])[] = [
   ['the plainest WAV', plainWav(pcm)],
@@ -56,10 +61,24 @@ const variations: readonly (readonly [string, Buffer])[] = [
   ],
   ['RF64 without ds64', riff([fmtChunk, endless(0xffff_ffff)], 'RF64', 0xffff_ffff)],
   ['BW64', riff([ds64(2000n), fmtChunk, endless(0xffff_ffff)], 'BW64', 0xffff_ffff)],
-  ...[
-    0, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x7fff_f000, 0x7fff_ff00, 0x7fff_f024, 0xffff_ffdb,
-    2_000_000_000,
-  ].map((size) => [`a data size of ${size}`, plainWav(pcm, size)] as const),
+  ...placeholders.map((size) => [`a data size of ${size}`, plainWav(pcm, size)] as const),
+  ...placeholders.map(
+    (size) => [`a data size of ${size} and a LIST chunk`, riff([fmtChunk, endless(size), info])] as const,
+  ),
+  ['labels behind endless data', riff([fmtChunk, endless(0), labels])],
+  [
+    'an empty LIST chunk behind endless data',
+    riff([fmtChunk, endless(0), chunk('LIST', Buffer.from('INFO'))]),
+  ],
+  ['a LIST chunk behind endless data that is cut off', riff([fmtChunk, endless(0), info.subarray(0, 15)])],
+  [
+    'a LIST chunk behind endless data, and others behind it',
+    riff([fmtChunk, endless(0), info, chunk('C2PA', sound(15_043)), labels, chunk('id3 ', text)]),
+  ],
+  [
+    'a LIST chunk behind RF64 without a size',
+    riff([ds64(0n), fmtChunk, endless(0xffff_ffff), info], 'RF64', 0xffff_ffff),
+  ],
 ];
 
 const wavs = (count: number, size?: number) =>
@@ -71,6 +90,11 @@ const furtherHeaders: readonly (readonly [string, Buffer])[] = [
   ['a WAV that says the size of all for each chunk', Buffer.concat(wavs(4, 2000))],
   ['exact WAVs behind one without a size', Buffer.concat([...wavs(1, 0), ...wavs(4).slice(1)])],
   ['chunks between WAVs', Buffer.concat(wavs(4).map((wav) => Buffer.concat([wav, chunk('LIST', text)])))],
+  [
+    'a LIST chunk between WAVs without a size',
+    Buffer.concat(wavs(4, 0).flatMap((wav) => [wav, info, labels])),
+  ],
+  ['a LIST chunk behind WAVs whose size is that of all', Buffer.concat([...wavs(4, 2000), info])],
   [
     'a further header with more chunks in it',
     Buffer.concat([
@@ -145,18 +169,41 @@ describe('readWav', () => {
     expect((await hear(inPieces(body, 64))).pcm.equals(pcm)).toBe(true);
   });
 
-  it.each(['RIFF', 'RIFF1234', 'RIFF1234WAVE', 'RIFF1234WAVE\0\0\0\0', 'RIFFRIFFRIFF', 'RRIFF'])(
-    'takes %j among the samples for sound',
-    async (bytes) => {
-      const tricky = Buffer.concat([sound(100), Buffer.from(bytes), sound(101), Buffer.from(bytes)]);
-      for (const size of [undefined, 0]) {
-        for (const pieces of [1, 5, 1000]) {
-          const speech = await hear(inPieces(plainWav(tricky, size), pieces));
-          expect(speech.pcm.equals(tricky.subarray(0, tricky.length & ~1))).toBe(true);
-        }
+  it.each([
+    ...[
+      'RIFF',
+      'RIFF1234',
+      'RIFF1234WAVE',
+      'RIFF1234WAVE\0\0\0\0',
+      'RIFFRIFFRIFF',
+      'RRIFF',
+      'RIFF1234INFOISFT',
+    ],
+    ...[
+      'LIST',
+      'LIST1234',
+      'LIST1234INF',
+      'LIST1234info',
+      'LIST1234INtl',
+      'LIST1234WAVEfmt ',
+      'LISTINFO',
+      'LLIST',
+    ],
+    ...['LISTLIST', 'LISTRIFF', 'id3 1234ID3'],
+  ])('takes %j among the samples for sound', async (bytes) => {
+    const tricky = Buffer.concat([sound(100), Buffer.from(bytes), sound(101), Buffer.from(bytes)]);
+    for (const size of [undefined, 0]) {
+      for (const pieces of [1, 5, 1000]) {
+        const speech = await hear(inPieces(plainWav(tricky, size), pieces));
+        expect(speech.pcm.equals(tricky.subarray(0, tricky.length & ~1))).toBe(true);
       }
-    },
-  );
+    }
+  });
+
+  it('takes what would be a LIST chunk for sound where the size says so', async () => {
+    const samples = Buffer.concat([pcm, info, pcm, info]);
+    expect((await hear(inPieces(plainWav(samples), 7))).pcm.equals(samples)).toBe(true);
+  });
 
   it('hands out only whole frames, and large pieces without a copy', async () => {
     const format = { ...speechFormat, bitsPerSample: 24 };
@@ -200,6 +247,25 @@ describe('readWav', () => {
     const first = await speech.pcm[Symbol.asyncIterator]().next();
     expect(first.value).toEqual(pcm);
   });
+
+  it.each(['R', 'L', 'LIS', 'LIST1234', 'LIST1234INF', 'RIFF1234WAV'])(
+    'holds %j back only until the next byte shows that it is sound',
+    async (begin) => {
+      const samples = Buffer.from(`${begin}xx`).subarray(0, (begin.length + 2) & ~1);
+      async function* live() {
+        yield plainWav(Buffer.alloc(0), 0);
+        yield samples.subarray(0, begin.length);
+        yield samples.subarray(begin.length);
+        await new Promise<void>(() => {});
+      }
+      let heard = Buffer.alloc(0);
+      for await (const piece of (await readWav(live())).pcm) {
+        heard = Buffer.concat([heard, piece]);
+        if (heard.length === samples.length) break;
+      }
+      expect(heard).toEqual(samples);
+    },
+  );
 
   it('reads the body to its end, so that what goes wrong there is seen', async () => {
     async function* reset() {
