@@ -16,9 +16,9 @@ export interface Settled {
  */
 export async function settle(
   { flags }: Pick<CommandLine, 'flags'>,
-  { host, notices }: Pick<Context, 'host' | 'notices'>,
+  { host, notices, signal }: Pick<Context, 'host' | 'notices' | 'signal'>,
 ): Promise<Settled> {
-  const files = await loadConfig(host, configName(flags, host.env));
+  const files = await loadConfig(host, configName(flags, host.env), signal);
   const settings = resolve({ flags, env: host.env, files });
   notices.quiet = settings.quiet.value;
   notices.verbose = settings.verbose.value;

@@ -50,12 +50,16 @@ export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): strin
 
 /**
  * Config files, checked, the strongest first: the one nearest to the working folder, then the user's own. A file that
- * was named is the only one. The parsers are loaded only when there is a file to read.
+ * was named is the only one; it may be a pipe. The parsers are loaded only when there is a file to read.
  * @throws TtsError (usage) naming the file and what is wrong in it
  */
-export async function loadConfig(host: Host, named: string | undefined): Promise<ConfigFile[]> {
-  const candidates =
-    named === undefined ? findConfig(host) : [{ path: resolve(host.cwd, named), place: 'user' as const }];
+export async function loadConfig(
+  host: Host,
+  named: string | undefined,
+  signal: AbortSignal,
+): Promise<ConfigFile[]> {
+  if (named !== undefined) return loadNamed({ path: resolve(host.cwd, named), place: 'user' }, signal);
+  const candidates = findConfig(host);
   if (candidates.length === 0) return [];
   const { readConfig } = await import('./read-config.ts');
   const loaded: ConfigFile[] = [];
@@ -65,6 +69,14 @@ export async function loadConfig(host: Host, named: string | undefined): Promise
     if (file) loaded.push(file);
   }
   return loaded;
+}
+
+async function loadNamed(named: ConfigPath, signal: AbortSignal): Promise<ConfigFile[]> {
+  const { readConfig, readPipedConfig } = await import('./read-config.ts');
+  const stats = statSync(named.path, { throwIfNoEntry: false });
+  const isPlain = !stats || stats.isFile() || stats.isDirectory();
+  const file = isPlain ? readConfig(named) : await readPipedConfig(named, signal);
+  return file ? [file] : [];
 }
 
 /** The places where something lies, the nearest first. */

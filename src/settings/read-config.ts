@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { ExplorerSync } from 'cosmiconfig/dist/ExplorerSync.js';
 import { loadJson, loadYaml } from 'cosmiconfig/dist/loaders.js';
 import { TtsError, usageError } from '../error.ts';
-import { decodeAll } from '../text/decode.ts';
+import { decode, decodeAll } from '../text/decode.ts';
+import { openFile } from '../text/input.ts';
 import type { ConfigFile, ConfigPath } from './file.ts';
 import { isObject } from './kind.ts';
 import { keyHint } from './nearest.ts';
@@ -11,6 +12,9 @@ import { fileOrigin, refused } from './resolve.ts';
 import { type Rule, rules } from './rules.ts';
 
 type Loader = (path: string, content: string) => unknown;
+
+const json = dataOnly(loadJson);
+const yaml = dataOnly(loadYaml);
 
 /**
  * The part of cosmiconfig that reads one file. Its front door would first run a `.config/config.js` of the working
@@ -20,10 +24,10 @@ const explorer = new ExplorerSync({
   moduleName: 'tts',
   searchPlaces: [],
   loaders: {
-    '.json': dataOnly(loadJson),
-    '.yaml': dataOnly(loadYaml),
-    '.yml': dataOnly(loadYaml),
-    noExt: dataOnly(loadYaml),
+    '.json': fromFile(json),
+    '.yaml': fromFile(yaml),
+    '.yml': fromFile(yaml),
+    noExt: fromFile(yaml),
   },
   ignoreEmptySearchPlaces: true,
   cache: false,
@@ -38,8 +42,29 @@ const explorer = new ExplorerSync({
  * The checked contents of a config file, or `undefined` where it says nothing to us.
  * @throws TtsError (usage) naming the file, the key and the nearest right name
  */
-export function readConfig({ path, place }: ConfigPath): ConfigFile | undefined {
-  const config = load(path);
+export function readConfig(file: ConfigPath): ConfigFile | undefined {
+  return checked(
+    file,
+    load(file.path, () => explorer.load(file.path)?.config),
+  );
+}
+
+/** The same of a pipe or a device, for which nothing else waits: it may have nobody yet who writes, or no end. */
+export async function readPipedConfig(
+  file: ConfigPath,
+  signal: AbortSignal,
+): Promise<ConfigFile | undefined> {
+  const { path } = file;
+  let content = '';
+  for await (const piece of decode(openFile(path, '', signal), path)) content += piece;
+  const loader = extname(path) === '.json' ? json : yaml;
+  return checked(
+    file,
+    load(path, () => (content.trim() === '' ? undefined : loader(path, content))),
+  );
+}
+
+function checked({ path, place }: ConfigPath, config: unknown): ConfigFile | undefined {
   if (config === undefined || config === null) return undefined;
   if (!isObject(config))
     throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
@@ -47,14 +72,14 @@ export function readConfig({ path, place }: ConfigPath): ConfigFile | undefined 
   return { path, folder: dirname(path), place, values: parsed(config as Record<string, unknown>) };
 }
 
-function load(path: string): unknown {
+function load(path: string, read: () => unknown): unknown {
   if (!['', '.json', '.yaml', '.yml'].includes(extname(path)))
     throw usageError(
       `${path} is not read`,
       'settings are data: a file that ends in .json, .yaml or .yml, or has no ending',
     );
   try {
-    return explorer.load(path)?.config;
+    return read();
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
     throw usageError(
@@ -76,17 +101,19 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 /** cosmiconfig's `$import` would let a project's file pass another file's settings off as its own. */
 function dataOnly(loader: Loader): Loader {
   return (path, content) => {
-    const data = loader(path, textOf(path, content));
+    const data = loader(path, content);
     if (isObject(data) && Object.hasOwn(data, '$import'))
       throw usageError(`$import in ${path} is not supported`, 'write the settings into the file itself');
     return data;
   };
 }
 
-/** cosmiconfig puts U+FFFD where something is no UTF-8; what is read from a pipe cannot be looked at again. */
-function textOf(path: string, content: string): string {
-  if (content.includes('\uFFFD') && statSync(path).isFile()) return decodeAll(readFileSync(path), path);
-  return content.replace(/^\uFEFF/, '');
+/** cosmiconfig puts U+FFFD where something is no UTF-8. */
+function fromFile(loader: Loader): Loader {
+  return (path, content) => {
+    const text = content.includes('\uFFFD') ? decodeAll(readFileSync(path), path) : content;
+    return loader(path, text.replace(/^\uFEFF/, ''));
+  };
 }
 
 const byKey = new Map(

@@ -142,6 +142,15 @@ describe('a config file', () => {
     expect(server.requests[0]?.json).toMatchObject({ config: { instructions: '\ufffd' } });
   });
 
+  it.each(['{"speaker":', 'a: [', '[1]'])('through a pipe is refused as any other: %s', async (content) => {
+    const run = await new Sandbox().shell(`tts hi --config <(printf '${content}')`);
+    expectFailure(run, 2, /(cannot read the|holds no) settings/);
+  });
+
+  it('that never ends is refused at once', async () => {
+    expectFailure(await new Sandbox().tts(['hi', '--config', '/dev/zero']), 2, /\/dev\/zero is not text/);
+  });
+
   it('that is nearer wins', async () => {
     const box = new Sandbox();
     box.file('.ttsrc', 'speaker: 8');

@@ -79,6 +79,11 @@ const situations: Readonly<Record<string, Situation>> = {
     args: ['hi', '-o', 'fifo'],
     there: listens,
   },
+  'with a config that nobody writes': {
+    script: silent,
+    args: ['hi', '-o', 'out.wav', '--config', 'fifo'],
+    there: listens,
+  },
   'with a connection that does not come about': {
     script: silent,
     args: ['hi', '-o', 'out.wav', '--base-url', 'https://192.0.2.1', '--retries', '9'],
