@@ -1,6 +1,6 @@
 import { level } from './level.ts';
 import type { Resampler } from './resampler.ts';
-import { join, type Samples, toFloat, toInt16 } from './samples.ts';
+import { join, type Samples, silence, toFloat, toInt16 } from './samples.ts';
 import { trim } from './trim.ts';
 
 export interface Finish {
@@ -28,7 +28,7 @@ export function finish(
   const speech = trim(toFloat(samples), sampleRate);
   level(speech, sampleRate, loudness);
   const lead = Math.round(LEAD * sampleRate);
-  const padded = new Float32Array(lead + speech.length + Math.round(pause * sampleRate));
+  const padded = silence(lead + speech.length + Math.round(pause * sampleRate));
   padded.set(speech, lead);
   if (sampleRate === wanted) return toInt16(padded);
   const conversion = resampler(sampleRate, wanted);

@@ -75,9 +75,12 @@ export class Flite {
 }
 
 function readSpeech(wav: Buffer): Samples {
-  const pcm = Uint8Array.from(wav.subarray(WAV_HEADER_BYTES));
   return {
-    samples: new Int16Array(pcm.buffer, 0, pcm.length >> 1),
+    samples: new Int16Array(
+      wav.buffer,
+      wav.byteOffset + WAV_HEADER_BYTES,
+      (wav.length - WAV_HEADER_BYTES) >> 1,
+    ),
     sampleRate: wav.readUInt32LE(SAMPLE_RATE_OFFSET),
   };
 }

@@ -1,3 +1,5 @@
+import { pages } from './pages.ts';
+
 /** Sound as it comes from a voice. */
 export interface Samples {
   readonly samples: Int16Array;
@@ -7,16 +9,21 @@ export interface Samples {
 
 const FULL_SCALE = 32_768;
 
+/** Samples that are 0 until something is written over them. */
+export function silence(frames: number): Float32Array {
+  return new Float32Array(pages(4 * frames));
+}
+
 /** @returns the same samples from -1 to 1 */
 export function toFloat(samples: Int16Array): Float32Array {
-  const floats = new Float32Array(samples);
-  for (let frame = 0; frame < floats.length; frame += 1) floats[frame] = (floats[frame] ?? 0) / FULL_SCALE;
+  const floats = silence(samples.length);
+  for (let frame = 0; frame < floats.length; frame += 1) floats[frame] = (samples[frame] ?? 0) / FULL_SCALE;
   return floats;
 }
 
 /** Rounds to 16 bits; what lies outside of -1 to 1 is cut off. */
 export function toInt16(samples: Float32Array): Int16Array {
-  const integers = new Int16Array(samples.length);
+  const integers = new Int16Array(pages(2 * samples.length));
   for (let frame = 0; frame < samples.length; frame += 1) {
     const integer = Math.round((samples[frame] ?? 0) * FULL_SCALE);
     integers[frame] = Math.max(-FULL_SCALE, Math.min(FULL_SCALE - 1, integer));
@@ -25,7 +32,7 @@ export function toInt16(samples: Float32Array): Int16Array {
 }
 
 export function join(pieces: readonly Float32Array[]): Float32Array {
-  const joined = new Float32Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  const joined = silence(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let end = 0;
   for (const piece of pieces) {
     joined.set(piece, end);

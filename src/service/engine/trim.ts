@@ -6,11 +6,13 @@ const MARGIN = 0.02;
 
 /** @returns a view of the speech without the silence around it, which begins and ends at zero; its edges are changed */
 export function trim(samples: Float32Array, sampleRate: number): Float32Array {
-  const threshold = SILENCE * samples.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0);
-  const heard = (sample: number) => Math.abs(sample) > threshold;
+  const threshold = SILENCE * peak(samples);
   const margin = Math.round(MARGIN * sampleRate);
-  const start = Math.max(0, samples.findIndex(heard) - margin);
-  const speech = samples.subarray(start, samples.findLastIndex(heard) + 1 + margin);
+  let start = 0;
+  while (start < samples.length && Math.abs(samples[start] ?? 0) <= threshold) start += 1;
+  let end = samples.length;
+  while (end > start && Math.abs(samples[end - 1] ?? 0) <= threshold) end -= 1;
+  const speech = samples.subarray(Math.max(0, start - margin), end + margin);
   fade(speech, Math.min(margin, speech.length >> 1));
   return speech;
 }
@@ -22,4 +24,12 @@ function fade(samples: Float32Array, frames: number): void {
     samples[frame] = gain * (samples[frame] ?? 0);
     samples[mirror] = gain * (samples[mirror] ?? 0);
   }
+}
+
+/** A loop: callbacks would be handed each sample as an object, and filling up memory with these ages what is in use. */
+function peak(samples: Float32Array): number {
+  let most = 0;
+  for (let frame = 0; frame < samples.length; frame += 1)
+    most = Math.max(most, Math.abs(samples[frame] ?? 0));
+  return most;
 }
