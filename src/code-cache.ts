@@ -19,7 +19,7 @@ const WRITTEN_BY_OTHERS = 0o022;
 const CHECKSUM_BYTES = 4;
 
 interface Chunk {
-  readonly path: string;
+  readonly name: string;
   readonly script: Script;
 }
 
@@ -42,13 +42,14 @@ export function keepCode(host: Host): void {
   const compile = prototype._compile;
   prototype._compile = function (source, path) {
     if (dirname(path) !== import.meta.dirname) return compile.call(this, source, path);
-    const kept = quietly(() => readKept(join(folder, nameOf(path))));
+    const name = nameOf(path, source);
+    const kept = quietly(() => readKept(join(folder, name)));
     const script = new Script(wrap(source), {
       filename: path,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
       ...(kept && { cachedData: kept }),
     });
-    if (!kept || script.cachedDataRejected) compiled.push({ path, script });
+    if (!kept || script.cachedDataRejected) compiled.push({ name, script });
     return script
       .runInThisContext()
       .call(this.exports, this.exports, createRequire(path), this, path, dirname(path));
@@ -75,10 +76,12 @@ function withChecksum(code: Buffer): Buffer {
   return Buffer.concat([code, checksum]);
 }
 
-/** Of a changed chunk the name is another one. */
-function nameOf(path: string): string {
-  const { size, mtimeMs } = statSync(path);
-  return `${basename(path)}-${size}-${Math.trunc(mtimeMs)}`;
+/**
+ * Of a changed chunk the name is another one. V8 compares no more than the length, and time says nothing where an
+ * archive or an image gives all files the same.
+ */
+function nameOf(path: string, source: string): string {
+  return `${basename(path)}-${crc32(source).toString(16)}`;
 }
 
 /** At the end, when the code of the functions that ran is part of what V8 hands out. */
@@ -86,13 +89,12 @@ function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
   if (chunks.length === 0) return;
   makeFolder(folder);
   const old = readdirSync(folder);
-  for (const { path, script } of chunks) {
-    const name = nameOf(path);
+  for (const { name, script } of chunks) {
     const part = join(folder, `${name}.${pid}.part`);
     writeFileSync(part, withChecksum(script.createCachedData()), { mode: 0o600 });
     renameSync(part, join(folder, name));
-    for (const other of old)
-      if (other.startsWith(`${basename(path)}-`) && other !== name) rmSync(join(folder, other));
+    const ofThisChunk = name.slice(0, name.lastIndexOf('-') + 1);
+    for (const other of old) if (other.startsWith(ofThisChunk) && other !== name) rmSync(join(folder, other));
   }
 }
 

@@ -1,7 +1,7 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Sandbox } from '../support/run.ts';
+import { named, node, program, Sandbox } from '../support/run.ts';
 
 /** Speaks once, so that there is compiled code. */
 async function kept(box: Sandbox): Promise<{ folder: string; files: () => string[] }> {
@@ -26,6 +26,20 @@ describe('compiled code', () => {
     expect(await box.tts(['hi', '-q'])).toMatchObject({ status: 0, stderr: '' });
     expect(new Set(files())).toEqual(new Set(damaged.keys()));
     for (const [path, bytes] of damaged) expect(readFileSync(path).equals(bytes)).toBe(false);
+  });
+
+  it('of a changed program is not run, also where neither size nor time tell of the change', async () => {
+    const box = new Sandbox();
+    for (const part of ['bin', 'dist'])
+      cpSync(join(dirname(program), '..', part), box.path(part), { recursive: true });
+    const env = named('http://127.0.0.1:9');
+    const complain = async () => (await box.shell(`'${node}' bin/tts.cjs ''`, { env })).stderr;
+    const path = box.path('dist/speaking.cjs');
+    utimesSync(path, 1, 1);
+    expect(await complain()).toContain('nothing to say');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('nothing to say', 'no text to say'));
+    utimesSync(path, 1, 1);
+    expect(await complain()).toContain('no text to say');
   });
 
   it.skipIf(process.platform === 'win32')('is not kept where others could put theirs', async () => {
