@@ -1,4 +1,4 @@
-import { fstatSync } from 'node:fs';
+import { fstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -32,13 +32,13 @@ export interface Host {
   readonly home: string | undefined;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
-  /** The name of the machine; a container has one of its own. */
-  readonly machine: string;
+  /** Says where the numbers of processes mean the same ones: equal for all that can see each other, as far as is known. */
+  readonly realm: string;
   /** The user's number; `undefined` where users have none (Windows). */
   readonly uid: number | undefined;
   /** Version and architecture of what runs the program: `v20.19.0-x64`. */
   readonly runtime: string;
-  /** Whether a process with this number runs on this machine. */
+  /** Whether a process with this number runs in this realm. */
   isRunning(pid: number): boolean;
   readonly stdin: Input;
   readonly stdout: Output;
@@ -61,8 +61,8 @@ export function hostOf(process: NodeJS.Process): Host {
     },
     platform: process.platform,
     pid: process.pid,
-    get machine() {
-      return hostname();
+    get realm() {
+      return realmOf(process);
     },
     uid: process.getuid?.(),
     runtime: `${process.version}-${process.arch}`,
@@ -101,6 +101,16 @@ function workingFolder(process: NodeJS.Process): string {
     return process.cwd();
   } catch (cause) {
     throw usageError('the working folder is gone', 'change to a folder that exists', cause);
+  }
+}
+
+/** One boot of a system, and one namespace of processes (a container has its own); elsewhere than on Linux the machine. */
+function realmOf({ platform }: NodeJS.Process): string {
+  if (platform !== 'linux') return hostname();
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')}${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
   }
 }
 

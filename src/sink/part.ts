@@ -5,7 +5,7 @@ import type { Host } from '../host.ts';
 import { besideFile, shortName } from '../part-name.ts';
 
 /** Who writes a part: what tells the parts of runs at the same time apart, and those of runs that are over. */
-export type Run = Pick<Host, 'pid' | 'machine' | 'isRunning'>;
+export type Run = Pick<Host, 'pid' | 'realm' | 'isRunning'>;
 
 export interface Part {
   readonly fd: number;
@@ -15,16 +15,16 @@ export interface Part {
 /** A part that nobody has written to for so long is nobody's. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
-/** Behind the name of the target: process, machine, and a number where both are taken. */
-const ENDING = /^(?<pid>\d+)-(?<machine>[0-9a-f]{4})(?:-\d+)?\.part$/;
+/** Behind the name of the target: process, realm, and a number where both are taken. */
+const ENDING = /^(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/;
 
 /**
- * A new file beside the target, `NAME.PID-MACHINE.part`. Containers that share a folder may agree in both, so a name
- * that is taken is left to its owner.
+ * A new file beside the target, `NAME.PID-REALM.part`. A name that is taken is left to its owner: where realms cannot be
+ * told apart, two runs may agree in both.
  */
-export function createPart(target: string, { pid, machine }: Run): Part {
+export function createPart(target: string, { pid, realm }: Run): Part {
   for (let number = 0; ; number += 1) {
-    const path = besideFile(target, `${pid}-${tagOf(machine)}${number > 0 ? `-${number}` : ''}.part`);
+    const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);
     try {
       return { fd: openSync(path, 'wx+'), path };
     } catch (error) {
@@ -43,14 +43,14 @@ export function removeLeftovers(target: string, run: Run): void {
   }
 }
 
-/** Processes elsewhere cannot be seen, nor a namesake in another container: there only time tells. */
-function isOver({ pid, machine }: Record<string, string>, path: string, run: Run): boolean {
-  if (machine === tagOf(run.machine) && Number(pid) !== run.pid) return !run.isRunning(Number(pid));
+/** Processes elsewhere cannot be seen, nor a namesake of this one: there only time tells. */
+function isOver({ pid, tag }: Record<string, string>, path: string, run: Run): boolean {
+  if (tag === tagOf(run.realm) && Number(pid) !== run.pid) return !run.isRunning(Number(pid));
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_AFTER_MS;
 }
 
 /** Short, since names of files are bounded. */
-function tagOf(machine: string): string {
-  return (crc32(machine) & 0xffff).toString(16).padStart(4, '0');
+function tagOf(realm: string): string {
+  return crc32(realm).toString(16).padStart(8, '0');
 }

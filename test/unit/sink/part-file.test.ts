@@ -15,7 +15,7 @@ it('Two runs of the same number, in containers that share a folder, do not touch
       path,
       old: undefined,
       clobber: true,
-      run: { pid: 1, machine: 'box', uid: undefined, isRunning: () => false },
+      run: { pid: 1, realm: 'box', uid: undefined, isRunning: () => false },
     });
   const [first, second] = [open(), open()];
   writeSync(first.fd, 'first');
