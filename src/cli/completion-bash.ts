@@ -1,8 +1,26 @@
 import type { Entry, Flag } from './catalog.ts';
 
-/** For `eval "$(tts completion bash)"`, or a file in bash-completion's folder; needs neither of its functions. */
+/**
+ * For `eval "$(tts completion bash)"`, or a file in bash-completion's folder; needs neither of its functions. Names of
+ * speakers and of files are somebody else's words: `compgen -W` would run a `$(...)` in them, and `(...)` would glob them.
+ */
 export function bash(entries: readonly Entry[]): string {
-  return `_tts() {
+  return `_tts_speakers() {
+  local name
+  while IFS= read -r name; do
+    printf -v name %q "$name"
+    [[ $name == "$cur"* ]] && COMPREPLY+=("$name")
+  done < <(tts speakers --names 2>/dev/null)
+}
+_tts_files() {
+  local name form=%q
+  compopt -o filenames 2>/dev/null && form=%s
+  while IFS= read -r name; do
+    printf -v name "$form" "$name"
+    COMPREPLY+=("$name")
+  done < <(compgen -f -- "$cur")
+}
+_tts() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} command=\${COMP_WORDS[1]} options words
   [[ $cur == = ]] && cur=
   [[ $prev == = ]] && prev=\${COMP_WORDS[COMP_CWORD-2]}
@@ -35,10 +53,9 @@ function variables(entry: Entry | undefined): string {
 const COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undefined>> = {
   nothing: () => undefined,
   text: () => 'return',
-  // Names with spaces stay whole, and bash quotes them; the bash of macOS, 3.2, has no compopt.
-  file: () =>
-    `compopt -o filenames 2>/dev/null; local IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur")); return`,
-  speaker: () => 'COMPREPLY=($(compgen -W "$(tts speakers --names 2>/dev/null)" -- "$cur")); return',
+  // Where bash has compopt it quotes the names of files itself; that of macOS, 3.2, has none.
+  file: () => '_tts_files; return',
+  speaker: () => '_tts_speakers; return',
   choice: ({ choices }) => `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur")); return`,
 };
 

@@ -1,6 +1,9 @@
 import type { Entry, Flag } from './catalog.ts';
 
-/** For `tts completion powershell | Out-String | Invoke-Expression`, as in a profile. */
+/**
+ * For `tts completion powershell | Out-String | Invoke-Expression`, as in a profile. What is offered stands in the line as it
+ * is, and the name of a speaker is somebody else's word: whatever is more than letters is quoted.
+ */
 export function powershell(entries: readonly Entry[]): string {
   return `Register-ArgumentCompleter -Native -CommandName tts -ScriptBlock {
   param($word, $ast, $cursor)
@@ -17,8 +20,11 @@ ${entries.map(({ name, words }) => `    ${quoted(name)} = @(${words.map(quoted).
   $command = if ($typed.Count -gt 1 -and $commands.Contains($typed[1])) { $typed[1] } else { 'speak' }
   $previous = $typed[-1]
   function Offer($text, $help) {
-    if ($text -like "$word*") {
-      [System.Management.Automation.CompletionResult]::new($text, $text, 'ParameterValue', $help)
+    $quoted = if ($text -match '^[-\\w.]+$') { $text } else {
+      "'" + [System.Management.Automation.Language.CodeGeneration]::EscapeSingleQuotedStringContent($text) + "'"
+    }
+    if ($text -like "$word*" -or $quoted -like "$word*") {
+      [System.Management.Automation.CompletionResult]::new($quoted, $text, 'ParameterValue', $help)
     }
   }
   if ($previous -cin @(${spellings(entries, 'speaker')})) { tts speakers --names 2>$null | ForEach-Object { Offer $_ $_ }; return }

@@ -9,18 +9,61 @@ const has = (program: string) => spawnSync(program, ['--version']).status === 0;
 const COMPLETE: Readonly<Record<string, (line: string) => string>> = {
   bash: (line) => `source ./script
     COMP_WORDS=(${line} ${line.endsWith(' ') ? "''" : ''}); COMP_CWORD=$(( \${#COMP_WORDS[@]} - 1 ))
-    _tts 2>/dev/null; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    _tts; printf '%s\\n' "\${COMPREPLY[@]}"`,
   fish: (line) => `fish -c "source ./script; complete -C '${line}'" | cut -f1`,
-  // What zsh offers can only be seen at its prompt: one of its own, in a terminal of its own.
-  zsh: (line) => `zsh -fc '
+  zsh: (line) => atPrompt(`type "${line}"$'\\t\\t\\C-U'`),
+};
+
+/** What completion makes of `tts hello -s x` for each x, as the shell takes it when the line is then run: one a line. */
+const ACCEPT: Readonly<Record<string, (begins: readonly string[]) => string>> = {
+  bash: (begins) => `source ./script
+    for begin in ${begins.join(' ')}; do
+      COMP_WORDS=(tts hello -s $begin); COMP_CWORD=3; _tts
+      eval "printf '<%s>\\n' \${COMPREPLY[*]}"
+    done`,
+  fish: (begins) => `fish -c 'source ./script
+    for begin in ${begins.join(' ')}
+      eval "printf \\"<%s>\\\\n\\" "(complete --escape -C "tts hello -s $begin" | cut -f1)
+    end'`,
+  zsh: (begins) =>
+    atPrompt(`type 'tts() { [[ $1 == speakers ]] && command tts $@ || print -r "<$3>" }'$'\\n'
+    for begin in ${begins.join(' ')}; do type "tts hello -s $begin"$'\\t\\n'; done`),
+};
+
+/** What zsh offers can only be seen at its prompt: one of its own, in a terminal of its own. */
+function atPrompt(typing: string): string {
+  return `zsh -f <<'END'
     zmodload zsh/zpty
     zpty z zsh -f -i
-    zpty -w z "PROMPT=; unset zle_bracketed_paste; stty columns 200; autoload -U compinit; compinit -u -D; source ./script; LISTMAX=1000; print re""ady"
-    zpty -r z out "*ready*"
-    zpty -n -w z "${line}"$'"'\\t\\t'"'
-    sleep 2; out=; while zpty -rt z piece; do out+=$piece; done
-    print -r -- $out'`,
-};
+    zpty -w z 'PROMPT=; unset zle_bracketed_paste; stty columns 200 kill undef; autoload -U compinit; compinit -u -D; source ./script; LISTMAX=1000; print re""ady'
+    zpty -r z out '*ready*'
+    type() { zpty -n -w z $1 }
+    ${typing}
+    zpty -w z 'print do""ne'
+    zpty -r z out '*done*'
+    print -r -- $out
+END`;
+}
+
+/** Names that a cloned project may bring. Each begins with another letter. */
+const FOREIGN = [
+  'a$(touch ran)',
+  'b`touch ran`',
+  'c;touch ran',
+  'd maria',
+  'e&touch ran',
+  'f*',
+  "g'h",
+  'i"j',
+  'k\\l',
+  'm|touch ran',
+  'n>ran',
+  'p$HOME',
+  'q{1,2}',
+  's(touch ran)',
+  't~ #u',
+  'v!!',
+];
 
 describe.each(Object.keys(COMPLETE))('the completion for %s', (shell) => {
   let box: Sandbox;
@@ -46,6 +89,19 @@ describe.each(Object.keys(COMPLETE))('the completion for %s', (shell) => {
     for (const offer of offers) expect(stdout.toString()).toContain(offer);
     expect(stdout.toString()).not.toContain('--nothing');
   });
+
+  it('quotes the names of others, and runs nothing in them', async () => {
+    box.file('.ttsrc', JSON.stringify({ speakers: Object.fromEntries(FOREIGN.map((name) => [name, 1])) }));
+    box.file('free');
+    const before = box.list();
+    const begins = FOREIGN.map((name) => name.slice(0, 1));
+    const accept = ACCEPT[shell] as (begins: readonly string[]) => string;
+    const { stdout, stderr } = await box.shell(accept(begins), {
+      env: { TTS_BASE_URL: 'http://127.0.0.1:1' },
+    });
+    expect(stdout.toString().match(/(?<=^<).*(?=>\r?$)/gm)).toEqual(FOREIGN);
+    expect({ stderr, files: box.list() }).toEqual({ stderr: '', files: before });
+  });
 });
 
 describe('tts completion', () => {
@@ -54,6 +110,14 @@ describe('tts completion', () => {
     expect(status).toBe(0);
     for (const word of ['no-clobber', 'instructions', 'ready-file', 'completion', 'logout'])
       expect(stdout.toString()).toContain(word);
+  });
+
+  it('gives PowerShell quoted whatever is more than letters', async () => {
+    const { stdout } = await new Sandbox().tts(['completion', 'powershell']);
+    const bare = /\$text -match '([^']+)'\) \{ \$text \}/.exec(stdout.toString())?.[1] ?? '';
+    expect(['anna', 'rms-mermish', '--speaker'].filter((name) => !name.match(bare))).toEqual([]);
+    expect([...FOREIGN, 'a\u2019b', '@a', 'a,b'].filter((name) => name.match(bare))).toEqual([]);
+    expect(stdout.toString()).toMatch(/CompletionResult\]::new\(\$quoted,/);
   });
 
   it('refuses a shell that it does not know, with the nearest', async () => {
