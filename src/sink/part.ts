@@ -1,4 +1,4 @@
-import { openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { openSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Host } from '../host.ts';
@@ -33,13 +33,26 @@ export function createPart(target: string, { pid, realm }: Run): Part {
   }
 }
 
-/** A run that was killed could not tidy up: what it left is removed by the next one for the same file. */
+/** A run that was killed could not tidy up: what it left is removed by the next one for the same file, if it may be. */
 export function removeLeftovers(target: string, run: Run): void {
   const prefix = `${shortName(target)}.`;
-  for (const name of readdirSync(dirname(target))) {
+  for (const name of namesIn(dirname(target))) {
     const found = name.startsWith(prefix) ? ENDING.exec(name.slice(prefix.length))?.groups : undefined;
     const path = join(dirname(target), name);
-    if (found && isOver(found, path, run)) rmSync(path, { force: true });
+    try {
+      if (found && isOver(found, path, run)) unlinkSync(path);
+    } catch {
+      // It may be somebody else's, in a folder like /tmp.
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    // Some folders may be written and not read.
+    return [];
   }
 }
 

@@ -237,6 +237,20 @@ describe('a file', () => {
     expect(box.list()).toEqual(['out.wav', part(process.pid, here), 'out.wav.mine.part'].toSorted());
   });
 
+  it.runIf(isRoot).each([
+    ['everybody keeps what is theirs', 0o1777],
+    ['nobody may look', 0o1733],
+  ])('is written also in a folder that cannot be tidied up: %s', async (_, mode) => {
+    const { env, box } = await setUp();
+    const gone = `out.wav.${spawnSync('true').pid}-${here}.part`;
+    box.file(`common/${gone}`, 'x');
+    chmodSync(box.path('common'), mode);
+    const run = await box.tts(['hi', '-o', 'common/out.wav'], { env, uid: NOBODY });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('common/out.wav')).toEqual(wav);
+    expect(existsSync(box.path(`common/${gone}`))).toBe(true);
+  });
+
   it('is left to a run that cannot be seen from another container on the same machine', async ({ skip }) => {
     const contained = 'unshare -rpf --mount-proc';
     if (spawnSync('bash', ['-c', `${contained} true`]).status !== 0)
