@@ -1,6 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
 let isOptimising = true;
+let isWanted = true;
+/** Modules that are being compiled to be optimised. */
+let compiling = 0;
 
 /**
  * Node 20 spends 65 ms of the first answer on optimising undici's HTTP parser, one giant function, and waits for that
@@ -8,7 +11,8 @@ let isOptimising = true;
  * on stay so.
  */
 export function leaveUnoptimised(): void {
-  setOptimising(false);
+  isWanted = false;
+  setOptimising(compiling > 0);
 }
 
 /**
@@ -21,12 +25,13 @@ export function leaveYoungSpaceSmall(): void {
 
 /** Compiles modules that are to be optimised where they run often, whatever holds for others. */
 export async function optimised<T>(compile: () => Promise<T>): Promise<T> {
-  const before = isOptimising;
+  compiling += 1;
   setOptimising(true);
   try {
     return await compile();
   } finally {
-    setOptimising(before);
+    compiling -= 1;
+    setOptimising(isWanted || compiling > 0);
   }
 }
 

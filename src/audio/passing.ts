@@ -1,7 +1,10 @@
 export interface Passage<T> {
   /** Sees every item before the reader does. */
   readonly each?: (item: T) => void;
-  /** Runs once, at the end, at an error, or when the reader leaves, be it before the first item. */
+  /**
+   * Runs once, at the end, at an error, or when the reader leaves, be it before the first item. Then it comes before the
+   * closing of the source, which may wait for something that only the release ends.
+   */
   readonly release?: () => void | Promise<void>;
   /** Makes of an error of the source the one that the reader gets. */
   readonly explain?: (error: unknown) => unknown;
@@ -38,8 +41,11 @@ export function passing<T>(
   return {
     next: () => items.next().then(pass, fail),
     async return() {
-      await items.return?.();
-      await releaseOnce();
+      try {
+        await releaseOnce();
+      } finally {
+        await items.return?.();
+      }
       return { done: true, value: undefined };
     },
     [Symbol.asyncIterator]() {

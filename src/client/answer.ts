@@ -6,6 +6,7 @@ import { ExitCode, TtsError } from '../error.ts';
 import { complaint, isText } from './complaint.ts';
 import type { Answer } from './exchange.ts';
 import { brokenAnswer } from './failure.ts';
+import { plainBody } from './plain-body.ts';
 import { type Addressee, PARTIAL_CONTENT, refusal } from './refusal.ts';
 
 export interface Expectation extends Addressee {
@@ -34,13 +35,6 @@ export async function readAnswer(answer: Answer, expected: Expectation): Promise
 
 function isSuccess(status: number): boolean {
   return status >= 200 && status <= 299 && status !== PARTIAL_CONTENT;
-}
-
-async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
-  const coding = headers['content-encoding'] ?? 'identity';
-  if (coding === 'identity' || coding === '') return body;
-  const { decompress } = await import('./decompress.ts');
-  return decompress(body, coding);
 }
 
 function bodyBytes({ headers }: Answer): number | undefined {

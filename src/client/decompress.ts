@@ -1,6 +1,7 @@
 import { Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+import { releasing } from '../audio/passing.ts';
 import { ExitCode, TtsError } from '../error.ts';
 
 /** The body as it arrives, with the first byte known. */
@@ -21,26 +22,28 @@ const decoders = new Map<string, (firstByte: number) => Transform>([
  * The body without its content coding (RFC 9110, section 8.4). What is torn or damaged fails as zlib says.
  * @throws TtsError (service) for a coding that is not known
  */
-export async function* decompress(
-  packed: AsyncIterable<Uint8Array>,
-  coding: string,
-): AsyncGenerator<Uint8Array> {
-  const create = decoders.get(coding.trim().toLowerCase());
-  if (!create) {
+export function decompress(packed: AsyncIterable<Uint8Array>, coding: string): AsyncIterable<Uint8Array> {
+  return releasing(decoded(packed, coding), async () => {
     await packed[Symbol.asyncIterator]().return?.();
+  });
+}
+
+async function* decoded(packed: AsyncIterable<Uint8Array>, coding: string): AsyncGenerator<Uint8Array> {
+  const create = decoders.get(coding.trim().toLowerCase());
+  if (!create)
     throw new TtsError(`the answer is packed in a way that is not known: ${coding}`, {
       exitCode: ExitCode.service,
       hint: 'gzip, deflate and br are read: the service, or a proxy in between, has to use one of them or none',
     });
-  }
   const { firstByte, body } = await begin(packed);
   const decoder = create(firstByte);
-  const fed = pipeline(Readable.from(body), decoder);
+  // What goes wrong on the way is told by the decoder, once its reader comes back: here nobody may be listening by then.
+  const fed = pipeline(Readable.from(body), decoder).catch(() => {});
   try {
     yield* decoder;
   } finally {
     decoder.destroy();
-    await fed.catch(() => {});
+    await fed;
   }
 }
 

@@ -3,6 +3,8 @@ import { SilenceError } from './silence.ts';
 
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
+/** Other codes of Node (`ERR_INVALID_…`) are defects, here or there. */
+const OF_THE_SYSTEM = /^E[A-Z0-9]+$|^ERR_(SOCKET|STREAM)_/;
 const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 interface Explanation {
@@ -37,7 +39,7 @@ function explain(code: string, host: string): Explanation | undefined {
       what: `${host} does not speak TLS as expected (${code})`,
       hint: 'check the base URL: does the service speak http:// rather than https://?',
     };
-  if (code.startsWith('E'))
+  if (OF_THE_SYSTEM.test(code))
     return { what: `no connection to ${host} (${code})`, hint: 'check the base URL and the network' };
   return undefined;
 }

@@ -12,7 +12,11 @@ export interface Sender {
 /** On this channel undici tells of a request, after it was begun and before it is written. */
 const SENT = 'undici:client:sendHeaders';
 
-/** What undici's dispatcher does not tell of the connections under it. */
+/**
+ * What undici's dispatcher does not tell of the connections under it. It rests on the order in which undici 7 calls, all in
+ * one turn: the handler's `onRequestStart`, a message on {@link SENT}, the writing; and a socket's `error`, then the
+ * handler's `onResponseEnd` or `onResponseError`.
+ */
 export class Line {
   /** The error that a connection reports at this very moment. */
   error: Error | undefined;

@@ -1,5 +1,6 @@
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
+import { firstBytes } from './beginning.ts';
 import { complaint } from './complaint.ts';
 import type { Answer } from './exchange.ts';
 import { retryAfter } from './retry.ts';
@@ -12,7 +13,7 @@ const TRANSIENT = new Set([PARTIAL_CONTENT, 408, 425, 429, 500, 502, 503, 504]);
 
 /** Enough of an error body to find its message. */
 const READ_BYTES = 16_384;
-/** A body that drips in is waited for no longer than this; how it goes on is known already. */
+/** A body that drips in, or stalls, is waited for no longer than this; how it goes on is known already. */
 const READ_MS = 2000;
 
 export interface Addressee {
@@ -37,39 +38,6 @@ export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> 
       },
     }),
   });
-}
-
-interface Beginning {
-  readonly bytes: Uint8Array;
-  readonly isWhole: boolean;
-}
-
-/**
- * The beginning of a body; what follows, or breaks, is not worth another error.
- * @param most bytes
- * @param forMs so long is read, as far as bytes come
- */
-export async function firstBytes(
-  body: AsyncIterable<Uint8Array>,
-  most: number,
-  forMs = Number.POSITIVE_INFINITY,
-): Promise<Beginning> {
-  const due = performance.now() + forMs;
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  let isWhole = false;
-  try {
-    for await (const piece of body) {
-      pieces.push(piece);
-      length += piece.length;
-      if (length >= most || performance.now() > due) break;
-    }
-    isWhole = length < most && performance.now() <= due;
-  } catch (error) {
-    // An interruption is one here too; that a body cannot be unpacked only costs its words.
-    if (error instanceof TtsError && error.exitCode !== ExitCode.service) throw error;
-  }
-  return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
 }
 
 function exitCodeOf(status: number): ExitCode {

@@ -1,6 +1,9 @@
+import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
+import { firstBytes } from './beginning.ts';
 import { noAnswer } from './failure.ts';
-import { firstBytes, refusal } from './refusal.ts';
+import { plainBody } from './plain-body.ts';
+import { refusal } from './refusal.ts';
 import type { Transport } from './transport.ts';
 
 /** A speaker as a service describes it. */
@@ -31,7 +34,7 @@ const MOST_BYTES = 4 * 2 ** 20;
 /**
  * The speakers that a service tells by `GET {base}/speakers`, as the built-in one does.
  * @returns `undefined` where it has no such list
- * @throws TtsError when it cannot be reached or does not accept the key
+ * @throws TtsError when it cannot be reached, does not accept the key, or breaks off
  */
 export async function askSpeakers(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
   const { transport, url, key, timeoutMs } = asked;
@@ -43,7 +46,12 @@ export async function askSpeakers(asked: Asked, signal: AbortSignal): Promise<To
     return undefined;
   }
   if (answer.status !== 200) throw await refusal(answer, asked);
-  const { bytes } = await firstBytes(answer.body, MOST_BYTES);
+  const { bytes, isWhole } = await firstBytes(await plainBody(answer), MOST_BYTES);
+  if (!isWhole)
+    throw new TtsError(`the list of speakers of ${url.host} broke off`, {
+      exitCode: ExitCode.service,
+      hint: 'try again; if it goes on, name speakers by their numbers',
+    });
   return read(Buffer.from(bytes).toString());
 }
 

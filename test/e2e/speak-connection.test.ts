@@ -4,7 +4,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
-import { answer, complete } from '../support/http-bytes.ts';
+import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
 import { startProxy } from '../support/proxy.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -206,6 +206,29 @@ describe('a packed answer', () => {
     const box = new Sandbox();
     expectFailure(await box.tts(toFile, { env: named(server.url) }), 7, /broke off/);
     expect(box.list()).toEqual([]);
+  });
+
+  it('that is torn while its reader rests is asked for again', async () => {
+    const long = plainWav(Buffer.alloc(10 * 2 ** 20, 1));
+    const whole = gzipSync(long);
+    const coding = { 'Content-Encoding': 'gzip' };
+    const server = await serveBytes(
+      inTurn(
+        async (wire) => {
+          await wire.write(head(200, { 'Content-Length': whole.length, ...coding }));
+          await wire.write(whole.subarray(0, -8));
+          wire.end();
+        },
+        complete(whole, coding),
+      ),
+    );
+    const box = new Sandbox();
+    const run = await box.shell('set -o pipefail; tts hi | (sleep 2; cat > out.wav)', {
+      env: named(server.url, { TTS_RETRIES: '1' }),
+    });
+    expect(run).toMatchObject({ status: 0 });
+    expect(box.read('out.wav').subarray(44).equals(long.subarray(44))).toBe(true);
+    expect(server.requests).toHaveLength(2);
   });
 
   it('that is damaged, or packed in an unknown way, is an error', async () => {

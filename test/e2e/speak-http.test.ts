@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, httpChunk, inTurn } from '../support/http-bytes.ts';
@@ -120,6 +121,36 @@ describe('a slow service', () => {
     const run = await new Sandbox().tts(toFile, { env: named(server.url) });
     expectFailure(run, 7, /status 400: no such speaker\.+…\)/);
     expect(performance.now() - begun).toBeLessThan(15_000);
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    ['plain', {}, '{"message":"no'],
+    ['packed', { 'Content-Encoding': 'gzip' }, gzipSync('{"message":"no such key"}').subarray(0, 12)],
+  ])('is told though its body stalls: %s', async (_, headers, begun) => {
+    const server = await serveBytes(async (wire) => {
+      await wire.write(head(401, { 'Content-Length': 1000, ...headers }));
+      await wire.write(begun);
+    });
+    const start = performance.now();
+    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    expectFailure(run, 3, /does not accept the key \(status 401/);
+    expect(performance.now() - start).toBeLessThan(15_000);
+  });
+
+  it('that stalls does not keep the connection from the next try', async () => {
+    const server = await serveBytes(
+      inTurn(async (wire) => {
+        await wire.write(head(503, { 'Content-Length': 1000, 'Retry-After': 0 }));
+      }, complete(wav)),
+    );
+    const box = new Sandbox();
+    const run = await box.tts([...toFile, '--concurrency', '1'], {
+      env: named(server.url, { TTS_RETRIES: '1' }),
+    });
+    expect(run).toMatchObject({ status: 0 });
+    expect(box.read('out.wav')).toEqual(wav);
   });
 });
 

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
-import { answer, complete } from '../support/http-bytes.ts';
+import { answer, complete, head } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -124,6 +125,24 @@ describe('tts speakers', () => {
     const run = await configured().tts(['speakers'], { env: named(server.url) });
     expect(run.status).toBe(status);
     expect(run.stdout.toString()).toMatch(/181 +anna/);
+  });
+
+  it('does not take a list that breaks off for none', async () => {
+    const server = await serveBytes(async (wire) => {
+      await wire.write(head(200, { 'Content-Type': 'application/json', 'Content-Length': 1000 }));
+      await wire.write('{"speakers":[{"speaker_no":1}');
+      wire.end();
+    });
+    const run = await new Sandbox().tts(['speakers'], { env: named(server.url) });
+    expectFailure(run, 7, /list of speakers of 127\.0\.0\.1:\d+ broke off/);
+  });
+
+  it('reads a list that is packed', async () => {
+    const list = gzipSync('{"speakers":[{"speaker_no":7,"name":"Nell"}]}');
+    const server = await serveBytes(answer(200, list, { 'Content-Encoding': 'gzip' }));
+    const run = await new Sandbox().tts(['speakers'], { env: named(server.url) });
+    expect(run).toMatchObject({ status: 0 });
+    expect(run.stdout.toString()).toMatch(/7 .*Nell/);
   });
 
   it('speaks a sample by each in turn, as one WAV, each speaker once', async () => {
