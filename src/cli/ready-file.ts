@@ -1,16 +1,13 @@
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { ExitCode, TtsError } from '../error.ts';
-import { besideFile } from '../part-name.ts';
+import { putInPlace } from '../settings/replace-file.ts';
 
 /** A file that says where the service listens. Whoever waits for it finds it whole, or not at all. */
 export class ReadyFile {
   readonly #path: string;
-  readonly #part: string;
 
-  /** @param pid keeps the parts of two runs apart */
-  constructor(path: string, pid: number) {
+  constructor(path: string) {
     this.#path = path;
-    this.#part = besideFile(path, `${pid}.part`);
   }
 
   /** Takes away what is not true any more: what this run wrote, or an earlier one that was killed. */
@@ -19,7 +16,7 @@ export class ReadyFile {
   }
 
   async write(text: string): Promise<void> {
-    await this.#orFail(writeFile(this.#part, text).then(() => rename(this.#part, this.#path)));
+    await this.#orFail(putInPlace(this.#path, text));
   }
 
   async #orFail(done: Promise<void>): Promise<void> {

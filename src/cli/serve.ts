@@ -53,7 +53,7 @@ interface Setup {
 
 async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSignal): Promise<void> {
   const { readyFile } = setup.options;
-  const ready = readyFile === undefined ? undefined : new ReadyFile(resolve(host.cwd, readyFile), host.pid);
+  const ready = readyFile === undefined ? undefined : new ReadyFile(resolve(host.cwd, readyFile));
   await ready?.clear();
   const service = await listen(setup, notices);
   try {

@@ -3,12 +3,20 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { besideFile } from '../part-name.ts';
 
-/** Puts a text in a file's place in one step, for nobody but its owner to read. */
+/** {@link putInPlace}, for nobody but its owner to read; also where its folder is still to be made. */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  const part = besideFile(path, `${randomUUID()}.part`);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await putInPlace(path, text, 0o600);
+}
+
+/**
+ * Puts a text in a file's place in one step. What it is called until then cannot be guessed, and never leads elsewhere.
+ * @param mode of which the umask takes away
+ */
+export async function putInPlace(path: string, text: string, mode = 0o666): Promise<void> {
+  const part = besideFile(path, `${randomUUID()}.part`);
   try {
-    const file = await open(part, 'wx', 0o600);
+    const file = await open(part, 'wx', mode);
     try {
       await file.writeFile(text);
       await file.sync();

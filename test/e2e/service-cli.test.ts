@@ -1,11 +1,12 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
+import { Sandbox } from '../support/run.ts';
 
 const bin = new URL('../../bin/tts.cjs', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'tts-serve-'));
@@ -139,6 +140,20 @@ describe('tts serve', () => {
     expect(stderr).toMatch(
       `tts: cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)\nhint: another program`,
     );
+  });
+
+  it('writes the ready file through no link, for whomever the umask lets read it', async () => {
+    const box = new Sandbox();
+    box.file('other', 'precious');
+    const line = 'ln -s other ready; ln -s other ready.$$.part; exec tts serve --port 0 --ready-file ready';
+    const run = box.startShell(`umask 027; ${line}`);
+    await expect
+      .poll(() => existsSync(box.path('ready')) && box.read('ready').toString(), listening)
+      .toMatch(/^http:/);
+    expect(lstatSync(box.path('ready')).mode & 0o777).toBe(0o640);
+    expect(box.read('other').toString()).toBe('precious');
+    expect((await run.endBy('SIGTERM')).ended.status).toBe(0);
+    expect(box.list()).toEqual(['other', `ready.${run.child.pid}.part`]);
   });
 
   it('ends with status 8, and does not hang, when it cannot write the ready file', async () => {
