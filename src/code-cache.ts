@@ -30,8 +30,7 @@ interface Chunk {
  * V8 takes code only under the flags that it was made with, so those of the run are set before.
  */
 export function keepCode(host: Host): void {
-  leaveUnoptimised();
-  leaveYoungSpaceSmall();
+  setFlags();
   if (host.env.NODE_DISABLE_COMPILE_CACHE) return;
   const home = cacheFolder(host);
   if (home === undefined) return;
@@ -55,6 +54,11 @@ export function keepCode(host: Host): void {
       .call(this.exports, this.exports, createRequire(path), this, path, dirname(path));
   };
   host.onExit(() => quietly(() => keep(compiled, folder, host.pid)));
+}
+
+function setFlags(): void {
+  leaveUnoptimised();
+  leaveYoungSpaceSmall();
 }
 
 /** What lies there is run as it is: nobody else may be able to put it there. */
@@ -88,6 +92,8 @@ function nameOf(path: string, source: string): string {
 function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
   if (chunks.length === 0) return;
   makeFolder(folder);
+  // The start of a thread sets one back, and the end may come while a module is being compiled under others.
+  setFlags();
   const old = readdirSync(folder);
   for (const { name, script } of chunks) {
     const part = join(folder, `${name}.${pid}.part`);

@@ -1,4 +1,13 @@
-import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { named, node, program, Sandbox } from '../support/run.ts';
@@ -15,6 +24,15 @@ async function kept(box: Sandbox): Promise<{ folder: string; files: () => string
 }
 
 describe('compiled code', () => {
+  it('of a run with threads is good for the next one', async () => {
+    const box = new Sandbox();
+    const { files } = await kept(box);
+    const times = () => files().map((path) => [path, statSync(path).mtimeMs]);
+    const before = times();
+    expect(await box.tts(['hi', '-q'])).toMatchObject({ status: 0, stderr: '' });
+    expect(times()).toEqual(expect.arrayContaining(before));
+  });
+
   it('that is damaged is not run, and is made anew', async () => {
     const box = new Sandbox();
     const { files } = await kept(box);
