@@ -40,10 +40,9 @@ async function* serviceExaminations(
   { mayAsk }: Doubts,
   context: Context,
 ): AsyncGenerator<Finding> {
-  const { host, notices } = context;
   let service: NamedService | undefined;
-  const key = await examine('key', () => {
-    service = chooseService(settings, { host, notices, files });
+  const key = await examine('key', async () => {
+    service = await chooseService(settings, { ...context, files });
     return service
       ? `set, from ${service.keyOrigin}`
       : 'none needed: no base URL is set, the built-in voice speaks';

@@ -1,12 +1,11 @@
 import type { ProxyRoute } from '../client/transport.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
-import type { Host } from '../host.ts';
 import { exposedFiles } from '../settings/exposed.ts';
 import type { ConfigFile } from '../settings/file.ts';
 import { assertKeyMayGo, assertProxyMaySee, findKey, isStrange } from '../settings/key.ts';
 import { chooseProxy } from '../settings/proxy.ts';
 import type { Settings } from '../settings/resolve.ts';
-import type { Notices } from './notices.ts';
+import type { Context } from './commands.ts';
 
 /** A service somebody named, or `undefined` for the built-in one. */
 export interface NamedService {
@@ -19,9 +18,7 @@ export interface NamedService {
   readonly note?: string | undefined;
 }
 
-interface Source {
-  readonly host: Host;
-  readonly notices: Notices;
+interface Source extends Pick<Context, 'host' | 'notices' | 'signal'> {
   readonly files: readonly ConfigFile[];
 }
 
@@ -29,14 +26,14 @@ interface Source {
  * Which service speaks, and whether it may have the key.
  * @throws TtsError (usage, key)
  */
-export function chooseService(
+export async function chooseService(
   settings: Settings,
-  { host, notices, files }: Source,
-): NamedService | undefined {
+  { host, notices, signal, files }: Source,
+): Promise<NamedService | undefined> {
   const { baseUrl } = settings;
   for (const path of exposedFiles(files, host.platform))
     notices.warn(`${path} holds a key and can be read by others: chmod 600 ${path}`);
-  const key = findKey(settings, host);
+  const key = await findKey(settings, { cwd: host.cwd, home: host.home, signal });
   if (key) notices.hide(key.value);
   if (!baseUrl) {
     if (!key && settings.callbackUrl) throw noCallbacks(settings.callbackUrl.value);

@@ -14,7 +14,7 @@ import { tell } from './tell.ts';
 
 /** `tts speakers`: those with a name in a config file, and those that the service tells. */
 export async function run(context: Context): Promise<number> {
-  const { host, notices } = context;
+  const { host } = context;
   const line = await readSubcommand(speakersCommand(), context);
   if (!line) return ExitCode.ok;
   const { sample, yes = false, names = false, ...flags } = line.flags;
@@ -26,7 +26,7 @@ export async function run(context: Context): Promise<number> {
     await tell(host.stdout, [...new Set(shown)].join('\n'));
     return ExitCode.ok;
   }
-  const service = chooseService(settings, { host, notices, files });
+  const service = await chooseService(settings, { ...context, files });
   const told = await toldBy(service, settings, context).catch((error: unknown) => ({ error }));
   const rows = [...configured, ...('error' in told ? [] : told)];
   if (typeof sample === 'string' && !('error' in told)) {

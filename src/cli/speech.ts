@@ -32,10 +32,10 @@ const BUILT_IN =
 
 /** From text to sound: everything that can be known to be wrong is found before a service is asked for anything. */
 export async function speak(order: Order, context: Context): Promise<number> {
-  const { host, notices } = context;
+  const { notices } = context;
   const tally = new Tally();
   const { settings: said, files } = await settle(order, context);
-  const service = chooseService(said, { host, notices, files });
+  const service = await chooseService(said, { ...context, files });
   const { no: speaker, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
   const prepared = await prepareOrder(order, settings, context);
   if (settings.showText.value) return (await import('./show-text.ts')).showText(prepared, context);

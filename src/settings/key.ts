@@ -1,6 +1,7 @@
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 import { TtsError, usageError } from '../error.ts';
+import { openFile } from '../text/input.ts';
 import { isLoopback, isNearby } from './nearby.ts';
 import { type Origin, outranks, type Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
@@ -8,7 +9,12 @@ import type { Settings } from './resolve.ts';
 interface KeyContext {
   readonly cwd: string;
   readonly home: string | undefined;
+  /** Ends the wait for a pipe that nobody writes to. */
+  readonly signal: AbortSignal;
 }
+
+/** Longer ones are none: a device may have no end. */
+const MOST_PIPED = 65_536;
 
 /** In characters. Web servers give all headers of a request 8 to 16 KiB. */
 const LONGEST_KEY = 8192;
@@ -23,7 +29,7 @@ export interface Key extends Setting<string> {
  * for the very base URL goes before one for any.
  * @throws TtsError (usage) when its file cannot be read, or it holds what no header can carry
  */
-export function findKey(settings: Settings, context: KeyContext): Key | undefined {
+export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
   const { apiKey, apiKeyFile } = settings;
   const stored = storedKey(settings);
   const isFile = apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin));
@@ -31,7 +37,7 @@ export function findKey(settings: Settings, context: KeyContext): Key | undefine
   if (stored && (!general || !outranks(general.origin, stored.origin)))
     return { ...checkedKey(stored), isForBase: true };
   if (!general) return undefined;
-  const key = isFile ? { value: readKeyFile(general, context), origin: general.origin } : general;
+  const key = isFile ? { value: await readKeyFile(general, context), origin: general.origin } : general;
   return { ...checkedKey(key), isForBase: false };
 }
 
@@ -59,11 +65,13 @@ export function checkedKey(key: Setting<string>): Setting<string> {
   );
 }
 
-function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): string {
+async function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): Promise<string> {
   const path = resolve(context.cwd, origin.folder ?? '', value.replace(/^~(?=[/\\])/, context.home ?? '~'));
   try {
     if (origin.place === 'project') assertWithin(origin, path);
-    return readFileSync(path, 'utf8');
+    const stats = statSync(path);
+    const isPlain = !stats.isFIFO() && !stats.isCharacterDevice();
+    return isPlain ? readFileSync(path, 'utf8') : await readPiped(path, context.signal);
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
     throw usageError(
@@ -72,6 +80,16 @@ function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): s
       cause,
     );
   }
+}
+
+async function readPiped(path: string, signal: AbortSignal): Promise<string> {
+  let text = '';
+  for await (const piece of openFile(path, '', signal)) {
+    text += piece;
+    if (text.length > MOST_PIPED)
+      throw usageError(`what comes from ${path} is too long to be a key`, 'send the key alone');
+  }
+  return text;
 }
 
 /** A project that could name any file would have its contents sent to a server of its choice. */

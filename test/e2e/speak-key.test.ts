@@ -230,6 +230,17 @@ describe('the key', () => {
     expect(server.requests).toHaveLength(1);
   });
 
+  it('may come through a pipe, which ends', async () => {
+    const server = await serveBytes(complete(wav));
+    const { TTS_API_KEY: _, ...env } = named(server.url);
+    const box = new Sandbox();
+    const run = await box.shell(`TTS_API_KEY_FILE=<(echo ${KEY}) tts hi -o out.wav`, { env });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
+    const endless = await box.tts(['hi'], { env: { ...env, TTS_API_KEY_FILE: '/dev/zero' } });
+    expectFailure(endless, 2, /\/dev\/zero is too long to be a key/);
+  });
+
   it('whose file is missing is refused', async () => {
     const { TTS_API_KEY: _, ...env } = named('http://127.0.0.1:1');
     expectFailure(

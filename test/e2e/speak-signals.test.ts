@@ -84,6 +84,12 @@ const situations: Readonly<Record<string, Situation>> = {
     args: ['hi', '-o', 'out.wav', '--config', 'fifo'],
     there: listens,
   },
+  'with a key file that nobody writes': {
+    script: silent,
+    args: ['hi', '-o', 'out.wav'],
+    options: { env: { TTS_API_KEY: '', TTS_API_KEY_FILE: 'fifo' } },
+    there: listens,
+  },
   'with a connection that does not come about': {
     script: silent,
     args: ['hi', '-o', 'out.wav', '--base-url', 'https://192.0.2.1', '--retries', '9'],
@@ -101,7 +107,7 @@ describe.each([
     const server = await serveBytes(script);
     const box = new Sandbox();
     execFileSync('mkfifo', [box.path('fifo')]);
-    const run = box.start(args, { ...options, env: named(server.url) });
+    const run = box.start(args, { ...options, env: named(server.url, options?.env) });
     // Nobody reads: the pipe fills, and the run waits.
     run.stdout.pause();
     await expect.poll(() => there(run, server.requests.length), { timeout: 5000 }).toBe(true);
