@@ -10,13 +10,14 @@ export interface Recording {
   readonly name: string;
   /** Where in the file the WAV begins; `undefined` where nothing can be put right later (appending). */
   readonly start: number | undefined;
-  /** A path under which the same file can be opened again, for reading too. */
+  /** A path under which the same file can be opened again, for reading too, if there is any. */
   readonly path: string;
 }
 
 /**
  * Writes a WAV to an open file and puts its sizes right at the end. Past 4 GiB it becomes an RF64, whose header is
- * longer: only then the samples are moved, so that every other file has the canonical header.
+ * longer: only then the samples are moved, so that every other file has the canonical header. Where it cannot be opened
+ * again to move them, its sizes stay those of a stream.
  */
 export async function record(recording: Recording, speech: Speech, signal: AbortSignal): Promise<Delivery> {
   const { fd, name, start } = recording;
@@ -33,22 +34,27 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
   writer.write(new Uint8Array(padding(bytes)));
   writer.flush();
   if (start === undefined) return { bytes, headerBytes: header.length, readerLeft: false };
-  await settle({ ...recording, start }, { ...speech, bytes }, signal);
-  return { bytes, headerBytes: headerBytes(format, bytes), readerLeft: false };
+  return {
+    bytes,
+    headerBytes: await settle({ ...recording, start }, { ...speech, bytes }, signal),
+    readerLeft: false,
+  };
 }
 
+/** @returns the length of the header that the file has now */
 async function settle(
   { fd, name, start, path }: Recording & { start: number },
   { format, bytes }: Pick<Speech, 'format'> & { bytes: number },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<number> {
+  const [old, exact] = [headerBytes(format, undefined), headerBytes(format, bytes)];
   try {
-    const grown = headerBytes(format, bytes) - headerBytes(format, undefined);
-    if (grown > 0) {
+    if (exact > old) {
       const { makeRoom } = await import('./room.ts');
-      await makeRoom(path, { from: start + headerBytes(format, undefined), bytes: grown }, signal);
+      if (!(await makeRoom(path, { from: start + old, bytes: exact - old }, signal))) return old;
     }
     writeAt(fd, wavHeader(format, bytes), start);
+    return exact;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw unwritable(name, error);

@@ -27,6 +27,7 @@ export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
 function openFileSink(fd: number, start: number | undefined): Sink {
   return {
     isLive: false,
+    // Linux only has such names.
     write: (speech, signal) =>
       record({ fd, name: 'stdout', start, path: `/proc/self/fd/${fd}` }, speech, signal),
     discard: async () => {},

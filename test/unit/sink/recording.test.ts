@@ -1,0 +1,72 @@
+import { closeSync, ftruncateSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { wavHeader } from '../../../src/audio/wav-header.ts';
+import { record } from '../../../src/sink/recording.ts';
+import { plainWav, sound, speechFormat } from '../audio/wav-builder.ts';
+
+const format = speechFormat;
+const { signal } = new AbortController();
+
+/** A file that is open for writing. */
+function file() {
+  const folder = mkdtempSync(join(tmpdir(), 'tts-recording-'));
+  const path = join(folder, 'out');
+  const fd = openSync(path, 'wx+');
+  onTestFinished(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  return { fd, path, name: 'out' };
+}
+
+function read(fd: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  return bytes.subarray(0, readSync(fd, bytes, 0, length, 0));
+}
+
+describe('a recording', () => {
+  it('has exact sizes at the end, behind what the file holds already, whatever was known before', async () => {
+    const pcm = sound(1001);
+    for (const bytes of [undefined, 1001]) {
+      const out = file();
+      writeSync(out.fd, 'before');
+      const speech = { format, bytes, pcm: pieces(pcm) };
+      const delivery = await record({ ...out, start: 6 }, speech, signal);
+      expect(delivery).toEqual({ bytes: 1001, headerBytes: 44, readerLeft: false });
+      expect(read(out.fd, 2000)).toEqual(Buffer.concat([Buffer.from('before'), plainWav(pcm)]));
+    }
+  });
+
+  it('that cannot be put right later says at its beginning what is known by then', async () => {
+    const pcm = sound(1000);
+    for (const bytes of [undefined, 1000]) {
+      const out = file();
+      await record({ ...out, start: undefined }, { format, bytes, pcm: pieces(pcm) }, signal);
+      expect(read(out.fd, 2000)).toEqual(Buffer.concat([wavHeader(format, bytes), pcm]));
+    }
+  });
+
+  it('past 4 GiB that cannot be opened again keeps the sizes of a stream, and does not fail', async () => {
+    const length = 2 ** 32;
+    const out = file();
+    const piece = new Uint8Array(2 ** 26);
+    const pcm = async function* () {
+      for (let sent = 0; sent < length; sent += piece.length) {
+        yield piece;
+        // Nobody needs what is written: the disk is spared.
+        ftruncateSync(out.fd, 44);
+      }
+    };
+    const nowhere = { ...out, path: `${out.path}.not`, start: 0 };
+    const delivery = await record(nowhere, { format, bytes: undefined, pcm: pcm() }, signal);
+    expect(delivery).toEqual({ bytes: length, headerBytes: 44, readerLeft: false });
+    expect(read(out.fd, 44)).toEqual(wavHeader(format, undefined));
+  });
+});
+
+async function* pieces(pcm: Uint8Array) {
+  yield pcm.subarray(0, 400);
+  yield pcm.subarray(400);
+}
