@@ -1,4 +1,17 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants as files,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import Module, { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
@@ -15,6 +28,9 @@ interface Loader {
 
 /** Permission for the group, or for everybody, to write. */
 const WRITTEN_BY_OTHERS = 0o022;
+
+/** A link may lead to what somebody else has written, such as a download; Windows has no word for this. */
+const NO_LINK = files.O_NOFOLLOW ?? 0;
 
 const CHECKSUM_BYTES = 4;
 
@@ -35,14 +51,14 @@ export function keepCode(host: Host): void {
   const home = cacheFolder(host);
   if (home === undefined) return;
   const folder = join(home, 'code', host.runtime);
-  if (!quietly(() => isOursAlone(folder, host.uid))) return;
+  if (!quietly(() => mayHold(folder, host.uid))) return;
   const compiled: Chunk[] = [];
   const { prototype, wrap } = Module as unknown as Loader;
   const compile = prototype._compile;
   prototype._compile = function (source, path) {
     if (dirname(path) !== import.meta.dirname) return compile.call(this, source, path);
     const name = nameOf(path, source);
-    const kept = quietly(() => readKept(join(folder, name)));
+    const kept = quietly(() => readKept(join(folder, name), host.uid));
     const script = new Script(wrap(source), {
       filename: path,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
@@ -61,15 +77,28 @@ function setFlags(): void {
   leaveYoungSpaceSmall();
 }
 
-/** What lies there is run as it is: nobody else may be able to put it there. */
-function isOursAlone(folder: string, uid: number | undefined): boolean {
+function mayHold(folder: string, uid: number | undefined): boolean {
   const found = statSync(folder, { throwIfNoEntry: false });
-  return !found || uid === undefined || (found.uid === uid && (found.mode & WRITTEN_BY_OTHERS) === 0);
+  return !found || isOursAlone(found, uid);
+}
+
+/** What lies there is run as it is: nobody else may be able to put it there. */
+function isOursAlone({ uid, mode }: Stats, own: number | undefined): boolean {
+  return own === undefined || (uid === own && (mode & WRITTEN_BY_OTHERS) === 0);
+}
+
+/** Whoever may move the folder can put another one in its place at any time: what counts is the file that is read. */
+function readKept(path: string, uid: number | undefined): Buffer | undefined {
+  const fd = openSync(path, files.O_RDONLY | NO_LINK);
+  try {
+    return isOursAlone(fstatSync(fd), uid) ? withoutChecksum(readFileSync(fd)) : undefined;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** V8 does not look whether the code is whole: with a torn file, every run would crash. */
-function readKept(path: string): Buffer | undefined {
-  const bytes = readFileSync(path);
+function withoutChecksum(bytes: Buffer): Buffer | undefined {
   const code = bytes.subarray(0, -CHECKSUM_BYTES);
   return crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
 }
@@ -97,7 +126,7 @@ function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
   const old = readdirSync(folder);
   for (const { name, script } of chunks) {
     const part = join(folder, `${name}.${pid}.part`);
-    writeFileSync(part, withChecksum(script.createCachedData()), { mode: 0o600 });
+    writeFileSync(part, withChecksum(script.createCachedData()), { mode: 0o600, flag: 'wx' });
     renameSync(part, join(folder, name));
     const ofThisChunk = name.slice(0, name.lastIndexOf('-') + 1);
     for (const other of old) if (other.startsWith(ofThisChunk) && other !== name) rmSync(join(folder, other));

@@ -1,10 +1,15 @@
 import {
   chmodSync,
+  chownSync,
+  constants,
   cpSync,
+  lstatSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -67,5 +72,26 @@ describe('compiled code', () => {
     chmodSync(folder, 0o777);
     expect(await box.tts(['hi', '-q'])).toMatchObject({ status: 0, stderr: '' });
     expect(files()).toEqual([]);
+  });
+
+  const foreign: readonly [string, (path: string) => void][] = [
+    ['that others may write', (path) => chmodSync(path, 0o620)],
+    ['of somebody else', (path) => chownSync(path, 1, 1)],
+    [
+      'behind a link',
+      (path) => {
+        renameSync(path, `${path}.elsewhere`);
+        symlinkSync(`${path}.elsewhere`, path);
+      },
+    ],
+  ];
+  it.skipIf(process.getuid?.() !== 0).each(foreign)('%s is not run, and is made anew', async (_, spoil) => {
+    const box = new Sandbox();
+    const { files } = await kept(box);
+    const paths = files();
+    for (const path of paths) spoil(path);
+    expect(await box.tts(['hi', '-q'])).toMatchObject({ status: 0, stderr: '' });
+    for (const path of paths)
+      expect(lstatSync(path)).toMatchObject({ uid: 0, mode: constants.S_IFREG | 0o600 });
   });
 });
