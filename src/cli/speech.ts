@@ -35,10 +35,10 @@ export async function speak(order: Order, context: Context): Promise<number> {
   const { notices } = context;
   const tally = new Tally();
   const { settings: said, files } = await settle(order, context);
+  const prepared = await prepareOrder(order, said, context);
+  if (said.showText.value) return (await import('./show-text.ts')).showText(prepared, context);
   const service = await chooseService(said, { ...context, files });
   const { no: speaker, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
-  const prepared = await prepareOrder(order, settings, context);
-  if (settings.showText.value) return (await import('./show-text.ts')).showText(prepared, context);
   const task = { order: prepared, settings, service, speaker };
   if (settings.dryRun.value) return (await import('./dry-run.ts')).dryRun(task, context);
   const outputs = await openOutputs(settings, context);

@@ -43,3 +43,13 @@ describe('text for a reader that has left', () => {
     expect(run).toMatchObject({ status: 0, stderr: '' });
   });
 });
+
+describe('the text that would be spoken', () => {
+  it.each<[string, Record<string, string>]>([
+    ['a key without a service', { TTS_API_KEY: 'key' }],
+    ['a service without a key or a speaker', { TTS_BASE_URL: 'https://tts.example.com' }],
+  ])('is shown whoever would speak it: %s', async (_, env) => {
+    const { status, stdout, stderr } = await new Sandbox().tts(['hi', 'there', '--show-text'], { env });
+    expect([status, `${stdout}`, stderr]).toEqual([0, 'hi there\n', '']);
+  });
+});
