@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { decode } from '../text/decode.ts';
 import { openFile } from '../text/input.ts';
@@ -24,7 +24,7 @@ export async function prepareOrder(order: Order, settings: Settings, context: Co
 async function loadLexicon({ lexicon }: Settings, { host, signal }: Context): Promise<Lexicon | undefined> {
   if (!lexicon) return undefined;
   const { readLexicon } = await import('../text/lexicon.ts');
-  const path = resolve(host.cwd, lexicon.origin.folder ?? '', lexicon.value);
+  const path = namedFile(lexicon, host, '--lexicon');
   let source = '';
   for await (const piece of decode(openFile(path, host.cwd, signal), lexicon.value)) source += piece;
   return readLexicon(source, lexicon.value);

@@ -1,14 +1,13 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
 import { TtsError, usageError } from '../error.ts';
+import type { Host } from '../host.ts';
 import { openFile } from '../text/input.ts';
+import { namedFile } from './named-file.ts';
 import { isLoopback, isNearby } from './nearby.ts';
 import { type Origin, outranks, type Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
 
-interface KeyContext {
-  readonly cwd: string;
-  readonly home: string | undefined;
+interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
   /** Ends the wait for a pipe that nobody writes to. */
   readonly signal: AbortSignal;
 }
@@ -65,17 +64,16 @@ export function checkedKey(key: Setting<string>): Setting<string> {
   );
 }
 
-async function readKeyFile({ value, origin }: Setting<string>, context: KeyContext): Promise<string> {
-  const path = resolve(context.cwd, origin.folder ?? '', value.replace(/^~(?=[/\\])/, context.home ?? '~'));
+async function readKeyFile(named: Setting<string>, context: KeyContext): Promise<string> {
+  const path = namedFile(named, context, 'TTS_API_KEY_FILE');
   try {
-    if (origin.place === 'project') assertWithin(origin, path);
     const stats = statSync(path);
     const isPlain = !stats.isFIFO() && !stats.isCharacterDevice();
     return isPlain ? readFileSync(path, 'utf8') : await readPiped(path, context.signal);
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
     throw usageError(
-      `cannot read the key file ${path} (${origin.name})`,
+      `cannot read the key file ${path} (${named.origin.name})`,
       'it has to be a file that holds the key alone',
       cause,
     );
@@ -90,15 +88,6 @@ async function readPiped(path: string, signal: AbortSignal): Promise<string> {
       throw usageError(`what comes from ${path} is too long to be a key`, 'send the key alone');
   }
   return text;
-}
-
-/** A project that could name any file would have its contents sent to a server of its choice. */
-function assertWithin({ name, folder = '' }: Origin, keyFile: string): void {
-  if (realpathSync(keyFile).startsWith(realpathSync(folder) + sep)) return;
-  throw usageError(
-    `${name} lies outside of that project`,
-    'name it yourself, with TTS_API_KEY_FILE or in your own config',
-  );
 }
 
 /**

@@ -138,6 +138,26 @@ describe('what a project may not say', () => {
     expectFailure(await run({ project: { baseUrl, apiKeyFile: 'inside' } }, box), 6, /127\.0\.0\.1:1/);
   });
 
+  it('is a lexicon outside of it: its lines would be sent as text', async () => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    writeFileSync(join(box.home, '.env'), 'hi=s3cr3t\n');
+    symlinkSync(join(box.home, '.env'), box.path('link'));
+    const project = { baseUrl: server.url, apiKey: 'theirs' };
+    for (const lexicon of ['../.env', join(box.home, '.env'), '~/.env', 'link', '/dev/stdin', 'nowhere'])
+      expectFailure(
+        await run({ project: { ...project, lexicon } }, box),
+        2,
+        /lexicon in .* lies outside|there is no .* \(lexicon in/,
+      );
+    expect(server.requests).toHaveLength(0);
+    box.file('names', 'hi=hello\n');
+    expect(await run({ project: { ...project, lexicon: 'names' } }, box)).toMatchObject({ status: 0 });
+    const own = { project: { ...project, lexicon: '/etc/passwd' }, args: ['--lexicon', '../.env'] };
+    expect(await run(own, box)).toMatchObject({ status: 0 });
+    expect(server.requests.map(({ json }) => json)).toMatchObject([{ text: 'hello' }, { text: 's3cr3t' }]);
+  });
+
   it('is a proxy that would see the key in the clear', async () => {
     const proxy = await startProxy();
     const server = await serveBytes(complete(wav));

@@ -1,0 +1,44 @@
+import { realpathSync } from 'node:fs';
+import nodePath, { basename, dirname, type PlatformPath, resolve } from 'node:path';
+import { usageError } from '../error.ts';
+import type { Host } from '../host.ts';
+import type { Origin, Setting } from './origin.ts';
+
+/**
+ * The path of a file that a setting names. A relative one begins where the config file lies that names it.
+ * @param byYourself how the user names one, whatever the project says
+ * @throws TtsError (usage) where a project names one outside of itself: one that could name any file would have its
+ * contents sent to a server of its choice
+ */
+export function namedFile(
+  { value, origin }: Setting<string>,
+  { cwd, home }: Pick<Host, 'cwd' | 'home'>,
+  byYourself: string,
+): string {
+  const path = resolve(cwd, origin.folder ?? '', value.replace(/^~(?=[/\\])/, home ?? '~'));
+  if (origin.place !== 'project' || isWithin(projectOf(origin), real(path, origin))) return path;
+  throw usageError(
+    `${origin.name} lies outside of that project`,
+    `name it yourself, with ${byYourself} or in your own config`,
+  );
+}
+
+/** A `.config` holds the settings of the folder that it lies in. */
+function projectOf({ folder = '' }: Origin): string {
+  return realpathSync(basename(folder) === '.config' ? dirname(folder) : folder);
+}
+
+/** Links followed: what is cloned may hold some that lead anywhere. */
+function real(path: string, { name }: Origin): string {
+  try {
+    return realpathSync(path);
+  } catch (cause) {
+    throw usageError(`there is no ${path} (${name})`, 'mend the name, or name another file yourself', cause);
+  }
+}
+
+/** Whether a file lies below a folder, also where that is the root of a drive. Both without links. */
+export function isWithin(folder: string, file: string, path: PlatformPath = nodePath): boolean {
+  const between = path.relative(folder, file);
+  return !path.isAbsolute(between) && between.split(path.sep)[0] !== '..';
+}

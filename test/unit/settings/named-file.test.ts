@@ -1,0 +1,57 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, posix, win32 } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fileName } from '../../../src/settings/kind.ts';
+import { isWithin, namedFile } from '../../../src/settings/named-file.ts';
+import { type Rule, rules } from '../../../src/settings/rules.ts';
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'tts-named-')));
+afterAll(() => rmSync(root, { recursive: true }));
+const file = join(root, 'names.txt');
+writeFileSync(file, '');
+mkdirSync(join(root, '.config'));
+
+function named(value: string, folder: string) {
+  const origin = { place: 'project', name: 'lexicon in .ttsrc', folder } as const;
+  return namedFile({ value, origin }, { cwd: root, home: root }, '--lexicon');
+}
+
+describe('a file that a project names', () => {
+  it('lies within it, also where the project is all of the machine, or says so in its .config', () => {
+    expect(named('names.txt', root)).toBe(file);
+    expect(named(file, '/')).toBe(file);
+    expect(named('../names.txt', join(root, '.config'))).toBe(file);
+  });
+
+  it.each(['../names.txt', '/etc/passwd', '~/names.txt'])('is not outside of it: %s', (value) => {
+    mkdirSync(join(root, 'project'), { recursive: true });
+    expect(() => named(value, join(root, 'project'))).toThrow(
+      /^lexicon in \.ttsrc lies outside of that project$/,
+    );
+  });
+
+  it('is there', () => {
+    expect(() => named('nowhere', root)).toThrow(/^there is no .*nowhere \(lexicon in \.ttsrc\)$/);
+  });
+});
+
+describe('within a folder', () => {
+  it.each([
+    [posix, '/', '/key', true],
+    [posix, '/a', '/a/..b', true],
+    [posix, '/a', '/ab', false],
+    [posix, '/a/b', '/a', false],
+    [win32, 'C:\\', 'C:\\key', true],
+    [win32, 'C:\\Work', 'c:\\work\\key', true],
+    [win32, 'C:\\work', 'D:\\work\\key', false],
+    [win32, '\\\\host\\a', '\\\\host\\b\\key', false],
+  ])('%#: %s %s', (path, folder, name, expected) => {
+    expect(isWithin(folder, name, path)).toBe(expected);
+  });
+});
+
+it('is asked of every file that a project may name', () => {
+  const named = Object.values<Rule<unknown>>(rules).filter(({ kind, key }) => kind === fileName && key);
+  expect(named.map(({ key }) => key)).toEqual(['lexicon', 'apiKeyFile']);
+});
