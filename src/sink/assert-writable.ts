@@ -37,3 +37,10 @@ export function exists(name: string): TtsError {
     hint: 'choose another name, or leave out --no-clobber',
   });
 }
+
+export function removed(name: string, part: string): TtsError {
+  return new TtsError(`cannot write ${name}: somebody removed ${part}, which held it so far`, {
+    exitCode: ExitCode.output,
+    hint: 'try again',
+  });
+}

@@ -14,7 +14,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Host } from '../host.ts';
-import { assertWritable, exists } from './assert-writable.ts';
+import { assertWritable, exists, removed } from './assert-writable.ts';
 import { createPart, type Part, type Run, removeLeftovers } from './part.ts';
 import { unwritable } from './unwritable.ts';
 
@@ -68,7 +68,7 @@ export class PartFile {
     } catch (error) {
       this.discard();
       if (signal.aborted) throw signal.reason;
-      throw unwritable(name, (error as NodeJS.ErrnoException).code === 'EEXIST' ? exists(name) : error);
+      throw unwritable(name, this.#meaning(error as NodeJS.ErrnoException));
     }
   }
 
@@ -77,6 +77,14 @@ export class PartFile {
     if (!this.#isOpen) return;
     this.#close();
     rmSync(this.path, { force: true });
+  }
+
+  /** What an error says of the name that the file was to get. */
+  #meaning(error: NodeJS.ErrnoException): Error {
+    const { name } = this.#options;
+    if (error.code === 'EEXIST') return exists(name);
+    const isPartGone = error.code === 'ENOENT' && statSync(dirname(this.#target), { throwIfNoEntry: false });
+    return isPartGone ? removed(name, this.path) : error;
   }
 
   #open(): Part {

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -110,6 +111,18 @@ describe('a file', () => {
     expectFailure(await run.ended, 8, /out\.wav exists/);
     expect(box.read('out.wav').toString()).toBe('of somebody else');
     expect(box.list()).toEqual(['out.wav']);
+  });
+
+  it('whose part was removed meanwhile is told so', async () => {
+    const { server, env, box } = await setUp(async (wire) => {
+      await sleep(300);
+      await complete(wav)(wire, server.requests[0] as never, 1);
+    });
+    const run = box.start(['hi', '-o', 'out.wav'], { env });
+    await expect.poll(() => server.requests.length).toBe(1);
+    for (const name of box.list()) rmSync(box.path(name));
+    expectFailure(await run.ended, 8, /out\.wav: somebody removed .*\.part, /);
+    expect(box.list()).toEqual([]);
   });
 
   it.each([
