@@ -27,5 +27,5 @@ export async function report(
     else notices.detail(() => line);
   } else if (fromCache > 0 && requests === 0)
     notices.note('nothing was asked for: all of it was in the cache');
-  else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments were in the cache`);
+  else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments came from the cache`);
 }

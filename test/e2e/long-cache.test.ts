@@ -48,6 +48,15 @@ test('A sentence that was changed in the middle of a book costs one request.', a
   expectSpoken(heard(sandbox), edited);
 });
 
+test('Of a text that repeats itself it is said how much was not asked for.', async () => {
+  const server = await serveText();
+  const sandbox = new Sandbox();
+  sandbox.file('book.txt', 'The same sentence once more.\n\n'.repeat(20));
+  const args = [...ARGS, '--max-chars', '30', '--concurrency', '1'];
+  const { stderr } = await sandbox.tts(args, kept(server.url));
+  expect(stderr).toBe(`tts: ${20 - server.requests} of 20 segments came from the cache\n`);
+});
+
 test.each([300, 500, 700, 1000])(
   'A run that is killed after %i ms is finished by the next one, at the cost of one look-ahead.',
   async (patience) => {
