@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { ExitCode } from '../error.ts';
+import { isReaderGone } from '../sink/reader-gone.ts';
 import { blankText } from '../text/blank.ts';
 import { readInput } from '../text/input.ts';
 import type { Context } from './commands.ts';
@@ -28,7 +29,7 @@ export async function showText(order: Order, { host, signal }: Context): Promise
 
 /** @returns whether somebody reads there */
 async function print(stream: Writable, text: string, signal: AbortSignal): Promise<boolean> {
-  const error = await new Promise<unknown>((written, failed) => {
+  const error = await new Promise<Error | null | undefined>((written, failed) => {
     const stop = () => failed(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     stream.write(text, (error) => {
@@ -36,6 +37,6 @@ async function print(stream: Writable, text: string, signal: AbortSignal): Promi
       written(error);
     });
   });
-  if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') throw await untold(error);
+  if (error && !isReaderGone(error)) throw await untold(error);
   return !error;
 }

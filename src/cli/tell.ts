@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs';
 import type { TtsError } from '../error.ts';
 import type { Output } from '../host.ts';
+import { isReaderGone } from '../sink/reader-gone.ts';
 
 /**
  * Short text for standard output: help, a version, a result for programs. Written at once where that is possible,
@@ -13,9 +14,8 @@ export async function tell(stdout: Output, text: string): Promise<void> {
   try {
     while (done < bytes.length) done += writeSync(stdout.fd, bytes, done);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EPIPE') return;
-    if (code !== 'EAGAIN') throw await untold(error);
+    if (isReaderGone(error as Error)) return;
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw await untold(error);
     stdout.stream.once('error', () => {}).write(bytes.subarray(done));
   }
 }

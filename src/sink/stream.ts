@@ -5,17 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import type { Speech } from '../audio/pcm.ts';
 import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { ExitCode, TtsError } from '../error.ts';
+import { isReaderGone } from './reader-gone.ts';
 import type { Delivery, Sink } from './sink.ts';
 import { unwritable } from './unwritable.ts';
-
-/** What the system, or Node in its place, says when nobody reads any more. */
-const READER_LEFT = new Set([
-  'EPIPE',
-  'ECONNRESET',
-  'EOF',
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'ERR_STREAM_DESTROYED',
-]);
 
 /**
  * A pipe or a socket. It is written through the event loop: a reader that pauses then blocks no thread, and an end by
@@ -85,7 +77,7 @@ export async function pour(
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (error instanceof TtsError) throw error;
-    if (READER_LEFT.has((error as NodeJS.ErrnoException).code ?? '')) return delivered(true);
+    if (isReaderGone(error as Error)) return delivered(true);
     throw unwritable(name, error);
   }
 }

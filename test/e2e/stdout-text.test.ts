@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { expectFailure, Sandbox } from '../support/run.ts';
 
 const ASKED_FOR = [
@@ -42,6 +44,14 @@ describe('text for a reader that has left', () => {
     const run = await new Sandbox().shell(`(sleep 0.3; ${line}) | exec <&-; exit $PIPESTATUS`);
     expect(run).toMatchObject({ status: 0, stderr: '' });
   });
+
+  it.each(ASKED_FOR)('ends quietly, also where the system says it in other words: %s', async (line) => {
+    const box = new Sandbox();
+    const port = await serveReset(() => box.file('reset'));
+    const connect = `exec 3<>/dev/tcp/127.0.0.1/${port}; until [ -e reset ]; do sleep 0.01; done`;
+    const run = await box.shell(`${connect}; ${line} >&3`);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+  });
 });
 
 describe('the text that would be spoken', () => {
@@ -53,3 +63,12 @@ describe('the text that would be spoken', () => {
     expect([status, `${stdout}`, stderr]).toEqual([0, 'hi there\n', '']);
   });
 });
+
+/** Takes a connection, and ends it at once with a TCP reset. */
+async function serveReset(done: () => void): Promise<number> {
+  const server = createServer((socket) => socket.once('close', done).resetAndDestroy());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
