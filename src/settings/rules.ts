@@ -37,7 +37,7 @@ export interface Rule<T> {
   readonly secret?: true;
   /** How several config files have their say together, the strongest first; without it the strongest is heard alone. */
   combine?(values: readonly T[]): T;
-  /** A project's file may not say it: it would decide what leaves or runs on the machine of whoever looks in. */
+  /** A project's file may not say it: it would decide what leaves, runs or is lost on the machine of whoever looks in. */
   readonly userOnly?: true;
 }
 
@@ -216,6 +216,7 @@ export const rules = {
     fallback: 2 ** 30,
     otherwise: '1 GiB',
     help: 'what the cache may hold',
+    userOnly: true,
   }),
   subtitles: rule({
     kind: fileName,

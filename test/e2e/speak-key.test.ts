@@ -116,6 +116,7 @@ describe('what a project may not say', () => {
   it.each([
     ['trustedBaseUrls', [PUBLIC]],
     ['allowInsecureHttp', true],
+    ['cacheSize', '100 KB'],
   ])('is %s', async (name, value) => {
     expectFailure(
       await run({ project: { [name]: value }, env: named(PUBLIC) }),

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { type Rule, rules } from '../../../src/settings/rules.ts';
+
+/** Whatever is added has to be thought of as the word of whoever made the repository that one has cloned. */
+it('lets a project say who speaks, how, where and at what pace, and nothing else', () => {
+  const open = Object.values<Rule<unknown>>(rules).filter(({ key, userOnly }) => key && !userOnly);
+  expect(open.map(({ key }) => key)).toEqual([
+    ...['speaker', 'speakers', 'format', 'code', 'lexicon', 'stream', 'sampleRate', 'instructions'],
+    ...['baseUrl', 'apiKey', 'apiKeyFile', 'maxChars', 'concurrency', 'paragraphPause', 'cache'],
+    ...['pricePer1000Chars', 'timeout', 'retries', 'proxy'],
+  ]);
+});
