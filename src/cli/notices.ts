@@ -84,12 +84,17 @@ export class Notices {
   }
 
   #write(safe: string): void {
-    // A closed stderr is no reason to stop speaking.
     const { stream } = this.#host.stderr;
-    if (stream.listenerCount('error') === 0) stream.on('error', () => {});
+    if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
     stream.write(`${this.hasProgress ? ERASE : ''}${safe}\n`);
   }
 }
+
+/**
+ * A closed stderr is no reason to stop speaking. Others listen too, but not for good: what Node pipes there from a
+ * thread leaves at the first error, which would then be nobody's.
+ */
+function ignore(): void {}
 
 function defect(cause: unknown): TtsError {
   return new TtsError(`a defect in tts itself: ${cause instanceof Error ? cause.message : String(cause)}`, {

@@ -90,6 +90,23 @@ describe('tts serve', () => {
     expect((await ended).status).toBe(0);
   });
 
+  it('goes on when whoever read its stderr and stdout has left', async () => {
+    const script = `"${process.execPath}" "${bin}" serve --port 0 --no-auth --json --log text 2>&1 | head -1`;
+    const shell = spawn('sh', ['-c', script], {
+      env: { PATH: process.env.PATH, HOME: folder },
+      detached: true,
+    });
+    try {
+      const [line] = (await once(shell.stdout, 'data')) as [Buffer];
+      const { url } = JSON.parse(line.toString());
+      for (const _ of [1, 2, 3]) expect((await ask(`${url}/healthz`)).status).toBe(200);
+      const answer = await ask(`${url}/tts`, { method: 'POST', headers: key, body: hello });
+      expect(answer.status).toBe(200);
+    } finally {
+      process.kill(-(shell.pid as number), 'SIGKILL');
+    }
+  });
+
   it.each(['text', 'json'])('logs requests as %s, without keys and texts', async (form) => {
     const { child, said, ended } = serve(['--port=0', '--log', form], { TTS_API_KEY: 'sesame' });
     await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
