@@ -98,7 +98,9 @@ describe('a segment cache and the processes that use it', () => {
   it('is right while each of them throws out what the others write', async () => {
     const runs = [1, 2, 3].map(() => start({ rounds: 8, maxBytes: 4 * BYTES }).ended);
     expect(await Promise.all(runs)).toEqual(Array(3).fill({ status: 0, signal: null, said: '' }));
-    expect(await countRight()).toBeLessThanOrEqual(4);
+    const left = await countRight();
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(4);
     expect(filesBelow(folder, /part/)).toEqual([]);
   });
 
