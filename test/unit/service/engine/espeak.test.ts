@@ -84,7 +84,7 @@ describe('a program called espeak-ng', () => {
       code: 'engine_failed',
       message: expect.stringContaining('out of order'),
     });
-    await expect(samplesOf(engine, { text: 'Hello' })).resolves.toBeDefined();
+    expect((await samplesOf(engine, { text: 'Hello' })).length).toBeGreaterThan(1000);
   });
 
   it('is killed when its reader leaves', async () => {

@@ -22,7 +22,7 @@ describe('the engine under load', () => {
     const long = Array.from({ length: 3 }, () => samplesOf(engine, { text: LONG, signal: leaving.signal }));
     for (const speech of long) speech.catch(() => {});
     const short = await samplesOf(engine, { text: 'Hello.' });
-    expect(short.length).toBeGreaterThan(0);
+    expect(short.length).toBeGreaterThan(1000);
     leaving.abort(new Error('enough'));
     await expect(Promise.all(long)).rejects.toThrow('enough');
   });
@@ -34,7 +34,7 @@ describe('the engine under load', () => {
     expect(refused.length).toBeGreaterThan(0);
     for (const { reason } of refused)
       expect(reason).toMatchObject({ status: 503, code: 'busy', retryAfter: 1 });
-    await expect(samplesOf(engine, { text: 'Hello.' })).resolves.toBeDefined();
+    expect((await samplesOf(engine, { text: 'Hello.' })).length).toBeGreaterThan(1000);
   });
 
   it('has its workers back after readers left in the middle', async () => {
@@ -47,7 +47,7 @@ describe('the engine under load', () => {
       await expect(spoken).rejects.toThrow('gone');
     }
     for await (const _ of speak(engine, { text: LONG })) break;
-    await expect(samplesOf(engine, { text: 'Hello.' })).resolves.toBeDefined();
+    expect((await samplesOf(engine, { text: 'Hello.' })).length).toBeGreaterThan(1000);
     await becomes(() => engine.workers === 2);
   });
 });
