@@ -3,6 +3,8 @@ import { ExitCode, TtsError, usageError } from '../error.ts';
 import { exposedFiles } from '../settings/exposed.ts';
 import type { ConfigFile } from '../settings/file.ts';
 import { assertKeyMayGo, assertProxyMaySee, findKey, isStrange } from '../settings/key.ts';
+import { isLoopback } from '../settings/nearby.ts';
+import type { Origin, Setting } from '../settings/origin.ts';
 import { chooseProxy } from '../settings/proxy.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Context } from './commands.ts';
@@ -54,10 +56,16 @@ export async function chooseService(
   const proxy = chooseProxy(settings, host.env, url);
   if (proxy) notices.hide(proxy.url.password);
   assertProxyMaySee(key, url, proxy?.origin);
-  const note = isStrange(baseUrl, settings)
-    ? `speaking with ${url.host}, which ${baseUrl.origin.name} names`
-    : undefined;
+  const note = noteOn(baseUrl, key.origin, settings);
   return { url, key: key.value, keyOrigin: key.origin.name, proxy, note };
+}
+
+/** Whoever brings the key reads along as well: many services show its owner what was spoken. */
+function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | undefined {
+  const { host, hostname } = base.value;
+  if (isStrange(base, settings)) return `speaking with ${host}, which ${base.origin.name} names`;
+  if (key.place !== 'project' || base.origin.place === 'project' || isLoopback(hostname)) return undefined;
+  return `speaking with ${host} under the key that ${key.name} names`;
 }
 
 /** It ends with the run, and the audio would be on its way yet. */

@@ -71,6 +71,13 @@ describe('a base URL that a project names', () => {
     expectFailure(await run({ ...setup, args: ['-q'] }), 6, /speech\.invalid/);
   });
 
+  it('is told of too where the user names it, and a project the key: its owner may see what was spoken', async () => {
+    const note = /^tts: speaking with speech\.invalid under the key that apiKey in .*\.ttsrc\.json names\n/;
+    const setup = { project: { apiKey: KEY } };
+    expect((await run({ ...setup, user: { baseUrl: PUBLIC } })).stderr).toMatch(note);
+    expectFailure(await run({ user: { apiKey: KEY, baseUrl: PUBLIC } }), 6, /speech\.invalid/);
+  });
+
   it.each([
     [PUBLIC],
     ['https://speech.invalid'],
