@@ -6,6 +6,8 @@ import { together } from './together.ts';
 
 // What every command needs first, so that it is not drawn into what only some of them need.
 const starting = together('/src/main.ts', '/src/cli/help.ts');
+// What nearly every command ends with.
+const telling = together('/src/main.ts', '/src/cli/tell.ts');
 const keeping = together('/src/code-cache.ts');
 const speaking = together('/src/cli/speak.ts', '/src/cli/speech.ts');
 
@@ -19,7 +21,15 @@ export default defineConfig([
     platform: 'node',
     tsconfig: true,
     preserveEntrySignatures: 'allow-extension',
-    plugins: [spared(), mended(), starting.plugin, keeping.plugin, speaking.plugin, notices()],
+    plugins: [
+      spared(),
+      mended(),
+      starting.plugin,
+      telling.plugin,
+      keeping.plugin,
+      speaking.plugin,
+      notices(),
+    ],
     output: {
       dir: 'dist',
       format: 'cjs',
@@ -30,6 +40,7 @@ export default defineConfig([
       codeSplitting: {
         includeDependenciesRecursively: false,
         groups: [
+          { name: 'main', test: (id) => telling.has(id) },
           { name: 'code-cache', test: (id) => keeping.has(id) && !starting.has(id) },
           { name: 'speaking', test: (id) => speaking.has(id) && !starting.has(id) && !keeping.has(id) },
         ],

@@ -15,7 +15,7 @@ export async function run({ argv, host, notices }: Context): Promise<number> {
   const command = parse(cacheCommand(), argv);
   const { json = false, help = false } = command.opts<{ json?: boolean; help?: boolean }>();
   if (help) {
-    await tell(host.stdout, command.helpInformation().trimEnd());
+    tell(host.stdout, command.helpInformation().trimEnd());
     return ExitCode.ok;
   }
   notices.json = json;
@@ -25,7 +25,7 @@ export async function run({ argv, host, notices }: Context): Promise<number> {
   const found = await (clear ? clearCache(folder) : measureCache(folder)).catch((cause) => {
     throw unreadable(folder, clear, cause);
   });
-  await tell(host.stdout, json ? inJson(folder, found, clear) : inWords(folder, found, clear));
+  tell(host.stdout, json ? inJson(folder, found, clear) : inWords(folder, found, clear));
   return ExitCode.ok;
 }
 

@@ -17,17 +17,17 @@ import { tell } from './tell.ts';
 /** `tts config`: what holds, who said so, and where else somebody could have. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
-  const line = await readSubcommand(configCommand(), context);
+  const line = readSubcommand(configCommand(), context);
   if (!line) return ExitCode.ok;
   const show = (text: string) => tell(host.stdout, notices.redact(text));
-  const settled = await settle(line, context).catch(async (error) => {
-    if (!notices.json) await show(filesInWords(filesOf(line.flags, undefined, host)));
+  const settled = await settle(line, context).catch((error) => {
+    if (!notices.json) show(filesInWords(filesOf(line.flags, undefined, host)));
     throw error;
   });
   const rows = rowsOf(settled.settings, host);
   const files = filesOf(line.flags, settled, host);
-  if (notices.json) await tell(host.stdout, notices.inJson({ settings: inJson(rows), files }));
-  else await show([...rows.map(rowInWords), '', filesInWords(files)].join('\n'));
+  if (notices.json) tell(host.stdout, notices.inJson({ settings: inJson(rows), files }));
+  else show([...rows.map(rowInWords), '', filesInWords(files)].join('\n'));
   return ExitCode.ok;
 }
 

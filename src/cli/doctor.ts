@@ -9,15 +9,15 @@ import { tell } from './tell.ts';
 /** `tts doctor`: looks at all that sound depends on, in the order in which it is needed. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
-  const line = await readSubcommand(doctorCommand(), context);
+  const line = readSubcommand(doctorCommand(), context);
   if (!line) return ExitCode.ok;
   const { yes = false, ...flags } = line.flags;
   const findings: Finding[] = [];
   for await (const finding of examinations({ flags, mayAsk: yes === true }, context)) {
     findings.push(finding);
-    if (!notices.json) await tell(host.stdout, notices.redact(findingInWords(finding, host)));
+    if (!notices.json) tell(host.stdout, notices.redact(findingInWords(finding, host)));
   }
-  if (notices.json) await tell(host.stdout, notices.inJson({ findings }));
+  if (notices.json) tell(host.stdout, notices.inJson({ findings }));
   return findings.find(({ state }) => state === 'bad')?.exitCode ?? ExitCode.ok;
 }
 

@@ -42,7 +42,7 @@ export async function dryRun(task: Task, context: Context): Promise<number> {
   const text = settings.json.value
     ? notices.inJson(asData(cost, bodies))
     : notices.redact(inWords(cost, bodies));
-  await tell(host.stdout, text);
+  tell(host.stdout, text);
   return ExitCode.ok;
 }
 

@@ -14,12 +14,12 @@ const COMMON: readonly Name[] = ['speaker', 'output', 'stream', 'sampleRate', 'i
 
 /** `tts --help`, and `tts speak --help`, which tells more. */
 export async function help({ host, named }: Pick<Context, 'host' | 'named'>): Promise<ExitCode> {
-  await tell(host.stdout, named ? fullHelp() : shortHelp());
+  tell(host.stdout, named ? fullHelp() : shortHelp());
   return ExitCode.ok;
 }
 
 export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode> {
-  await tell(host.stdout, manifest.version);
+  tell(host.stdout, manifest.version);
   return ExitCode.ok;
 }
 

@@ -18,7 +18,7 @@ const LONGEST_KEY = 65_536;
 /** `tts login [base-url]`: keeps a key for one service in the user's own config. */
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const line = await readSubcommand(loginCommand(), context, 1);
+  const line = readSubcommand(loginCommand(), context, 1);
   if (!line) return ExitCode.ok;
   const { settings, files } = await settle(line, context);
   const base = namedBase(line.words[0], settings, 'tts login');

@@ -8,7 +8,7 @@ import { readSubcommand } from './subcommand.ts';
 
 /** `tts logout [base-url]`: forgets the key that `tts login` has stored. */
 export async function run(context: Context): Promise<number> {
-  const line = await readSubcommand(logoutCommand(), context, 1);
+  const line = readSubcommand(logoutCommand(), context, 1);
   if (!line) return ExitCode.ok;
   const { settings, files } = await settle(line, context);
   const base = namedBase(line.words[0], settings, 'tts logout');

@@ -10,10 +10,10 @@ import { tell } from './tell.ts';
 
 /** `tts manual`: the manual page, in the macros of man(7). */
 export async function run(context: Context): Promise<number> {
-  const line = await readSubcommand(manualCommand(), context);
+  const line = readSubcommand(manualCommand(), context);
   if (!line) return ExitCode.ok;
   const { catalog } = await import('./catalog.ts');
-  await tell(context.host.stdout, manual(catalog()));
+  tell(context.host.stdout, manual(catalog()));
   return ExitCode.ok;
 }
 

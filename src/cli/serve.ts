@@ -21,7 +21,7 @@ const GRACE = 10_000;
 export async function run({ argv, host, notices, signal }: Context): Promise<number> {
   const options = readServeOptions(argv, host.env);
   if ('help' in options) {
-    await tell(host.stdout, options.help);
+    tell(host.stdout, options.help);
     return ExitCode.ok;
   }
   notices.json = options.json;
@@ -57,7 +57,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   await ready?.clear();
   const service = await listen(setup, notices);
   try {
-    await announce(service.url, setup, host, notices);
+    announce(service.url, setup, host, notices);
     await ready?.write(`${service.url}\n`);
     await untilStopped(signal);
     notices.note('stopping: no new requests, those under way may finish');
@@ -97,12 +97,7 @@ function unusable(cause: unknown, host: string, port: number): unknown {
 }
 
 /** Tells people on stderr, and programs on stdout, where the service is. */
-async function announce(
-  url: string,
-  { apiKey, options }: Setup,
-  host: Host,
-  notices: Notices,
-): Promise<void> {
+function announce(url: string, { apiKey, options }: Setup, host: Host, notices: Notices): void {
   const made = options.apiKey === undefined ? apiKey : undefined;
   const faults = options.faults.map(({ spec }) => spec);
   notices.note(`listening on ${url}`);
@@ -113,7 +108,7 @@ async function announce(
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;
   const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
-  await tell(host.stdout, JSON.stringify(told));
+  tell(host.stdout, JSON.stringify(told));
 }
 
 function curlLine(url: string, key: string | null): string {

@@ -37,6 +37,6 @@ async function print(stream: Writable, text: string, signal: AbortSignal): Promi
       written(error);
     });
   });
-  if (error && !isReaderGone(error)) throw await untold(error);
+  if (error && !isReaderGone(error)) throw untold(error);
   return !error;
 }

@@ -15,7 +15,7 @@ import { tell } from './tell.ts';
 /** `tts speakers`: those with a name in a config file, and those that the service tells. */
 export async function run(context: Context): Promise<number> {
   const { host } = context;
-  const line = await readSubcommand(speakersCommand(), context);
+  const line = readSubcommand(speakersCommand(), context);
   if (!line) return ExitCode.ok;
   const { sample, yes = false, names = false, ...flags } = line.flags;
   const { settings, files } = await settle({ flags }, context);
@@ -23,7 +23,7 @@ export async function run(context: Context): Promise<number> {
   if (names) {
     const own = settings.baseUrl ? [] : FLITE_SPEAKERS;
     const shown = [...configured, ...own].map(({ name = '' }) => visible(name));
-    await tell(host.stdout, [...new Set(shown)].join('\n'));
+    tell(host.stdout, [...new Set(shown)].join('\n'));
     return ExitCode.ok;
   }
   const service = await chooseService(settings, { ...context, files });
@@ -33,14 +33,14 @@ export async function run(context: Context): Promise<number> {
     const { speakSample } = await import('./sample.ts');
     return speakSample({ text: sample, speakers: rows, service, settings, mayAsk: yes === true }, context);
   }
-  if (rows.length > 0 || !('error' in told)) await show(rows, context);
+  if (rows.length > 0 || !('error' in told)) show(rows, context);
   if ('error' in told) throw told.error;
   return ExitCode.ok;
 }
 
-function show(speakers: readonly Row[], { host, notices }: Context): Promise<void> {
+function show(speakers: readonly Row[], { host, notices }: Context): void {
   const shown = notices.json ? notices.inJson({ speakers }) : notices.redact(inWords(speakers));
-  return tell(host.stdout, shown);
+  tell(host.stdout, shown);
 }
 
 export function speakersCommand(): Command {

@@ -20,14 +20,14 @@ export function subcommand(
  * @returns `undefined` where help was asked for, and given
  * @throws TtsError (usage)
  */
-export async function readSubcommand(
+export function readSubcommand(
   command: Command,
   { argv, host }: Pick<Context, 'argv' | 'host'>,
   most = 0,
-): Promise<Pick<CommandLine, 'flags' | 'words'> | undefined> {
+): Pick<CommandLine, 'flags' | 'words'> | undefined {
   const { help = false, ...flags } = parse(command, argv).opts();
   if (help) {
-    await tell(host.stdout, command.helpInformation().trimEnd());
+    tell(host.stdout, command.helpInformation().trimEnd());
     return undefined;
   }
   const [excess] = command.args.slice(most);

@@ -26,7 +26,7 @@ export async function tellSummary(
   const output = settings.output?.value ?? (isPlayer ? null : '-');
   const told = summary(outcome, { output, ...(isPlayer && { played: true }) });
   if (delivery && output !== null && isStdout(output)) notices.printJson(told);
-  else await tell(host.stdout, notices.inJson(told));
+  else tell(host.stdout, notices.inJson(told));
 }
 
 interface Whereabouts {
