@@ -8,6 +8,7 @@ import { openFile } from '../text/input.ts';
 import type { ConfigFile, ConfigPath } from './file.ts';
 import { isObject } from './kind.ts';
 import { keyHint } from './nearest.ts';
+import { quoted } from './quoted.ts';
 import { fileOrigin, refused } from './resolve.ts';
 import { type Rule, rules } from './rules.ts';
 
@@ -124,8 +125,7 @@ const byKey = new Map(
 
 function check(key: string, value: unknown, file: ConfigPath): void {
   const rule = byKey.get(key);
-  if (!rule)
-    throw usageError(`unknown key ${JSON.stringify(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
+  if (!rule) throw usageError(`unknown key ${quoted(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
   if (rule.userOnly && file.place === 'project')
     throw usageError(
       `${key} in ${file.path} has no say`,

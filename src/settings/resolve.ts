@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { type TtsError, usageError } from '../error.ts';
 import type { ConfigFile } from './file.ts';
 import type { Origin, Setting } from './origin.ts';
+import { quoted } from './quoted.ts';
 import { type Name, type Rule, rules, type Value } from './rules.ts';
 
 /** What was said, place by place. A flag is text or, where it takes no value, true or false. */
@@ -73,16 +74,11 @@ function read(rule: Rule<unknown>, said: unknown, origin: Origin): Setting<unkno
 export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): TtsError {
   const fault = rule.kind.fault?.(said);
   if (fault) return usageError(`${origin.name}: ${fault.what}`, fault.hint);
-  const shown = rule.secret ? 'the value' : withoutUser(JSON.stringify(said));
+  const shown = rule.secret ? 'the value' : quoted(said);
   return usageError(
     `${origin.name}: ${shown} is not allowed: ${rule.kind.allowed} is needed`,
     `${rule.help}: see tts --help`,
   );
-}
-
-/** An address that is not allowed because of the password in it is not the place to show that. */
-function withoutUser(shown: string): string {
-  return shown.replace(/:\/\/[^/?#]*@/, '://***@');
 }
 
 /** `--speaker` of `-s, --speaker <no|name>`; the form that was typed, for a flag that was switched off. */

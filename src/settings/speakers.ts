@@ -1,5 +1,6 @@
 import { type Fault, isObject, type Kind, number, sampleRate, speaker, words } from './kind.ts';
 import { keyHint } from './nearest.ts';
+import { quoted } from './quoted.ts';
 
 /** A speaker that a config file gives a name, with what holds for it unless an option or a variable says otherwise. */
 export interface NamedSpeaker {
@@ -44,11 +45,11 @@ function faultIn(data: object): Fault | undefined {
   for (const [name, said] of Object.entries(data)) {
     if (speaker.text(name) !== name)
       return {
-        what: `${JSON.stringify(name)} cannot be the name of a speaker`,
+        what: `${quoted(name)} cannot be the name of a speaker`,
         hint: 'a name begins with a letter',
       };
     const fault = isObject(said) ? faultOf(said) : faultOf({ no: said });
-    if (fault) return { what: `${JSON.stringify(name)}: ${fault.what}`, hint: fault.hint };
+    if (fault) return { what: `${quoted(name)}: ${fault.what}`, hint: fault.hint };
   }
   return undefined;
 }
@@ -62,7 +63,7 @@ function faultOf(said: object): Fault | undefined {
     if (!kind) return unknownField(field);
     if (kind.data(value) === undefined)
       return {
-        what: `${JSON.stringify(value)} is not allowed for ${JSON.stringify(field)}: ${kind.allowed} is needed`,
+        what: `${quoted(value)} is not allowed for ${quoted(field)}: ${kind.allowed} is needed`,
         hint: EXAMPLE,
       };
   }
@@ -70,5 +71,5 @@ function faultOf(said: object): Fault | undefined {
 }
 
 function unknownField(field: string): Fault {
-  return { what: `unknown key ${JSON.stringify(field)}`, hint: keyHint(field, Object.keys(fields)) };
+  return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(fields)) };
 }

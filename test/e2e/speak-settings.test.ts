@@ -261,6 +261,24 @@ describe('a config file', () => {
     },
   );
 
+  /** Each of ten lists holds the one before ten times. */
+  const endless = `[&0 x, ${Array.from({ length: 10 }, (_, n) => `&${n + 1} [${Array(10).fill(`*${n}`)}]`)}]`;
+
+  it.each([
+    ['speaker: ?', /speaker in .*: a list is not allowed: a speaker by number/],
+    ['instructions: { a: ? }', /instructions in .*: an object is not allowed: a text/],
+    ['speakers: ?', /speakers in .*: a list is not allowed/],
+    ['speakers: { anna: ? }', /speakers in .*: "anna": a list is not allowed for "no"/],
+    ['speakers: { anna: { no: 1, kind: ? } }', /speakers in .*: "anna": a list is not allowed for "kind"/],
+  ])('is refused at once though it would be endless when written out: %s', async (content, message) => {
+    expectFailure(await refusedConfig(content.replace('?', endless), '.ttsrc.yaml'), 2, message);
+  });
+
+  it('may be nested as deep as it likes', async () => {
+    const content = `{"speaker":${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
+    expectFailure(await refusedConfig(content, '.ttsrc.json'), 2, /speaker in .*: a list is not allowed/);
+  });
+
   it('does not matter to help and version, however wrong', async () => {
     const box = new Sandbox();
     box.file('.ttsrc', 'speeker: 3');
