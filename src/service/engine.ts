@@ -39,7 +39,8 @@ export interface Engine {
   readonly queued: number;
   /**
    * Yields samples as each part of the text is ready; an early `return` or the signal stops the synthesis. Nothing
-   * happens before the first part is asked for, and refusals come with it.
+   * happens before the first part is asked for, and refusals come with it: that of a full queue before the event loop
+   * turns, so that who hears nothing by then has been admitted.
    *
    * @throws Refusal 422 `unsupported_text` when the text has nothing that the voice can speak, 503 `busy` when the
    * queue is full, 500 `engine_failed` when a worker died; the reason of the signal

@@ -90,6 +90,23 @@ describe('tts serve', () => {
     expect((await ended).status).toBe(0);
   });
 
+  it('refuses streamed requests with a status, and breaks none off, where too many wait', async () => {
+    const { said } = serve(['--port=0', '--no-auth', '--workers=1', '--max-queue=1']);
+    await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
+    const url = /listening on (\S+)/.exec(said.stderr)?.[1];
+    const config = { use_streaming_response: true };
+    const one = () => ask(`${url}/tts`, { method: 'POST', headers: key, body: { ...hello, config } });
+    const replies = await Promise.all(Array.from({ length: 20 }, one));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 503]));
+    for (const { status, json } of replies) if (status === 503) expect(json.error.code).toBe('busy');
+    const mute = await ask(`${url}/tts`, {
+      method: 'POST',
+      headers: key,
+      body: { ...hello, text: '你好', config },
+    });
+    expect([mute.status, mute.json.error.code]).toEqual([422, 'unsupported_text']);
+  });
+
   it('goes on when whoever read its stderr and stdout has left', async () => {
     const script = `"${process.execPath}" "${bin}" serve --port 0 --no-auth --json --log text 2>&1 | head -1`;
     const shell = spawn('sh', ['-c', script], {

@@ -97,22 +97,42 @@ describe('a streamed answer', () => {
     expect(bytes.subarray(44).includes('RIFF')).toBe(false);
   });
 
-  it('sends the first samples while the engine still speaks', async () => {
-    const text = ['now', ...Array.from({ length: 40 }, () => 'slow')].join(' ');
+  /** Asks for a text without end, and leaves once so many bytes are there. */
+  async function beginning(text: string, bytes: number): Promise<Buffer> {
     const stop = new AbortController();
     const { request } = await import('undici');
-    const { body } = await request(`${tones.service.url}/tts`, {
+    const { statusCode, body } = await request(`${tones.service.url}/tts`, {
       method: 'POST',
       headers: { 'x-api-key': KEY, 'content-type': json },
       body: JSON.stringify({ ...streamed, text }),
       signal: stop.signal,
     });
-    const [first] = (await once(body, 'data')) as [Buffer];
-    expect(first.length).toBe(44 + 3 * FRAMES_PER_CHARACTER * 2);
+    expect(statusCode).toBe(200);
+    let come = Buffer.alloc(0);
+    body
+      .on('error', () => {})
+      .on('data', (piece: Buffer) => {
+        come = Buffer.concat([come, piece]);
+      });
+    await expect.poll(() => come.length).toBe(bytes);
     expect(tones.engine.active).toBe(1);
-    body.on('error', () => {});
     stop.abort();
     await expect.poll(() => tones.engine.active).toBe(0);
+    return come;
+  }
+
+  it('sends the first samples while the engine still speaks', async () => {
+    await beginning('now stuck', 44 + 3 * FRAMES_PER_CHARACTER * 2);
+  });
+
+  it('sends the header before there is any sound', async () => {
+    const header = await beginning('stuck', 44);
+    expect(header.subarray(0, 4).toString()).toBe('RIFF');
+  });
+
+  it('sends nothing before it is certain that there is something to speak', async () => {
+    const { status, json: refusal } = await tones.speak({ ...streamed, text: '沈黙' });
+    expect([status, refusal.error.field]).toEqual([422, 'text']);
   });
 
   it('makes no more than the client takes', async () => {

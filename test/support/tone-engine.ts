@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Engine, Speaker, Utterance } from '../../src/service/engine.ts';
+import { aborted } from '../../src/service/http/aborted.ts';
 import { Refusal } from '../../src/service/refusal.ts';
 
 /** Frames that stand for one character. */
@@ -15,7 +16,8 @@ const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no
 
 /**
  * Speaks every word as a steady level: {@link FRAMES_PER_CHARACTER} samples a character, each the number of the speaker.
- * Some words do more: "slow" takes 50 ms, "crash" throws what no engine should, "full" and "mute" are refused.
+ * Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws what no engine should, "full" and "mute"
+ * are refused, "沈黙" after a while.
  */
 export class ToneEngine implements Engine {
   readonly speakers = speakers;
@@ -35,8 +37,13 @@ export class ToneEngine implements Engine {
     }
     this.active += 1;
     try {
+      if (utterance.text.includes('沈黙')) {
+        await sleep(50, undefined, { signal });
+        throw new Refusal(422, 'nothing_to_speak', 'Nothing here can be spoken', { field: 'text' });
+      }
       for (const word of utterance.text.trim().split(/\s+/u)) {
         if (word === 'slow') await sleep(50, undefined, { signal });
+        if (word === 'stuck') await aborted(signal).then(() => signal.throwIfAborted());
         if (word === 'crash') throw new Error('the secret of the engine');
         yield new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.speaker.no);
       }

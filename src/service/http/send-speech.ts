@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { PcmFormat } from '../../audio/pcm.ts';
 import { aborted } from './aborted.ts';
 import type { Exchange } from './exchange.ts';
@@ -9,6 +10,8 @@ import { leadingHeader, withHeaderEach } from './wav-layout.ts';
 /** What an engine makes of a text. */
 export interface Sound {
   readonly format: PcmFormat;
+  /** Nothing can be refused any more once the engine has taken it on. */
+  readonly speakable: boolean;
   readonly pcm: AsyncIterable<Uint8Array>;
 }
 
@@ -23,17 +26,28 @@ export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manne
   const { format } = sound;
   const pcm = manner.effects.wavHeader === 'per-chunk' ? withHeaderEach(sound.pcm, format) : sound.pcm;
   // Only who knows the whole can promise it and then stop in the middle.
-  if (manner.streamed && !manner.effects.truncate) await sendLive(exchange, { format, pcm }, manner.effects);
-  else await sendWhole(exchange, { format, pcm }, manner);
+  if (manner.streamed && !manner.effects.truncate)
+    await sendLive(exchange, { ...sound, pcm }, manner.effects);
+  else await sendWhole(exchange, { ...sound, pcm }, manner);
 }
 
-/** Header and first samples go out together: what an engine refuses, it refuses before its first samples. */
-async function sendLive(exchange: Exchange, { format, pcm }: Sound, effects: Effects): Promise<void> {
+/**
+ * The header goes out as soon as nothing can be refused any more, which the first samples may be long behind: others
+ * speak too. A full queue refuses at once; a text that may have nothing in it to speak is refused before its first samples.
+ */
+async function sendLive(
+  exchange: Exchange,
+  { format, pcm, speakable }: Sound,
+  effects: Effects,
+): Promise<void> {
   const pieces = pcm[Symbol.asyncIterator]();
   try {
-    const first = await pieces.next();
+    const first = pieces.next();
+    first.catch(() => {}); // where it is not asked for any more
+    await (speakable ? Promise.race([first, turn()]) : first);
     exchange.signal.throwIfAborted();
     writeHead(exchange, effects);
+    exchange.response.flushHeaders();
     const header = leadingHeader(format, undefined, effects.wavHeader);
     await send(exchange, joined(header, first, pieces), effects);
   } finally {
@@ -69,11 +83,11 @@ async function send(exchange: Exchange, body: AsyncIterable<Uint8Array>, effects
 
 async function* joined(
   header: Uint8Array,
-  first: IteratorResult<Uint8Array>,
+  first: Promise<IteratorResult<Uint8Array>>,
   rest: AsyncIterator<Uint8Array>,
 ) {
-  yield first.done ? header : Buffer.concat([header, first.value]);
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value;
+  if (header.length > 0) yield header;
+  for (let next = await first; !next.done; next = await rest.next()) yield next.value;
 }
 
 async function* limited(header: Uint8Array, pcm: AsyncIterable<Uint8Array>, bytes: number) {

@@ -13,6 +13,7 @@ import { type Order, orderOf } from './order.ts';
 import { sendJson } from './refuse.ts';
 import { checkRequest } from './request-check.ts';
 import { type Sound, sendSpeech } from './send-speech.ts';
+import { surelySpeakable } from './surely-speakable.ts';
 
 /** `POST /tts`. */
 export async function speak(exchange: Exchange, context: Context): Promise<void> {
@@ -41,7 +42,8 @@ function soundOf(engine: Engine, { utterance }: Order, signal: AbortSignal): Sou
     channels: 1,
     bitsPerSample: 16,
   };
-  return { format, pcm: bytesOf(engine.speak(utterance, signal)) };
+  const speakable = surelySpeakable(utterance.text, utterance.speaker.language);
+  return { format, speakable, pcm: bytesOf(engine.speak(utterance, signal)) };
 }
 
 async function* bytesOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Uint8Array> {
