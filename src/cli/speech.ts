@@ -42,8 +42,9 @@ export async function speak(order: Order, context: Context): Promise<number> {
   const task = { order: prepared, settings, service, speaker };
   if (settings.dryRun.value) return (await import('./dry-run.ts')).dryRun(task, context);
   const outputs = await openOutputs(settings, context);
-  const progress = await showProgress(task, outputs.sink, context);
+  let progress: Progress | undefined;
   try {
+    progress = await showProgress(task, outputs.sink, context);
     return await withService(task, context, {
       tell: (event) => {
         tally.event(event);

@@ -25,7 +25,7 @@ export async function putInPlace(path: string, text: string, mode = 0o666): Prom
     }
     await rename(part, path);
   } catch (error) {
-    await rm(part, { force: true });
+    await rm(part, { force: true }).catch(() => {});
     throw error;
   }
 }

@@ -72,11 +72,15 @@ export class PartFile {
     }
   }
 
-  /** Leaves no trace. Without effect on what is published. */
+  /** Leaves no trace, as far as that can be, and never fails. Without effect on what is published. */
   discard(): void {
     if (!this.#isOpen) return;
-    this.#close();
-    rmSync(this.path, { force: true });
+    try {
+      this.#close();
+      rmSync(this.path, { force: true });
+    } catch {
+      // What ended the run matters more, and the next one for the same file tries again.
+    }
   }
 
   /** What an error says of the name that the file was to get. */

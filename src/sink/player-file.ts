@@ -26,7 +26,7 @@ export function temporarySink(start: StartPlayer): Sink {
         await play(await start(file), signal);
         return delivery;
       } finally {
-        await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+        await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
       }
     },
     discard: async () => {},

@@ -18,6 +18,9 @@ export interface Sink {
    * @throws TtsError (output) when it cannot be written; what the speech throws passes through
    */
   write(speech: Speech, signal: AbortSignal): Promise<Delivery>;
-  /** There is nothing to write after all: leaves no trace. Of no consequence once something was written. */
+  /**
+   * There is nothing to write after all: leaves no trace, as far as that can be, and never fails, since what ended the run
+   * matters more. Of no consequence once something was written.
+   */
   discard(): Promise<void>;
 }

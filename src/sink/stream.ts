@@ -33,8 +33,13 @@ function streamSink(fd: number, name: string, open: () => Writable): Sink {
       return pour(speech, open(), { name, signal, poured: { bytes: 0, isAll: false } });
     },
     async discard() {
-      if (isOurs) closeSync(fd);
+      if (!isOurs) return;
       isOurs = false;
+      try {
+        closeSync(fd);
+      } catch {
+        // Nothing was written that could be lost.
+      }
     },
   };
 }

@@ -24,8 +24,7 @@ export function tee(output: Sink, listener: Sink): Sink {
       }
     },
     async discard() {
-      await output.discard();
-      await listener.discard();
+      await Promise.allSettled([output.discard(), listener.discard()]);
     },
   };
 }

@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
-import { complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
+import { answer, complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -263,6 +263,23 @@ describe('a file', () => {
     expect(box.read('common/out.wav')).toEqual(wav);
     expect(existsSync(box.path(`common/${gone}`))).toBe(true);
   });
+
+  it.runIf(isRoot).each([
+    ['a key that is refused', 3, /401/, answer(401, '{}')],
+    ['a file that cannot be put in place', 8, /it is not allowed/, complete(wav)],
+  ])(
+    'whose part cannot be removed is told of by what went wrong before: %s',
+    async (_, status, said, script) => {
+      const { env, box } = await setUp(async (wire, request, number) => {
+        chmodSync(box.path('own'), 0o555);
+        await script(wire, request, number);
+      });
+      mkdirSync(box.path('own'));
+      chownSync(box.path('own'), NOBODY, NOBODY);
+      const args = ['hi', '-o', 'own/out.wav', '--subtitles', 'own/out.srt'];
+      expectFailure(await box.tts(args, { env, uid: NOBODY }), status, said);
+    },
+  );
 
   it('is left to a run that cannot be seen from another container on the same machine', async ({ skip }) => {
     const contained = 'unshare -rpf --mount-proc';

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { Speech } from '../../../src/audio/pcm.ts';
+import type { Sink } from '../../../src/sink/sink.ts';
+import { tee } from '../../../src/sink/tee.ts';
+import { speechFormat } from '../audio/wav-builder.ts';
+
+/** Remembers what became of it. */
+class Probe implements Sink {
+  readonly isLive = true;
+  heard = 0;
+  isDiscarded = false;
+  readonly #fault: { readonly after?: number; readonly discard?: boolean };
+
+  /** @param fault fails behind so many bytes, or when it is discarded */
+  constructor(fault: { after?: number; discard?: boolean } = {}) {
+    this.#fault = fault;
+  }
+
+  async write({ pcm }: Speech, signal: AbortSignal) {
+    for await (const { length } of pcm) {
+      signal.throwIfAborted();
+      this.heard += length;
+      if (this.heard >= (this.#fault.after ?? Number.POSITIVE_INFINITY)) throw new Error('broken');
+    }
+    return { bytes: this.heard, headerBytes: 44, readerLeft: false };
+  }
+
+  async discard() {
+    this.isDiscarded = true;
+    if (this.#fault.discard) throw new Error('not discarded');
+  }
+}
+
+async function* samples() {
+  for (let left = 100; left > 0; left -= 1) yield new Uint8Array(10);
+}
+
+const speech = (): Speech => ({ format: speechFormat, bytes: undefined, pcm: samples() });
+const { signal } = new AbortController();
+
+describe('a sound for an output and a listener', () => {
+  it('is written to both', async () => {
+    const [output, listener] = [new Probe(), new Probe()];
+    const delivery = await tee(output, listener).write(speech(), signal);
+    expect([delivery.bytes, output.heard, listener.heard]).toEqual([1000, 1000, 1000]);
+  });
+
+  it('is written whole to the output when the listener fails, which is told then', async () => {
+    const [output, listener] = [new Probe(), new Probe({ after: 50 })];
+    await expect(tee(output, listener).write(speech(), signal)).rejects.toThrow('broken');
+    expect([output.heard, listener.heard]).toEqual([1000, 50]);
+  });
+
+  it('ends for the listener when the output fails', async () => {
+    const [output, listener] = [new Probe({ after: 50 }), new Probe()];
+    await expect(tee(output, listener).write(speech(), signal)).rejects.toThrow('broken');
+    expect(listener.heard).toBeLessThan(100);
+  });
+
+  it('that never comes lets go of both, whatever becomes of one', async () => {
+    for (const fault of [{}, { discard: true }]) {
+      const [output, listener] = [new Probe(fault), new Probe()];
+      await tee(output, listener).discard();
+      expect([output.isDiscarded, listener.isDiscarded]).toEqual([true, true]);
+    }
+  });
+});
