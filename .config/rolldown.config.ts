@@ -34,7 +34,9 @@ export default defineConfig([
       dir: 'dist',
       format: 'cjs',
       entryFileNames: '[name].cjs',
-      chunkFileNames: '[name].cjs',
+      // Compiled code is kept under the name of its chunk: see src/code-cache.ts.
+      chunkFileNames: '[name]-[hash].cjs',
+      hashCharacters: 'hex',
       cleanDir: true,
       comments: false,
       codeSplitting: {

@@ -43,7 +43,8 @@ interface Chunk {
  * Keeps V8's compiled code of the program's own chunks between runs, which saves a sixth of a short one; Node brings
  * this itself only from version 22 on. Nothing depends on it: where it fails, the code is compiled as ever.
  *
- * V8 takes code only under the flags that it was made with, so those of the run are set before.
+ * V8 takes code only under the flags that it was made with, so those of the run are set before. Of the source it compares no
+ * more than the length: it is the build that gives a changed chunk another name.
  */
 export function keepCode(host: Host): void {
   setFlags();
@@ -57,7 +58,7 @@ export function keepCode(host: Host): void {
   const compile = prototype._compile;
   prototype._compile = function (source, path) {
     if (dirname(path) !== import.meta.dirname) return compile.call(this, source, path);
-    const name = nameOf(path, source);
+    const name = basename(path);
     const kept = quietly(() => readKept(join(folder, name), host.uid));
     const script = new Script(wrap(source), {
       filename: path,
@@ -109,14 +110,6 @@ function withChecksum(code: Buffer): Buffer {
   return Buffer.concat([code, checksum]);
 }
 
-/**
- * Of a changed chunk the name is another one. V8 compares no more than the length, and time says nothing where an
- * archive or an image gives all files the same.
- */
-function nameOf(path: string, source: string): string {
-  return `${basename(path)}-${crc32(source).toString(16)}`;
-}
-
 /** At the end, when the code of the functions that ran is part of what V8 hands out. */
 function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
   if (chunks.length === 0) return;
@@ -128,9 +121,13 @@ function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
     const part = join(folder, `${name}.${pid}.part`);
     writeFileSync(part, withChecksum(script.createCachedData()), { mode: 0o600, flag: 'wx' });
     renameSync(part, join(folder, name));
-    const ofThisChunk = name.slice(0, name.lastIndexOf('-') + 1);
-    for (const other of old) if (other.startsWith(ofThisChunk) && other !== name) rmSync(join(folder, other));
+    for (const other of old)
+      if (other !== name && withoutHash(other) === withoutHash(name)) rmSync(join(folder, other));
   }
+}
+
+function withoutHash(chunk: string): string {
+  return chunk.replace(/-[0-9a-f]+\.cjs$/, '');
 }
 
 /** Level by level: making all at once never ends below some special folders (seen for /proc on Node 20 to 26). */

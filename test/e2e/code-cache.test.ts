@@ -2,7 +2,6 @@ import {
   chmodSync,
   chownSync,
   constants,
-  cpSync,
   lstatSync,
   readdirSync,
   readFileSync,
@@ -10,12 +9,15 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type InputOptions, type OutputOptions, rolldown } from 'rolldown';
 import { describe, expect, it } from 'vitest';
-import { named, node, program, Sandbox } from '../support/run.ts';
+import config from '../../.config/rolldown.config.ts';
+import { program, Sandbox } from '../support/run.ts';
+
+const root = join(dirname(program), '..');
 
 /** Speaks once, so that there is compiled code. */
 async function kept(box: Sandbox): Promise<{ folder: string; files: () => string[] }> {
@@ -51,18 +53,39 @@ describe('compiled code', () => {
     for (const [path, bytes] of damaged) expect(readFileSync(path).equals(bytes)).toBe(false);
   });
 
-  it('of a changed program is not run, also where neither size nor time tell of the change', async () => {
+  it('of a changed program is not run: the name of a changed chunk is another one', async () => {
+    const [main] = config as readonly InputOptions[];
+    const changing = {
+      name: 'changing',
+      transform: (code: string) => code.replace("'nothing to say'", "'no words to say'"),
+    };
+    const bundle = await rolldown({ ...main, cwd: root, plugins: [main?.plugins, changing] });
+    const { dir: _, ...how } = (main as { output: OutputOptions }).output;
+    const { output } = await bundle.generate(how);
+    const before = new Set(readdirSync(join(root, 'dist')));
+    const changed = output.filter(
+      (chunk) => chunk.type === 'chunk' && chunk.code.includes('no words to say'),
+    );
+    expect(changed).not.toHaveLength(0);
+    for (const { fileName } of changed) {
+      expect(fileName).toMatch(/^[a-z-]+-[0-9a-f]{8}\.cjs$/);
+      expect(before.has(fileName)).toBe(false);
+    }
+    // What did not change has its name.
+    expect(output.filter(({ fileName }) => before.has(fileName)).length).toBeGreaterThan(10);
+  });
+
+  it('of an older program is removed, of its own chunk only', async () => {
     const box = new Sandbox();
-    for (const part of ['bin', 'dist'])
-      cpSync(join(dirname(program), '..', part), box.path(part), { recursive: true });
-    const env = named('http://127.0.0.1:9');
-    const complain = async () => (await box.shell(`'${node}' bin/tts.cjs ''`, { env })).stderr;
-    const path = box.path('dist/speaking.cjs');
-    utimesSync(path, 1, 1);
-    expect(await complain()).toContain('nothing to say');
-    writeFileSync(path, readFileSync(path, 'utf8').replace('nothing to say', 'no text to say'));
-    utimesSync(path, 1, 1);
-    expect(await complain()).toContain('no text to say');
+    const { folder, files } = await kept(box);
+    const [speaking = ''] = files().filter((path) => path.includes('/speaking-'));
+    const older = join(folder, 'speaking-01234567.cjs');
+    const other = join(folder, 'speaking-of-01234567.cjs');
+    renameSync(speaking, older);
+    writeFileSync(other, '');
+    expect(await box.tts(['hi', '-q'])).toMatchObject({ status: 0 });
+    expect(files()).toEqual(expect.arrayContaining([speaking, other]));
+    expect(files()).not.toContain(older);
   });
 
   it.skipIf(process.platform === 'win32')('is not kept where others could put theirs', async () => {
