@@ -1,8 +1,9 @@
+import { visible } from '../printable.ts';
 import type { LogRecord } from '../service/http/log.ts';
 
 /** One record as one line: for people, or for programs. */
 export function logLine(record: LogRecord, form: 'text' | 'json', time: Date): string {
-  if (form === 'json') return JSON.stringify({ time, ...record, ...errorOf(record) });
+  if (form === 'json') return visible(JSON.stringify({ time, ...record, ...errorOf(record) }));
   return `${time.toISOString()} ${textOf(record)}`;
 }
 

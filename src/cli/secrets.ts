@@ -1,3 +1,5 @@
+import { visible } from '../printable.ts';
+
 /** Shorter ones are hidden only where they stand alone: elsewhere they would tear holes into ordinary words. */
 const SHORTEST_ANYWHERE = 4;
 
@@ -17,9 +19,9 @@ export class Secrets {
     return [...this.#forms].reduce((safe, secret) => withoutBeginning(without(safe, secret), secret), text);
   }
 
-  /** JSON without the secrets: whatever they are, it can be parsed. */
+  /** JSON without the secrets, which can be parsed whatever they are, and without what would rule a terminal. */
   inJson(value: unknown): string {
-    return JSON.stringify(value, (_, item) => (typeof item === 'string' ? this.redact(item) : item));
+    return visible(JSON.stringify(value, (_, item) => (typeof item === 'string' ? this.redact(item) : item)));
   }
 }
 

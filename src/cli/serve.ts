@@ -108,7 +108,7 @@ function announce(url: string, { apiKey, options }: Setup, host: Host, notices: 
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;
   const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
-  tell(host.stdout, JSON.stringify(told));
+  tell(host.stdout, notices.inJson(told));
 }
 
 function curlLine(url: string, key: string | null): string {

@@ -16,6 +16,13 @@ it('shows a path from a stranger without what a terminal would obey', () => {
   expect(line).toBe('1970-01-01T00:00:00.000Z r POST /?31m?]0;x?? 200 5 ms');
 });
 
+it('is data that rules no terminal either', () => {
+  const path = '/\u009b31m\u001b]0;x\u0007ü\u202e';
+  const line = logLine({ ...request, path }, 'json', time);
+  expect(line).toMatch(/^[^\p{Cc}\p{Cf}]+$/u);
+  expect(JSON.parse(line).path).toBe(path);
+});
+
 it('says what was refused, and what was cut off', () => {
   const refused = {
     ...request,

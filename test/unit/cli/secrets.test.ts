@@ -30,6 +30,18 @@ describe('a secret', () => {
     expect(hiding('a$').redact('a$ ba$ a$. ba$c')).toBe('*** ba$ ***. ba$c');
   });
 
+  it('stands in JSON that rules no terminal and turns no direction of writing', () => {
+    const texts = [
+      '\u001b\u007f\u0080\u009b\u009f',
+      '\u200e\u200f\u202a\u202e\u2066\u2069',
+      '你 é 👩\u200d👩',
+    ];
+    const line = new Secrets().inJson({ texts });
+    expect(line).toMatch(/^[^\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]+$/u);
+    expect(line).toContain('你 é 👩\u200d👩');
+    expect(JSON.parse(line)).toEqual({ texts });
+  });
+
   it('leaves JSON that can be parsed', () => {
     const line = hiding('a"b"c').inJson({ text: 'say a"b"c', list: ['a"b"c'] });
     expect(JSON.parse(line)).toEqual({ text: 'say ***', list: ['***'] });
