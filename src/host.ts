@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { fstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
@@ -24,8 +25,10 @@ export interface Output {
 
 /** All that the program takes from the process it runs in. */
 export interface Host {
-  /** What was typed behind the program's name. */
+  /** What was typed behind the program's name; U+FFFD stands for what is not UTF-8. */
   readonly argv: readonly string[];
+  /** Whether a U+FFFD in `argv` was typed as one; `undefined` where the system does not show the bytes. */
+  isArgvUtf8(): boolean | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   /** Absolute; `undefined` where the user has none. */
@@ -52,6 +55,7 @@ export interface Host {
 export function hostOf(process: NodeJS.Process): Host {
   return {
     argv: process.argv.slice(2),
+    isArgvUtf8,
     env: process.env,
     get cwd() {
       return workingFolder(process);
@@ -84,6 +88,14 @@ export function hostOf(process: NodeJS.Process): Host {
     off: (signal, listener) => void process.off(signal, listener),
     onExit: (listener) => void process.on('exit', listener),
   };
+}
+
+function isArgvUtf8(): boolean | undefined {
+  try {
+    return isUtf8(readFileSync('/proc/self/cmdline'));
+  } catch {
+    return undefined;
+  }
 }
 
 /** What HOME says, if that is a place at all, or else the list of users: some containers run as a number that is not in it. */

@@ -1,23 +1,39 @@
 import type { Command, Option } from 'commander';
-import { type TtsError, usageError } from '../error.ts';
+import { usageError } from '../error.ts';
+import type { Host } from '../host.ts';
 import { printable } from '../printable.ts';
 
 /**
  * Node hands over bytes that are not UTF-8 as U+FFFD: other words would be spoken, and a file of another name written.
  * @throws TtsError (usage) naming the argument
  */
-export function assertUtf8(command: Command): void {
+export function assertUtf8(command: Command, host: Pick<Host, 'isArgvUtf8'>): void {
+  const found = findDamaged(command);
+  const isUtf8 = found && host.isArgvUtf8();
+  if (!found || isUtf8) return;
+  const what =
+    isUtf8 === undefined ? 'has a U+FFFD in it: it is not UTF-8, or was damaged before' : 'is not UTF-8';
+  throw usageError(`${found.name} ${what}`, found.hint);
+}
+
+/** An argument as it is named in a message, and what to do about it. */
+interface Found {
+  readonly name: string;
+  readonly hint: string;
+}
+
+function findDamaged(command: Command): Found | undefined {
   for (const option of command.options) {
     const value = [command.getOptionValue(option.attributeName())].flat().find(isDamaged);
-    if (value !== undefined) throw damagedOption(option, value);
+    if (value !== undefined) return foundIn(option, value);
   }
   const word = command.args.find(isDamaged);
-  if (word === undefined) return;
+  if (word === undefined) return undefined;
   const isText = command.name() === 'tts';
-  throw usageError(
-    `the word "${printable(word)}" is not UTF-8`,
-    isText ? 'put the text into a file and name that with -f, or send it through a pipe' : IN_UTF8,
-  );
+  return {
+    name: `the word "${printable(word)}"`,
+    hint: isText ? 'put the text into a file and name that with -f, or send it through a pipe' : IN_UTF8,
+  };
 }
 
 const IN_UTF8 = 'write it in UTF-8';
@@ -27,10 +43,10 @@ function isDamaged(value: unknown): value is string {
 }
 
 /** A value is shown only where it is a name: it may be a key. */
-function damagedOption({ long, flags }: Option, value: string): TtsError {
-  if (!flags.includes('<file')) return usageError(`the value of ${long} is not UTF-8`, IN_UTF8);
-  return usageError(
-    `${long}: the name "${printable(value)}" is not UTF-8`,
-    'rename the file, or what is above it; a text to be read can also come through a pipe',
-  );
+function foundIn({ long, flags }: Option, value: string): Found {
+  if (!flags.includes('<file')) return { name: `the value of ${long}`, hint: IN_UTF8 };
+  return {
+    name: `${long}: the name "${printable(value)}"`,
+    hint: 'rename the file, or what is above it; a text to be read can also come through a pipe',
+  };
 }

@@ -11,8 +11,9 @@ import { tell } from './tell.ts';
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
 /** `tts cache` shows the segment cache, `tts cache clear` empties it. */
-export async function run({ argv, host, notices }: Context): Promise<number> {
-  const command = parse(cacheCommand(), argv);
+export async function run(context: Context): Promise<number> {
+  const { host, notices } = context;
+  const command = parse(cacheCommand(), context);
   const { json = false, help = false } = command.opts<{ json?: boolean; help?: boolean }>();
   if (help) {
     tell(host.stdout, command.helpInformation().trimEnd());

@@ -2,6 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
 import { type Name, type Rule, rules } from '../settings/rules.ts';
 import { assertUtf8 } from './assert-utf8.ts';
+import type { Context } from './commands.ts';
 
 export interface CommandLine {
   /** What was said by options, by the names of the rules; nothing stands for what nobody said. */
@@ -12,13 +13,18 @@ export interface CommandLine {
   readonly version: boolean;
 }
 
+/** What was typed, and who knows its bytes. */
+export interface Typed extends Pick<Context, 'argv'> {
+  readonly host: Pick<Context['host'], 'isArgvUtf8'>;
+}
+
 /**
  * Reads the arguments of `tts speak`. It only collects: what the values may be and who else has a say is decided later.
  * @throws TtsError (usage), for an unknown option with the nearest real one
  */
-export function readCommandLine(argv: readonly string[]): CommandLine {
+export function readCommandLine(typed: Typed): CommandLine {
   const command = speakCommand();
-  const { file, help = false, version = false, ...flags } = parse(command, argv).opts();
+  const { file, help = false, version = false, ...flags } = parse(command, typed).opts();
   return { flags, words: command.args, files: file ?? [], help, version };
 }
 
@@ -55,20 +61,20 @@ function oppositeOf(flags: string): string | undefined {
 }
 
 /** Lets commander parse, with its complaints as errors of ours. */
-export function parse(command: Command, argv: readonly string[]): Command {
+export function parse(command: Command, { argv, host }: Typed): Command {
   try {
     command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
       .parse(argv, { from: 'user' });
-    assertUtf8(command);
+    assertUtf8(command, host);
     return command;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Again without what stands behind "=": it hides from commander which option was meant, and may be a key.
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
     if (mistyped === undefined) throw usage(error, command.name());
-    parse(command, [mistyped]);
+    parse(command, { argv: [mistyped], host });
     throw usageError(`${mistyped} takes no value`, `see ${command.name()} --help`);
   }
 }

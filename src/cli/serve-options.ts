@@ -5,6 +5,7 @@ import { parseFault } from '../service/http/fault-spec.ts';
 import { type Kind, number } from '../settings/kind.ts';
 import { isLoopback } from '../settings/nearby.ts';
 import { parse } from './command-line.ts';
+import type { Context } from './commands.ts';
 
 type LogForm = 'text' | 'json';
 
@@ -39,17 +40,16 @@ const DEFAULT_PORT = '8787';
  * @throws TtsError usage
  */
 export function readServeOptions(
-  argv: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
+  context: Pick<Context, 'argv' | 'host'>,
 ): ServeOptions | { readonly help: string } {
   const command = serveCommand();
-  const flags: Flags = parse(command, argv).opts();
+  const flags: Flags = parse(command, context).opts();
   if (flags.help) return { help: command.helpInformation().trimEnd() };
   const host = flags.host ?? DEFAULT_HOST;
   return {
     host,
     port: required('--port', flags.port ?? DEFAULT_PORT, number({ min: 0, max: 65_535, whole: true })),
-    apiKey: readKey(flags, env, host),
+    apiKey: readKey(flags, context.host.env, host),
     basePath: readBasePath(flags.basePath ?? ''),
     workers: optional('--workers', flags.workers, number({ min: 1, max: 256, whole: true })),
     maxQueue: optional('--max-queue', flags.maxQueue, number({ min: 1, max: 1e6, whole: true })),

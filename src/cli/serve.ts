@@ -18,8 +18,9 @@ import { tell } from './tell.ts';
 const GRACE = 10_000;
 
 /** `tts serve`: runs the service until the process is told to stop, which is how it ends well. */
-export async function run({ argv, host, notices, signal }: Context): Promise<number> {
-  const options = readServeOptions(argv, host.env);
+export async function run(context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  const options = readServeOptions(context);
   if ('help' in options) {
     tell(host.stdout, options.help);
     return ExitCode.ok;

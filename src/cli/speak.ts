@@ -5,8 +5,8 @@ import type { Context } from './commands.ts';
 
 /** `tts speak`. What it takes to make sound is loaded only once it is known that sound is wanted. */
 export async function run(context: Context): Promise<number> {
-  const { argv, host, notices } = context;
-  const line = readCommandLine(argv);
+  const { host, notices } = context;
+  const line = readCommandLine(context);
   if (line.help) return (await import('./help.ts')).help(context);
   if (line.version) return (await import('./help.ts')).version(context);
   const input = inputOf(line, host);

@@ -22,12 +22,12 @@ export function subcommand(
  */
 export function readSubcommand(
   command: Command,
-  { argv, host }: Pick<Context, 'argv' | 'host'>,
+  context: Pick<Context, 'argv' | 'host'>,
   most = 0,
 ): Pick<CommandLine, 'flags' | 'words'> | undefined {
-  const { help = false, ...flags } = parse(command, argv).opts();
+  const { help = false, ...flags } = parse(command, context).opts();
   if (help) {
-    tell(host.stdout, command.helpInformation().trimEnd());
+    tell(context.host.stdout, command.helpInformation().trimEnd());
     return undefined;
   }
   const [excess] = command.args.slice(most);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
@@ -231,6 +232,10 @@ describe('the command line', () => {
   it('still speaks a U+FFFD that is part of the text', async () => {
     expect(await textOf([], { stdin: 'what is \ufffd?' })).toBe('what is \ufffd?');
     expect(await textOf(['-f', 'a.txt'], { files: { 'a.txt': '\ufffd' } })).toBe('\ufffd');
+  });
+
+  it.runIf(existsSync('/proc/self/cmdline'))('knows one that was typed from what is no UTF-8', async () => {
+    expect(await textOf(['a real \ufffd sign'])).toBe('a real \ufffd sign');
   });
 
   it('prints help and version on stdout, asked for anywhere', async () => {

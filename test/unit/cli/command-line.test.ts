@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { readCommandLine } from '../../../src/cli/command-line.ts';
 
+function read(argv: readonly string[], isUtf8?: boolean) {
+  return readCommandLine({ argv, host: { isArgvUtf8: () => isUtf8 } });
+}
+
 describe('the command line', () => {
   it('says nothing that nobody said, so that the environment and config files can', () => {
-    expect(readCommandLine(['hello']).flags).toEqual({});
+    expect(read(['hello']).flags).toEqual({});
   });
 
   it.each([
@@ -13,11 +17,20 @@ describe('the command line', () => {
     ['--stream', 'stream', true],
     ['--no-stream', 'stream', false],
   ])('takes %s as %s: %s', (flag, name, value) => {
-    expect(readCommandLine([flag, 'hello']).flags).toEqual({ [name]: value });
+    expect(read([flag, 'hello']).flags).toEqual({ [name]: value });
   });
 
   it('takes options anywhere, and nothing behind -- for one', () => {
-    const { words, flags } = readCommandLine(['one', '-s', '3', 'two', '--', '-q']);
+    const { words, flags } = read(['one', '-s', '3', 'two', '--', '-q']);
     expect({ words, flags }).toEqual({ words: ['one', 'two', '-q'], flags: { speaker: '3' } });
+  });
+
+  it('takes a U+FFFD that was typed, and says no more than is known where the system does not tell', () => {
+    expect(read(['a\ufffd'], true).words).toEqual(['a\ufffd']);
+    expect(() => read(['a\ufffd'], false)).toThrow(/^the word "a\ufffd" is not UTF-8$/);
+    expect(() => read(['a\ufffd'])).toThrow(
+      /^the word "a\ufffd" has a U\+FFFD in it: .* or was damaged before$/,
+    );
+    expect(read(['a']).words).toEqual(['a']);
   });
 });
