@@ -1,6 +1,7 @@
 import { createConnection } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/service/http/fault-spec.ts';
+import { ask } from '../support/ask.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 
 let tones: ToneService;
@@ -72,7 +73,8 @@ describe('a fault', () => {
     await expect(impatient).rejects.toThrow();
     const hung = tones.speak(complete);
     hung.catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const health = async () => (await ask(`${tones.service.url}/healthz`)).json;
+    await expect.poll(health).toMatchObject({ requests: 1 });
     await tones.service.close(20_000);
     await expect(hung).rejects.toThrow();
   });

@@ -17,6 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
+import { gate } from '../support/gate.ts';
 import { answer, complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
@@ -61,19 +62,22 @@ describe('a file', () => {
   });
 
   it('is old until the new one is whole', async () => {
-    const { server, env, box } = await setUp(async (wire) => {
-      await wire.write(head(200, { 'Content-Length': wav.length }));
-      await wire.write(wav.subarray(0, 400_000));
-      await sleep(300);
-      await wire.write(wav.subarray(400_000));
+    const rest = gate();
+    const long = plainWav(sound(3_000_000));
+    const { env, box } = await setUp(async (wire) => {
+      await wire.write(head(200, { 'Content-Length': long.length }));
+      await wire.write(long.subarray(0, -10));
+      await rest.opened;
+      await wire.write(long.subarray(-10));
     });
     box.file('out.wav', 'old');
     const run = box.start(['hi', '-o', 'out.wav'], { env });
-    await expect.poll(() => server.requests.length).toBe(1);
-    await sleep(100);
+    const written = () => Math.max(...box.list().map((name) => statSync(box.path(name)).size));
+    await expect.poll(written).toBeGreaterThan(1_000_000);
     expect(box.read('out.wav').toString()).toBe('old');
+    rest.open();
     expect(await run.ended).toMatchObject({ status: 0 });
-    expect(box.read('out.wav')).toEqual(wav);
+    expect(box.read('out.wav').equals(long)).toBe(true);
   });
 
   it('behind a symbolic link is what is replaced, and the link stays', async () => {
@@ -101,26 +105,30 @@ describe('a file', () => {
   });
 
   it('that came up meanwhile is kept with --no-clobber', async () => {
-    const { server, env, box } = await setUp(async (wire) => {
-      await sleep(300);
-      await complete(wav)(wire, server.requests[0] as never, 1);
+    const rest = gate();
+    const { server, env, box } = await setUp(async (wire, request, number) => {
+      await rest.opened;
+      await complete(wav)(wire, request, number);
     });
     const run = box.start(['hi', '-o', 'out.wav', '--no-clobber'], { env });
     await expect.poll(() => server.requests.length).toBe(1);
     box.file('out.wav', 'of somebody else');
+    rest.open();
     expectFailure(await run.ended, 8, /out\.wav exists/);
     expect(box.read('out.wav').toString()).toBe('of somebody else');
     expect(box.list()).toEqual(['out.wav']);
   });
 
   it('whose part was removed meanwhile is told so', async () => {
-    const { server, env, box } = await setUp(async (wire) => {
-      await sleep(300);
-      await complete(wav)(wire, server.requests[0] as never, 1);
+    const rest = gate();
+    const { server, env, box } = await setUp(async (wire, request, number) => {
+      await rest.opened;
+      await complete(wav)(wire, request, number);
     });
     const run = box.start(['hi', '-o', 'out.wav'], { env });
     await expect.poll(() => server.requests.length).toBe(1);
     for (const name of box.list()) rmSync(box.path(name));
+    rest.open();
     expectFailure(await run.ended, 8, /out\.wav: somebody removed .*\.part, /);
     expect(box.list()).toEqual([]);
   });

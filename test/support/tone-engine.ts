@@ -26,6 +26,8 @@ export class ToneEngine implements Engine {
   /** Utterances that somebody waits for. */
   active = 0;
   readonly utterances: Utterance[] = [];
+  /** Bytes of sound so far. */
+  made = 0;
 
   async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
     this.utterances.push(utterance);
@@ -45,7 +47,9 @@ export class ToneEngine implements Engine {
         if (word === 'slow') await sleep(50, undefined, { signal });
         if (word === 'stuck') await aborted(signal).then(() => signal.throwIfAborted());
         if (word === 'crash') throw new Error('the secret of the engine');
-        yield new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.speaker.no);
+        const sound = new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.speaker.no);
+        this.made += sound.byteLength;
+        yield sound;
       }
     } finally {
       this.active -= 1;

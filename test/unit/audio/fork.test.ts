@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fork } from '../../../src/audio/fork.ts';
+import { gate } from '../../support/gate.ts';
+import { turns } from '../../support/turns.ts';
 import { speechFormat } from './wav-builder.ts';
 
 function soundOf(pieces: number, until: Promise<void> = Promise.resolve()) {
@@ -52,22 +54,19 @@ describe('one sound for two readers', () => {
     const quickly = read(quick.speech.pcm);
     const slowly = slow.speech.pcm[Symbol.asyncIterator]();
     await slowly.next();
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await turns();
     expect(state.read).toBe(0);
     await slow.leave();
     expect(await quickly).toEqual(numbers(5));
   });
 
   it('is whole for one reader when the other leaves while both wait for a piece', async () => {
-    let open = () => {};
-    const until = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const { speech } = soundOf(4, until);
+    const { opened, open } = gate();
+    const { speech } = soundOf(4, opened);
     const [stays, leaves] = fork(speech);
     const stayed = read(stays.speech.pcm);
     const left = read(leaves.speech.pcm);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await turns();
     await leaves.leave();
     open();
     expect(await stayed).toEqual(numbers(4));

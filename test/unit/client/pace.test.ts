@@ -1,10 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Pace } from '../../../src/client/pace.ts';
 import { GaveWay, type Place } from '../../../src/client/place.ts';
-
-/** Lets everything happen that can. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+import { turns } from '../../support/turns.ts';
 
 /** Asks for admission and remembers who was admitted. */
 function entering(pace: Pace) {
@@ -20,6 +17,15 @@ function entering(pace: Pace) {
   };
 }
 
+/** A clock that the test moves on. */
+function useMovedClock(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 async function* endless() {
   for (;;) yield new Uint8Array(2);
 }
@@ -27,20 +33,20 @@ async function* endless() {
 test('No more requests are open at once than allowed, and the first in the text goes first.', async () => {
   const { enter, admitted, places } = entering(new Pace(2));
   for (const order of [5, 3, 9, 4]) void enter(order);
-  await settled();
+  await turns();
   expect(admitted()).toEqual([5, 3]);
   places.get(5)?.leave();
-  await settled();
+  await turns();
   expect(admitted()).toEqual([5, 3, 4]);
 });
 
 test('A place that is left twice is free once.', async () => {
   const { enter, admitted, places } = entering(new Pace(1));
   for (const order of [0, 1, 2]) void enter(order);
-  await settled();
+  await turns();
   places.get(0)?.leave();
   places.get(0)?.leave();
-  await settled();
+  await turns();
   expect(admitted()).toEqual([0, 1]);
 });
 
@@ -48,28 +54,30 @@ test('Refusals lower the number to what was accepted, and it rises again with su
   const pace = new Pace(4);
   const { enter, admitted, places } = entering(pace);
   for (let order = 0; order < 40; order++) void enter(order);
-  await settled();
+  await turns();
   for (const order of [2, 3]) {
     pace.refused();
     places.get(order)?.leave();
   }
   places.get(0)?.leave();
-  await settled();
+  await turns();
   expect(admitted()).toEqual([0, 1, 2, 3, 4]);
   for (let accepted = 0; accepted < 64; accepted++) pace.accepted();
-  await settled();
+  await turns();
   expect(admitted()).toEqual([0, 1, 2, 3, 4, 5]);
 });
 
 test('A service that wants to be left alone holds all requests until then.', async () => {
+  useMovedClock();
   const pace = new Pace(2);
   const { enter, admitted, places } = entering(pace);
   await enter(0);
   pace.refused(0.3);
   places.get(0)?.leave();
-  const begun = performance.now();
-  await enter(1);
-  expect(performance.now() - begun).toBeGreaterThan(200);
+  void enter(1);
+  await vi.advanceTimersByTimeAsync(299);
+  expect(admitted()).toEqual([0]);
+  await vi.advanceTimersByTimeAsync(3);
   expect(admitted()).toEqual([0, 1]);
 });
 
@@ -82,11 +90,12 @@ test('Who waits is told at once that the run ends, and takes no place later.', a
   controller.abort(new Error('stopped'));
   await expect(waiting).rejects.toThrow('stopped');
   places.get(0)?.leave();
-  await settled();
+  await turns();
   expect(admitted()).toEqual([0, 2]);
 });
 
 test('The last of the answers that nobody reads gives way to one that is heard before all of them.', async () => {
+  useMovedClock();
   const { enter, admitted, places } = entering(new Pace(2));
   await enter(1);
   await enter(2);
@@ -95,15 +104,16 @@ test('The last of the answers that nobody reads gives way to one that is heard b
   await last?.next();
   void enter(0);
   void enter(3);
-  await settled();
+  await turns();
   expect(admitted()).toEqual([1, 2]);
-  await sleep(2500);
+  await vi.advanceTimersByTimeAsync(2500);
   expect(admitted()).toEqual([1, 2, 0]);
   await expect(last?.next()).rejects.toThrow(GaveWay);
   await expect(first?.next()).resolves.toMatchObject({ done: false });
 });
 
 test('Nobody gives way while an answer is being read.', async () => {
+  useMovedClock();
   const { enter, admitted, places } = entering(new Pace(2));
   await enter(1);
   await enter(2);
@@ -112,7 +122,7 @@ test('Nobody gives way while an answer is being read.', async () => {
   void enter(0);
   for (let read = 0; read < 20; read++) {
     await first?.next();
-    await sleep(100);
+    await vi.advanceTimersByTimeAsync(100);
   }
   expect(admitted()).toEqual([1, 2]);
 });

@@ -3,6 +3,7 @@ import type { Speech } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import { LookAhead, type Part } from '../../../src/pipeline/look-ahead.ts';
 import type { Segment } from '../../../src/text/segment.ts';
+import { turns } from '../../support/turns.ts';
 
 const FORMAT = { encoding: 'integer', sampleRate: 8000, channels: 1, bitsPerSample: 16 } as const;
 
@@ -10,8 +11,6 @@ async function* segments(count: number): AsyncGenerator<Segment> {
   for (let index = 0; index < count; index++)
     yield { text: `number ${index}`, line: 2 * index + 1, startsParagraph: true, index };
 }
-
-const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 /** Sound of so many pieces, counted as they are taken. */
 function speechOf(pieces: number, bytes: number, taken: { pieces: number }): Speech {
@@ -67,7 +66,7 @@ test('No more parts are begun than the window has room for, and no more is kept 
   );
   const parts = ahead.parts();
   const first = await parts.next();
-  await settled();
+  await turns();
   expect(begun).toBe(4);
   // The part that is heard may hold a mebibyte beside the budget, and each of the others one piece beyond it.
   expect(taken.pieces).toBeLessThanOrEqual(1000 + 50 + 4);
@@ -93,7 +92,7 @@ test('A part that breaks off behind the one that is heard keeps others from bein
   for (const index of [0, 1]) {
     const { value } = await parts.next();
     expect(value?.segment.index).toBe(index);
-    await settled();
+    await turns();
     await bytesOf(value as Part);
   }
   await expect(parts.next().then(({ value }) => bytesOf(value as Part))).rejects.toThrow('broken off');
@@ -126,7 +125,7 @@ test('Whoever leaves ends all that is under way.', async () => {
     return speechOf(1, 2, { pieces: 0 });
   }, {});
   await ahead.parts().next();
-  await settled();
+  await turns();
   ahead.leave();
   expect(aborted).toEqual([0, 1, 2, 3]);
 });

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { liveSegments } from '../../../src/text/live.ts';
 import { type SegmentOptions, segments } from '../../../src/text/segment.ts';
 import { anyText } from './any-text.ts';
+
+/** Longer than anything here is waited for. */
+const SILENCE = 60_000;
 
 const options: SegmentOptions = { maxChars: 1000, pace: 'ramp' };
 
@@ -49,6 +52,24 @@ function live(signal = new AbortController().signal, pace: SegmentOptions['pace'
   return { ...pen, spoken, say: async () => (await spoken.next()).value?.text };
 }
 
+/** Nothing is said for so long, on a clock that this test moves on. */
+async function expectSilence(said: Promise<unknown>): Promise<void> {
+  let isSaid = false;
+  void said.then(() => {
+    isSaid = true;
+  });
+  await vi.advanceTimersByTimeAsync(SILENCE);
+  expect(isSaid).toBe(false);
+}
+
+function useMovedClock(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true });
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 test('Text that is all there gives the same segments as without waiting.', async () => {
   const anyPieces = fc.array(anyText, { maxLength: 20 });
   await fc.assert(
@@ -72,11 +93,12 @@ test('A short text that ends at once is one segment.', async () => {
 });
 
 test('A sentence is given out as soon as the next one begins, and the unfinished one waits.', async () => {
+  useMovedClock();
   const { write, end, say } = live();
   for (const letter of 'I met Dr. Smith. He') write(letter);
   expect(await say()).toBe('I met Dr. Smith.');
   const next = say();
-  expect(await Promise.race([next, sleep(900, 'waits')])).toBe('waits');
+  await expectSilence(next);
   write(' left. It');
   expect(await next).toBe('He left.');
   end();
@@ -95,10 +117,11 @@ test.each([
 });
 
 test('Quiet does not end a sentence after an abbreviation.', async () => {
+  useMovedClock();
   const { write, say } = live();
   write('It was Dr.');
   const first = say();
-  expect(await Promise.race([first, sleep(900, 'waits')])).toBe('waits');
+  await expectSilence(first);
   write(' Smith. He');
   expect(await first).toBe('It was Dr. Smith.');
 });

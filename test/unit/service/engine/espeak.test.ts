@@ -1,7 +1,6 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findProgram } from '../../../../src/service/engine/find-program.ts';
 import { buildWorker, samplesOf, startEngine } from '../../../support/engine.ts';
@@ -62,6 +61,14 @@ it('is not looked for without a path, and not missed where there is none', async
   expect((await startEngine({ worker, path: '/nowhere' })).speakers).toHaveLength(10);
 });
 
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe('a program called espeak-ng', () => {
   let folder: string;
   beforeAll(async () => {
@@ -93,12 +100,12 @@ describe('a program called espeak-ng', () => {
     const leaving = new AbortController();
     const spoken = samplesOf(engine, { text: 'Hello', speaker: 101, signal: leaving.signal });
     spoken.catch(() => {});
-    await sleep(300);
+    const pid = async () => Number(await readFile(note, 'utf8').catch(() => ''));
+    await expect.poll(pid).toBeGreaterThan(0);
+    const running = await pid();
     leaving.abort(new Error('gone'));
     await expect(spoken).rejects.toThrow('gone');
-    await sleep(100);
-    const pid = Number(await readFile(note, 'utf8'));
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+    await expect.poll(() => isRunning(running)).toBe(false);
   });
 
   it('that cannot list its voices is an error at the start, or a warning to whoever wants that', async () => {

@@ -2,10 +2,11 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest';
 import { FairQueue } from '../../../../src/service/engine/fair-queue.ts';
 import type { Lane } from '../../../../src/service/engine/lane.ts';
+import { turns } from '../../../support/turns.ts';
 
 const never = new AbortController().signal;
 
-/** A lane that notes what it works on, and finishes when it is told to, or after so many milliseconds. */
+/** A lane that notes what it works on, and finishes when it is told to, or after so many milliseconds, or in the next turn. */
 class Bench implements Lane<string> {
   ready = true;
   readonly log: string[];
@@ -21,7 +22,8 @@ class Bench implements Lane<string> {
   async run(job: string, signal: AbortSignal): Promise<Int16Array> {
     this.log.push(job);
     if (job.endsWith('!')) throw new Error(`cannot ${job}`);
-    await sleep(this.#ms, undefined, { signal }).catch((error: Error) => {
+    const done = this.#ms > 0 ? sleep(this.#ms, undefined, { signal }) : turn(undefined, { signal });
+    await done.catch((error: Error) => {
       this.log.push(`stopped ${job}`);
       throw error.cause;
     });
@@ -83,7 +85,7 @@ describe('a fair queue', () => {
     const taken: string[] = [];
     const reader = new FairQueue([new Bench([]), new Bench([])], 0).run(endless('a', taken), never);
     await reader.next();
-    await sleep(30);
+    await turns();
     expect(taken.length).toBeLessThanOrEqual(4);
     await reader.return();
   });
