@@ -1,10 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../refusal.ts';
+import { repeatedKey } from './repeated-key.ts';
+import { wellFormedStart } from './well-formed.ts';
+
+/** In characters, of a key that a client made up and a message quotes. */
+const LONGEST_KEY = 80;
 
 /**
  * The JSON value in the body of a request.
  * @param limit bytes
- * @throws Refusal 415 for another media type, 413 past the limit, 400 for what is not JSON in UTF-8
+ * @throws Refusal 415 for another media type, 413 past the limit, 400 for what is not JSON in UTF-8, or ambiguous
  */
 export async function readJson(request: IncomingMessage, response: ServerResponse, limit: number) {
   checkHeaders(request, limit);
@@ -18,8 +23,17 @@ export function hasUnreadBody(request: IncomingMessage): boolean {
   return !request.complete && (encoding !== undefined || Number(length ?? 0) > 0);
 }
 
-function checkHeaders({ headers }: IncomingMessage, limit: number): void {
-  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+function checkHeaders({ headers, headersDistinct }: IncomingMessage, limit: number): void {
+  for (const type of headersDistinct['content-type'] ?? ['']) checkType(type.toLowerCase());
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new Refusal(415, 'unsupported_media_type', 'The body must come without Content-Encoding');
+  }
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+}
+
+function checkType(value: string): void {
+  const [type = '', ...parameters] = value.split(';');
   if (type.trim() !== 'application/json') {
     throw new Refusal(415, 'unsupported_media_type', 'The Content-Type must be application/json');
   }
@@ -27,11 +41,6 @@ function checkHeaders({ headers }: IncomingMessage, limit: number): void {
   if (charset !== 'utf-8' && charset !== 'utf8') {
     throw new Refusal(415, 'unsupported_media_type', 'The charset of the body must be UTF-8');
   }
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') {
-    throw new Refusal(415, 'unsupported_media_type', 'The body must come without Content-Encoding');
-  }
-  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
 /** By events: leaving a `for await` over the request early would destroy the connection that the refusal goes over. */
@@ -54,13 +63,27 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
 }
 
 function parse(bytes: Buffer): unknown {
+  const text = decode(bytes);
+  const value = parseJson(text);
+  const key = repeatedKey(text);
+  if (key === undefined) return value;
+  const field = wellFormedStart(key, LONGEST_KEY);
+  throw new Refusal(400, 'repeated_key', `The key ${field} stands twice in one object`, { field });
+}
+
+function decode(bytes: Buffer): string {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (cause) {
-    if (cause instanceof SyntaxError) {
-      throw new Refusal(400, 'invalid_json', 'The body is not valid JSON');
-    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
     throw new Refusal(400, 'invalid_utf8', 'The body is not valid UTF-8');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refusal(400, 'invalid_json', 'The body is not valid JSON');
   }
 }
 
