@@ -29,7 +29,7 @@ function requestText(record: Extract<LogRecord, { event: 'request' }>): string {
   const { id, method, path, status, cut, milliseconds, speaker, characters, refusal } = record;
   return inAscii(
     [
-      `${id} ${method} ${path} ${status ?? '-'} ${milliseconds} ms`,
+      `${id} ${method ?? '-'} ${path ?? '-'} ${status ?? '-'} ${milliseconds} ms`,
       speaker === undefined ? '' : `speaker ${speaker}`,
       characters === undefined ? '' : `${characters} characters`,
       refusal ?? '',

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../settings/nearby.ts';
 import type { Engine } from './engine.ts';
 import { createKeyCheck } from './http/api-key.ts';
 import { readCallbackPolicy } from './http/callback-policy.ts';
 import { Callbacks } from './http/callbacks.ts';
-import { refuseRaw } from './http/client-error.ts';
+import { createRefusing } from './http/client-error.ts';
+import { responseOver } from './http/connect.ts';
 import type { Context } from './http/context.ts';
 import { createFaults, type Fault } from './http/fault.ts';
 import { createHandler } from './http/handler.ts';
@@ -58,18 +59,15 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     headersTimeout: limits.headers,
     requestTimeout: limits.request,
     connectionsCheckingInterval: Math.min(1_000, limits.headers),
-    // Who sends none gets an answer like everybody else, not Node's empty one.
+    // Who sends none gets an answer in JSON like everybody else, not Node's empty one.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
   const context = contextOf(options, server, limits);
   const handler = createHandler(context);
   server.on('request', handler).on('checkContinue', handler).on('checkExpectation', handler);
-  server.on('clientError', (error, socket) => {
-    // Inside of an answer that has begun, another one would pass for sound.
-    if (context.traffic.isAnswering(socket)) socket.destroy();
-    else refuseRaw(error, socket);
-  });
+  server.on('connect', (request, socket) => handler(request, responseOver(socket as Socket, request)));
+  server.on('clientError', createRefusing(context));
   server.listen(port, host);
   await once(server, 'listening');
   return {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { LogRecord } from '../../src/service/http/log.ts';
 import { ask } from '../support/ask.ts';
 import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
@@ -19,6 +20,18 @@ const json = 'application/json';
 async function raw(text: string): Promise<string> {
   const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
   socket.end(text);
+  let answer = '';
+  socket.on('data', (piece) => {
+    answer += piece.toString('latin1');
+  });
+  await once(socket, 'close');
+  return answer;
+}
+
+/** The same, by a client that waits for the service to close. */
+async function ended(text: string, { service } = tones): Promise<string> {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.write(text);
   let answer = '';
   socket.on('data', (piece) => {
     answer += piece.toString('latin1');
@@ -178,6 +191,21 @@ describe('a request that is refused', () => {
     ['no JSON', 400, 'invalid_json', undefined, '{"text":'],
     ['an empty body', 400, 'invalid_json', undefined, ''],
     ['bytes that are no UTF-8', 400, 'invalid_utf8', undefined, Buffer.from('{"text":"\xff"}', 'latin1')],
+    ['a key twice', 400, 'repeated_key', 'text', '{"text":1,"text":"a","speaker_no":1}'],
+    [
+      'a key twice, spelled otherwise',
+      400,
+      'repeated_key',
+      'text',
+      '{"text":"a","te\\u0078t":"a","speaker_no":1}',
+    ],
+    [
+      'an option twice',
+      400,
+      'repeated_key',
+      'sample_rate',
+      '{"text":"a","speaker_no":1,"config":{"sample_rate":8000,"sample_rate":9000}}',
+    ],
     ['a list', 422, 'invalid_field', undefined, []],
     ['null', 422, 'invalid_field', undefined, 'null'],
     ['no text', 422, 'missing_field', 'text', { speaker_no: 1 }],
@@ -378,24 +406,83 @@ describe('bare sockets', () => {
     await once(refused.resume(), 'close');
   });
 
-  it('get no error in the middle of an answer when they send nonsense behind their request', async () => {
-    const body = JSON.stringify({
-      ...hello,
-      text: 'now slow slow',
-      config: { use_streaming_response: true },
-    });
-    const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
-    let answer = '';
-    socket.on('data', (piece) => {
-      if (answer === '') socket.write('nonsense\r\n\r\n');
-      answer += piece.toString('latin1');
-    });
-    socket.write(
-      `POST /api/tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  const post = (body: string, headers = '') =>
+    `POST /api/tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\n${headers}` +
+    `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+  it.each([
+    ['in the same breath', '', /^HTTP\/1\.1 200 .*\r\n0\r\n\r\nHTTP\/1\.1 400 .*"malformed_request"/s],
+    ['while it is answered', 'RIFF', /^HTTP\/1\.1 200 .*\r\n0\r\n\r\nHTTP\/1\.1 400 .*"malformed_request"/s],
+  ])(
+    'get the answer to their request whole, though they send nonsense behind it %s',
+    async (_, behind, expected) => {
+      const config = { use_streaming_response: true };
+      const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
+      const request = post(JSON.stringify({ ...hello, text: 'slow now slow', config }));
+      const nonsense = 'nonsense\r\n\r\nand more\r\n';
+      socket.write(behind === '' ? request + nonsense : request);
+      let answer = '';
+      let isSent = behind === '';
+      socket.on('data', (piece) => {
+        answer += piece.toString('latin1');
+        if (!isSent && answer.includes(behind)) socket.write(nonsense);
+        isSent ||= answer.includes(behind);
+      });
+      await once(socket, 'close');
+      expect(answer).toMatch(expected);
+      expect(answer.match(/HTTP\/1\.1 /g)).toHaveLength(2);
+      expect(Buffer.from(answer, 'latin1').includes(Buffer.alloc(600).fill('\u0001\0'))).toBe(true);
+    },
+  );
+
+  it('get one answer for a request that turns to nonsense', async () => {
+    const chunked = `POST /api/tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n`;
+    const answer = await ended(chunked);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 .*"malformed_request"/s);
+  });
+
+  it('get JSON for methods that nobody knows, and for CONNECT', async () => {
+    const unknown = await ended('FOO /api/tts HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(unknown).toMatch(/^HTTP\/1\.1 501 .*\r\nX-Request-Id: [\w-]{36}\r\n.*"unknown_method"/s);
+    const tunnel = await ended('CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\nand more');
+    expect(tunnel).toMatch(/^HTTP\/1\.1 405 .*"method_not_allowed"/s);
+    expect(tunnel).toMatch(/\r\nAllow: GET, HEAD, POST, OPTIONS\r\n/);
+    expect(tunnel).toMatch(/\r\nX-Request-Id: [\w-]{36}\r\n/);
+    expect(await ended('PATCH /api/tts HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1\.1 405 .*\r\nAllow: POST, OPTIONS\r\n/s,
     );
-    await once(socket, 'close');
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    expect(answer).not.toMatch(/HTTP\/1\.1 400|0\r\n\r\n$/);
+  });
+
+  it('are found in the log by the id in the answer, though there was no request', async () => {
+    const records: LogRecord[] = [];
+    const own = await startToneService({ log: (record) => records.push(record) });
+    const answer = await ended('no http\r\n\r\n', own);
+    await own.close();
+    const id = /X-Request-Id: (\S+)/.exec(answer)?.[1];
+    expect(records).toMatchObject([{ event: 'request', id, status: 400, refusal: 'malformed_request' }]);
+  });
+
+  it.each([
+    [400, '1.1', ''],
+    [400, '1.1', 'Host: x\r\nHost: x\r\n'],
+    [400, '1.0', 'Host: x\r\nHost: y\r\n'],
+    [200, '1.0', ''],
+    [200, '1.1', 'Host: x\r\n'],
+  ])('get %i for HTTP/%s with the host lines %j', async (status, version, hosts) => {
+    const answer = await ended(`GET /healthz HTTP/${version}\r\n${hosts}Connection: close\r\n\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*\r\nContent-Type: application/json\r\n`, 's'));
+    if (status === 400) expect(answer).toContain('"bad_host"');
+  });
+
+  it.each([
+    [415, 'text/plain'],
+    [415, `${json}; charset=latin1`],
+    [200, json],
+  ])('get %i for a second Content-Type %s', async (status, second) => {
+    const answer = await ended(
+      post(JSON.stringify(hello), `Connection: close\r\nContent-Type: ${second}\r\n`),
+    );
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 
   it('may ask twice in one breath', async () => {

@@ -1,27 +1,66 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Refusal } from '../refusal.ts';
+import type { Context } from './context.ts';
+import type { Log } from './log.ts';
 import { errorBody } from './refuse.ts';
 
-/** What Node's parser and clock have against a client, and what it is told. */
+/** What Node's parser and clock have against a client. */
+interface ClientError extends NodeJS.ErrnoException {
+  /** What the parser was given last, and how far it came. */
+  readonly rawPacket?: Buffer;
+  readonly bytesParsed?: number;
+}
+
 const refusals: Readonly<Record<string, Refusal>> = {
   ERR_HTTP_REQUEST_TIMEOUT: new Refusal(408, 'request_timeout', 'The request took too long to arrive'),
   HPE_HEADER_OVERFLOW: new Refusal(431, 'headers_too_large', 'The headers are too large'),
   HPE_CHUNK_EXTENSIONS_OVERFLOW: new Refusal(413, 'body_too_large', 'The chunk extensions are too large'),
 };
 const malformed = new Refusal(400, 'malformed_request', 'This is not a valid HTTP request');
+const unknownMethod = new Refusal(501, 'unknown_method', 'There is no such method');
 
-/** Answers what never became a request, and closes the connection. */
-export function refuseRaw(error: NodeJS.ErrnoException, socket: Duplex): void {
+/** Of a request; what a method may consist of says RFC 9110, section 5.6.2. */
+const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/\d\.\d\r?$/;
+
+/** Answers what never became a request, behind the answers to the requests before it, and closes the connection. */
+export function createRefusing({ traffic, log }: Pick<Context, 'traffic' | 'log'>) {
+  // The parser complains again with whatever else comes.
+  const refused = new WeakSet<Duplex>();
+  return async (error: ClientError, socket: Duplex): Promise<void> => {
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    if (await traffic.answered(socket)) refuseRaw(error, socket, log);
+    else socket.destroy();
+  };
+}
+
+function refuseRaw(error: ClientError, socket: Duplex, log: Log | undefined): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const refusal = refusals[error.code ?? ''] ?? malformed;
+  const id = randomUUID();
+  const refusal = refusalOf(error);
+  const { status } = refusal;
   const body = JSON.stringify(errorBody(refusal));
   socket.end(
-    `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\nContent-Type: application/json\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nX-Request-Id: ${id}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   );
+  log?.({ event: 'request', id, status, cut: false, milliseconds: 0, refusal: refusal.code });
+}
+
+function refusalOf({ code = '', rawPacket, bytesParsed }: ClientError): Refusal {
+  if (code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(lineAt(rawPacket, bytesParsed)))
+    return unknownMethod;
+  return refusals[code] ?? malformed;
+}
+
+function lineAt(bytes: Buffer = Buffer.of(), position = 0): string {
+  const start = position === 0 ? 0 : bytes.lastIndexOf('\n', position - 1) + 1;
+  const end = bytes.indexOf('\n', position);
+  return bytes.toString('latin1', start, end < 0 ? bytes.length : end);
 }

@@ -50,16 +50,29 @@ async function dispatch(exchange: Exchange, context: Context): Promise<void> {
     response.setHeader('Connection', 'close');
     throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
   }
+  checkHost(request);
+  // What stands behind it is no path.
+  if (request.method === 'CONNECT') checkMethod(exchange, ['GET', 'HEAD', 'POST', 'OPTIONS']);
   const route = routeTo(path, context.basePath);
-  const allowed = route.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [route.method, 'OPTIONS'];
-  const method = request.method ?? '';
-  if (method === 'OPTIONS' || !allowed.includes(method)) response.setHeader('Allow', allowed.join(', '));
-  if (!allowed.includes(method)) {
-    throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here; ${allowed.join(', ')} are`);
-  }
-  if (method === 'OPTIONS') return void response.writeHead(204).end();
+  checkMethod(exchange, route.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [route.method, 'OPTIONS']);
+  if (request.method === 'OPTIONS') return void response.writeHead(204).end();
   if (!route.open) context.checkKey(request);
   await route.action(exchange, context);
+}
+
+/** Node would answer without a word. */
+function checkHost({ headersDistinct, httpVersion }: IncomingMessage): void {
+  const { length } = headersDistinct.host ?? [];
+  if (length === 1 || (length === 0 && httpVersion === '1.0')) return;
+  throw new Refusal(400, 'bad_host', `One Host header is needed, and there are ${length}`);
+}
+
+function checkMethod({ request, response }: Exchange, allowed: readonly string[]): void {
+  const { method = '' } = request;
+  const isAllowed = allowed.includes(method);
+  if (method === 'OPTIONS' || !isAllowed) response.setHeader('Allow', allowed.join(', '));
+  if (isAllowed) return;
+  throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here; ${allowed.join(', ')} are`);
 }
 
 /** Whoever watches over the service knows nothing of its base path, so its health is told without one too. */

@@ -2,9 +2,10 @@
 export interface RequestRecord {
   readonly event: 'request';
   readonly id: string;
-  readonly method: string;
+  /** Undefined, as the path is, of what was not understood as a request. */
+  readonly method?: string;
   /** Without the query. */
-  readonly path: string;
+  readonly path?: string;
   /** Of the answer; undefined when the client left before there was one. */
   readonly status: number | undefined;
   /** The client left, or the answer broke, before its end. */

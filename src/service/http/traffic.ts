@@ -40,9 +40,14 @@ export class Traffic {
     return exchange;
   }
 
-  /** Whether an answer has begun to go out over a connection. */
-  isAnswering(socket: Duplex): boolean {
-    return this.#on(socket).some(({ response }) => response.headersSent);
+  /**
+   * Waits until the requests that came whole over a connection have their answers.
+   * @returns whether nothing is left of an answer to another one, into which a further answer would fall
+   */
+  async answered(socket: Duplex): Promise<boolean> {
+    const whole = this.#on(socket).filter(({ request }) => request.complete);
+    await Promise.all(whole.map(({ response }) => new Promise((done) => response.once('close', done))));
+    return !this.#on(socket).some(({ response }) => response.headersSent);
   }
 
   /** Lets go of every connection on which nothing is being answered. */
