@@ -8,13 +8,17 @@ import { printable } from '../printable.ts';
  * @throws TtsError (usage) naming the argument
  */
 export function assertUtf8(command: Command, host: Pick<Host, 'isArgvUtf8'>): void {
-  const found = findDamaged(command);
-  const isUtf8 = found && host.isArgvUtf8();
-  if (!found || isUtf8) return;
-  const what =
-    isUtf8 === undefined ? 'has a U+FFFD in it: it is not UTF-8, or was damaged before' : 'is not UTF-8';
-  throw usageError(`${found.name} ${what}`, found.hint);
+  const hint = command.name() === 'tts' ? ELSEWHERE : IN_UTF8;
+  refuse(damagedOption(command) ?? damagedWord(command.args, hint), host);
 }
+
+/** The same for words alone. */
+export function assertWordsUtf8(words: readonly string[], host: Pick<Host, 'isArgvUtf8'>): void {
+  refuse(damagedWord(words, IN_UTF8), host);
+}
+
+const ELSEWHERE = 'put the text into a file and name that with -f, or send it through a pipe';
+const IN_UTF8 = 'write it in UTF-8';
 
 /** An argument as it is named in a message, and what to do about it. */
 interface Found {
@@ -22,21 +26,26 @@ interface Found {
   readonly hint: string;
 }
 
-function findDamaged(command: Command): Found | undefined {
+function refuse(found: Found | undefined, host: Pick<Host, 'isArgvUtf8'>): void {
+  const isUtf8 = found && host.isArgvUtf8();
+  if (!found || isUtf8) return;
+  const what =
+    isUtf8 === undefined ? 'has a U+FFFD in it: it is not UTF-8, or was damaged before' : 'is not UTF-8';
+  throw usageError(`${found.name} ${what}`, found.hint);
+}
+
+function damagedOption(command: Command): Found | undefined {
   for (const option of command.options) {
     const value = [command.getOptionValue(option.attributeName())].flat().find(isDamaged);
     if (value !== undefined) return foundIn(option, value);
   }
-  const word = command.args.find(isDamaged);
-  if (word === undefined) return undefined;
-  const isText = command.name() === 'tts';
-  return {
-    name: `the word "${printable(word)}"`,
-    hint: isText ? 'put the text into a file and name that with -f, or send it through a pipe' : IN_UTF8,
-  };
+  return undefined;
 }
 
-const IN_UTF8 = 'write it in UTF-8';
+function damagedWord(words: readonly string[], hint: string): Found | undefined {
+  const word = words.find(isDamaged);
+  return word === undefined ? undefined : { name: `the word "${printable(word)}"`, hint };
+}
 
 function isDamaged(value: unknown): value is string {
   return typeof value === 'string' && value.includes('\uFFFD');

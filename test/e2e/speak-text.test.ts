@@ -220,6 +220,8 @@ describe('the command line', () => {
     ["hi --api-key $'k3y\\xe9' -o o.wav", /^tts: the value of --api-key is not UTF-8\n(?!.*k3y)/],
     ["speakers --sample $'ol\\xe9'", /^tts: the value of --sample is not UTF-8\n/],
     ["serve --ready-file $'r\\xff'", /^tts: --ready-file: the name "r\ufffd" is not UTF-8\n/],
+    ["help $'\\xff'", /^tts: the word "\ufffd" is not UTF-8\nhint: write it in UTF-8/],
+    ["help config $'\\xff'", /^tts: the word "\ufffd" is not UTF-8\nhint: write it in UTF-8/],
     ["login $'http://127.0.0.1:1/caf\\xe9'", /^tts: the word ".*" is not UTF-8\nhint: write it in UTF-8/],
   ])('refuses what is not UTF-8, and says which argument it is: tts %s', async (args, message) => {
     const server = await serveBytes(complete(wav));
