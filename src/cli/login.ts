@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
-import { checkedKey } from '../settings/key.ts';
+import { checkedKey, MOST_READ } from '../settings/key.ts';
 import { outranks } from '../settings/origin.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { storeKey, userFile } from '../settings/stored-keys.ts';
@@ -11,9 +11,6 @@ import { baseCommand, namedBase } from './named-base.ts';
 import type { Notices } from './notices.ts';
 import { settle } from './settle.ts';
 import { readSubcommand } from './subcommand.ts';
-
-/** A longer one is none. */
-const LONGEST_KEY = 65_536;
 
 /** `tts login [base-url]`: keeps a key for one service in the user's own config. */
 export async function run(context: Context): Promise<number> {
@@ -50,7 +47,7 @@ async function readAll({ stdin }: Host, signal: AbortSignal): Promise<string> {
   let text = '';
   for await (const piece of stdin.stream) {
     text += piece;
-    if (text.length > LONGEST_KEY) throw usageError('what came from stdin is too long to be a key', HOW);
+    if (text.length > MOST_READ) throw usageError('what came from stdin is too long to be a key', HOW);
   }
   return text;
 }

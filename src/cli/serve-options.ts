@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { usageError } from '../error.ts';
 import type { Fault } from '../service/http/fault.ts';
 import { parseFault } from '../service/http/fault-spec.ts';
+import { checkedKey } from '../settings/key.ts';
 import { type Kind, number } from '../settings/kind.ts';
 import { isLoopback } from '../settings/nearby.ts';
 import { parse } from './command-line.ts';
@@ -87,7 +88,7 @@ function readKey(
   env: Readonly<Record<string, string | undefined>>,
   host: string,
 ): string | null | undefined {
-  if (auth) return checkedKey(apiKey ?? (env.TTS_API_KEY || undefined));
+  if (auth) return checked(apiKey, '--api-key') ?? checked(env.TTS_API_KEY || undefined, 'TTS_API_KEY');
   if (apiKey !== undefined)
     throw usageError('--no-auth and --api-key contradict each other', 'leave one out');
   if (isLoopback(host)) return null;
@@ -97,9 +98,9 @@ function readKey(
   );
 }
 
-function checkedKey(key: string | undefined): string | undefined {
-  if (key === undefined || /^[\x21-\x7e]+$/.test(key)) return key;
-  throw usageError('the API key is not one', 'a key has no spaces, line breaks or letters beyond ASCII');
+/** By the rule for those who send it. */
+function checked(value: string | undefined, name: string): string | undefined {
+  return value === undefined ? undefined : checkedKey({ value, origin: { place: 'option', name } }).value;
 }
 
 function readBasePath(value: string): string {

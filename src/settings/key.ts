@@ -12,8 +12,8 @@ interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
   readonly signal: AbortSignal;
 }
 
-/** Longer ones are none: a device may have no end. */
-const MOST_PIPED = 65_536;
+/** In characters. More is not read of what should be a key: a device may have no end. */
+export const MOST_READ = 65_536;
 
 /** In characters. Web servers give all headers of a request 8 to 16 KiB. */
 const LONGEST_KEY = 8192;
@@ -84,7 +84,7 @@ async function readPiped(path: string, signal: AbortSignal): Promise<string> {
   let text = '';
   for await (const piece of openFile(path, '', signal)) {
     text += piece;
-    if (text.length > MOST_PIPED)
+    if (text.length > MOST_READ)
       throw usageError(`what comes from ${path} is too long to be a key`, 'send the key alone');
   }
   return text;

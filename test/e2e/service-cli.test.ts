@@ -124,6 +124,13 @@ describe('tts serve', () => {
     }
   });
 
+  it('takes a key as those who send it do: without the line break that it was read with', async () => {
+    const { said } = serve(['--port=0'], { TTS_API_KEY: 'sesame\n' });
+    await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
+    const url = /listening on (\S+)/.exec(said.stderr)?.[1];
+    expect((await ask(`${url}/tts`, { method: 'POST', headers: key, body: hello })).status).toBe(200);
+  });
+
   it.each(['text', 'json'])('logs requests as %s, without keys and texts', async (form) => {
     const { child, said, ended } = serve(['--port=0', '--log', form], { TTS_API_KEY: 'sesame' });
     await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
@@ -142,7 +149,7 @@ describe('tts serve', () => {
 
   it.each([
     [['--no-auth', '--host', '0.0.0.0'], /^tts: --no-auth would let the whole network in.*\nhint: /],
-    [['--api-key', 'two words'], /^tts: the API key is not one\nhint: a key has no spaces/],
+    [['--api-key', 'two words'], /^tts: the key from --api-key is not one\nhint: a key has no spaces/],
     [['--no-auth', '--api-key', 'x'], /^tts: --no-auth and --api-key contradict each other\nhint: /],
     [
       ['--port', '70000'],
