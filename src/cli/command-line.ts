@@ -1,8 +1,9 @@
 import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
-import { type Name, type Rule, rules } from '../settings/rules.ts';
+import { type Name, ruleOf, rules } from '../settings/rules.ts';
 import { assertUtf8 } from './assert-utf8.ts';
 import type { Context } from './commands.ts';
+import { FILE } from './file-option.ts';
 
 export interface CommandLine {
   /** What was said by options, by the names of the rules; nothing stands for what nobody said. */
@@ -32,9 +33,7 @@ export function speakCommand(): Command {
   const command = new Command('tts').argument('[text...]').helpOption(false);
   return addRules(command, Object.keys(rules) as Name[])
     .addOption(
-      new Option('-f, --file <file|->', 'read the text from a file').argParser(
-        (file: string, files: string[] = []) => [...files, file],
-      ),
+      new Option(FILE.flags, FILE.help).argParser((file: string, files: string[] = []) => [...files, file]),
     )
     .addOption(new Option('-h, --help', 'help'))
     .addOption(new Option('-V, --version', 'the version'));
@@ -42,7 +41,7 @@ export function speakCommand(): Command {
 
 /** Options for those of the settings that have one. */
 export function addRules(command: Command, names: readonly Name[]): Command {
-  for (const { flags, help } of names.map((name): Rule<unknown> => rules[name] as Rule<unknown>)) {
+  for (const { flags, help } of names.map(ruleOf)) {
     if (flags === undefined) continue;
     const option = new Option(flags, help);
     const opposite = oppositeOf(flags);

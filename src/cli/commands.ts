@@ -24,11 +24,11 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['speakers', () => import('./speakers.ts')],
   ['cache', () => import('./cache.ts')],
   ['config', () => import('./config.ts')],
+  ['login', () => import('./login.ts')],
+  ['logout', () => import('./logout.ts')],
   ['doctor', () => import('./doctor.ts')],
   ['completion', () => import('./completion.ts')],
   ['manual', () => import('./manual.ts')],
-  ['login', () => import('./login.ts')],
-  ['logout', () => import('./logout.ts')],
   ['help', () => import('./help-command.ts')],
   // Spared the parser: people and scripts ask for these alone, and expect them at once.
   ['-h', async () => ({ run: (await import('./help.ts')).help })],
@@ -36,6 +36,9 @@ const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['-V', async () => ({ run: (await import('./help.ts')).version })],
   ['--version', async () => ({ run: (await import('./help.ts')).version })],
 ]);
+
+/** What else there is than to speak, by name. */
+export const besideSpeaking = [...commands.keys()].filter((name) => !/^(?:-.*|speak|help)$/.test(name));
 
 type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
 

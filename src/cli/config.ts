@@ -6,7 +6,7 @@ import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/file.ts';
 import type { Origin } from '../settings/origin.ts';
 import { chooseProxy } from '../settings/proxy.ts';
 import type { Settings } from '../settings/resolve.ts';
-import { type Name, type Rule, rules } from '../settings/rules.ts';
+import { type Name, ruleOf, rules } from '../settings/rules.ts';
 import type { CommandLine } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { configName, type Settled, settle } from './settle.ts';
@@ -45,7 +45,7 @@ interface Row {
 /** What can be said elsewhere than by an option; options alone are for one run. */
 function rowsOf(settings: Settings, host: Host): Row[] {
   const names = (Object.keys(rules) as Name[]).filter((name) => {
-    const { key, env }: Rule<unknown> = rules[name] as Rule<unknown>;
+    const { key, env } = ruleOf(name);
     return key !== undefined || env !== undefined;
   });
   const proxied = { ...settings, proxy: proxyOf(settings, host) };
@@ -64,7 +64,7 @@ function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
 
 function rowInWords({ name, value, origin }: Row): string {
   const label = name.padEnd(18);
-  if (!origin) return `${label} not set (${(rules[name] as Rule<unknown>).otherwise ?? 'nothing holds'})`;
+  if (!origin) return `${label} not set (${ruleOf(name).otherwise ?? 'nothing holds'})`;
   return `${label} ${printable(inWords(value))}, ${origin.place === 'default' ? '' : 'from '}${visible(origin.name)}`;
 }
 

@@ -1,11 +1,11 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../error.ts';
-import { type Name, type Rule, rules } from '../settings/rules.ts';
-import type { Context } from './commands.ts';
+import { type Name, type Rule, ruleOf, rules } from '../settings/rules.ts';
+import { besideSpeaking, type Context } from './commands.ts';
+import { FILE } from './file-option.ts';
 import { tell } from './tell.ts';
 
 const WIDTH = 80;
-const FILE = { flags: '-f, --file <file|->', help: 'the text from a file (repeatable); "-" is stdin' };
 const HELP = { flags: '-h, --help', help: 'this; tts speak --help tells more' };
 const VERSION = { flags: '-V, --version', help: 'the version' };
 
@@ -34,9 +34,9 @@ export function shortHelp(): string {
     '  tts -f news.txt -s 181 --base-url https://tts.example.com/api > news.wav',
     '',
     'tts [options] [text...]        speak; tts speak ... if the text is a command',
-    'Commands: serve speakers cache config login logout doctor completion manual',
+    `Commands: ${besideSpeaking.join(' ')}`,
     '',
-    ...[...COMMON.map((name) => ruleOf(name)), FILE].map(({ flags = '', help }) => row(flags, help)),
+    ...[...COMMON.map(ruleOf), FILE].map(({ flags = '', help }) => row(flags, help)),
     ...wrap('More:', [...others.map((name) => ruleOf(name).flags), HELP.flags, VERSION.flags]),
     'tts speak --help explains them all. Exit status: 0 when all of it was delivered.',
   ].join('\n');
@@ -51,10 +51,6 @@ function fullHelp(): string {
     ...explained.flatMap((rule) => [row(rule.flags ?? '', rule.help), ...elsewhere(rule)]),
     ...[FILE, HELP, VERSION].map(({ flags, help }) => row(flags, help)),
   ].join('\n');
-}
-
-function ruleOf(name: Name): Rule<unknown> {
-  return rules[name] as Rule<unknown>;
 }
 
 function row(flags: string, help: string): string {

@@ -1,6 +1,6 @@
 import { type ConfigFile, loadConfig } from '../settings/file.ts';
-import { resolve, type Settings } from '../settings/resolve.ts';
-import { rules } from '../settings/rules.ts';
+import { fromEnvironment, resolve, type Settings } from '../settings/resolve.ts';
+import { ruleOf } from '../settings/rules.ts';
 import type { CommandLine } from './command-line.ts';
 import type { Context } from './commands.ts';
 
@@ -27,6 +27,6 @@ export async function settle(
 
 /** The config file that somebody named, which then is the only one. */
 export function configName(flags: CommandLine['flags'], env: Context['host']['env']): string | undefined {
-  const named = flags.config ?? (env[rules.config.env ?? ''] || undefined);
+  const named = flags.config ?? fromEnvironment(ruleOf('config'), env)?.value;
   return typeof named === 'string' ? named : undefined;
 }

@@ -3,7 +3,7 @@ import { type TtsError, usageError } from '../error.ts';
 import type { ConfigFile } from './file.ts';
 import type { Origin, Setting } from './origin.ts';
 import { quoted } from './quoted.ts';
-import { type Name, type Rule, rules, type Value } from './rules.ts';
+import { type Name, type Rule, ruleOf, rules, type Value } from './rules.ts';
 
 /** What was said, place by place. A flag is text or, where it takes no value, true or false. */
 export interface Said {
@@ -27,9 +27,7 @@ export type Settings = {
  */
 export function resolve(said: Said): Settings {
   const names = Object.keys(rules) as Name[];
-  return Object.fromEntries(
-    names.map((name) => [name, resolveOne(name, rules[name] as Rule<unknown>, said)]),
-  ) as Settings;
+  return Object.fromEntries(names.map((name) => [name, resolveOne(name, ruleOf(name), said)])) as Settings;
 }
 
 function resolveOne(
@@ -39,14 +37,19 @@ function resolveOne(
 ): Setting<unknown> | undefined {
   const flag = flags[name];
   if (flag !== undefined) return read(rule, flag, { place: 'option', name: optionName(rule, flag) });
-  const variable = rule.env === undefined ? undefined : env[rule.env];
-  if (rule.env !== undefined && variable)
-    return read(rule, variable, { place: 'environment', name: rule.env });
+  const variable = fromEnvironment(rule, env);
+  if (variable) return read(rule, variable.value, variable.origin);
   const inFile = fromFiles(rule, files);
   if (inFile) return inFile;
   return rule.fallback === undefined
     ? undefined
     : { value: rule.fallback, origin: { place: 'default', name: 'the default' } };
+}
+
+/** The text of a variable; one that is set to nothing says nothing. */
+export function fromEnvironment({ env: name }: Rule<unknown>, env: Said['env']): Setting<string> | undefined {
+  const value = name && env[name];
+  return name && value ? { value, origin: { place: 'environment', name } } : undefined;
 }
 
 function fromFiles(

@@ -296,3 +296,8 @@ export const rules = {
 
 export type Name = keyof typeof rules;
 export type Value<N extends Name> = (typeof rules)[N] extends Rule<infer T> ? T : never;
+
+/** The rule of a setting, whatever its kind. */
+export function ruleOf(name: Name): Rule<unknown> {
+  return rules[name] as Rule<unknown>;
+}

@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest';
+import { catalog } from '../../../src/cli/catalog.ts';
+import { shortHelp } from '../../../src/cli/help.ts';
+
+it('The help names the commands that completions and the manual know', () => {
+  const named = /^Commands: (.*)$/m.exec(shortHelp())?.[1]?.split(' ');
+  const others = catalog().map(({ name }) => name);
+  expect(named?.sort()).toEqual(others.filter((name) => name !== 'speak' && name !== 'help').sort());
+});
+
+it('The help says of -f what completions and the manual say', () => {
+  const file = catalog()[0]?.flags.find(({ short }) => short === '-f');
+  expect(file?.help).toMatch(/./);
+  expect(shortHelp()).toContain(file?.help);
+});
