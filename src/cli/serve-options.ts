@@ -76,7 +76,10 @@ export function serveCommand(): Command {
     .option('--max-queue <n>', 'requests that may wait; further ones get 503')
     .option('--max-text <n>', 'characters of the longest text')
     .option('--callbacks <origin...>', 'origins that audio may be sent to; "*": all public ones')
-    .option('--fault <spec...>', 'fail on purpose, as in status=429,times=2,retry-after=1')
+    .option(
+      '--fault <spec...>',
+      'fail on purpose, as in status=429,times=2 or hang,match=Yes\\, sir (\\, is a comma of the text)',
+    )
     .addOption(new Option('--log <form>', 'a line on stderr for every request').choices(['text', 'json']))
     .option('--ready-file <file>', 'write the base URL there as soon as it listens')
     .option('--json', 'print the address as one line of JSON on stdout')

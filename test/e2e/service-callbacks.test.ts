@@ -204,7 +204,7 @@ describe('a callback elsewhere', () => {
     for (const bad of ['app.example.com', 'https://app.example.com/path', 'ftp://a.b', 'https://u:p@a.b']) {
       await expect(start([bad])).rejects.toMatchObject({
         exitCode: 2,
-        message: `Bad value for --callbacks: ${bad}`,
+        message: `bad value for --callbacks: ${bad}`,
       });
     }
     await expect(start(['*'], { host: '0.0.0.0' })).rejects.toMatchObject({ exitCode: 2 });

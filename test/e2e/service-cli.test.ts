@@ -158,7 +158,7 @@ describe('tts serve', () => {
     [['--base-path', 'a b'], /^tts: bad value for --base-path: a b\n/],
     [
       ['--fault', 'sleep'],
-      /^tts: Bad value for --fault: sleep: there is no "sleep"\nhint: Allowed: status, /,
+      /^tts: bad value for --fault: sleep: there is no "sleep"\nhint: allowed: status, /,
     ],
     [['--callbacks', '*', '--host', '0.0.0.0', '--port', '0'], /^tts: --callbacks "\*" would let strangers/],
     [['--log', 'xml'], /^tts: .*xml.*\nhint: /],

@@ -19,7 +19,7 @@ export function readCallbackPolicy(values: readonly string[], isLoopback: boolea
   if (any && !isLoopback) {
     throw new TtsError('--callbacks "*" would let strangers send requests from this machine', {
       exitCode: ExitCode.usage,
-      hint: 'Name the origins, as in --callbacks https://app.example.com, or listen on 127.0.0.1',
+      hint: 'name the origins, as in --callbacks https://app.example.com, or listen on 127.0.0.1',
     });
   }
   return { origins: new Set(values.filter((value) => value !== '*').map(readOrigin)), any };
@@ -29,9 +29,9 @@ function readOrigin(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isOrigin = url?.href === `${url?.origin}/` && /^https?:$/.test(url?.protocol ?? '');
   if (url !== undefined && isOrigin) return url.origin;
-  throw new TtsError(`Bad value for --callbacks: ${value}`, {
+  throw new TtsError(`bad value for --callbacks: ${value}`, {
     exitCode: ExitCode.usage,
-    hint: 'Give an origin, as in https://app.example.com: no path, no password',
+    hint: 'give an origin, as in https://app.example.com: no path, no password',
   });
 }
 

@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../../error.ts';
+import { type TtsError, usageError } from '../../error.ts';
 import { type Effects, type Fault, type HeaderFault, headerFaults } from './fault.ts';
 
 type Part = { readonly effects: Effects } | Partial<Pick<Fault, 'match' | 'rate' | 'times'>>;
@@ -45,35 +45,63 @@ const parts: Readonly<Record<string, { readonly form: string; readonly read: Rea
   },
 };
 
+const SPOILING = ['drop-after', 'truncate', 'wav-header', 'content-type'];
+
+/** What cannot befall the same answer. */
+const contradictions: Readonly<Record<string, readonly string[]>> = {
+  hang: ['status', 'retry-after', 'delay', ...SPOILING],
+  status: SPOILING,
+  truncate: ['drop-after'],
+};
+
+/** A comma, but not one behind a backslash that is none itself. */
+const SEPARATOR = /(?<=(?<!\\)(?:\\\\)*),/;
+
 /**
- * Reads what `--fault` takes: words separated by commas, as in `status=429,times=2,retry-after=1`.
+ * Reads what `--fault` takes: words separated by commas, as in `status=429,times=2,retry-after=1`. In them `\,` stands
+ * for a comma, and `\\` for a backslash.
  * @throws TtsError usage
  */
 export function parseFault(spec: string): Fault {
   let fault: Fault = { spec, effects: {} };
-  for (const word of spec.split(',')) {
+  const names: string[] = [];
+  for (const word of spec.split(SEPARATOR)) {
     const [name = '', ...rest] = word.trim().split('=');
     const part = Object.hasOwn(parts, name) ? parts[name] : undefined;
     if (part === undefined) throw badFault(spec, `there is no "${name}"`, Object.keys(parts).join(', '));
-    const read = part.read(rest.join('='));
+    const read = part.read(rest.join('=').replace(/\\([\\,])/g, '$1'));
     if (read === undefined) throw badFault(spec, `"${word}" is not understood`, part.form);
     fault = { ...fault, ...read, effects: { ...fault.effects, ...('effects' in read ? read.effects : {}) } };
+    names.push(name);
   }
-  if (Object.keys(fault.effects).every((effect) => effect === 'retryAfter')) {
+  checkNames(names, spec);
+  return fault;
+}
+
+function checkNames(names: readonly string[], spec: string): void {
+  const repeated = names.find((name, index) => names.indexOf(name) < index);
+  if (repeated !== undefined)
+    throw badFault(spec, `it says ${repeated} twice`, 'each once; --fault as often as wanted');
+  const effects = names.filter((name) => !['retry-after', 'times', 'match', 'rate'].includes(name));
+  if (effects.length === 0) {
     throw badFault(
       spec,
       'it says when, but not what',
       'status, delay, drop-after, truncate, hang, and others',
     );
   }
-  return fault;
+  for (const name of names) {
+    const other = contradictions[name]?.find((one) => names.includes(one));
+    if (other !== undefined)
+      throw badFault(spec, `${name} and ${other} contradict each other`, 'one of the two');
+  }
+  if (names.includes('retry-after') && !names.includes('status')) {
+    throw badFault(spec, 'retry-after is sent with a status only', 'status=429,retry-after=1');
+  }
 }
 
 function badFault(spec: string, reason: string, allowed: string): TtsError {
-  return new TtsError(`Bad value for --fault: ${spec}: ${reason}`, {
-    exitCode: ExitCode.usage,
-    hint: `Allowed: ${allowed}`,
-  });
+  return usageError(`bad value for --fault: ${spec}: ${reason}`, `allowed: ${allowed}`);
 }
 
 function flag(effects: Effects): Reader {

@@ -37,16 +37,34 @@ export interface Fault {
 }
 
 /**
- * Says for each text what goes wrong. Of several faults that meet one request, the first has the say.
+ * Says for each text what goes wrong. Of several faults that meet one request, the first has the say, those that take
+ * the place of the audio before those that spoil it; only those that had a say are counted.
  * @param random numbers from 0 to 1 (exclusive)
  */
 export function createFaults(faults: readonly Fault[], random = Math.random): (text: string) => Effects {
   const left = new Map(faults.map((fault) => [fault, fault.times ?? Number.POSITIVE_INFINITY]));
   const meets = (fault: Fault, text: string) =>
     (left.get(fault) ?? 0) > 0 && text.includes(fault.match ?? '') && random() < (fault.rate ?? 1);
+  const ordered = faults.toSorted(
+    (a, b) => Number(replacesAudio(b.effects)) - Number(replacesAudio(a.effects)),
+  );
   return (text) => {
-    const met = faults.filter((fault) => meets(fault, text));
-    for (const fault of met) left.set(fault, (left.get(fault) ?? 0) - 1);
-    return Object.assign({}, ...met.toReversed().map(({ effects }) => effects));
+    let sum: Effects = {};
+    for (const fault of ordered.filter((one) => meets(one, text))) {
+      const added = addedTo(sum, fault.effects);
+      if (Object.keys(added).length > 0) left.set(fault, (left.get(fault) ?? 0) - 1);
+      sum = { ...sum, ...added };
+    }
+    return sum;
   };
+}
+
+function replacesAudio({ status, hang }: Effects): boolean {
+  return status !== undefined || hang === true;
+}
+
+/** What of further effects still shows: where there is no audio any more, an answer can be late, but not spoilt. */
+function addedTo(sum: Effects, further: Effects): Effects {
+  const shows = (name: string) => !(name in sum) && (name === 'delay' || !replacesAudio(sum));
+  return Object.fromEntries(Object.entries(further).filter(([name]) => shows(name)));
 }

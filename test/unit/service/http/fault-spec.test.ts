@@ -15,6 +15,9 @@ describe('parseFault', () => {
     ['wav-header=per-chunk', { effects: { wavHeader: 'per-chunk' } }],
     ['content-type=text/html', { effects: { contentType: 'text/html' } }],
     ['hang,match=a=b,rate=0.1', { effects: { hang: true }, match: 'a=b', rate: 0.1 }],
+    ['match=Hello\\, world,hang', { effects: { hang: true }, match: 'Hello, world' }],
+    ['match=a\\\\,hang', { effects: { hang: true }, match: 'a\\' }],
+    ['match=C:\\x,delay=1,truncate', { effects: { delay: 1000, truncate: true }, match: 'C:\\x' }],
   ])('reads %s', (spec, fault) => {
     expect(parseFault(spec)).toEqual({ spec, ...fault });
   });
@@ -34,8 +37,16 @@ describe('parseFault', () => {
     ['hang,match=', '"match=" is not understood'],
     ['times=2,match=x', 'it says when, but not what'],
     ['retry-after=1', 'it says when, but not what'],
+    ['status=500,status=501', 'it says status twice'],
+    ['hang,match=a,match=b', 'it says match twice'],
+    ['status=500,hang', 'hang and status contradict each other'],
+    ['truncate,hang', 'hang and truncate contradict each other'],
+    ['delay=2s,hang', 'hang and delay contradict each other'],
+    ['content-type=text/html,status=500', 'status and content-type contradict each other'],
+    ['drop-after=1k,truncate', 'truncate and drop-after contradict each other'],
+    ['truncate,retry-after=1', 'retry-after is sent with a status only'],
   ])('refuses "%s"', (spec, reason) => {
-    expect(() => parseFault(spec)).toThrow(`Bad value for --fault: ${spec}: ${reason}`);
+    expect(() => parseFault(spec)).toThrow(`bad value for --fault: ${spec}: ${reason}`);
   });
 });
 
@@ -47,11 +58,37 @@ describe('createFaults', () => {
     expect(hangs).toEqual([true, false, false, true]);
   });
 
-  it('lets the first of several faults decide, and counts all that met', () => {
-    const effectsOn = createFaults(
-      ['status=500,times=1', 'status=503,times=1,retry-after=2'].map(parseFault),
-    );
-    expect(effectsOn('text')).toEqual({ status: 500, retryAfter: 2 });
-    expect(effectsOn('text')).toEqual({});
+  const effectsOf = (count: number, ...specs: string[]) => {
+    const effectsOn = createFaults(specs.map(parseFault));
+    return Array.from({ length: count }, () => effectsOn('text'));
+  };
+
+  it('lets the first of several faults decide, and uses up only that', () => {
+    expect(effectsOf(3, 'status=500,times=1', 'status=503,times=1,retry-after=2')).toEqual([
+      { status: 500 },
+      { status: 503, retryAfter: 2 },
+      {},
+    ]);
+    expect(effectsOf(3, 'delay=1,times=1', 'delay=2,times=1')).toEqual([
+      { delay: 1000 },
+      { delay: 2000 },
+      {},
+    ]);
+  });
+
+  it('spoils no audio, and uses nothing up for it, while there is none', () => {
+    expect(effectsOf(4, 'truncate,times=1', 'wav-header=none,times=2', 'hang,times=1')).toEqual([
+      { hang: true },
+      { truncate: true, wavHeader: 'none' },
+      { wavHeader: 'none' },
+      {},
+    ]);
+  });
+
+  it('delays whatever the answer is', () => {
+    expect(effectsOf(2, 'delay=1', 'status=500,times=1')).toEqual([
+      { status: 500, delay: 1000 },
+      { delay: 1000 },
+    ]);
   });
 });
