@@ -163,13 +163,14 @@ describe('a callback elsewhere', () => {
   });
 
   it('is refused when its origin was not listed, by port, scheme or name', async () => {
-    const { speak } = await start(['https://app.example.com']);
+    const { speak, service } = await start(['https://app.example.com']);
     for (const callback_url of [
       'http://app.example.com/',
       'https://app.example.com:8443/',
       'https://app.example.com.evil.example/',
-      'https://app.example.com@evil.example/',
       'http://127.0.0.1:9/',
+      new URL('/', service.url).href.replace('http:', 'https:'),
+      new URL('/', service.url).href.replace(/:\d+/, ''),
     ]) {
       const { status, json } = await speak({ ...hello, callback_url });
       expect([status, json.error.code, json.error.field]).toEqual([
@@ -177,6 +178,31 @@ describe('a callback elsewhere', () => {
         'callback_not_allowed',
         'callback_url',
       ]);
+    }
+  });
+
+  it.each([
+    ' https://app.example.com/',
+    'https://app.example.com/ ',
+    'https://app.example.com/\n',
+    'https://app.example.com/a b',
+    'https://user:password@app.example.com/',
+    'https://user@app.example.com/',
+    'https://@app.example.com/',
+    'https://app.example.com@evil.example/',
+    'https://evil.example\\@app.example.com/',
+    'https:///app.example.com/',
+  ])('is no URL with spaces, users or the like: %j', async (callback_url) => {
+    const { speak } = await start(['https://app.example.com']);
+    const { status, json } = await speak({ ...hello, callback_url });
+    expect([status, json.error.code, json.error.field]).toEqual([422, 'invalid_field', 'callback_url']);
+  });
+
+  it('may have an @ behind its host', async () => {
+    const { speak } = await start(['https://app.example.com']);
+    for (const behind of ['/@me', '?to=a@b', ':9/@', '#@']) {
+      const { status } = await speak({ ...hello, callback_url: `https://example.com${behind}` });
+      expect([behind, status]).toEqual([behind, 403]);
     }
   });
 
@@ -201,10 +227,12 @@ describe('a callback elsewhere', () => {
   });
 
   it('cannot be listed in a way that is no origin, or for everybody on an open address', async () => {
-    for (const bad of ['app.example.com', 'https://app.example.com/path', 'ftp://a.b', 'https://u:p@a.b']) {
+    const list = ['app.example.com', 'https://app.example.com/path', 'ftp://a.b', 'https://u:p@a.b'];
+    for (const bad of [...list, 'https://*.example.com', 'https://a.*']) {
       await expect(start([bad])).rejects.toMatchObject({
         exitCode: 2,
         message: `bad value for --callbacks: ${bad}`,
+        hint: expect.stringMatching(bad.includes('*') ? /^there are no patterns/ : /^give an origin/),
       });
     }
     await expect(start(['*'], { host: '0.0.0.0' })).rejects.toMatchObject({ exitCode: 2 });

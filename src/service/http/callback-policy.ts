@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ExitCode, TtsError } from '../../error.ts';
+import { usageError } from '../../error.ts';
 import { Refusal } from '../refusal.ts';
 
 /** Where callbacks may go. */
@@ -17,10 +17,10 @@ export interface CallbackPolicy {
 export function readCallbackPolicy(values: readonly string[], isLoopback: boolean): CallbackPolicy {
   const any = values.includes('*');
   if (any && !isLoopback) {
-    throw new TtsError('--callbacks "*" would let strangers send requests from this machine', {
-      exitCode: ExitCode.usage,
-      hint: 'name the origins, as in --callbacks https://app.example.com, or listen on 127.0.0.1',
-    });
+    throw usageError(
+      '--callbacks "*" would let strangers send requests from this machine',
+      'name the origins, as in --callbacks https://app.example.com, or listen on 127.0.0.1',
+    );
   }
   return { origins: new Set(values.filter((value) => value !== '*').map(readOrigin)), any };
 }
@@ -28,11 +28,12 @@ export function readCallbackPolicy(values: readonly string[], isLoopback: boolea
 function readOrigin(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isOrigin = url?.href === `${url?.origin}/` && /^https?:$/.test(url?.protocol ?? '');
-  if (url !== undefined && isOrigin) return url.origin;
-  throw new TtsError(`bad value for --callbacks: ${value}`, {
-    exitCode: ExitCode.usage,
-    hint: 'give an origin, as in https://app.example.com: no path, no password',
-  });
+  const isPattern = value.includes('*');
+  if (url !== undefined && isOrigin && !isPattern) return url.origin;
+  const hint = isPattern
+    ? 'there are no patterns: name each origin; "*" alone stands for all public ones'
+    : 'give an origin, as in https://app.example.com: no path, no password';
+  throw usageError(`bad value for --callbacks: ${value}`, hint);
 }
 
 /**
@@ -59,9 +60,9 @@ async function mayBePublic({ hostname }: URL): Promise<boolean> {
   return !isClosedHost(hostname);
 }
 
-/** Where the request came to, and the page that it came from. */
+/** Where the request came to, which is never by https, and the page that it came from. */
 function ownOrigins({ headers }: IncomingMessage): readonly string[] {
-  return [`http://${headers.host}`, `https://${headers.host}`, headers.origin ?? '']
+  return [`http://${headers.host}`, headers.origin ?? '']
     .filter((origin) => URL.canParse(origin))
     .map((origin) => new URL(origin).origin);
 }

@@ -28,7 +28,7 @@ const LONGEST_NAME = 80;
 /** What breaks a pattern of the schema, said in words. */
 const patternMessages: Readonly<Record<string, string>> = {
   text: 'must not be blank',
-  callback_url: 'must be an http or https URL, or empty',
+  callback_url: 'must be an http or https URL without spaces, user and password, or empty',
 };
 
 /** @throws Refusal 422 that names the field */
