@@ -1,3 +1,4 @@
+import { unlessAborted } from '../aborted.ts';
 import { releasing } from '../audio/passing.ts';
 import type { Speech } from '../audio/pcm.ts';
 import type { Synthesize } from '../client/client.ts';
@@ -50,20 +51,6 @@ function claim(making: Map<string, Promise<void>>, key: string): () => void {
     making.delete(key);
     settle();
   };
-}
-
-async function unlessAborted(other: Promise<void>, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  let leave = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    leave = () => reject(signal.reason);
-  });
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    await Promise.race([other, aborted]);
-  } finally {
-    signal.removeEventListener('abort', leave);
-  }
 }
 
 /** The same sound, which is kept when it was read to its end. */

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
+import { unlessAborted } from '../aborted.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
 
@@ -19,7 +20,7 @@ export async function askSecret(question: string, host: Host, signal: AbortSigna
   try {
     // Only now: whoever types at once is not shown either.
     host.stderr.stream.write(question);
-    return await line(stream, signal);
+    return await unlessAborted(line(stream), signal);
   } finally {
     stream.setRawMode?.(false);
     stream.pause();
@@ -27,7 +28,7 @@ export async function askSecret(question: string, host: Host, signal: AbortSigna
   }
 }
 
-function line(stream: Host['stdin']['stream'], signal: AbortSignal): Promise<string> {
+function line(stream: Host['stdin']['stream']): Promise<string> {
   return new Promise((resolve, reject) => {
     let typed = '';
     const end = () => resolve('');
@@ -45,7 +46,6 @@ function line(stream: Host['stdin']['stream'], signal: AbortSignal): Promise<str
         typed = edited(typed, character);
       }
     };
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     stream.on('data', read).once('end', end).once('error', reject);
   });
 }

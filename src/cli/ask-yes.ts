@@ -1,3 +1,4 @@
+import { unlessAborted } from '../aborted.ts';
 import type { Host } from '../host.ts';
 
 /**
@@ -13,11 +14,11 @@ export async function askYes(
   const { stream } = host.stdin;
   host.stderr.stream.write(`${question} [y/N] `);
   try {
-    return await new Promise<boolean>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    const answer = new Promise<boolean>((resolve, reject) => {
       stream.once('data', (line) => resolve(/^\s*y/i.test(String(line))));
       stream.once('end', () => resolve(false)).once('error', reject);
     });
+    return await unlessAborted(answer, signal);
   } finally {
     stream.pause();
   }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { aborted } from '../aborted.ts';
 import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import type { Engine } from '../service/engine.ts';
@@ -60,7 +61,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   try {
     announce(service.url, setup, host, notices);
     await ready?.write(`${service.url}\n`);
-    await untilStopped(signal);
+    await aborted(signal);
     notices.note('stopping: no new requests, those under way may finish');
   } finally {
     await closeOrHurry(service, host);
@@ -116,13 +117,6 @@ function curlLine(url: string, key: string | null): string {
   const keyHeader = key === null ? '' : ` -H "X-API-KEY: ${key}"`;
   const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":1}'`;
   return `curl${keyHeader} ${body} -o hello.wav ${url}/tts`;
-}
-
-function untilStopped(signal: AbortSignal): Promise<void> {
-  return new Promise((stopped) => {
-    if (signal.aborted) stopped();
-    else signal.addEventListener('abort', () => stopped(), { once: true });
-  });
 }
 
 /** A second Ctrl-C ends what the first one waits for. */

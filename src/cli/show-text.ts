@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { unlessAborted } from '../aborted.ts';
 import { ExitCode } from '../error.ts';
 import { isReaderGone } from '../sink/reader-gone.ts';
 import { blankText } from '../text/blank.ts';
@@ -29,14 +30,8 @@ export async function showText(order: Order, { host, signal }: Context): Promise
 
 /** @returns whether somebody reads there */
 async function print(stream: Writable, text: string, signal: AbortSignal): Promise<boolean> {
-  const error = await new Promise<Error | null | undefined>((written, failed) => {
-    const stop = () => failed(signal.reason);
-    signal.addEventListener('abort', stop, { once: true });
-    stream.write(text, (error) => {
-      signal.removeEventListener('abort', stop);
-      written(error);
-    });
-  });
+  const written = new Promise<Error | null | undefined>((resolve) => stream.write(text, resolve));
+  const error = await unlessAborted(written, signal);
   if (error && !isReaderGone(error)) throw untold(error);
   return !error;
 }

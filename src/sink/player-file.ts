@@ -2,9 +2,9 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unlessAborted } from '../aborted.ts';
 import type { Speech } from '../audio/pcm.ts';
 import type { PlayerProcess } from './player-process.ts';
-import { until } from './player-until.ts';
 import { record } from './recording.ts';
 import type { Delivery, Sink } from './sink.ts';
 import { unwritable } from './unwritable.ts';
@@ -44,7 +44,7 @@ async function save(speech: Speech, file: string, signal: AbortSignal): Promise<
 
 async function play(player: PlayerProcess, signal: AbortSignal): Promise<void> {
   try {
-    const failure = await until(signal, player.ended);
+    const failure = await unlessAborted(player.ended, signal);
     if (failure) throw failure;
   } finally {
     await player.stop();

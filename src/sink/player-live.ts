@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
+import { unlessAborted } from '../aborted.ts';
 import { headerBytes } from '../audio/wav-header.ts';
 import type { TtsError } from '../error.ts';
 import type { PlayerProcess } from './player-process.ts';
-import { until } from './player-until.ts';
 import type { Sink } from './sink.ts';
 import { pour } from './stream.ts';
 
@@ -36,15 +36,15 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
       // When the player ends first, it does not matter any more what becomes of this.
       pouring.catch(() => {});
       try {
-        await until(signal, Promise.race([pouring, player.ended]));
-        const failure = await until(signal, player.ended);
+        await unlessAborted(Promise.race([pouring, player.ended]), signal);
+        const failure = await unlessAborted(player.ended, signal);
         if (failure) throw failure;
         // One that knows the length from the header does not wait for the end of the stream.
         const header = headerBytes(speech.format, speech.bytes);
         return { bytes: poured.bytes, headerBytes: header, readerLeft: !poured.isAll };
       } catch (error) {
         // What has come of a sound that breaks off is heard to its end.
-        await until(signal, player.ended);
+        await unlessAborted(player.ended, signal);
         throw error;
       } finally {
         await stop();

@@ -1,3 +1,5 @@
+import { unlessAborted } from '../aborted.ts';
+
 /** Waits for the items of a source for a limited time. An item that comes later is not lost: the next wait gets it. */
 export class Arrivals<T> {
   readonly #iterator: AsyncIterator<T>;
@@ -17,13 +19,13 @@ export class Arrivals<T> {
   async next(patience?: number): Promise<IteratorResult<T> | undefined> {
     this.#signal.throwIfAborted();
     this.#pending ??= this.#iterator.next();
-    const interruption = interrupt(this.#signal, patience);
+    const limit = after(patience);
     try {
-      const arrival = await Promise.race([this.#pending, interruption.promise]);
+      const arrival = await unlessAborted(Promise.race([this.#pending, limit.reached]), this.#signal);
       if (arrival !== undefined) this.#pending = undefined;
       return arrival;
     } finally {
-      interruption.clear();
+      clearTimeout(limit.timer);
     }
   }
 
@@ -37,19 +39,13 @@ export class Arrivals<T> {
   }
 }
 
-function interrupt(signal: AbortSignal, patience: number | undefined) {
+/** Without a number of milliseconds it is never reached. */
+function after(patience: number | undefined) {
   let timer: NodeJS.Timeout | undefined;
-  let onAbort = () => {};
-  const promise = new Promise<undefined>((resolve, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+  const reached = new Promise<undefined>((resolve) => {
     // After a busy moment, what has arrived meanwhile is read before an immediate runs, so that it counts as in time.
     const giveUp = () => setImmediate(() => resolve(undefined));
     if (patience !== undefined) timer = setTimeout(giveUp, patience).unref();
   });
-  const clear = () => {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  };
-  return { promise, clear };
+  return { reached, timer };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { aborted } from '../../src/aborted.ts';
 import type { Engine, Speaker, Utterance } from '../../src/service/engine.ts';
-import { aborted } from '../../src/service/http/aborted.ts';
 import { Refusal } from '../../src/service/refusal.ts';
 
 /** Frames that stand for one character. */

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
+import { aborted } from '../../aborted.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
-import { aborted } from './aborted.ts';
 import type { Exchange } from './exchange.ts';
 import type { Effects } from './fault.ts';
 import { record } from './recording.ts';

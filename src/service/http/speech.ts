@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { aborted } from '../../aborted.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
 import type { Engine } from '../engine.ts';
 import { Refusal } from '../refusal.ts';
-import { aborted } from './aborted.ts';
 import { callbackTarget } from './callback-policy.ts';
 import type { Context } from './context.ts';
 import type { Exchange } from './exchange.ts';
