@@ -1,28 +1,79 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { PartFile } from '../../../src/sink/part-file.ts';
 
-it('Two runs of the same number, in containers that share a folder, do not touch the part of each other.', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'tts-part-'));
+const { signal } = new AbortController();
+
+function emptyFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tts-part-file-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A part with a text in it. */
+function open(path: string, text: string, clobber = true): PartFile {
+  const file = new PartFile({
+    ...{ name: 'out.wav', path, old: undefined, clobber },
+    run: { pid: 1, realm: 'box', uid: undefined, isRunning: () => false },
+  });
+  writeSync(file.fd, text);
+  return file;
+}
+
+it('Two runs of the same number, in containers that share a folder, do not touch the part of each other.', async () => {
+  const folder = emptyFolder();
   const path = join(folder, 'out.wav');
-  const { signal } = new AbortController();
-  const open = () =>
-    new PartFile({
-      name: path,
-      path,
-      old: undefined,
-      clobber: true,
-      run: { pid: 1, realm: 'box', uid: undefined, isRunning: () => false },
-    });
-  const [first, second] = [open(), open()];
-  writeSync(first.fd, 'first');
-  writeSync(second.fd, 'second');
+  const [first, second] = [open(path, 'first'), open(path, 'second')];
   await first.publish(signal);
   expect(readFileSync(path, 'utf8')).toBe('first');
   await second.publish(signal);
   expect(readFileSync(path, 'utf8')).toBe('second');
   expect(readdirSync(folder)).toEqual(['out.wav']);
+});
+
+it('What is discarded leaves no trace, what is published stays, and neither is closed again.', async () => {
+  const folder = emptyFolder();
+  const path = join(folder, 'out.wav');
+  const file = open(path, 'text');
+  await file.publish(signal);
+  const other = open(path, 'other');
+  file.discard();
+  expect(fstatSync(other.fd).size).toBe(5);
+  other.discard();
+  const third = openSync(path, 'r');
+  onTestFinished(() => closeSync(third));
+  other.discard();
+  expect(fstatSync(third).size).toBe(4);
+  expect(readFileSync(path, 'utf8')).toBe('text');
+  expect(readdirSync(folder)).toEqual(['out.wav']);
+});
+
+it('A file that came up meanwhile is kept where none may be replaced.', async () => {
+  const folder = emptyFolder();
+  const path = join(folder, 'out.wav');
+  const file = open(path, 'mine', false);
+  writeFileSync(path, 'theirs');
+  await expect(file.publish(signal)).rejects.toThrow('out.wav exists');
+  expect(readFileSync(path, 'utf8')).toBe('theirs');
+  expect(readdirSync(folder)).toEqual(['out.wav']);
+});
+
+it('One that is interrupted is not published.', async () => {
+  const folder = emptyFolder();
+  const reason = new Error('interrupted');
+  const file = open(join(folder, 'out.wav'), 'text');
+  await expect(file.publish(AbortSignal.abort(reason))).rejects.toBe(reason);
+  expect(readdirSync(folder)).toEqual([]);
 });

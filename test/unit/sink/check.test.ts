@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { hostOf } from '../../../src/host.ts';
+import { checkSink } from '../../../src/sink/check.ts';
+import { openSink } from '../../../src/sink/open.ts';
+
+/** A folder with all kinds of things in it. */
+function setUp() {
+  const cwd = mkdtempSync(join(tmpdir(), 'tts-check-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  mkdirSync(join(cwd, 'folder'));
+  writeFileSync(join(cwd, 'file'), 'old');
+  symlinkSync('file', join(cwd, 'link'));
+  symlinkSync('folder/new', join(cwd, 'link-to-nothing'));
+  symlinkSync('none/new', join(cwd, 'link-to-nowhere'));
+  symlinkSync('circle', join(cwd, 'circle'));
+  symlinkSync('/dev/null', join(cwd, 'null'));
+  return { ...hostOf(process), cwd };
+}
+
+const { signal } = new AbortController();
+
+/** What it comes to, in words. */
+async function outcome(open: () => Promise<boolean>): Promise<string> {
+  try {
+    return (await open()) ? 'live' : 'a file';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+describe('a look at an output finds what opening it does, and leaves everything as it is', () => {
+  it.each([
+    ['file', true, 'a file'],
+    ['file', false, 'file exists'],
+    ['new', false, 'a file'],
+    ['folder/new', true, 'a file'],
+    ['link', true, 'a file'],
+    ['link', false, 'link exists'],
+    ['link-to-nothing', true, 'a file'],
+    ['null', true, 'live'],
+    ['/dev/full', true, 'live'],
+    ['folder', true, 'cannot write folder: it is a folder'],
+    ['new/', true, 'cannot write new/: it is a folder'],
+    ['none/new', true, 'cannot write none/new: the folder does not exist'],
+    ['link-to-nowhere', true, 'cannot write link-to-nowhere: the folder does not exist'],
+    ['file/new', true, 'cannot write file/new: a part of its path is no folder'],
+    ['circle', true, 'cannot write circle: its symbolic links lead in a circle'],
+    ['x'.repeat(256), true, `cannot write ${'x'.repeat(256)}: the name is too long`],
+  ])('%s (may be replaced: %s): %s', async (output, clobber, found) => {
+    const host = setUp();
+    const before = readdirSync(host.cwd, { recursive: true });
+    expect(await outcome(() => checkSink({ output, clobber }, host))).toBe(found);
+    expect(readdirSync(host.cwd, { recursive: true })).toEqual(before);
+    const opened = async () => {
+      const sink = await openSink({ output, clobber }, host, signal);
+      await sink.discard();
+      return sink.isLive;
+    };
+    expect(await outcome(opened)).toBe(found);
+    expect(readdirSync(host.cwd, { recursive: true })).toEqual(before);
+  });
+
+  it('waits for no reader of a pipe', async () => {
+    const host = setUp();
+    execFileSync('mkfifo', [join(host.cwd, 'fifo')]);
+    expect(await checkSink({ output: 'fifo', clobber: true }, host)).toBe(true);
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { namedPlayer, type PlayerCommand, playersOf } from '../../../src/sink/player-command.ts';
+
+/** The arguments for a file. */
+function argsFor(file: string, player: PlayerCommand | undefined): readonly string[] {
+  if (player?.input !== 'file') throw new Error('it plays no file');
+  return player.args(file);
+}
+
+describe('the player that somebody names', () => {
+  it('reads stdin', () => {
+    expect(namedPlayer(['play', '-t', 'wav'])).toEqual({
+      program: 'play',
+      args: ['-t', 'wav'],
+      input: 'stdin',
+    });
+  });
+
+  it('gets a file wherever {} stands, whatever the name of the file', () => {
+    const player = namedPlayer(['play', '{}', '--in={}:{}', '-q']);
+    expect(player.program).toBe('play');
+    for (const file of ['a.wav', '$& $1 {}'])
+      expect(argsFor(file, player)).toEqual([file, `--in=${file}:${file}`, '-q']);
+  });
+});
+
+describe('the players of a platform', () => {
+  it('are tried on every one', () => {
+    for (const platform of ['linux', 'darwin', 'win32', 'freebsd'] as const)
+      expect(playersOf(platform).length).toBeGreaterThan(1);
+  });
+
+  it('on Windows end with one that is there, which takes the name of a file for nothing else', () => {
+    const last = playersOf('win32').at(-1);
+    expect(last?.program).toBe('powershell');
+    expect(argsFor("C:\\it's; $(x).wav", last).at(-1)).toBe(
+      "(New-Object System.Media.SoundPlayer 'C:\\it''s; $(x).wav').PlaySync()",
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ExitCode } from '../../../src/error.ts';
+import { stdoutSink } from '../../../src/sink/stdout.ts';
+import { plainWav, sound, speechFormat } from '../audio/wav-builder.ts';
+
+const pcm = sound(1000);
+
+function speech() {
+  const samples = async function* () {
+    yield pcm;
+  };
+  return { format: speechFormat, bytes: undefined, pcm: samples() };
+}
+
+/** A file that holds some bytes, opened as a shell does for `>`. */
+function file(content: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'tts-stdout-'));
+  const path = join(folder, 'out');
+  const fd = openSync(path, 'w');
+  onTestFinished(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  writeSync(fd, content);
+  return { fd, path };
+}
+
+describe('standard output', () => {
+  it('that is a terminal gets no audio', () => {
+    const { fd } = file('');
+    expect(() => stdoutSink({ fd, isTTY: true })).toThrow(
+      expect.objectContaining({ exitCode: ExitCode.output }),
+    );
+  });
+
+  it('that is a file holds the WAV behind what stands there, and stays open for more', async () => {
+    const { fd, path } = file('before');
+    const sink = stdoutSink({ fd, isTTY: false });
+    expect(sink.isLive).toBe(false);
+    await sink.write(speech(), new AbortController().signal);
+    writeSync(fd, 'after');
+    const all = Buffer.concat([Buffer.from('before'), plainWav(pcm), Buffer.from('after')]);
+    expect(readFileSync(path)).toEqual(all);
+  });
+
+  it.each([
+    ['a file', () => openSync(file('').path, 'w')],
+    ['a device', () => openSync('/dev/null', 'w')],
+  ])('without sound still takes words: %s', async (_, open) => {
+    const fd = open();
+    onTestFinished(() => closeSync(fd));
+    await stdoutSink({ fd, isTTY: false }).discard();
+    expect(fstatSync(fd).mode).toBeGreaterThan(0);
+    expect(writeSync(fd, 'words')).toBe(5);
+  });
+});
