@@ -2,7 +2,6 @@ import {
   closeSync,
   constants as files,
   fstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -17,6 +16,7 @@ import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import type { Host } from './host.ts';
+import { makeFolder } from './make-folder.ts';
 import { cacheFolder } from './settings/folders.ts';
 import { leaveUnoptimised, leaveYoungSpaceSmall } from './v8-flags.ts';
 
@@ -128,13 +128,6 @@ function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
 
 function withoutHash(chunk: string): string {
   return chunk.replace(/-[0-9a-f]+\.cjs$/, '');
-}
-
-/** Level by level: making all at once never ends below some special folders (seen for /proc on Node 20 to 26). */
-function makeFolder(folder: string): void {
-  if (statSync(folder, { throwIfNoEntry: false })) return;
-  makeFolder(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
 }
 
 function quietly<T>(action: () => T): T | undefined {

@@ -37,7 +37,7 @@ export interface Host {
   readonly pid: number;
   /** Says where the numbers of processes mean the same ones: equal for all that can see each other, as far as is known. */
   readonly realm: string;
-  /** The user's number; `undefined` where users have none (Windows). */
+  /** The number of the user to whom what is made here belongs; `undefined` where users have none (Windows). */
   readonly uid: number | undefined;
   /** Version and architecture of what runs the program: `v20.19.0-x64`. */
   readonly runtime: string;
@@ -68,7 +68,7 @@ export function hostOf(process: NodeJS.Process): Host {
     get realm() {
       return realmOf(process);
     },
-    uid: process.getuid?.(),
+    uid: process.geteuid?.(),
     runtime: `${process.version}-${process.arch}`,
     isRunning: (pid) => isRunning(process, pid),
     stdin: {

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { PcmFormat } from '../audio/pcm.ts';
 import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
+import { makeFolder } from '../make-folder.ts';
 import { checksumSeed, entryName, placeOf } from './entry-name.ts';
-import { isOwnFolder, makeFolder } from './folder.ts';
+import { type Home, isOwnFolder } from './folder.ts';
 
 /** Enough for the calls to the system not to count. */
 const BATCH_BYTES = 128 * 1024;
@@ -16,6 +17,7 @@ const BATCH_BYTES = 128 * 1024;
  */
 export class Draft {
   readonly #folder: string;
+  readonly #uid: number | undefined;
   readonly #key: string;
   readonly #format: PcmFormat;
   readonly #part: string;
@@ -25,8 +27,9 @@ export class Draft {
   #bytes = 0;
   #checksum: number;
 
-  constructor(folder: string, key: string, format: PcmFormat) {
+  constructor({ folder, uid }: Home, key: string, format: PcmFormat) {
     this.#folder = folder;
+    this.#uid = uid;
     this.#key = key;
     this.#format = format;
     this.#part = join(folder, `${randomUUID()}.part`);
@@ -57,8 +60,8 @@ export class Draft {
     this.#file = undefined;
     const { shard } = placeOf(this.#key);
     const name = entryName(this.#key, crc32(header, this.#checksum));
-    await makeFolder(join(this.#folder, shard));
-    if (!(await isOwnFolder(join(this.#folder, shard))))
+    makeFolder(join(this.#folder, shard));
+    if (!(await isOwnFolder(join(this.#folder, shard), this.#uid)))
       throw new Error(`${shard} is not a folder of its own`);
     const there = await renameIfThere(this.#part, join(this.#folder, shard, name));
     return there ? header.length + this.#bytes + padding(this.#bytes) : undefined;
@@ -87,7 +90,7 @@ export class Draft {
 
   /** Leaves room for the header. */
   async #open(): Promise<FileHandle> {
-    await makeFolder(this.#folder);
+    makeFolder(this.#folder);
     this.#file = await open(this.#part, 'wx', 0o600);
     await this.#file.writeFile(new Uint8Array(headerBytes(this.#format, undefined)));
     return this.#file;

@@ -6,7 +6,7 @@ import { Draft } from './draft.ts';
 import { type OpenEntry, openEntry, readSamples } from './entry.ts';
 import { isEntryName, placeOf } from './entry-name.ts';
 import { evict, sweepParts } from './evict.ts';
-import { isOwnFolder, objectionTo } from './folder.ts';
+import { type Home, isOwnFolder, objectionTo } from './folder.ts';
 import { Keeping } from './keeping.ts';
 import { tally } from './tally.ts';
 
@@ -16,9 +16,7 @@ const MAX_ENTRY_BYTES = 2 ** 30;
 /** The part of the cache that may be written before somebody looks whether it has become too large. */
 const SLACK = 1 / 16;
 
-export interface StoreOptions {
-  /** Absolute. Made when the first segment is written. */
-  readonly folder: string;
+export interface StoreOptions extends Home {
   /** Beyond this the least recently used entries go. */
   readonly maxBytes: number;
   /** Hears, once at most, why segments are not kept. */
@@ -27,7 +25,7 @@ export interface StoreOptions {
 
 /** @returns `undefined`, after a warning, where the folder is no place for a cache */
 export async function openStore(options: StoreOptions): Promise<Store | undefined> {
-  const objection = await objectionTo(options.folder);
+  const objection = await objectionTo(options);
   if (objection === undefined) return new Store(options);
   options.warn(notKept(options.folder, objection));
   return undefined;
@@ -39,6 +37,7 @@ export async function openStore(options: StoreOptions): Promise<Store | undefine
  */
 export class Store {
   readonly #folder: string;
+  readonly #uid: number | undefined;
   readonly #maxBytes: number;
   readonly #warn: StoreOptions['warn'];
   #off = false;
@@ -47,8 +46,9 @@ export class Store {
   readonly #files = new Set<FileHandle>();
   readonly #drafts = new Set<Keeping>();
 
-  constructor({ folder, maxBytes, warn }: StoreOptions) {
+  constructor({ folder, uid, maxBytes, warn }: StoreOptions) {
     this.#folder = folder;
+    this.#uid = uid;
     this.#maxBytes = maxBytes;
     this.#warn = warn;
   }
@@ -81,7 +81,7 @@ export class Store {
     if (this.#off) return undefined;
     if (!this.#swept) this.#tidy(async () => sweepParts(this.#folder, Date.now()));
     this.#swept = true;
-    const keeping: Keeping = new Keeping(new Draft(this.#folder, key, format), {
+    const keeping: Keeping = new Keeping(new Draft({ folder: this.#folder, uid: this.#uid }, key, format), {
       limit: Math.min(this.#maxBytes * (1 - SLACK), MAX_ENTRY_BYTES),
       published: (bytes) => this.#count(bytes),
       failed: (error) => this.#fail(error),
@@ -101,7 +101,7 @@ export class Store {
   async #find(key: string): Promise<OpenEntry | undefined> {
     const { shard, prefix } = placeOf(key);
     const folder = join(this.#folder, shard);
-    for (const name of await namesIn(folder, prefix)) {
+    for (const name of await namesIn({ folder, uid: this.#uid }, prefix)) {
       const path = join(folder, name);
       const entry = await openEntry(path, name, key).catch(() => 'unopened' as const);
       if (entry === 'unopened') continue;
@@ -128,9 +128,9 @@ export class Store {
 }
 
 /** Names of the entries of one key: one, unless two runs got different sound at the same time. */
-async function namesIn(folder: string, prefix: string): Promise<string[]> {
+async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
   try {
-    if (!(await isOwnFolder(folder))) return [];
+    if (!(await isOwnFolder(folder, uid))) return [];
     return (await readdir(folder)).filter((name) => name.startsWith(prefix) && isEntryName(name));
   } catch {
     return [];

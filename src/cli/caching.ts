@@ -13,7 +13,7 @@ export async function openSegments(
 ): Promise<Store | undefined> {
   const warn = (text: string) => notices.warn(text);
   const folder = segmentFolder(host);
-  if (folder !== undefined) return openStore({ folder, maxBytes: cacheSize.value, warn });
+  if (folder !== undefined) return openStore({ folder, maxBytes: cacheSize.value, uid: host.uid, warn });
   warn(`segments are not kept: ${noSegmentFolder().message}`);
   return undefined;
 }

@@ -117,7 +117,7 @@ async function lookAtCache(settings: Settings | undefined, { host }: Context): P
   if (settings?.cache.value === false) return `off, as ${settings.cache.origin.name} wants it`;
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
-  const objection = await objectionTo(folder);
+  const objection = await objectionTo({ folder, uid: host.uid });
   if (objection !== undefined)
     throw new TtsError(`${folder} is not used: ${objection}`, {
       exitCode: ExitCode.output,

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 import { besideFile } from '../part-name.ts';
 
 /** {@link putInPlace}, for nobody but its owner to read; also where its folder is still to be made. */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   await putInPlace(path, text, 0o600);
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/cache/store.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
-import { keep, keyOf } from '../unit/cache/segment-sound.ts';
+import { keep, keyOf, uid } from '../unit/cache/segment-sound.ts';
 
 let sandbox: Sandbox;
 let folder: string;
@@ -15,7 +15,12 @@ beforeEach(() => {
 
 /** Two entries of 44 bytes of header and 2000 of sound each. */
 async function fill(at = folder): Promise<void> {
-  const store = await openStore({ folder: at, maxBytes: 2 ** 30, warn: (text) => expect.unreachable(text) });
+  const store = await openStore({
+    folder: at,
+    uid,
+    maxBytes: 2 ** 30,
+    warn: (text) => expect.unreachable(text),
+  });
   if (!store) return;
   for (const text of ['one', 'two']) await keep(store, keyOf(text), Buffer.alloc(2000, text));
   await store.close();

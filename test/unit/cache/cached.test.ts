@@ -5,7 +5,7 @@ import { openStore, type Store } from '../../../src/cache/store.ts';
 import type { Synthesize } from '../../../src/client/client.ts';
 import { collect, WatchedBody } from '../audio/body.ts';
 import { sound, speechFormat } from '../audio/wav-builder.ts';
-import { filesBelow, keyOf, speechOf, temporaryFolder } from './segment-sound.ts';
+import { filesBelow, keyOf, speechOf, temporaryFolder, uid } from './segment-sound.ts';
 
 const { signal } = new AbortController();
 
@@ -18,7 +18,7 @@ beforeEach(async () => {
   folder = temporaryFolder();
   asked = [];
   told = [];
-  const opened = await openStore({ folder, maxBytes: 2 ** 30, warn: (text) => told.push(text) });
+  const opened = await openStore({ folder, uid, maxBytes: 2 ** 30, warn: (text) => told.push(text) });
   if (!opened) throw new Error('no store');
   store = opened;
   onTestFinished(() => store.close());

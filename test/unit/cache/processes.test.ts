@@ -5,7 +5,7 @@ import { rolldown } from 'rolldown';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStore, type Store } from '../../../src/cache/store.ts';
 import { sound } from '../audio/wav-builder.ts';
-import { filesBelow, heard, keyOf, temporaryFolder } from './segment-sound.ts';
+import { filesBelow, heard, keyOf, temporaryFolder, uid } from './segment-sound.ts';
 
 const KEYS = Array.from({ length: 12 }, (_, i) => keyOf(`${i}`));
 const BYTES = 300_000;
@@ -18,7 +18,7 @@ const program = (rounds: number, maxBytes: number) => `
   const sound = (seed) => Buffer.from(Array.from({ length: ${BYTES} }, (_, i) => ((i + seed) * 37 + (i >> 8)) % 251));
   const sounds = keys.map((_, i) => sound(i));
   (async () => {
-    const store = await openStore({ folder: process.env.FOLDER, maxBytes: ${maxBytes}, warn: (text) => console.log(text) });
+    const store = await openStore({ folder: process.env.FOLDER, uid: process.geteuid(), maxBytes: ${maxBytes}, warn: (text) => console.log(text) });
     for (let round = 0; round < ${rounds}; round++) {
       for (const [i, key] of keys.entries()) {
         const draft = store.put(key, format);
@@ -69,7 +69,7 @@ let store: Store;
 
 beforeEach(async () => {
   folder = temporaryFolder();
-  const opened = await openStore({ folder, maxBytes: 2 ** 30, warn: () => {} });
+  const opened = await openStore({ folder, uid, maxBytes: 2 ** 30, warn: () => {} });
   if (!opened) throw new Error('no store');
   store = opened;
 });

@@ -8,6 +8,8 @@ import type { Store } from '../../../src/cache/store.ts';
 import { collect, inPieces } from '../audio/body.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 
+export const uid = process.geteuid?.();
+
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tts-cache-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

@@ -20,7 +20,7 @@ import type { PcmFormat } from '../../../src/audio/pcm.ts';
 import { openStore, type Store } from '../../../src/cache/store.ts';
 import { collect, hear, inPieces } from '../audio/body.ts';
 import { plainWav, sound, speechFormat } from '../audio/wav-builder.ts';
-import { filesBelow, heard, keep, keyOf, temporaryFolder } from './segment-sound.ts';
+import { filesBelow, heard, keep, keyOf, temporaryFolder, uid } from './segment-sound.ts';
 
 const KEY = keyOf('hello');
 const HOUR = 3600;
@@ -30,7 +30,7 @@ let warnings: string[];
 let store: Store;
 
 async function open(maxBytes = 2 ** 30, at = folder): Promise<Store> {
-  const opened = await openStore({ folder: at, maxBytes, warn: (text) => warnings.push(text) });
+  const opened = await openStore({ folder: at, uid, maxBytes, warn: (text) => warnings.push(text) });
   if (!opened) throw new Error(warnings.join());
   return opened;
 }
@@ -282,7 +282,7 @@ describe('a place where nothing can be kept', () => {
     const theirs = temporaryFolder();
     chownSync(theirs, 65_534, 65_534);
     expect(
-      await openStore({ folder: theirs, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
+      await openStore({ folder: theirs, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
     ).toBeUndefined();
     expect(warnings).toEqual([`segments are not kept in ${theirs}: it belongs to another user`]);
   });
@@ -291,13 +291,18 @@ describe('a place where nothing can be kept', () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');
     expect(
-      await openStore({ folder: file, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
+      await openStore({ folder: file, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
     ).toBeUndefined();
     expect(warnings).toEqual([`segments are not kept in ${file}: it is no folder`]);
   });
 
   it.each(['/proc/x/y', '/dev/null/cache'])('costs one warning and no sound: %s', async (place) => {
-    const opened = await openStore({ folder: place, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) });
+    const opened = await openStore({
+      folder: place,
+      uid,
+      maxBytes: 2 ** 30,
+      warn: (text) => warnings.push(text),
+    });
     for (let i = 0; opened && i < 3; i++) {
       expect(await opened.get(KEY)).toBeUndefined();
       await keep(opened, KEY, sound(400_000));
