@@ -18,6 +18,9 @@ export interface ConfigPath {
   readonly place: ConfigFile['place'];
 }
 
+const WRITTEN_BY_ALL = 0o002;
+const ROOT = 0;
+
 const ENDINGS = ['', '.json', '.yaml', '.yml'];
 /** In the order of precedence within one folder. Data only: no form that would have to be run. */
 export const PROJECT_PLACES = [
@@ -82,14 +85,21 @@ async function loadNamed(named: ConfigPath, signal: AbortSignal): Promise<Config
 /** The places where something lies, the nearest first. */
 export function findConfig(host: Host): ConfigPath[] {
   const project = [...foldersUpwards(host.cwd)]
-    .flatMap((folder) => PROJECT_PLACES.map((place) => join(folder, place)))
-    .filter((path) => isFile(path) && (!path.endsWith('package.json') || mentionsTts(path)));
+    .flatMap((folder) => filesIn(folder, host.uid))
+    .filter((path) => !path.endsWith('package.json') || mentionsTts(path));
   return [
     ...project.map((path) => ({ path, place: 'project' as const })),
     ...userPlaces(host)
       .filter(isFile)
       .map((path) => ({ path, place: 'user' as const })),
   ];
+}
+
+/** In a folder that everybody may write, such as /tmp, a file of another user belongs to no project of this one. */
+function filesIn(folder: string, uid: number | undefined): string[] {
+  const files = PROJECT_PLACES.map((place) => join(folder, place)).filter(isFile);
+  if (files.length === 0 || uid === undefined || (statSync(folder).mode & WRITTEN_BY_ALL) === 0) return files;
+  return files.filter((path) => [uid, ROOT].includes(statSync(path).uid));
 }
 
 function* foldersUpwards(folder: string): Generator<string> {

@@ -1,3 +1,5 @@
+import { chmodSync, chownSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectFailure, KEY, Sandbox } from '../support/run.ts';
 
@@ -39,6 +41,26 @@ describe('tts config', () => {
     expect(stdout.toString()).toMatch(/^apiKey +set, from TTS_API_KEY$/m);
     expect(stdout.toString()).toMatch(/^proxy +http:\/\/me@proxy\.example\.com:8080\/, from HTTPS_PROXY$/m);
   });
+
+  it.skipIf(process.getuid?.() !== 0)(
+    'reads nothing of other users in a folder that everybody may write',
+    async () => {
+      const box = new Sandbox();
+      const shared = box.path('shared');
+      mkdirSync(join(shared, 'mine'), { recursive: true });
+      const file = box.file('shared/.ttsrc', 'speaker: 181\n');
+      const speaker = async () => {
+        const run = await box.shell('cd shared/mine && tts config --json');
+        return JSON.parse(run.stdout.toString()).settings.speaker.value;
+      };
+      chownSync(file, 1, 1);
+      expect(await speaker()).toBe(181);
+      chmodSync(shared, 0o1777);
+      expect(await speaker()).toBe(null);
+      chownSync(file, 0, 0);
+      expect(await speaker()).toBe(181);
+    },
+  );
 
   it('shows which files there are when one of them is wrong', async () => {
     const box = new Sandbox();
