@@ -37,4 +37,4 @@ export const openers = words(
 );
 
 /** German and its neighbours write "am 3. Oktober": the number before the full stop is an ordinal after these. */
-export const ordinalContext = /(?:^|\s)(?:am|vom|zum|im|der|das|den|dem|des|bis|seit|ab)\s\d{1,2}\.\s+$/iu;
+export const ORDINAL_CONTEXT = /(?:^|\s)(?:am|vom|zum|im|der|das|den|dem|des|bis|seit|ab)\s\d{1,2}\.\s+$/iu;

@@ -5,13 +5,13 @@ const graphemes = segmenterOf('grapheme');
 const words = segmenterOf('word');
 
 /** A border in the first part of a piece would leave a fragment: a lesser border further on reads better. */
-const earliest = 0.25;
+const EARLIEST = 0.25;
 /** How far before the limit a word border is looked for in scripts without spaces, in UTF-16 units. */
-const wordSight = 200;
+const WORD_SIGHT = 200;
 
 /** Only what has no letter stays with a sentence across one. */
-const emptyLine = /\n[^\S\n]*\n\s*/gu;
-const clauseEnd = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
+const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
+const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
 /**
  * Cuts a sentence that is too long, at the last border that fits: of a clause, else of a word, else of a grapheme
@@ -32,11 +32,11 @@ function lastFittingBorder(text: string, maxChars: number): number {
   const limit = offsetOfCodePoint(text, maxChars);
   const end = limit + leadingSpace(text, limit);
   if (end === text.length) return end;
-  const clusters = graphemes().segment(text.slice(0, end + wordSight));
+  const clusters = graphemes().segment(text.slice(0, end + WORD_SIGHT));
   const isWhole = (border: number) => border > 0 && clusters.containing(border)?.index === border;
   const fitting = text.slice(0, end);
-  const good = [lastMatch(emptyLine, fitting), lastMatch(clauseEnd, fitting), lastSpace(fitting)].find(
-    (border) => border >= limit * earliest && isWhole(border),
+  const good = [lastMatch(EMPTY_LINE, fitting), lastMatch(CLAUSE_END, fitting), lastSpace(fitting)].find(
+    (border) => border >= limit * EARLIEST && isWhole(border),
   );
   if (good !== undefined) return good;
   const word = lastWord(text, end);
@@ -62,9 +62,9 @@ function lastSpace(text: string): number {
 
 /** The start of the last word that begins at or before the end, by the dictionaries of ICU; 0 if there is none. */
 function lastWord(text: string, end: number): number {
-  const from = Math.max(0, end - wordSight);
+  const from = Math.max(0, end - WORD_SIGHT);
   let last = 0;
-  for (const { index, isWordLike } of words().segment(text.slice(from, end + wordSight))) {
+  for (const { index, isWordLike } of words().segment(text.slice(from, end + WORD_SIGHT))) {
     if (from + index > end) break;
     if (isWordLike && index > 0) last = from + index;
   }
@@ -75,10 +75,10 @@ function lastWord(text: string, end: number): number {
 function lastCluster(text: string, limit: number): number {
   const before =
     graphemes()
-      .segment(text.slice(0, limit + wordSight))
+      .segment(text.slice(0, limit + WORD_SIGHT))
       .containing(limit)?.index ?? 0;
   if (before > 0) return before;
-  for (let seen = limit + wordSight; ; seen *= 2) {
+  for (let seen = limit + WORD_SIGHT; ; seen *= 2) {
     const first = graphemes().segment(text.slice(0, seen)).containing(0)?.segment.length ?? text.length;
     if (first < seen || seen >= text.length) return first;
   }

@@ -1,5 +1,5 @@
 import { type TtsError, usageError } from '../error.ts';
-import { detectEncoding, type Encoding, longestMark } from './encoding.ts';
+import { detectEncoding, type Encoding, LONGEST_MARK } from './encoding.ts';
 
 /**
  * Decodes one input: UTF-8, or UTF-16 with a byte order mark, which is dropped. CRLF becomes LF.
@@ -8,7 +8,7 @@ import { detectEncoding, type Encoding, longestMark } from './encoding.ts';
  * yielded. No more than one piece is held.
  *
  * @param name what the error calls the input: a file name or "stdin"
- * @throws {TtsError} usage, with the offset of the first byte that is not text: an invalid sequence, or a NUL
+ * @throws TtsError usage, with the offset of the first byte that is not text: an invalid sequence, or a NUL
  */
 export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   let held = '';
@@ -23,7 +23,7 @@ export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): A
 
 /**
  * The same for an input that is all there; its line ends stay as they are.
- * @throws {TtsError} usage
+ * @throws TtsError usage
  */
 export function decodeAll(bytes: Uint8Array, name: string): string {
   const encoding = detectEncoding(bytes);
@@ -39,7 +39,7 @@ async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string)
     let data = torn.length === 0 ? piece : Buffer.concat([torn, piece]);
     torn = data;
     if (encoding === undefined) {
-      if (data.length < longestMark) continue;
+      if (data.length < LONGEST_MARK) continue;
       encoding = detectEncoding(data);
       offset = encoding.mark;
       data = data.subarray(offset);

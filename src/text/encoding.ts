@@ -2,7 +2,7 @@
 export interface Encoding {
   /** The length of the byte order mark that gave the encoding away. */
   readonly mark: number;
-  /** @throws {TypeError} if the bytes are not valid; a character cut off at their end is not valid either */
+  /** @throws TypeError if the bytes are not valid; a character cut off at their end is not valid either */
   decode(bytes: Uint8Array): string;
   /** How many bytes at the end are the beginning of a character that is not yet all there. */
   tornTail(bytes: Uint8Array): number;
@@ -11,7 +11,7 @@ export interface Encoding {
 }
 
 /** As many bytes as are needed to tell the encoding. */
-export const longestMark = 3;
+export const LONGEST_MARK = 3;
 
 /** UTF-8, unless the first bytes are a byte order mark of UTF-16 (Unicode Standard, section 23.8). */
 export function detectEncoding(start: Uint8Array): Encoding {
@@ -21,7 +21,7 @@ export function detectEncoding(start: Uint8Array): Encoding {
   return utf8(a === 0xef && b === 0xbb && c === 0xbf ? 3 : 0);
 }
 
-const replacement = '\ufffd';
+const REPLACEMENT = '\ufffd';
 
 function utf8(mark: number): Encoding {
   const { decode, lenient } = decoders('utf-8');
@@ -40,7 +40,7 @@ function utf8(mark: number): Encoding {
       let offset = 0;
       for (const character of lenient(bytes)) {
         const isReal = bytes[offset] === 0xef && bytes[offset + 1] === 0xbf && bytes[offset + 2] === 0xbd;
-        if (character === '\0' || (character === replacement && !isReal)) return offset;
+        if (character === '\0' || (character === REPLACEMENT && !isReal)) return offset;
         offset += Buffer.byteLength(character);
       }
       return -1;
@@ -71,7 +71,7 @@ function utf16(label: 'utf-16le' | 'utf-16be'): Encoding {
       for (let at = 0; at < text.length; at += 1) {
         const character = text[at];
         const isReal = unit(bytes, at * 2) === 0xfffd;
-        if (character === '\0' || (character === replacement && !isReal)) return at * 2;
+        if (character === '\0' || (character === REPLACEMENT && !isReal)) return at * 2;
       }
       return -1;
     },

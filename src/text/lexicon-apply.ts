@@ -3,9 +3,9 @@ import { PatternReplacer } from './lexicon-patterns.ts';
 import { type WordTree, wholeLength } from './lexicon-words.ts';
 
 /** A longer paragraph is shown to regular expressions a part at a time, in UTF-16 units. */
-const longestParagraph = 8192;
+const LONGEST_PARAGRAPH = 8192;
 /** What stands before the next word: one character, in UTF-16 units. */
-const context = 2;
+const CONTEXT = 2;
 
 /**
  * The text with its words in their spoken form. What comes out does not depend on how the text comes in pieces.
@@ -13,7 +13,7 @@ const context = 2;
  * Words alone hold back what may still become one of them, at most 200 UTF-16 units. Regular expressions see a
  * paragraph at a time (its outer white space left out), so that with them text waits for the end of its paragraph.
  *
- * @throws {TtsError} usage, for a regular expression that takes too long
+ * @throws TtsError usage, for a regular expression that takes too long
  */
 export async function* applyLexicon(lexicon: Lexicon, text: AsyncIterable<string>): AsyncGenerator<string> {
   const stream = lexicon.patterns.length > 0 ? new ParagraphStream(lexicon) : new WordStream(lexicon.words);
@@ -55,7 +55,7 @@ class WordStream {
       found = this.#words.find(text, at, isEnd);
     }
     const end = found ?? (isEnd ? text.length : Math.max(at, wholeLength(text)));
-    const kept = Math.max(0, end - context);
+    const kept = Math.max(0, end - CONTEXT);
     this.#text = text.slice(kept);
     this.#start = end - kept;
     return spoken + text.slice(at, end);
@@ -72,7 +72,7 @@ class ParagraphStream {
 
   push(piece: string): string {
     this.#text += piece;
-    const mayEnd = piece.includes('\n') || this.#text.length >= longestParagraph;
+    const mayEnd = piece.includes('\n') || this.#text.length >= LONGEST_PARAGRAPH;
     return mayEnd ? this.#replace(false) : '';
   }
 
@@ -104,10 +104,10 @@ function leadingSpace(text: string): number {
 
 /** The length of the paragraph at the start of a text, or of as much of it as fits, or undefined if it may go on. */
 function paragraphLength(text: string, isEnd: boolean): number | undefined {
-  const fitting = text.slice(0, longestParagraph);
+  const fitting = text.slice(0, LONGEST_PARAGRAPH);
   const gap = fitting.search(/\n[^\S\n]*\n/u);
   if (gap >= 0) return fitting.slice(0, gap).trimEnd().length;
-  if (text.length >= longestParagraph) return lastBorder(fitting);
+  if (text.length >= LONGEST_PARAGRAPH) return lastBorder(fitting);
   return isEnd ? fitting.trimEnd().length : undefined;
 }
 

@@ -3,15 +3,15 @@ import type { Pattern } from './lexicon-patterns.ts';
 import type { Word } from './lexicon-words.ts';
 
 /** In UTF-16 units. So much text may have to wait until it is known whether a word is whole. */
-const longestWord = 200;
+const LONGEST_WORD = 200;
 
-const expressionLine = /^re:\/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([\p{L}]*)\s*=(.*)$/u;
-const allowedFlags = /^[gimsu]*$/u;
+const EXPRESSION_LINE = /^re:\/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([\p{L}]*)\s*=(.*)$/u;
+const ALLOWED_FLAGS = /^[gimsu]*$/u;
 
 /**
  * @param place of the line, for the error
  * @returns undefined for a line that says nothing
- * @throws {TtsError} usage
+ * @throws TtsError usage
  */
 export function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> | undefined {
   const text = line.trim();
@@ -21,16 +21,16 @@ export function parseLine(line: string, place: string): Word | Omit<Pattern, 'pl
 
 function parseWord(text: string, place: string): Word {
   const equals = /\s=(?:\s|$)/u.exec(text)?.index ?? text.indexOf('=') - 1;
-  if (equals < -1) throw bad(place, `there is no "=" in "${text}"`, howToWrite);
+  if (equals < -1) throw bad(place, `there is no "=" in "${text}"`, HOW_TO_WRITE);
   const left = text.slice(0, equals + 1).trim();
   const right = text.slice(equals + 2).trim();
   const word = left.replace(/\s*\/i$/u, '').replace(/\s+/gu, ' ');
   const spoken = right.replace(/(?:^|\s+)\/i$/u, '');
-  if (word === '') throw bad(place, 'there is no word before "="', howToWrite);
-  if (word.length > longestWord) {
+  if (word === '') throw bad(place, 'there is no word before "="', HOW_TO_WRITE);
+  if (word.length > LONGEST_WORD) {
     throw bad(
       place,
-      `the word is longer than ${longestWord} characters`,
+      `the word is longer than ${LONGEST_WORD} characters`,
       'give its beginning, or use re:/.../',
     );
   }
@@ -38,7 +38,7 @@ function parseWord(text: string, place: string): Word {
 }
 
 function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
-  const [, source, flags, replacement] = expressionLine.exec(text) ?? [];
+  const [, source, flags, replacement] = EXPRESSION_LINE.exec(text) ?? [];
   if (source === undefined || flags === undefined || replacement === undefined) {
     throw bad(
       place,
@@ -46,7 +46,7 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
       'write "/" in it as "\\/"',
     );
   }
-  if (!allowedFlags.test(flags)) {
+  if (!ALLOWED_FLAGS.test(flags)) {
     throw bad(place, `unknown flags "${flags}" behind the regular expression`, 'it may have i, m and s');
   }
   try {
@@ -59,7 +59,7 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
   }
 }
 
-const howToWrite = 'write: word = spoken form';
+const HOW_TO_WRITE = 'write: word = spoken form';
 
 function bad(place: string, problem: string, hint: string, cause?: unknown): TtsError {
   return usageError(`${place}: ${problem}`, hint, cause);

@@ -13,7 +13,7 @@ export interface Pattern {
 }
 
 /** For one paragraph, in milliseconds. What is not done then is not going to be done. */
-const longestSearch = 1000;
+const LONGEST_SEARCH = 1000;
 
 type Find = (from: number) => Replacement | undefined;
 
@@ -32,14 +32,14 @@ export class PatternReplacer {
     this.#lexicon = lexicon;
   }
 
-  /** @throws {TtsError} usage, naming the line of an expression that takes more than a second */
+  /** @throws TtsError usage, naming the line of an expression that takes more than a second */
   replace(paragraph: string): string {
     let result = '';
     this.#context.work = () => {
       result = this.#replace(paragraph);
     };
     try {
-      this.#script.runInContext(this.#context, { timeout: longestSearch });
+      this.#script.runInContext(this.#context, { timeout: LONGEST_SEARCH });
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
       throw usageError(

@@ -22,8 +22,8 @@ interface Node {
 /** Scripts without spaces between words have no border to ask for. */
 const unspaced = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan'];
 const scripts = unspaced.map((script) => `\\p{sc=${script}}`).join('');
-const inWord = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`, 'v');
-const hasLetter = /[\p{L}\p{N}]/u;
+const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`, 'v');
+const HAS_LETTER = /[\p{L}\p{N}]/u;
 
 /**
  * Finds the words of a lexicon. A word is whole where no letter, digit or mark stands right before or behind it; one
@@ -62,13 +62,13 @@ export class WordTree {
 
   #match(text: string, start: number, isEnd: boolean): Word | 'undecided' | undefined {
     const known = isEnd ? text.length : wholeLength(text);
-    const isInside = inWord.test(characterBefore(text, start));
+    const isInside = IN_WORD.test(characterBefore(text, start));
     let longest: Word | undefined;
     let node: Node | undefined = this.#root;
     for (let at = start; node !== undefined; at += 1) {
       if (at >= known && !isEnd && hangsOnNext(node)) return 'undecided';
       if (node.words.length > 0) {
-        const isPart = isInside || inWord.test(characterAt(text, at));
+        const isPart = isInside || IN_WORD.test(characterAt(text, at));
         longest = choose(node.words, text.slice(start, at), isPart) ?? longest;
       }
       node = at < text.length ? node.next.get(fold(text.charAt(at))) : undefined;
@@ -79,12 +79,12 @@ export class WordTree {
 
 function choose(words: readonly Word[], written: string, isPart: boolean): Word | undefined {
   const plain = written.replace(/\s/gu, ' ');
-  const fitting = words.filter(({ word }) => !(isPart && hasLetter.test(word)));
+  const fitting = words.filter(({ word }) => !(isPart && HAS_LETTER.test(word)));
   return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
 }
 
 function hangsOnNext({ next, words }: Node): boolean {
-  return next.size > 0 || words.some(({ word }) => hasLetter.test(word));
+  return next.size > 0 || words.some(({ word }) => HAS_LETTER.test(word));
 }
 
 /** The length of the text without a surrogate at its end that waits for its other half. */

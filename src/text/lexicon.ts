@@ -19,7 +19,7 @@ export interface Lexicon {
  * The equals sign is the first with white space on both sides, or else the first.
  *
  * @param name of the file, for errors
- * @throws {TtsError} usage, for the first bad line, with its number
+ * @throws TtsError usage, for the first bad line, with its number
  */
 export function readLexicon(source: string, name: string): Lexicon {
   const words = new WordTree();

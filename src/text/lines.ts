@@ -1,10 +1,10 @@
-import { extender } from './extender.ts';
+import { EXTENDER } from './extender.ts';
 
-const lineBreak = new RegExp(`\\n\\s*(?!${extender})`, 'gu');
+const LINE_BREAK = new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu');
 /** A list is hardly wrapped: lines shorter than this are items, unless the paragraph ends like prose does. */
-const narrowestWrap = 40;
+const NARROWEST_WRAP = 40;
 /** Wrapped lines end ragged: only a line that stays this far below the width was left early. */
-const raggedness = 0.6;
+const RAGGEDNESS = 0.6;
 
 /**
  * Where the line breaks of a paragraph separate (headings, items of a list, verses) rather than wrap: the offsets
@@ -14,11 +14,11 @@ const raggedness = 0.6;
  */
 export function lineBorders(text: string): number[] {
   if (!text.includes('\n')) return [];
-  const narrowest = endsLikeProse(text) ? 0 : narrowestWrap;
-  const room = raggedness * Math.max(narrowest, longestLine(text));
+  const narrowest = endsLikeProse(text) ? 0 : NARROWEST_WRAP;
+  const room = RAGGEDNESS * Math.max(narrowest, longestLine(text));
   const borders: number[] = [];
   let lineStart = 0;
-  for (const { 0: gap, index } of text.matchAll(lineBreak)) {
+  for (const { 0: gap, index } of text.matchAll(LINE_BREAK)) {
     const next = index + gap.length;
     const emptyLine = gap.includes('\n', 1);
     const line = text.slice(lineStart, index).trimEnd();

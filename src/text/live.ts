@@ -3,19 +3,19 @@ import type { Segment, SegmentOptions } from './segment.ts';
 import { Segmenter } from './segmenter.ts';
 
 /** So long does a whole sentence wait for the text behind it, in milliseconds of waiting for the source. */
-const patience = 100;
+const PATIENCE = 100;
 /** After so many milliseconds without text, a full stop at the end ends the sentence. */
-const quiet = 500;
+const QUIET = 500;
 
 /**
  * Cuts text that somebody is still writing into segments, each given out as soon as it can be spoken.
  *
  * - Text that comes without a wait (a file through a pipe) gives the segments of `segments()`. Only time spent
  *   waiting for the source counts, not the time the reader of the segments takes.
- * - After {@link patience} of waiting with text in hand, whole sentences are given out, packed as always: those
+ * - After {@link PATIENCE} of waiting with text in hand, whole sentences are given out, packed as always: those
  *   that another one follows, that end their line, or that an empty line follows. Until then a short text may
  *   still turn out to be all there is, and be spoken as one.
- * - After {@link quiet} of silence a full stop at the end is enough. A sentence without its end waits for it.
+ * - After {@link QUIET} of silence a full stop at the end is enough. A sentence without its end waits for it.
  * - At the end everything is given out.
  *
  * @throws the signal's reason, at once, even while the source hangs; the source is told to stop, but not awaited
@@ -39,8 +39,8 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
   let waited = 0;
   let silence = 0;
   for (;;) {
-    const mayFlush = segmenter.isHolding && silence < quiet;
-    const due = Math.max(1, Math.min(patience - waited, quiet - silence));
+    const mayFlush = segmenter.isHolding && silence < QUIET;
+    const due = Math.max(1, Math.min(PATIENCE - waited, QUIET - silence));
     const startedAt = performance.now();
     const arrival = await arrivals.next(mayFlush ? due : undefined);
     if (arrival?.done) return;
@@ -48,8 +48,8 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
     if (mayFlush) waited += elapsed;
     silence = arrival ? 0 : silence + Math.max(due, elapsed);
     if (arrival) yield* segmenter.push(arrival.value);
-    if (arrival && waited < patience) continue;
-    yield* segmenter.flush(silence >= quiet);
+    if (arrival && waited < PATIENCE) continue;
+    yield* segmenter.flush(silence >= QUIET);
     waited = 0;
   }
 }

@@ -1,8 +1,8 @@
-import { extender } from './extender.ts';
+import { EXTENDER } from './extender.ts';
 
-const blankLine = new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${extender})`, 'gu');
-const spaceWithMark = new RegExp(`^[^\\n\\r]${extender}`, 'u');
-const word = /[\p{L}\p{N}]/u;
+const BLANK_LINE = new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu');
+const SPACE_WITH_MARK = new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u');
+const WORD = /[\p{L}\p{N}]/u;
 
 /**
  * Where the second paragraph of a text begins, or undefined if it is not there yet. A paragraph ends at an empty
@@ -12,13 +12,13 @@ const word = /[\p{L}\p{N}]/u;
 export function secondParagraph(text: string): number | undefined {
   let start = 0;
   let isFound = false;
-  for (const { 0: gap, index } of text.matchAll(blankLine)) {
-    const hasWord = word.test(text.slice(start, index));
+  for (const { 0: gap, index } of text.matchAll(BLANK_LINE)) {
+    const hasWord = WORD.test(text.slice(start, index));
     if (hasWord && isFound) return start;
     isFound ||= hasWord;
     start = index + gap.length;
   }
-  return isFound && word.test(text.slice(start)) && start > 0 ? start : undefined;
+  return isFound && WORD.test(text.slice(start)) && start > 0 ? start : undefined;
 }
 
 /**
@@ -28,7 +28,7 @@ export function secondParagraph(text: string): number | undefined {
 export function leadingSpace(text: string): number | undefined {
   const first = text.search(/\S/u);
   if (first < 0) return undefined;
-  const carriesMark = first > 0 && spaceWithMark.test(text.slice(first - 1, first + 2));
+  const carriesMark = first > 0 && SPACE_WITH_MARK.test(text.slice(first - 1, first + 2));
   return carriesMark ? first - 1 : first;
 }
 

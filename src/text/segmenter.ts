@@ -7,9 +7,9 @@ import { completeLength } from './sentences.ts';
 import { targets } from './target.ts';
 
 /** A paragraph longer than this is cut a window at a time, in UTF-16 units. */
-const smallestWindow = 16_384;
+const SMALLEST_WINDOW = 16_384;
 /** With this many segments in a window, holding back the last one costs little. */
-const segmentsInWindow = 8;
+const SEGMENTS_IN_WINDOW = 8;
 
 /**
  * Cuts text that comes in pieces. Without `flush`, the segments are a function of the whole text, not of its
@@ -30,7 +30,7 @@ export class Segmenter {
 
   constructor(options: SegmentOptions) {
     this.#options = options;
-    this.#window = Math.max(smallestWindow, options.maxChars * segmentsInWindow);
+    this.#window = Math.max(SMALLEST_WINDOW, options.maxChars * SEGMENTS_IN_WINDOW);
     this.#isShort = options.pace !== 'sentence';
   }
 

@@ -1,9 +1,9 @@
-import { beforeNumber, neverLast, openers, ordinalContext, sometimesLast } from './abbreviations.ts';
-import { extender } from './extender.ts';
+import { beforeNumber, neverLast, ORDINAL_CONTEXT, openers, sometimesLast } from './abbreviations.ts';
+import { EXTENDER } from './extender.ts';
 
 /** How far the rules look to both sides of a border, in UTF-16 units. */
-const sight = 80;
-const closers = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
+const SIGHT = 80;
+const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
 /**
  * Whether a sentence ends at a border that the Unicode rules found: not after abbreviations, initials, ordinals and
@@ -12,16 +12,16 @@ const closers = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
  * @param start where the line begins that the border is in; wrapped lines are one
  */
 export function isSentenceBorder(text: string, at: number, start: number): boolean {
-  const before = text.slice(Math.max(start, at - sight), at);
-  const after = text.slice(at, at + sight);
-  if (insideCluster.test(after)) return false;
-  if (!/\s$/u.test(before)) return endsWithoutSpace.test(before);
+  const before = text.slice(Math.max(start, at - SIGHT), at);
+  const after = text.slice(at, at + SIGHT);
+  if (INSIDE_CLUSTER.test(after)) return false;
+  if (!/\s$/u.test(before)) return ENDS_WITHOUT_SPACE.test(before);
   return !(isListNumber(text, at, start) || isAbbreviation(before, after) || isSpeechGoingOn(before, after));
 }
 
-const insideCluster = new RegExp(`^${extender}`, 'u');
+const INSIDE_CLUSTER = new RegExp(`^${EXTENDER}`, 'u');
 /** Only scripts that set no space after a sentence end one there: "。" does, the full stop in "example.com" does not. */
-const endsWithoutSpace = new RegExp(`[^\\p{ASCII}\\s…]${closers}*$`, 'u');
+const ENDS_WITHOUT_SPACE = new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u');
 
 /** "1." at the start of a line belongs to what it counts. */
 function isListNumber(text: string, at: number, start: number): boolean {
@@ -33,7 +33,7 @@ function isAbbreviation(before: string, after: string): boolean {
   if (token === undefined) return false;
   if (neverLast.has(token)) return true;
   if (/^\p{N}/u.test(after)) return beforeNumber.has(token);
-  if (ordinalContext.test(before)) return true;
+  if (ORDINAL_CONTEXT.test(before)) return true;
   if (/^\p{L}$/u.test(token) && /^\p{L}\./u.test(after)) return true;
   return (isLetters(before) || sometimesLast.has(token)) && !startsSentence(after);
 }
@@ -55,16 +55,16 @@ function startsSentence(after: string): boolean {
   return first !== undefined && openers.has(first.toLowerCase());
 }
 
-const endsSpeech = new RegExp(`${closers}\\s+$`, 'u');
+const ENDS_SPEECH = new RegExp(`${CLOSERS}\\s+$`, 'u');
 
 /** "What?" he asked. — Стой! — крикнул он. */
 function isSpeechGoingOn(before: string, after: string): boolean {
-  return /^[-–—]\s+\p{Ll}/u.test(after) || (/^\p{Ll}/u.test(after) && endsSpeech.test(before));
+  return /^[-–—]\s+\p{Ll}/u.test(after) || (/^\p{Ll}/u.test(after) && ENDS_SPEECH.test(before));
 }
 
-const terminated = new RegExp(`[\\p{Sentence_Terminal}…]${closers}*$`, 'u');
+const TERMINATED = new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u');
 
 /** Whether a text ends with the end of a sentence, as far as can be told without the text that follows. */
 export function endsLikeSentence(sentence: string): boolean {
-  return terminated.test(sentence) && !neverLast.has(lastToken(`${sentence.slice(-sight)} `) ?? '');
+  return TERMINATED.test(sentence) && !neverLast.has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
 }

@@ -6,10 +6,10 @@ import { endsLikeSentence, isSentenceBorder } from './sentence-border.ts';
  * Intl.Segmenter takes time in proportion to the text times its segments (V8 12 and before: 14 s for 600,000
  * characters), so it is shown a window at a time.
  */
-const window = 1024;
+const WINDOW = 1024;
 
 const segmenter = segmenterOf('sentence');
-const word = /[\p{L}\p{N}]/u;
+const WORD = /[\p{L}\p{N}]/u;
 
 /**
  * Cuts a paragraph into sentences without loss: the pieces joined are the paragraph, and the white space between
@@ -24,7 +24,7 @@ export function sentences(paragraph: string): string[] {
   let start = 0;
   for (const end of borders(paragraph)) {
     const piece = paragraph.slice(start, end);
-    const hasWord = word.test(piece);
+    const hasWord = WORD.test(piece);
     if (pieces.length > 0 && (wordless || !hasWord)) pieces.push(pieces.pop() + piece);
     else pieces.push(piece);
     wordless &&= !hasWord;
@@ -39,7 +39,7 @@ export function sentences(paragraph: string): string[] {
  * @param isQuiet nothing more is coming for now: then its full stop is enough
  */
 export function completeLength(text: string, isQuiet: boolean): number {
-  if (!word.test(text)) return 0;
+  if (!WORD.test(text)) return 0;
   let complete = 0;
   let at = 0;
   for (const sentence of sentences(text)) {
@@ -79,14 +79,14 @@ function sameLengthPlain(text: string): string {
 /** The borders inside of the text by UAX #29, without its start and end. */
 function* rawBorders(text: string): Generator<number> {
   let start = 0;
-  let size = window;
+  let size = WINDOW;
   while (start < text.length) {
     const end = start + size;
     const found = [...segmenter().segment(text.slice(start, end))].map(({ index }) => start + index);
     const inner = found.slice(1);
     yield* inner;
     if (end >= text.length) return;
-    size = inner.length > 0 ? window : size * 2;
+    size = inner.length > 0 ? WINDOW : size * 2;
     start = inner.at(-1) ?? start;
   }
 }

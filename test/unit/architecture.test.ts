@@ -133,6 +133,11 @@ describe('the source', () => {
     expect(sources.some(({ text }) => /\.exit\(/.test(text))).toBe(false);
   });
 
+  it('writes numbers, texts and patterns that never change in capitals', () => {
+    const small = /^(?:export )?const [a-z]\w*(?:: \w+)? = (?:-?\d|['"`/]|new RegExp\()/m;
+    expect(sources.filter(({ text }) => small.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
   it('has files that can be read at one go', () => {
     const long = sources
       .filter(({ path }) => !TABLES.includes(path))

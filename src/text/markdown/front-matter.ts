@@ -1,11 +1,11 @@
-const opening = /^(---|\+\+\+)[ \t]*\n/u;
+const OPENING = /^(---|\+\+\+)[ \t]*\n/u;
 /** Without this on its first line, it is a thematic break with text behind it. */
-const firstField = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
+const FIRST_FIELD = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
 
 /** The document without the YAML (---) or TOML (+++) at its start, which is about the text and not part of it. */
 export function withoutFrontMatter(source: string): string {
-  const { 0: fence, 1: mark } = opening.exec(source) ?? [];
-  if (fence === undefined || !firstField.test(source.slice(fence.length, fence.length + 400))) return source;
+  const { 0: fence, 1: mark } = OPENING.exec(source) ?? [];
+  if (fence === undefined || !FIRST_FIELD.test(source.slice(fence.length, fence.length + 400))) return source;
   const closing = mark === '---' ? /\n(?:---|\.\.\.)[ \t]*(?=\n|$)/gu : /\n\+\+\+[ \t]*(?=\n|$)/gu;
   closing.lastIndex = fence.length;
   return closing.test(source) ? source.slice(closing.lastIndex) : source;

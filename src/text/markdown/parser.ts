@@ -2,15 +2,15 @@ import MarkdownIt, { type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
 
 /** Quotes and items nested deeper than this come as an opening and a closing token with nothing between them. */
-const deepestNesting = 100;
-const outerMarks = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
+const DEEPEST_NESTING = 100;
+const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
 /**
  * CommonMark, tables, strikethrough, bare URLs and footnotes. Only blocks are parsed at once; their text is parsed when
  * it is asked for, so that the first sentence of a long document need not wait for the last.
  */
 export class MarkdownDocument {
-  readonly #parser = new MarkdownIt({ html: true, linkify: true, maxNesting: deepestNesting });
+  readonly #parser = new MarkdownIt({ html: true, linkify: true, maxNesting: DEEPEST_NESTING });
   readonly #environment = {};
   readonly blocks: readonly Token[];
   readonly #source: string;
@@ -31,10 +31,10 @@ export class MarkdownDocument {
 
   /** What stands in a quote or item that is nested too deep to be parsed, without the marks at the start of its lines. */
   leftOut({ type, level, map }: Token): string | undefined {
-    if (!map || level < deepestNesting - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
+    if (!map || level < DEEPEST_NESTING - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
       return undefined;
     this.#lines ??= this.#source.split(/\r\n?|\n/u);
-    const lines = this.#lines.slice(...map).map((line) => line.replace(outerMarks, ''));
+    const lines = this.#lines.slice(...map).map((line) => line.replace(OUTER_MARKS, ''));
     return lines.join('\n');
   }
 }

