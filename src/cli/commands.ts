@@ -43,10 +43,10 @@ export const besideSpeaking = [...commands.keys()].filter((name) => !/^(?:-.*|sp
 type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
 
 /** The command that was called, and what is left for it. Whatever is not a command's name is to be spoken. */
-export async function commandOf(host: Host): Promise<Called> {
-  const [first = '', ...rest] = host.argv;
+export async function commandOf(host: Host, argv = host.argv): Promise<Called> {
+  const [first = '', ...rest] = argv;
   const load = commands.get(first);
-  if (!load) return { ...(await loadSpeak(host)), argv: host.argv, named: false };
+  if (!load) return { ...(await loadSpeak(host)), argv, named: false };
   return { ...(await load(host)), argv: rest, named: !first.startsWith('-') };
 }
 

@@ -1,5 +1,6 @@
+import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { ExitCode, TtsError } from '../error.ts';
+import { ExitCode, TtsError, usageError } from '../error.ts';
 import { putInPlace } from '../settings/replace-file.ts';
 
 /** A file that says where the service listens. Whoever waits for it finds it whole, or not at all. */
@@ -12,6 +13,12 @@ export class ReadyFile {
 
   /** Takes away what is not true any more: what this run wrote, or an earlier one that was killed. */
   async clear(): Promise<void> {
+    const found = statSync(this.#path, { throwIfNoEntry: false });
+    if (found && !found.isFile())
+      throw usageError(
+        `--ready-file ${this.#path} is no ordinary file`,
+        'name one: it is made, and removed again',
+      );
     await this.#orFail(rm(this.#path, { force: true }));
   }
 

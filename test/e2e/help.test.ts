@@ -37,4 +37,11 @@ describe('the help', () => {
   it('does not take words for a text', async () => {
     expectFailure(await new Sandbox().tts(['help', 'me']), 2, /does not know "me"\nhint: .*tts speak help/);
   });
+
+  it('is there also where the working folder is gone', async () => {
+    const line = 'mkdir gone && cd gone && rmdir ../gone && tts help config';
+    const run = await new Sandbox().shell(line);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(run.stdout.toString()).toMatch(/^Usage: tts config/);
+  });
 });

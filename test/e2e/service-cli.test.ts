@@ -197,6 +197,17 @@ describe('tts serve', () => {
     expect(box.list()).toEqual(['other', `ready.${run.child.pid}.part`]);
   });
 
+  it.each(['mkfifo ready', 'mkdir ready', 'ln -s /dev/null ready'])(
+    'leaves alone what is no ordinary file: %s',
+    async (make) => {
+      const box = new Sandbox();
+      const run = await box.shell(`${make}; exec tts serve --port 0 --ready-file ready`);
+      expect(run.status).toBe(2);
+      expect(run.stderr).toMatch(/^tts: --ready-file \S*ready is no ordinary file\nhint: /m);
+      expect(box.list()).toEqual(['ready']);
+    },
+  );
+
   it('ends with status 8, and does not hang, when it cannot write the ready file', async () => {
     const { status, stderr } = await serve(['--port=0', '--ready-file', join(folder, 'no/such/file')]).ended;
     expect(status).toBe(8);
