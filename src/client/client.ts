@@ -6,9 +6,9 @@ import { readAnswer } from './answer.ts';
 import { requestBody, type Voice } from './body.ts';
 import { noAnswer } from './failure.ts';
 import type { Pace } from './pace.ts';
-import { GaveWay } from './place.ts';
 import { retryDelay } from './retry.ts';
 import { skip } from './skip.ts';
+import { GaveWay } from './slot.ts';
 import type { Transport } from './transport.ts';
 
 /** What a run may want to tell while it waits. */
@@ -74,15 +74,15 @@ async function open(options: ClientOptions, request: Request): Promise<Speech | 
 /** One request, from its admission to the end of its answer. */
 async function attempt(options: ClientOptions, request: Request): Promise<Speech | undefined> {
   const { pace } = options;
-  const place = await pace.enter(request.index, request.signal);
+  const slot = await pace.enter(request.index, request.signal);
   try {
     const speech = await exchange(options, request);
     pace.accepted();
-    if (!speech) place.leave();
-    return speech && { ...speech, pcm: place.hold(speech.pcm) };
+    if (!speech) slot.leave();
+    return speech && { ...speech, pcm: slot.hold(speech.pcm) };
   } catch (error) {
     if (error instanceof TtsError && error.retry?.busy) pace.refused(error.retry.after);
-    place.leave();
+    slot.leave();
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-import { Place } from './place.ts';
 import { LONGEST_REQUESTED_WAIT } from './retry.ts';
+import { Slot } from './slot.ts';
 
 /** Accepted requests after which one more at once is tried, at first; each refusal doubles it. */
 const FIRST_PATIENCE = 16;
@@ -10,7 +10,7 @@ const LOOK_AROUND = 500;
 
 interface Waiting {
   readonly order: number;
-  readonly admit: (place: Place) => void;
+  readonly admit: (slot: Slot) => void;
 }
 
 /**
@@ -25,7 +25,7 @@ export class Pace {
   #patience = FIRST_PATIENCE;
   #heldUntil = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #open = new Set<Place>();
+  readonly #open = new Set<Slot>();
   #waiting: Waiting[] = [];
 
   constructor(most: number) {
@@ -34,11 +34,11 @@ export class Pace {
   }
 
   /**
-   * Resolves when a request may be sent; its place must be left.
+   * Resolves when a request may be sent; its slot must be left.
    * @param order place of the request's sound in the whole: what is heard first goes first
    * @throws the signal's reason
    */
-  async enter(order: number, signal: AbortSignal): Promise<Place> {
+  async enter(order: number, signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
     return new Promise((resolve, reject) => {
       const abort = () => {
@@ -46,9 +46,9 @@ export class Pace {
         this.#admit();
         reject(signal.reason);
       };
-      const admit = (place: Place) => {
+      const admit = (slot: Slot) => {
         signal.removeEventListener('abort', abort);
-        resolve(place);
+        resolve(slot);
       };
       const waiting = { order, admit };
       signal.addEventListener('abort', abort, { once: true });
@@ -96,21 +96,21 @@ export class Pace {
         return;
       }
       this.#waiting = this.#waiting.filter((other) => other !== next);
-      const place = new Place(next.order, () => {
-        if (this.#open.delete(place)) this.#admit();
+      const slot = new Slot(next.order, () => {
+        if (this.#open.delete(slot)) this.#admit();
       });
-      this.#open.add(place);
-      next.admit(place);
+      this.#open.add(slot);
+      next.admit(slot);
     }
   }
 
   /**
    * Answers that come later in the whole may be stuck: nobody reads on before the one in front of them was heard. Where
-   * that one has no place, the last of them gives up its own.
+   * that one has no slot, the last of them gives up its own.
    */
   #clearTheWay({ order }: Waiting): void {
     const open = [...this.#open];
-    if (!open.every((place) => place.order > order && place.isStuck)) return;
-    open.reduce((last, place) => (place.order > last.order ? place : last)).giveWay();
+    if (!open.every((slot) => slot.order > order && slot.isStuck)) return;
+    open.reduce((last, slot) => (slot.order > last.order ? slot : last)).giveWay();
   }
 }

@@ -1,16 +1,16 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { Pace } from '../../../src/client/pace.ts';
-import { GaveWay, type Place } from '../../../src/client/place.ts';
+import { GaveWay, type Slot } from '../../../src/client/slot.ts';
 import { turns } from '../../support/turns.ts';
 
 /** Asks for admission and remembers who was admitted. */
 function entering(pace: Pace) {
-  const places = new Map<number, Place>();
+  const slots = new Map<number, Slot>();
   return {
-    places,
-    admitted: () => [...places.keys()],
+    slots,
+    admitted: () => [...slots.keys()],
     enter(order: number, signal = new AbortController().signal) {
-      const entered = pace.enter(order, signal).then((place) => void places.set(order, place));
+      const entered = pace.enter(order, signal).then((slot) => void slots.set(order, slot));
       entered.catch(() => {});
       return entered;
     },
@@ -31,35 +31,35 @@ async function* endless() {
 }
 
 test('No more requests are open at once than allowed, and the first in the text goes first.', async () => {
-  const { enter, admitted, places } = entering(new Pace(2));
+  const { enter, admitted, slots } = entering(new Pace(2));
   for (const order of [5, 3, 9, 4]) void enter(order);
   await turns();
   expect(admitted()).toEqual([5, 3]);
-  places.get(5)?.leave();
+  slots.get(5)?.leave();
   await turns();
   expect(admitted()).toEqual([5, 3, 4]);
 });
 
-test('A place that is left twice is free once.', async () => {
-  const { enter, admitted, places } = entering(new Pace(1));
+test('A slot that is left twice is free once.', async () => {
+  const { enter, admitted, slots } = entering(new Pace(1));
   for (const order of [0, 1, 2]) void enter(order);
   await turns();
-  places.get(0)?.leave();
-  places.get(0)?.leave();
+  slots.get(0)?.leave();
+  slots.get(0)?.leave();
   await turns();
   expect(admitted()).toEqual([0, 1]);
 });
 
 test('Refusals lower the number to what was accepted, and it rises again with success.', async () => {
   const pace = new Pace(4);
-  const { enter, admitted, places } = entering(pace);
+  const { enter, admitted, slots } = entering(pace);
   for (let order = 0; order < 40; order++) void enter(order);
   await turns();
   for (const order of [2, 3]) {
     pace.refused();
-    places.get(order)?.leave();
+    slots.get(order)?.leave();
   }
-  places.get(0)?.leave();
+  slots.get(0)?.leave();
   await turns();
   expect(admitted()).toEqual([0, 1, 2, 3, 4]);
   for (let accepted = 0; accepted < 64; accepted++) pace.accepted();
@@ -70,10 +70,10 @@ test('Refusals lower the number to what was accepted, and it rises again with su
 test('A service that wants to be left alone holds all requests until then.', async () => {
   useMovedClock();
   const pace = new Pace(2);
-  const { enter, admitted, places } = entering(pace);
+  const { enter, admitted, slots } = entering(pace);
   await enter(0);
   pace.refused(0.3);
-  places.get(0)?.leave();
+  slots.get(0)?.leave();
   void enter(1);
   await vi.advanceTimersByTimeAsync(299);
   expect(admitted()).toEqual([0]);
@@ -81,25 +81,25 @@ test('A service that wants to be left alone holds all requests until then.', asy
   expect(admitted()).toEqual([0, 1]);
 });
 
-test('Who waits is told at once that the run ends, and takes no place later.', async () => {
-  const { enter, admitted, places } = entering(new Pace(1));
+test('Who waits is told at once that the run ends, and takes no slot later.', async () => {
+  const { enter, admitted, slots } = entering(new Pace(1));
   await enter(0);
   const controller = new AbortController();
   const waiting = enter(1, controller.signal);
   void enter(2);
   controller.abort(new Error('stopped'));
   await expect(waiting).rejects.toThrow('stopped');
-  places.get(0)?.leave();
+  slots.get(0)?.leave();
   await turns();
   expect(admitted()).toEqual([0, 2]);
 });
 
 test('The last of the answers that nobody reads gives way to one that is heard before all of them.', async () => {
   useMovedClock();
-  const { enter, admitted, places } = entering(new Pace(2));
+  const { enter, admitted, slots } = entering(new Pace(2));
   await enter(1);
   await enter(2);
-  const [first, last] = [1, 2].map((order) => places.get(order)?.hold(endless()));
+  const [first, last] = [1, 2].map((order) => slots.get(order)?.hold(endless()));
   await first?.next();
   await last?.next();
   void enter(0);
@@ -114,10 +114,10 @@ test('The last of the answers that nobody reads gives way to one that is heard b
 
 test('Nobody gives way while an answer is being read.', async () => {
   useMovedClock();
-  const { enter, admitted, places } = entering(new Pace(2));
+  const { enter, admitted, slots } = entering(new Pace(2));
   await enter(1);
   await enter(2);
-  const [first, last] = [1, 2].map((order) => places.get(order)?.hold(endless()));
+  const [first, last] = [1, 2].map((order) => slots.get(order)?.hold(endless()));
   await last?.next();
   void enter(0);
   for (let read = 0; read < 20; read++) {

@@ -9,14 +9,14 @@ export class GaveWay extends Error {
 }
 
 /** One of the requests that may be open at once, from its admission to the end of its answer. */
-export class Place {
+export class Slot {
   /** The request's place in the whole. */
   readonly order: number;
   readonly #left: () => void;
   #restingSince: number | undefined;
   #drop: (() => void) | undefined;
 
-  /** @param left hears that the place is free again; may be called more than once */
+  /** @param left hears that the slot is free again; may be called more than once */
   constructor(order: number, left: () => void) {
     this.order = order;
     this.#left = left;
@@ -35,7 +35,7 @@ export class Place {
     this.#left();
   }
 
-  /** The pieces of the answer; its end is the end of the place. */
+  /** The pieces of the answer; its end is the end of the slot. */
   hold<T>(pieces: AsyncIterable<T>): AsyncIterableIterator<T, undefined> {
     const each = () => {
       this.#restingSince = Date.now();
