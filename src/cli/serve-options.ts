@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { usageError } from '../error.ts';
 import type { Fault } from '../service/http/fault.ts';
 import { parseFault } from '../service/http/fault-spec.ts';
+import { DEFAULT_MAX_TEXT } from '../service/http/limits.ts';
 import { checkedKey } from '../settings/key.ts';
 import { type Kind, number } from '../settings/kind.ts';
 import { isLoopback } from '../settings/nearby.ts';
@@ -20,8 +21,8 @@ export interface ServeOptions {
   /** Empty, or as in `/api`. */
   readonly basePath: string;
   readonly workers: number | undefined;
-  readonly maxQueue: number | undefined;
-  readonly maxText: number | undefined;
+  readonly maxQueue: number;
+  readonly maxText: number;
   readonly callbacks: readonly string[];
   readonly faults: readonly Fault[];
   readonly log: LogForm | undefined;
@@ -35,6 +36,17 @@ type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile
 
 const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = '8787';
+const DEFAULT_MAX_QUEUE = '64';
+
+const upToAMillion = number({ min: 1, max: 1e6, whole: true });
+
+/** What makes a path one that clients would not ask for letter by letter, or that is none. */
+const pathFaults: readonly (readonly [RegExp, hint: string])[] = [
+  [/^[^/]/, 'it begins with a slash, as in /api'],
+  [/\/\//, 'one slash stands between two names, as in /api/v1'],
+  [/\/\.\.?(\/|$)/, 'leave out "." and "..": clients do not send them'],
+  [/[^\w.~/-]/, 'it has letters and digits of ASCII, and . _ ~ - and slashes, as in /api/v1'],
+];
 
 /**
  * Reads the arguments of `tts serve`; `help` stands for the wish to see the text of it.
@@ -52,9 +64,12 @@ export function readServeOptions(
     port: required('--port', flags.port ?? DEFAULT_PORT, number({ min: 0, max: 65_535, whole: true })),
     apiKey: readKey(flags, context.host.env, host),
     basePath: readBasePath(flags.basePath ?? ''),
-    workers: optional('--workers', flags.workers, number({ min: 1, max: 256, whole: true })),
-    maxQueue: optional('--max-queue', flags.maxQueue, number({ min: 1, max: 1e6, whole: true })),
-    maxText: optional('--max-text', flags.maxText, number({ min: 1, max: 1e6, whole: true })),
+    workers:
+      flags.workers === undefined
+        ? undefined
+        : required('--workers', flags.workers, number({ min: 1, max: 256, whole: true })),
+    maxQueue: required('--max-queue', flags.maxQueue ?? DEFAULT_MAX_QUEUE, upToAMillion),
+    maxText: required('--max-text', flags.maxText ?? String(DEFAULT_MAX_TEXT), upToAMillion),
     callbacks: flags.callbacks ?? [],
     faults: (flags.fault ?? []).map(parseFault),
     log: flags.log as LogForm | undefined,
@@ -73,8 +88,8 @@ export function serveCommand(): Command {
     .option('--no-auth', 'let in everybody on this machine')
     .option('--base-path <path>', 'in front of /tts, as in /api (default: none)')
     .option('--workers <n>', 'threads that speak (default: the number of cores)')
-    .option('--max-queue <n>', 'requests that may wait; further ones get 503')
-    .option('--max-text <n>', 'characters of the longest text')
+    .option('--max-queue <n>', `requests that may wait; further ones get 503 (default: ${DEFAULT_MAX_QUEUE})`)
+    .option('--max-text <n>', `characters of the longest text (default: ${DEFAULT_MAX_TEXT})`)
     .option('--callbacks <origin...>', 'origins that audio may be sent to; "*": all public ones')
     .option(
       '--fault <spec...>',
@@ -108,16 +123,13 @@ function checked(value: string | undefined, name: string): string | undefined {
 
 function readBasePath(value: string): string {
   const path = value.replace(/\/+$/, '');
-  if (/^(\/[\w.~-]+)*$/.test(path)) return path;
-  throw usageError(`bad value for --base-path: ${value}`, 'it begins with a slash, as in /api');
+  const [, wrong] = pathFaults.find(([fault]) => fault.test(path)) ?? [];
+  if (wrong === undefined) return path;
+  throw usageError(`bad value for --base-path: ${value}`, wrong);
 }
 
 function required<T>(option: string, value: string, kind: Kind<T>): T {
   const read = kind.text(value);
   if (read !== undefined) return read;
   throw usageError(`bad value for ${option}: ${value}`, `${kind.allowed} is needed`);
-}
-
-function optional<T>(option: string, value: string | undefined, kind: Kind<T>): T | undefined {
-  return value === undefined ? undefined : required(option, value, kind);
 }

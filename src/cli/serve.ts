@@ -6,9 +6,10 @@ import type { Engine } from '../service/engine.ts';
 import { randomKey } from '../service/http/api-key.ts';
 import type { LogRecord } from '../service/http/log.ts';
 import { type Service, startService } from '../service/service.ts';
-import { isLoopback } from '../settings/nearby.ts';
 import { leaveYoungSpaceSmall } from '../v8-flags.ts';
+import { announce } from './announce.ts';
 import type { Context } from './commands.ts';
+import { interruption } from './interruption.ts';
 import { logLine } from './log-line.ts';
 import type { Notices } from './notices.ts';
 import { ReadyFile } from './ready-file.ts';
@@ -35,8 +36,8 @@ export async function run(context: Context): Promise<number> {
   const engine = await createEngine({
     path: host.env.PATH,
     warn: (text) => notices.warn(text),
+    maxQueue,
     ...(workers !== undefined && { workers }),
-    ...(maxQueue !== undefined && { maxQueue }),
   });
   try {
     await engine.prepare();
@@ -59,13 +60,12 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   await ready?.clear();
   const service = await listen(setup, notices);
   try {
-    announce(service.url, setup, host, notices);
+    announce(service.url, setup, host.stdout, notices);
     await ready?.write(`${service.url}\n`);
     await aborted(signal);
     notices.note('stopping: no new requests, those under way may finish');
   } finally {
-    await closeOrHurry(service, host);
-    await ready?.clear();
+    await closeOrHurry(service, host).finally(() => ready?.clear());
   }
 }
 
@@ -76,10 +76,7 @@ async function listen({ engine, apiKey, options }: Setup, notices: Notices): Pro
     notices.print(logLine(record, options.log ?? 'text', new Date()));
   };
   try {
-    return await startService({
-      ...{ engine, apiKey, host, port, basePath, callbacks, faults, log },
-      ...(maxText !== undefined && { maxText }),
-    });
+    return await startService({ engine, apiKey, host, port, basePath, callbacks, faults, log, maxText });
   } catch (error) {
     throw unusable(error, host, port);
   }
@@ -98,34 +95,17 @@ function unusable(cause: unknown, host: string, port: number): unknown {
   return usageError(`cannot listen on ${host} port ${port} (${code})`, hint, cause);
 }
 
-/** Tells people on stderr, and programs on stdout, where the service is. */
-function announce(url: string, { apiKey, options }: Setup, host: Host, notices: Notices): void {
-  const made = options.apiKey === undefined ? apiKey : undefined;
-  const faults = options.faults.map(({ spec }) => spec);
-  notices.note(`listening on ${url}`);
-  if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
-  if (!isLoopback(options.host))
-    notices.warn('the network can connect, and read along: http is not encrypted');
-  for (const spec of faults) notices.note(`fails on purpose: --fault ${spec}`);
-  notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
-  if (!options.json) return;
-  const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
-  tell(host.stdout, notices.inJson(told));
-}
-
-function curlLine(url: string, key: string | null): string {
-  const keyHeader = key === null ? '' : ` -H "X-API-KEY: ${key}"`;
-  const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":1}'`;
-  return `curl${keyHeader} ${body} -o hello.wav ${url}/tts`;
-}
-
-/** A second Ctrl-C ends what the first one waits for. */
+/**
+ * A second signal ends what the first one waits for.
+ * @throws TtsError that says which one it was
+ */
 async function closeOrHurry(service: Service, host: Host): Promise<void> {
-  const hurry = () => void service.close(0);
-  host.on('SIGINT', hurry);
+  const { signal, stop } = interruption(host);
+  signal.addEventListener('abort', () => void service.close(0));
   try {
     await service.close(GRACE);
+    signal.throwIfAborted();
   } finally {
-    host.off('SIGINT', hurry);
+    stop();
   }
 }

@@ -12,7 +12,7 @@ import { responseOver } from './http/connect.ts';
 import type { Context } from './http/context.ts';
 import { createFaults, type Fault } from './http/fault.ts';
 import { createHandler } from './http/handler.ts';
-import { defaultLimits, type Limits } from './http/limits.ts';
+import { DEFAULT_MAX_TEXT, defaultLimits, type Limits } from './http/limits.ts';
 import type { Log } from './http/log.ts';
 import { Traffic } from './http/traffic.ts';
 
@@ -44,9 +44,6 @@ export interface Service {
 }
 
 const DEFAULT_HOST = '127.0.0.1';
-
-/** About nine hours of speech: what bounds a request is the size of its body. */
-const DEFAULT_MAX_TEXT = 500_000;
 
 /**
  * Serves the interface: `POST {url}/tts`.

@@ -53,6 +53,39 @@ describe('tts serve', () => {
     expect(await ended).toMatchObject({ status: 0, stdout: '' });
   });
 
+  it.each([
+    [['--api-key', 'sesame'], {}],
+    [[], { TTS_API_KEY: 'sesame' }],
+  ])(
+    'shows a curl line that works for a key of %j %j, once it is exported, and not the key',
+    async (args, env) => {
+      const { said } = serve(['--port', '0', ...args], env);
+      await expect.poll(() => said.stderr, listening).toMatch(/try: curl .*\n/);
+      expect(said.stderr).not.toContain('sesame');
+      expect(said.stderr).toMatch(/needs your key: export TTS_API_KEY=\.\.\. /);
+      const curl = /try: (curl .*)\n/.exec(said.stderr)?.[1] ?? '';
+      const file = join(folder, `own-${args.length}.wav`);
+      const shell = spawn('sh', ['-c', `export TTS_API_KEY=sesame\n${curl.replace('hello.wav', file)} -sS`]);
+      expect((await once(shell, 'close'))[0]).toBe(0);
+      expect(readFileSync(file).subarray(0, 4).toString()).toBe('RIFF');
+    },
+  );
+
+  it.each([
+    ['SIGTERM', 143],
+    ['SIGINT', 130],
+  ] as const)('ends at once at a second %s, with status %i', async (signal, status) => {
+    const { child, said, ended } = serve(['--port=0', '--no-auth', '--fault', 'delay=60s']);
+    await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
+    const url = /listening on (\S+)/.exec(said.stderr)?.[1];
+    ask(`${url}/tts`, { method: 'POST', headers: key, body: hello }).catch(() => {});
+    await expect.poll(async () => (await ask(`${url}/healthz`)).json.requests).toBe(1);
+    child.kill('SIGTERM');
+    await expect.poll(() => said.stderr, listening).toMatch(/stopping: /);
+    child.kill(signal);
+    expect((await ended).status).toBe(status);
+  });
+
   it('gives scripts the address as JSON and in a file, and ends well at Ctrl-C', async () => {
     const readyFile = join(folder, 'ready');
     writeFileSync(readyFile, 'stale');
@@ -155,7 +188,24 @@ describe('tts serve', () => {
       ['--port', '70000'],
       /^tts: bad value for --port: 70000\nhint: a whole number from 0 to 65535 is needed/,
     ],
-    [['--base-path', 'a b'], /^tts: bad value for --base-path: a b\n/],
+    [
+      ['--base-path', 'a b'],
+      /^tts: bad value for --base-path: a b\nhint: it begins with a slash, as in \/api\n/,
+    ],
+    [
+      ['--base-path', '/a b'],
+      /^tts: bad value for --base-path: \/a b\nhint: it has letters and digits of ASCII/,
+    ],
+    [['--base-path', '/a//b'], /^tts: bad value for --base-path: \/a\/\/b\nhint: one slash stands between/],
+    [
+      ['--base-path', '/a/../b'],
+      /^tts: bad value for --base-path: \/a\/\.\.\/b\nhint: leave out "\." and "\.\."/,
+    ],
+    [['--base-path', '/.'], /^tts: bad value for --base-path: \/\.\nhint: leave out/],
+    [
+      ['--callbacks', 'https://*.example.com'],
+      /^tts: bad value for --callbacks: .*\nhint: there are no patterns/,
+    ],
     [
       ['--fault', 'sleep'],
       /^tts: bad value for --fault: sleep: there is no "sleep"\nhint: allowed: status, /,
