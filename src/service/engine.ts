@@ -4,7 +4,7 @@ export interface Speaker {
   readonly name: string;
   /** `neo.one` speakers honour `sample_rate`, `Mermish` speakers honour `instructions`. */
   readonly kind: 'neo.one' | 'Mermish';
-  /** BCP 47. */
+  /** BCP 47, or what espeak-ng has instead. */
   readonly language: string;
   /** The rate in Hz at which the voice is made, before any resampling. */
   readonly sampleRate: number;

@@ -70,6 +70,15 @@ describe('a callback to a listed origin', () => {
     await expect.poll(outcome).toMatchObject({ delivered: true, tries: 1, origin });
   });
 
+  it('is told at once what of the instructions was not understood', async () => {
+    const { url, origin } = await receive();
+    const { speak } = await start([origin]);
+    const config = { instructions: 'slowly, with a smile' };
+    const { status, headers, json } = await speak({ ...hello, speaker_no: 11, config, callback_url: url });
+    expect([status, headers['x-request-id']]).toEqual([202, json.request_id]);
+    expect(decodeURIComponent(String(headers['x-instructions-ignored']))).toContain('smile');
+  });
+
   it('is tried five times at most, with longer and longer waits, and redirects are not followed', async () => {
     const { url, origin, received } = await receive(500, 302, 429, 503);
     const { speak } = await start([origin]);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogRecord } from '../../src/service/http/log.ts';
+import openapi from '../../src/service/http/openapi.json' with { type: 'json' };
 import { ask } from '../support/ask.ts';
 import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
@@ -371,6 +372,15 @@ describe('the paths', () => {
     }
     const head = await ask(`${origin}/healthz`, { method: 'HEAD' });
     expect([head.status, head.bytes.length]).toEqual([200, 0]);
+  });
+
+  it('tell that it is starting while there is no worker', async () => {
+    const own = await startToneService();
+    own.engine.workers = 0;
+    const { status, json: health } = await ask(`${own.service.url}/healthz`);
+    await own.close();
+    expect([status, health.status, health.workers]).toEqual([200, 'starting', 0]);
+    expect(openapi.components.schemas.Health.properties.status.enum).toEqual(['ok', 'starting']);
   });
 
   it('describe themselves', async () => {

@@ -21,8 +21,8 @@ const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no
  */
 export class ToneEngine implements Engine {
   readonly speakers = speakers;
-  readonly workers = 2;
-  readonly queued = 0;
+  workers = 2;
+  queued = 0;
   /** Utterances that somebody waits for. */
   active = 0;
   readonly utterances: Utterance[] = [];

@@ -99,7 +99,8 @@ function listSpeakers(exchange: Exchange, { engine }: Context): void {
 function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: Context): void {
   const { workers, queued } = engine;
   const requests = traffic.speaking;
-  sendJson(exchange, 200, { status: 'ok', workers, queued, requests, callbacks: callbacks.pending });
+  const status = workers > 0 ? 'ok' : 'starting';
+  sendJson(exchange, 200, { status, workers, queued, requests, callbacks: callbacks.pending });
 }
 
 function describe(exchange: Exchange, { basePath }: Context): void {

@@ -10,6 +10,7 @@ import type { Effects } from './fault.ts';
 import { ignoredHeader } from './instructions-header.ts';
 import { readJson } from './json-body.ts';
 import { type Order, orderOf } from './order.ts';
+import { withPatience } from './patience.ts';
 import { sendJson } from './refuse.ts';
 import { checkRequest } from './request-check.ts';
 import { type Sound, sendSpeech } from './send-speech.ts';
@@ -32,7 +33,11 @@ export async function speak(exchange: Exchange, context: Context): Promise<void>
     return;
   }
   const streamed = body.config?.use_streaming_response === true;
-  await sendSpeech(exchange, soundOf(engine, order, signal), { streamed, effects });
+  try {
+    await sendSpeech(exchange, soundOf(engine, order, signal), { streamed, effects });
+  } catch (error) {
+    throw withPatience(error, engine);
+  }
 }
 
 function soundOf(engine: Engine, { utterance }: Order, signal: AbortSignal): Sound {

@@ -34,6 +34,12 @@ it('has the fields, defaults and limits of the interface', () => {
   });
 });
 
+it('has the same headers with an acceptance as with audio', () => {
+  const { responses } = openapi.paths['/tts'].post;
+  expect(Object.keys(responses['202'].headers)).toEqual(['X-Instructions-Ignored', 'X-Request-Id']);
+  expect(responses['202'].headers).toEqual(responses['200'].headers);
+});
+
 it('describes errors as they are sent', () => {
   const { error } = openapi.components.schemas.Error.properties;
   const sent = errorBody(new Refusal(422, 'invalid_field', 'text is missing', { field: 'text' }));
