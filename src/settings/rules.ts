@@ -41,9 +41,9 @@ export interface Rule<T> {
   readonly userOnly?: true;
 }
 
-type Settled<T> = Rule<T> & { readonly fallback: NoInfer<T> };
+type WithFallback<T> = Rule<T> & { readonly fallback: NoInfer<T> };
 
-function rule<T>(rule: Settled<T>): Settled<T>;
+function rule<T>(rule: WithFallback<T>): WithFallback<T>;
 function rule<T>(rule: Rule<T>): Rule<T>;
 function rule<T>(rule: Rule<T>): Rule<T> {
   return rule;
