@@ -11,11 +11,11 @@ const STICKY = 0o1000;
  * @param target behind links
  * @throws TtsError (output), or what the system says
  */
-export function assertWritable(target: string, { name, old, clobber, run }: FileOptions): void {
+export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
   if (!old) return;
   accessSync(target, constants.W_OK);
   if (!clobber) throw exists(name);
-  if (isKeptByFolder(old, statSync(dirname(target)), run.uid))
+  if (isKeptByFolder(old, statSync(dirname(target)), writer.uid))
     throw new TtsError(
       `cannot write ${name}: it belongs to somebody else, and its folder keeps it for them`,
       {

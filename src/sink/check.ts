@@ -4,7 +4,8 @@ import type { Host } from '../host.ts';
 import { assertWritable } from './assert-writable.ts';
 import { openDevice } from './device.ts';
 import { isStdout, lookAt, type OutputOptions } from './open.ts';
-import { behindLinks, type FileOptions, type Writer } from './part-file.ts';
+import type { Writer } from './part.ts';
+import { behindLinks, type FileOptions } from './part-file.ts';
 import { stdoutSink } from './stdout.ts';
 import { unwritable } from './unwritable.ts';
 
@@ -21,7 +22,7 @@ export async function checkSink(
   try {
     const old = lookAt(path, output);
     if (!old || old.isFile()) {
-      checkFile({ name: output, path, old, clobber, run: host });
+      checkFile({ name: output, path, old, clobber, writer: host });
       return false;
     }
     if (old.isFIFO()) accessSync(path, constants.W_OK);

@@ -39,7 +39,7 @@ export async function openSink(
     const old = lookAt(path, output);
     if (old?.isFIFO()) return pipeSink(await openPipe(path, signal), output);
     if (old && !old.isFile() && !old.isDirectory()) return deviceSink(await openDevice(path), output);
-    return fileSink({ name: output, path, old, clobber, run: host });
+    return fileSink({ name: output, path, old, clobber, writer: host });
   } catch (error) {
     throw unwritable(output, error);
   }

@@ -13,15 +13,11 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import type { Host } from '../host.ts';
 import { assertWritable, exists, removed } from './assert-writable.ts';
-import { createPart, type Part, type Run, removeLeftovers } from './part.ts';
+import { createPart, type Part, removeLeftovers, type Writer } from './part.ts';
 import { unwritable } from './unwritable.ts';
 
 const sync = promisify(fsync);
-
-/** Who writes. */
-export type Writer = Run & Pick<Host, 'uid'>;
 
 export interface FileOptions {
   /** As the user named it. */
@@ -31,7 +27,7 @@ export interface FileOptions {
   /** The file that is there now, which will be replaced. */
   readonly old: Stats | undefined;
   readonly clobber: boolean;
-  readonly run: Writer;
+  readonly writer: Writer;
 }
 
 /**
@@ -92,11 +88,11 @@ export class PartFile {
   }
 
   #open(): Part {
-    const { name, run } = this.#options;
+    const { name, writer } = this.#options;
     try {
       assertWritable(this.#target, this.#options);
-      removeLeftovers(this.#target, run);
-      return createPart(this.#target, run);
+      removeLeftovers(this.#target, writer);
+      return createPart(this.#target, writer);
     } catch (error) {
       throw unwritable(name, error);
     }

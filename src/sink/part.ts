@@ -4,8 +4,8 @@ import { crc32 } from 'node:zlib';
 import type { Host } from '../host.ts';
 import { besideFile, shortName } from '../part-name.ts';
 
-/** Who writes a part: what tells the parts of runs at the same time apart, and those of runs that are over. */
-export type Run = Pick<Host, 'pid' | 'realm' | 'isRunning'>;
+/** Who writes: the process, which tells the parts of runs at the same time apart, and those of runs that are over; and the user. */
+export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
 
 export interface Part {
   readonly fd: number;
@@ -22,7 +22,7 @@ const ENDING = /^(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/;
  * A new file beside the target, `NAME.PID-REALM.part`. A name that is taken is left to its owner: where realms cannot be
  * told apart, two runs may agree in both.
  */
-export function createPart(target: string, { pid, realm }: Run): Part {
+export function createPart(target: string, { pid, realm }: Writer): Part {
   for (let number = 0; ; number += 1) {
     const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);
     try {
@@ -34,13 +34,13 @@ export function createPart(target: string, { pid, realm }: Run): Part {
 }
 
 /** A run that was killed could not tidy up: what it left is removed by the next one for the same file, if it may be. */
-export function removeLeftovers(target: string, run: Run): void {
+export function removeLeftovers(target: string, writer: Writer): void {
   const prefix = `${shortName(target)}.`;
   for (const name of namesIn(dirname(target))) {
     const found = name.startsWith(prefix) ? ENDING.exec(name.slice(prefix.length))?.groups : undefined;
     const path = join(dirname(target), name);
     try {
-      if (found && isOver(found, path, run)) unlinkSync(path);
+      if (found && isOver(found, path, writer)) unlinkSync(path);
     } catch {
       // It may be somebody else's, in a folder like /tmp.
     }
@@ -57,8 +57,8 @@ function namesIn(folder: string): string[] {
 }
 
 /** Processes elsewhere cannot be seen, nor a namesake of this one: there only time tells. */
-function isOver({ pid, tag }: Record<string, string>, path: string, run: Run): boolean {
-  if (tag === tagOf(run.realm) && Number(pid) !== run.pid) return !run.isRunning(Number(pid));
+function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writer): boolean {
+  if (tag === tagOf(writer.realm) && Number(pid) !== writer.pid) return !writer.isRunning(Number(pid));
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_AFTER_MS;
 }

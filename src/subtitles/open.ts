@@ -4,7 +4,8 @@ import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile } from '../sink/check.ts';
 import { lookAt } from '../sink/open.ts';
-import { type FileOptions, PartFile, type Writer } from '../sink/part-file.ts';
+import type { Writer } from '../sink/part.ts';
+import { type FileOptions, PartFile } from '../sink/part-file.ts';
 import { unwritable } from '../sink/unwritable.ts';
 import { type Style, styleOf } from './style.ts';
 import { Subtitles } from './subtitles.ts';
@@ -59,7 +60,7 @@ function lookFor(
   const path = resolve(host.cwd, name);
   try {
     const old = lookAt(path, name);
-    return { style, options: { name, path, old, clobber: clobber.value, run: host } };
+    return { style, options: { name, path, old, clobber: clobber.value, writer: host } };
   } catch (error) {
     throw unwritable(name, error);
   }

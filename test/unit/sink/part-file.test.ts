@@ -26,7 +26,7 @@ function emptyFolder(): string {
 function open(path: string, text: string, clobber = true): PartFile {
   const file = new PartFile({
     ...{ name: 'out.wav', path, old: undefined, clobber },
-    run: { pid: 1, realm: 'box', uid: undefined, isRunning: () => false },
+    writer: { pid: 1, realm: 'box', uid: undefined, isRunning: () => false },
   });
   writeSync(file.fd, text);
   return file;

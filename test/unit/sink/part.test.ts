@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createPart, type Run, removeLeftovers } from '../../../src/sink/part.ts';
+import { createPart, removeLeftovers, type Writer } from '../../../src/sink/part.ts';
 
 /** In seconds of Unix time. */
 const LONG_AGO = 1_000_000_000;
@@ -24,12 +24,12 @@ function emptyFolder(): string {
 }
 
 /** Only the process 7 runs, besides the one that asks. */
-function run(pid: number, realm: string): Run {
-  return { pid, realm, isRunning: (other) => other === 7 };
+function writer(pid: number, realm: string): Writer {
+  return { pid, realm, uid: undefined, isRunning: (other) => other === 7 };
 }
 
 /** Makes a part and lets go of it, as a run does that is killed. */
-function leavePart(target: string, by: Run): string {
+function leavePart(target: string, by: Writer): string {
   const { fd, path } = createPart(target, by);
   closeSync(fd);
   return basename(path);
@@ -39,18 +39,18 @@ describe('a part', () => {
   it('never has a name that is taken, and goes through no link', () => {
     const folder = emptyFolder();
     const target = join(folder, 'out.wav');
-    const first = leavePart(target, run(1, 'box'));
+    const first = leavePart(target, writer(1, 'box'));
     rmSync(join(folder, first));
     writeFileSync(join(folder, 'other'), 'precious');
     symlinkSync('other', join(folder, first));
-    expect(leavePart(target, run(1, 'box'))).not.toBe(first);
+    expect(leavePart(target, writer(1, 'box'))).not.toBe(first);
     expect(readFileSync(join(folder, 'other'), 'utf8')).toBe('precious');
   });
 
   it('tells by its name in which realm its process has its number', () => {
     const target = join(emptyFolder(), 'out.wav');
     const names = ['a', 'b', 'host', 'boot1 pid:[1]', 'boot1 pid:[2]'].map((realm) =>
-      leavePart(target, run(1, realm)),
+      leavePart(target, writer(1, realm)),
     );
     expect(new Set(names).size).toBe(5);
     for (const name of names) expect(name).toMatch(/^out\.wav\.1-[0-9a-f]{8}\.part$/);
@@ -59,11 +59,11 @@ describe('a part', () => {
 
 describe('what is left of a run', () => {
   it.each([
-    ['that is over', run(6, 'here'), 'goes', 'goes'],
-    ['that goes on', run(7, 'here'), 'stays', 'stays'],
-    ['with the same number', run(8, 'here'), 'stays', 'goes'],
-    ['that cannot be seen', run(6, 'there'), 'stays', 'goes'],
-    ['that cannot be seen, with the number of one that can', run(7, 'there'), 'stays', 'goes'],
+    ['that is over', writer(6, 'here'), 'goes', 'goes'],
+    ['that goes on', writer(7, 'here'), 'stays', 'stays'],
+    ['with the same number', writer(8, 'here'), 'stays', 'goes'],
+    ['that cannot be seen', writer(6, 'there'), 'stays', 'goes'],
+    ['that cannot be seen, with the number of one that can', writer(7, 'there'), 'stays', 'goes'],
   ])('%s', (_, by, fresh, old) => {
     for (const [fate, isOld] of [
       [fresh, false],
@@ -72,30 +72,30 @@ describe('what is left of a run', () => {
       const target = join(emptyFolder(), 'out.wav');
       const path = join(target, '..', leavePart(target, by));
       if (isOld) utimesSync(path, LONG_AGO, LONG_AGO);
-      removeLeftovers(target, run(8, 'here'));
+      removeLeftovers(target, writer(8, 'here'));
       expect(readdirSync(join(target, '..'))).toHaveLength(fate === 'stays' ? 1 : 0);
     }
   });
 
   it('for another file stays, and so does what only looks alike', () => {
     const folder = emptyFolder();
-    leavePart(join(folder, 'two.wav'), run(6, 'here'));
-    leavePart(join(folder, 'out.wav.wav'), run(6, 'here'));
+    leavePart(join(folder, 'two.wav'), writer(6, 'here'));
+    leavePart(join(folder, 'out.wav.wav'), writer(6, 'here'));
     for (const name of ['out.wav', 'out.wav.part', 'out.wav.6.part']) writeFileSync(join(folder, name), 'x');
     const names = readdirSync(folder);
-    removeLeftovers(join(folder, 'out.wav'), run(8, 'here'));
+    removeLeftovers(join(folder, 'out.wav'), writer(8, 'here'));
     expect(readdirSync(folder)).toEqual(names);
   });
 
   it('does not matter where it cannot be removed, or not be looked for', () => {
     const folder = emptyFolder();
     const target = join(folder, 'out.wav');
-    const name = leavePart(target, run(6, 'here'));
+    const name = leavePart(target, writer(6, 'here'));
     rmSync(join(folder, name));
     mkdirSync(join(folder, name));
-    leavePart(target, run(5, 'here'));
-    removeLeftovers(target, run(8, 'here'));
+    leavePart(target, writer(5, 'here'));
+    removeLeftovers(target, writer(8, 'here'));
     expect(readdirSync(folder)).toEqual([name]);
-    removeLeftovers(join(folder, 'none', 'out.wav'), run(8, 'here'));
+    removeLeftovers(join(folder, 'none', 'out.wav'), writer(8, 'here'));
   });
 });
