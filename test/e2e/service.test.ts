@@ -182,6 +182,14 @@ describe('a streamed answer', () => {
     expect([mute.status, mute.json.error.field]).toEqual([422, 'text']);
   });
 
+  it('is to be asked for later, the more are waiting', async () => {
+    const own = await startToneService();
+    own.engine.queued = 200;
+    const { status, headers } = await own.speak({ ...streamed, text: 'full' });
+    await own.close();
+    expect([status, headers['retry-after']]).toEqual([503, '10']);
+  });
+
   it('breaks off, and never ends as if it were whole, when the engine fails in the middle', async () => {
     await expect(tones.speak({ ...streamed, text: 'good slow crash' })).rejects.toThrow();
   });
@@ -466,10 +474,16 @@ describe('bare sockets', () => {
   it('are found in the log by the id in the answer, though there was no request', async () => {
     const records: LogRecord[] = [];
     const own = await startToneService({ log: (record) => records.push(record) });
-    const answer = await ended('no http\r\n\r\n', own);
+    const answers = [
+      await ended('no http\r\n\r\n', own),
+      await ended('CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', own),
+    ];
     await own.close();
-    const id = /X-Request-Id: (\S+)/.exec(answer)?.[1];
-    expect(records).toMatchObject([{ event: 'request', id, status: 400, refusal: 'malformed_request' }]);
+    const [id, second] = answers.map((answer) => /X-Request-Id: (\S+)/.exec(answer)?.[1]);
+    expect(records).toMatchObject([
+      { event: 'request', id, status: 400, refusal: 'malformed_request' },
+      { event: 'request', id: second, method: 'CONNECT', path: 'x:1', status: 405 },
+    ]);
   });
 
   it.each([

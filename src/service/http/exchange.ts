@@ -56,8 +56,8 @@ export function openExchange(
   return exchange;
 }
 
-/** Of `/tts?x=1`, or of the form that proxies get: `http://host/tts`. */
+/** Of `/tts?x=1`, or of the form that proxies get: `http://host/tts`. A CONNECT has `host:443` instead. */
 function pathOf(target: string): string {
   if (target.startsWith('/')) return target.split('?', 1)[0] ?? '/';
-  return URL.canParse(target) ? new URL(target).pathname : target;
+  return /^https?:/i.test(target) && URL.canParse(target) ? new URL(target).pathname : target;
 }
