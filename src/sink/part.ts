@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import type { Host } from '../host.ts';
 import { besideFile, shortName } from '../part-name.ts';
 
-/** Who writes: the process, which tells the parts of runs at the same time apart, and those of runs that are over; and the user. */
+/** Who writes. The process tells the parts of runs at the same time apart, and those of runs that are over. */
 export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
 
 export interface Part {

@@ -24,8 +24,8 @@ const APART = new Map([
   ['sink', ['audio']],
 ]);
 
-/** How the program starts: they may use everything. */
-const START = ['main.ts', 'code-cache.ts'];
+/** Files that lie beside the folders, and are not at the bottom. */
+const ABOVE = ['main.ts', 'code-cache.ts'];
 
 /** Tables: data that grows by rows. */
 const TABLES = ['settings/rules.ts', 'service/instruction-words.ts'];
@@ -57,6 +57,8 @@ const sources: readonly Source[] = readdirSync(root, { recursive: true, encoding
 
 const folderOf = (path: string) => (path.includes('/') ? path.slice(0, path.indexOf('/')) : '');
 const isOurs = (name: string) => name.endsWith('.ts') || name.endsWith('.json');
+const importersOf = (file: string) =>
+  sources.filter(({ imports }) => imports.includes(file)).map(({ path }) => path);
 
 describe('the source', () => {
   it('is found', () => {
@@ -78,7 +80,7 @@ describe('the source', () => {
   });
 
   it('has at its bottom files that import nothing but each other', () => {
-    const bottom = sources.filter(({ path }) => folderOf(path) === '' && !START.includes(path));
+    const bottom = sources.filter(({ path }) => folderOf(path) === '' && !ABOVE.includes(path));
     const wrong = bottom.flatMap(({ path, imports }) =>
       imports
         .filter((name) => isOurs(name) && folderOf(name) !== '')
@@ -88,7 +90,13 @@ describe('the source', () => {
   });
 
   it('imports main from nowhere', () => {
-    expect(sources.filter(({ imports }) => imports.includes('main.ts')).map(({ path }) => path)).toEqual([]);
+    expect(importersOf('main.ts')).toEqual([]);
+  });
+
+  it('has its code cache right above the settings', () => {
+    const used = sources.find(({ path }) => path === 'code-cache.ts')?.imports.filter(isOurs) ?? [];
+    expect(new Set(used.map(folderOf))).toEqual(new Set(['', 'settings']));
+    expect(new Set(importersOf('code-cache.ts').map(folderOf))).toEqual(new Set(['cli']));
   });
 
   it('has no circle of imports that a module needs while it is loaded', () => {
