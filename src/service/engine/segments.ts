@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { sentences } from '../../text/sentences.ts';
+import { spokenSeconds } from './spoken-seconds.ts';
 import { cutWords } from './words.ts';
 
 /** What is spoken in one go. */
@@ -14,6 +15,12 @@ const MOST_WORDS = 40;
 
 /** The longest segment in characters, for what has few spaces. */
 const MOST_CHARACTERS = 400;
+
+/**
+ * The longest segment as it is spoken, in seconds, for what is long when it is read: digits, codes, addresses. A voice
+ * takes some 0.2 s for it, in which others have to wait. Forty words of prose are spoken for 12 s.
+ */
+const MOST_SECONDS = 20;
 
 /** How many words of the first sentence are spoken before the rest of it, where that has a clause to end with. */
 const FIRST_WORDS = 12;
@@ -57,7 +64,7 @@ function* pieces(text: string): Generator<{ piece: string; end: Segment['end'] }
 }
 
 function* clauses(sentence: string, isFirst: boolean, end: Segment['end']): Generator<Segment> {
-  const words = cutWords(sentence);
+  const words = cutWords(sentence, MOST_SECONDS);
   let isEarly = isFirst && words.length > FIRST_WORDS;
   for (let start = 0; start < words.length; ) {
     const next = words.slice(start, start + MOST_WORDS + 1);
@@ -83,9 +90,11 @@ function early(words: readonly string[], most: number): number | undefined {
 /** As many words as one segment takes, up to the end of a clause where there is one in the second half. */
 function fitting(words: readonly string[]): number {
   let characters = 0;
+  let seconds = 0;
   const limit = words.findIndex((word, index) => {
     characters += word.length + 1;
-    return index === MOST_WORDS || characters > MOST_CHARACTERS;
+    seconds += spokenSeconds(word);
+    return index === MOST_WORDS || characters > MOST_CHARACTERS || seconds > MOST_SECONDS;
   });
   if (limit < 0) return words.length;
   const clause = clauseWithin(words, limit) ?? 0;

@@ -1,4 +1,5 @@
 import { segmenterOf } from '../../text/intl.ts';
+import { spokenSeconds } from './spoken-seconds.ts';
 
 /** Flite takes time in the square of the letters of a word: 15 s for 5,000. */
 const LONGEST = 60;
@@ -9,10 +10,23 @@ const WINDOW = /.{1,500}/gsu;
 const words = segmenterOf('word');
 const graphemes = segmenterOf('grapheme');
 
-/** @returns what stands between white space; where that is very long, as in scripts without spaces, in pieces */
-export function cutWords(text: string): string[] {
+/**
+ * @param mostSeconds how long a piece may be spoken for
+ * @returns what stands between white space; where that is very long, as in scripts without spaces, in pieces
+ */
+export function cutWords(text: string, mostSeconds: number): string[] {
   const whole = text.split(/\s+/u).filter(Boolean);
-  return whole.flatMap((word) => (word.length <= LONGEST ? [word] : cut(word)));
+  const short = whole.flatMap((word) => (word.length <= LONGEST ? [word] : cut(word)));
+  return short.flatMap((word) => halved(word, mostSeconds));
+}
+
+/** For a number, or letters that are named one by one, which take a voice long. */
+function halved(word: string, mostSeconds: number): string[] {
+  if (spokenSeconds(word) <= mostSeconds) return [word];
+  const characters = [...word];
+  const middle = characters.length >> 1;
+  const halves = [characters.slice(0, middle), characters.slice(middle)];
+  return halves.flatMap((half) => halved(half.join(''), mostSeconds));
 }
 
 function cut(word: string): string[] {

@@ -52,3 +52,30 @@ describe('hostile text', () => {
     expect(await samplesOf(engine, { text: NORMAL })).toEqual(normal);
   });
 });
+
+/** Texts of which 400 characters are spoken for more than a minute. */
+const SLOW: readonly (readonly [name: string, text: string])[] = [
+  ['numbers', '1234567890123 '.repeat(40)],
+  ['years', '1984 '.repeat(60)],
+  ['one number', '9'.repeat(600)],
+  ['one letter', 'b'.repeat(600)],
+  ['the longest letter', 'w'.repeat(300)],
+  ['letters', 'xq kzt vbnmd '.repeat(30)],
+  ['signs', `a${'&*#_ '.repeat(90)}`],
+  ['hexadecimal', 'd41d8cd98f00b204e9800998ecf8427e'.repeat(15)],
+  ['Base64', 'IpAW2KelWh7CDg8P6tyhPWfm+JF2R8y3cGkjhS37'.repeat(12)],
+  ['addresses', 'https://www.example.com/path/1?q=31&lang=en%20x '.repeat(10)],
+  ['hyphens', 'x-y-z-'.repeat(80)],
+];
+
+describe('a text that is long when it is read out', () => {
+  it.each(SLOW)('of %s is spoken in parts that keep no worker for long', async (_name, text) => {
+    const seconds: number[] = [];
+    for await (const { length } of speak(engine, { text })) {
+      seconds.push(length / 22_050);
+      if (seconds.length === 3) break;
+    }
+    expect(seconds).toHaveLength(3);
+    expect(Math.max(...seconds)).toBeLessThan(25);
+  });
+});

@@ -61,6 +61,26 @@ describe('segments', () => {
     expect(first?.split(' ')).toHaveLength(30);
   });
 
+  it('are short where much is read out for each character, at borders of words or else anywhere', async () => {
+    const numbers = Array.from({ length: 50 }, (_, index) => `${1_000_000 + 7919 * index}`);
+    const spoken = await texts(numbers.join(' '));
+    expect(spoken.join(' ').split(' ')).toEqual(numbers);
+    expect(Math.max(...spoken.map((segment) => segment.length))).toBeLessThanOrEqual(5 * 8);
+    for (const huge of ['9'.repeat(500), 'b'.repeat(500), '&x'.repeat(250), 'd41d8cd98f00b204'.repeat(30)]) {
+      const pieces = await texts(huge);
+      expect(pieces.join('').replaceAll(' ', '')).toBe(huge);
+      expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(100);
+    }
+  });
+
+  it('of prose are as long as ever, with a few numbers, names and short forms in it', async () => {
+    const sentence =
+      'On 12 May 1995, Mr. Szczepański of NATO and the U.S. embassy’s Dr. Schwartz hadn’t yet read well-known ' +
+      'strengths of their three-year plan, which cost them 5% of it, but didn’t they know and guess that much by then?';
+    expect(sentence.split(' ').length).toBeGreaterThan(35);
+    expect(await texts(`So. ${sentence}`)).toEqual(['So.', sentence]);
+  });
+
   it('are of 40 words, 400 characters and words of 60 letters at most, and lose nothing', async () => {
     const piece = fc.oneof(
       fc.lorem({ maxCount: 60 }),
