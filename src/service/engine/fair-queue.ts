@@ -16,8 +16,8 @@ export interface QueueLimits {
 }
 
 /**
- * Shares lanes among utterances fairly: the utterances take turns, a segment each, so that a long text holds nobody up
- * for longer than one segment of it takes.
+ * Shares lanes among utterances fairly, a segment at a time: whoever has the fewest segments worked on has the next free
+ * lane, so that a long text holds nobody up for longer than one segment of it takes.
  */
 export class FairQueue<Job> {
   readonly #lanes: readonly Lane<Job>[];
@@ -66,7 +66,7 @@ export class FairQueue<Job> {
   ): AsyncGenerator<Int16Array, void, undefined> {
     signal.throwIfAborted();
     const leaving = new AbortController();
-    const line: Line<Job> = { signal: leaving.signal, tickets: [] };
+    const line: Line<Job> = { signal: leaving.signal, tickets: [], working: 0 };
     this.#admit(line);
     this.#open.add(leaving);
     const leave = () => leaving.abort(signal.reason);
@@ -113,7 +113,7 @@ export class FairQueue<Job> {
     while (this.#free.length > this.#spare) {
       const turn = this.#turns.next();
       if (!turn) return;
-      void this.#work(this.#take(), turn.ticket, turn.signal);
+      void this.#work(this.#take(), turn.ticket, turn.line);
     }
   }
 
@@ -125,12 +125,13 @@ export class FairQueue<Job> {
     return lane;
   }
 
-  async #work(lane: Lane<Job>, { job, resolve, reject }: Ticket<Job>, signal: AbortSignal): Promise<void> {
+  async #work(lane: Lane<Job>, { job, resolve, reject }: Ticket<Job>, line: Line<Job>): Promise<void> {
     try {
-      resolve(await lane.run(job, signal));
+      resolve(await lane.run(job, line.signal));
     } catch (error) {
       reject(error);
     } finally {
+      this.#turns.done(line);
       this.#free.unshift(lane); // the one that worked last is taken first: what is spare stays small
       this.#dispatch();
     }

@@ -9,9 +9,14 @@ export interface Ticket<Job> {
 export interface Line<Job> {
   readonly signal: AbortSignal;
   readonly tickets: Ticket<Job>[];
+  /** Its jobs that lanes work on. */
+  working: number;
 }
 
-/** Whose ticket is next: the lines take turns, a ticket each. One without a ticket keeps no place. */
+/**
+ * Whose ticket is next: that of the line which has the fewest jobs worked on, so that none takes all lanes while others
+ * wait; among equals they take turns. A line without a ticket keeps no place.
+ */
 export class Turns<Job> {
   /** Lines that have a ticket, the next one first. */
   readonly #order: Line<Job>[] = [];
@@ -34,13 +39,21 @@ export class Turns<Job> {
   }
 
   /** Hands out the first ticket of the next line, which then stands behind all others. */
-  next(): { readonly ticket: Ticket<Job>; readonly signal: AbortSignal } | undefined {
-    const line = this.#order.shift();
+  next(): { readonly ticket: Ticket<Job>; readonly line: Line<Job> } | undefined {
+    const fewest = Math.min(...this.#order.map(({ working }) => working));
+    const place = this.#order.findIndex(({ working }) => working === fewest);
+    const [line] = place < 0 ? [] : this.#order.splice(place, 1);
     const ticket = line?.tickets.shift();
     if (!line || !ticket) return undefined;
     if (line.tickets.length > 0) this.#order.push(line);
     this.#waiting.delete(line);
-    return { ticket, signal: line.signal };
+    line.working += 1;
+    return { ticket, line };
+  }
+
+  /** A ticket that was handed out is done with. */
+  done(line: Line<Job>): void {
+    line.working -= 1;
   }
 
   /** The tickets that a line still has are rejected with the reason of its signal. */

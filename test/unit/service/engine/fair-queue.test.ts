@@ -68,6 +68,20 @@ describe('a fair queue', () => {
     expect(log.indexOf('b2')).toBeLessThan(log.indexOf('a4'));
   });
 
+  it('gives the next free lane to who has none, not to who has all the others', async () => {
+    const log: string[] = [];
+    const queue = new FairQueue([new Bench(log, 20), new Bench(log, 40)], 9);
+    const long = queue.run(endless('a'), never);
+    const first = long.next();
+    await turn();
+    expect(log).toEqual(['a0', 'a1']);
+    const short = all(queue.run(['b'], never));
+    await first;
+    expect(log.slice(2, 3)).toEqual(['b']);
+    await short;
+    await long.return();
+  });
+
   it('leaves a spare lane idle until another has to start again', async () => {
     const logs: readonly string[][] = [[], []];
     const lanes = logs.map((log) => new Bench(log, 1));
