@@ -107,6 +107,7 @@ async function* dropped({ response, signal }: Exchange, body: AsyncIterable<Uint
     if (left > 0) yield piece.subarray(0, left);
     left -= piece.length;
     if (left > 0) continue;
+    await turn(); // until then, newer Nodes keep what is written to themselves
     response.socket?.destroySoon();
     await aborted(signal);
     return;
