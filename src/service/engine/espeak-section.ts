@@ -28,7 +28,13 @@ export async function openEspeak(path: string, limits: QueueLimits): Promise<Sec
   }));
 }
 
-/** Control characters are nothing to read, and a NUL would end the text. */
+/**
+ * Control characters are nothing to read, and a NUL would end the text. What stands in `[[ ]]` would be taken for names
+ * of phonemes, which no option turns off.
+ */
 function readable(sentence: string): string {
-  return sentence.replace(/\p{Cc}+/gu, ' ').trim();
+  return sentence
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/\[(?=\[)/gu, '[ ')
+    .trim();
 }

@@ -39,7 +39,8 @@ export class EspeakProcess implements Lane<EspeakJob> {
 
   async run(job: EspeakJob, signal: AbortSignal): Promise<Int16Array> {
     try {
-      return finish(await this.#speak(job, signal), job.finish, this.#resampler);
+      const speech = await this.#speak(job, signal);
+      return isSilent(speech) ? speech.samples.subarray(0, 0) : finish(speech, job.finish, this.#resampler);
     } catch (error) {
       signal.throwIfAborted();
       throw new Refusal(500, 'engine_failed', `espeak-ng failed: ${(error as Error).message}`);
@@ -79,6 +80,11 @@ export class EspeakProcess implements Lane<EspeakJob> {
 
 function scaled({ normal, least, most }: typeof SPEED, factor: number): string {
   return String(Math.max(least, Math.min(most, Math.round(normal * factor))));
+}
+
+/** As dots and dashes are, which espeak-ng makes some digital silence of. */
+function isSilent({ samples }: Samples): boolean {
+  return samples.every((sample) => sample === 0);
 }
 
 /** espeak-ng writes nothing at all where there is nothing to say. */

@@ -1,5 +1,4 @@
 import type { Utterance } from '../engine.ts';
-import { Refusal } from '../refusal.ts';
 import type { Finish } from './finish.ts';
 import { type Segment, segments } from './segments.ts';
 
@@ -11,24 +10,17 @@ export interface Recipe<Job> {
   /** Brings a sentence into the form that the voice can read; an empty string leaves it out. */
   normalise(sentence: string): string;
   job(text: string, finish: Finish): Job;
-  /** What to say of a text that nothing is left of. */
+  /** What to say of a text that has nothing to be heard in it. */
   readonly complaint: string;
 }
 
-/**
- * The jobs that an utterance consists of, made as they are asked for.
- *
- * @throws Refusal at the end, if there was nothing to speak
- */
+/** The jobs that an utterance consists of, made as they are asked for. */
 export async function* jobs<Job>(
   { text, sampleRate, style }: Utterance,
   recipe: Recipe<Job>,
 ): AsyncGenerator<Job, void, undefined> {
-  let isSilent = true;
   for await (const segment of segments(text, recipe.normalise)) {
-    isSilent = false;
     const pause = PAUSES[segment.end] * style.pause;
     yield recipe.job(segment.text, { sampleRate, loudness: style.loudness, pause });
   }
-  if (isSilent) throw new Refusal(422, 'unsupported_text', recipe.complaint, { field: 'text' });
 }

@@ -7,6 +7,7 @@ export interface Lane<Job> {
   /**
    * Stops at once when the signal aborts, and then rejects with its reason.
    *
+   * @returns no samples for what has no sound
    * @throws Refusal when the work failed
    */
   run(job: Job, signal: AbortSignal): Promise<Int16Array>;

@@ -1,4 +1,5 @@
 import type { Speaker, Utterance } from '../engine.ts';
+import { Refusal } from '../refusal.ts';
 import type { FairQueue } from './fair-queue.ts';
 import { jobs, type Recipe } from './jobs.ts';
 
@@ -21,7 +22,29 @@ export function createSection<Job>(
     get queued() {
       return queue.waiting;
     },
-    speak: (utterance, signal) => queue.run(jobs(utterance, recipe(utterance)), signal),
+    speak(utterance, signal) {
+      const how = recipe(utterance);
+      return audible(queue.run(jobs(utterance, how), signal), how.complaint);
+    },
     close: () => queue.close(),
   };
+}
+
+/**
+ * Leaves out empty parts.
+ *
+ * @throws Refusal at the end, if there was nothing else: some voices know only when they speak that they have no sound
+ * for a text
+ */
+async function* audible(
+  parts: AsyncIterable<Int16Array>,
+  complaint: string,
+): AsyncGenerator<Int16Array, void, undefined> {
+  let isSilent = true;
+  for await (const part of parts) {
+    if (part.length === 0) continue;
+    isSilent = false;
+    yield part;
+  }
+  if (isSilent) throw new Refusal(422, 'unsupported_text', complaint, { field: 'text' });
 }

@@ -1,6 +1,9 @@
-/** What every voice of English reads, and what every other voice does: espeak-ng spells the letters that it does not know. */
+/**
+ * What every voice of English reads, and what every other voice does: espeak-ng spells the letters that it does not know.
+ * Numbers it does not read in each language.
+ */
 const ENGLISH = /[a-z0-9]/i;
-const OTHER = /[\p{L}\p{N}]/u;
+const OTHER = /\p{L}/u;
 
 /** What may begin a sequence for terminals, with which letters go that nobody reads. */
 const SEQUENCES = ['\u001b', '\u009b'];

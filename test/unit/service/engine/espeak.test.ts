@@ -50,9 +50,24 @@ describe.skipIf(!installed)('a system espeak-ng', async () => {
     }
   });
 
-  it('refuses a text of nothing', async () => {
-    const spoken = samplesOf(engine, { text: ' \u0000\n', speaker: numberOf('de') });
+  it.each([' \u0000\n', '.', '?!', '— …', '\u200b'])('refuses a text of nothing: %j', async (text) => {
+    const spoken = samplesOf(engine, { text, speaker: numberOf('de') });
     await expect(spoken).rejects.toMatchObject({ status: 422, code: 'unsupported_text' });
+  });
+
+  it.each(['%', '€', '😀'])('speaks %s, which has a name', async (text) => {
+    expect(loudness(await samplesOf(engine, { text, speaker: numberOf('en-us') }), 22_050)).toBeGreaterThan(
+      -24,
+    );
+  });
+
+  it.each([
+    ['Read [[a:]] out', 'Read out'],
+    ["[[[h@l'oU]]", 'Hello'],
+  ])('speaks what is in brackets as it is written: %j is more than %j', async (text, less) => {
+    const lengthOf = async (words: string) =>
+      (await samplesOf(engine, { text: words, speaker: numberOf('en-us') })).length;
+    expect(await lengthOf(text)).toBeGreaterThan((await lengthOf(less)) + 22_050 / 2);
   });
 });
 
