@@ -3,8 +3,8 @@ import type { Style } from './engine.ts';
 /**
  * What `instructions` understand: plain English words, in three tables. To teach a word, add it to a row.
  *
- * In what a row says, `{much}` is a word of degree that may stand there, `{number}` a number that must; the rest is a
- * regular expression, tried at word borders and without regard to case. Rows stand in the order in which they are
+ * In what a row says, `{much}` is a word of degree that may stand there, `{number}` a number that must, `{digits}` one
+ * that is written in digits; the rest is a regular expression, tried at word borders and without regard to case. Rows stand in the order in which they are
  * tried: what one has understood, the later ones do not see.
  */
 export interface Row {
@@ -41,11 +41,14 @@ export const DEGREES: Readonly<Record<string, number>> = {
   "(?:don't|do not)(?: speak| talk| read)?(?: so| too| very)?": -0.5,
 };
 
-/** Numbers that are words. A number can also be `0.8`, `1.5x` or `80%`. */
+/** Numbers that are words. A number can also be `0.8`, `1.5x`, `80%`, `1/2` or `1½`. */
 export const NUMBERS: Readonly<Record<string, number>> = {
   'one and a half': 1.5,
-  'a quarter': 0.25,
-  'a third': 1 / 3,
+  'three quarters': 0.75,
+  'two thirds': 2 / 3,
+  '(?:a|one) quarter': 0.25,
+  '(?:a|one) third': 1 / 3,
+  '(?:a|one) half': 0.5,
   quarter: 0.25,
   half: 0.5,
   twice: 2,
@@ -61,7 +64,7 @@ const FAST = '(?:fast|quick|quickly|rapidly)';
 const SLOW = '(?:slow|slowly)';
 const PAUSES = '(?:pauses?|breaks?|gaps?|silences?)';
 const BETWEEN = '(?: (?:between|after) (?:the |each |every )?sentences?)?';
-const NORMAL = '(?:the )?(?:normal |usual )?';
+const NORMAL = '(?:of )?(?:the )?(?:normal |usual )?';
 
 export const ROWS: readonly Row[] = [
   {
@@ -134,7 +137,7 @@ export const ROWS: readonly Row[] = [
     says: ['{number} (?:quieter|softer)', '(?:quieter|softer) by {number}'],
     measure: 'less',
   },
-  { changes: 'rate', says: [String.raw`(?<number>\d+(?:\.\d+)?x)`], measure: 'times' },
+  { changes: 'rate', says: ['(?<number>{digits}x)'], measure: 'times' },
 
   {
     changes: 'rate',
@@ -190,7 +193,7 @@ export const ROWS: readonly Row[] = [
 export const FILLERS: ReadonlySet<string> = new Set(
   [
     'a all also an and as at be but by could for i in is it kindly me my of or please should so that the then this to',
-    'very with would you your aloud bit everything keep little make more normal normally pace pitch pitched',
+    'with would you your aloud everything keep make normal normally pace pitch pitched',
     'possible rate read reading say sentence sentences sound speak speaking speech speed spoken talk talking text than',
     'times tone use using usual voice volume want words',
   ].flatMap((line) => line.split(' ')),

@@ -9,44 +9,72 @@ const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number
   pause: [0, 5],
 };
 
-/** Stands where something was understood. */
+/** Stands in the place of each character of what was understood, so that everything else keeps its place. */
 const UNDERSTOOD = '\n';
+
+/** A part of the instructions, and where it begins. */
+interface Phrase {
+  readonly words: string;
+  readonly at: number;
+}
+
+/** A phrase with a number in it, which was understood. */
+interface Measured extends Phrase {
+  readonly changes: keyof Style;
+}
 
 /**
  * Reads how a voice is to speak from plain English words, which `instruction-words.ts` lists.
  *
- * @returns the style, and the phrases that were not understood, in the order of the text
+ * @returns the style, and what of the text it does not do, in that order: phrases that were not understood, and those
+ * whose numbers come to more or less than is allowed
  */
 export function readInstructions(text: string): { style: Style; ignored: string[] } {
-  const style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
-  let rest = text.normalize('NFKC').replaceAll('’', "'").replace(/\s+/gu, ' ');
+  const wanted = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
+  const measured: Measured[] = [];
+  let rest = plain(text);
   for (const { row, patterns } of READERS) {
     for (const pattern of patterns) {
-      rest = rest.replace(pattern, (...match) => {
-        style[row.changes] *= factor(row, match.at(-1));
-        return UNDERSTOOD;
+      rest = rest.replace(pattern, (words: string, ...match) => {
+        wanted[row.changes] *= factor(row, match.at(-1));
+        if (row.measure) measured.push({ words, at: match.at(-3), changes: row.changes });
+        return UNDERSTOOD.repeat(words.length);
       });
     }
   }
-  return {
-    style: limited(style),
-    ignored: rest
-      .split(/\n|[,;:!?]+|\.(?!\d)/u)
-      .map(withoutFillers)
-      .filter(Boolean),
-  };
+  const beyond = measured.filter(({ changes }) => wanted[changes] !== limited(changes, wanted[changes]));
+  const ignored = [...phrases(rest), ...beyond].sort((one, other) => one.at - other.at);
+  return { style: rounded(wanted), ignored: ignored.map(({ words }) => words) };
+}
+
+/** In one line, `1½` as `1 1⁄2`. */
+function plain(text: string): string {
+  const apart = text.replace(/(?<=\d)(?=[¼-¾⅐-⅞])/gu, ' ');
+  return apart.normalize('NFKC').replaceAll('’', "'").replace(/\s+/gu, ' ');
+}
+
+/** What stands between punctuation and what was understood, where it says anything. */
+function phrases(rest: string): Phrase[] {
+  const parts = rest.matchAll(/(?:[^\n,;:!?.]|\.(?=\d))+/gu);
+  return Array.from(parts, ({ 0: part, index }) => ({ words: withoutFillers(part), at: index })).filter(
+    ({ words }) => words,
+  );
 }
 
 const MUCH = `(?<much>${alternatives(DEGREES)})`;
-const NUMBER = String.raw`(?<number>\d+(?:\.\d+)?(?: ?%| percent\b|x\b)?|${alternatives(NUMBERS)})(?: times\b)?`;
+
+/** `0.8`, `1/2` or `1 1/2`, but no part of `0,8`, `-1` or `1/0.5`. */
+const DIGITS = String.raw`(?<!\d,|[-/⁄])(?:(?:\d+ )?\d+[/⁄][1-9]\d*|\d*\.\d+|\d+)(?![/⁄]\d)`;
+const NUMBER = `(?<number>${DIGITS}(?: ?%| percent\\b|x\\b)?|${alternatives(NUMBERS)})(?: times\\b)?`;
 
 const READERS = ROWS.map((row) => ({ row, patterns: row.says.map(pattern) }));
 
 function pattern(template: string): RegExp {
   const source = template
     .replace(/ \{much\}$/u, `(?: ${MUCH})?`)
-    .replace('{much} ', `(?:${MUCH} )?`)
-    .replace('{number}', NUMBER);
+    .replace('{much} ', `(?:${MUCH} (?:more )?)?`)
+    .replace('{number}', NUMBER)
+    .replace('{digits}', DIGITS);
   return new RegExp(String.raw`(?<![\w.'])(?:${source})(?![\w'])`, 'giu');
 }
 
@@ -66,23 +94,34 @@ function factor({ by = 1, measure }: Row, groups: { much?: string; number?: stri
 }
 
 function degree(words: string | undefined): number {
-  if (words === undefined) return 1;
-  const entry = Object.entries(DEGREES).find(([key]) => new RegExp(`^(?:${key})$`, 'iu').test(words));
-  return entry?.[1] ?? 1;
+  return (words !== undefined && entryOf(DEGREES, words)) || 1;
 }
 
 /** From a hundredth to a hundred, so that no product of them is beyond numbers. */
 function numberOf(words: string): number {
-  const value =
-    NUMBERS[words.toLowerCase()] ?? Number.parseFloat(words) / (/%|percent/iu.test(words) ? 100 : 1);
+  const value = entryOf(NUMBERS, words) ?? digitsOf(words) / (/%|percent/iu.test(words) ? 100 : 1);
   return Math.max(0.01, Math.min(100, value));
 }
 
-function limited(style: Style): Style {
-  const within = (key: keyof Style) => {
-    const [least, most] = LIMITS[key];
-    return Math.max(least, Math.min(most, Math.round(style[key] * 1000) / 1000));
-  };
+function digitsOf(words: string): number {
+  const fraction = /^(?:(\d+) )?(\d+)[/⁄](\d+)/u.exec(words);
+  if (!fraction) return Number.parseFloat(words);
+  const [whole, above, below] = fraction.slice(1).map((digits) => Number(digits ?? 0));
+  return (whole ?? 0) + (above ?? 0) / (below ?? 1);
+}
+
+/** The value of the first key, a regular expression, that is all of the words. */
+function entryOf(table: Readonly<Record<string, number>>, words: string): number | undefined {
+  return Object.entries(table).find(([key]) => new RegExp(`^(?:${key})$`, 'iu').test(words))?.[1];
+}
+
+function limited(key: keyof Style, value: number): number {
+  const [least, most] = LIMITS[key];
+  return Math.max(least, Math.min(most, value));
+}
+
+function rounded(wanted: Style): Style {
+  const within = (key: keyof Style) => Math.round(limited(key, wanted[key]) * 1000) / 1000;
   return {
     rate: within('rate'),
     pitch: within('pitch'),

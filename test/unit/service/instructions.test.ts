@@ -17,7 +17,16 @@ describe('readInstructions', () => {
     ['1.5x', { rate: 1.5 }],
     ['20 percent faster', { rate: 1.2 }],
     ['slower by 20%', { rate: 0.8 }],
+    ['1/2 speed', { rate: 0.5 }],
+    ['½ speed', { rate: 0.5 }],
+    ['at ¾ of the normal speed', { rate: 0.75 }],
+    ['1½ times as fast', { rate: 1.5 }],
+    ['1 1/2x', { rate: 1.5 }],
+    ['1/2x', { rate: 0.5 }],
+    ['one third the speed', { rate: 0.333 }],
+    ['.5 speed', { rate: 0.5 }],
     ['a bit faster', { rate: 1.118 }],
+    ['speak a bit more slowly', { rate: 0.894 }],
     ['slow down a bit', { rate: 0.894 }],
     ['not too fast', { rate: 0.894 }],
     ['don’t speak so fast', { rate: 0.894 }],
@@ -50,8 +59,30 @@ describe('readInstructions', () => {
     ['Read this calmly at normal speed', ['calmly']],
     ['use 2 voices', ['2 voices']],
     ['constructor, __proto__', ['constructor', '__proto__']],
+    ['very', ['very']],
+    ['slowly, and a bit', ['bit']],
+    ['Be very cheerful.', ['very cheerful']],
+    ['0,8 speed', ['0', '8']],
+    ['at -1 speed', ['-1']],
+    ['1/0 speed', ['1/0']],
+    ['1/0.5 speed', ['1/0.5']],
+    ['4/5/6x', ['4/5/6x']],
   ])('says what it ignores in "%s"', (text, ignored) => {
     expect(readInstructions(text).ignored).toEqual(ignored);
+  });
+
+  it.each([
+    ['at 0 speed', { rate: 0.25 }, ['0 speed']],
+    ['10 times slower', { rate: 0.25 }, ['10 times slower']],
+    ['like a robot, at 100 speed, deep', { rate: 4, pitch: 0.8 }, ['like a robot', '100 speed']],
+    ['3 times as high', { pitch: 2 }, ['3 times as high']],
+    ['300% louder', { loudness: 2 }, ['300% louder']],
+    ['pauses 9 times as long', { pause: 5 }, ['pauses 9 times as long']],
+    ['3x, twice as fast', { rate: 4 }, ['3x', 'twice as fast']],
+    ['4x', { rate: 4 }, []],
+    ['extremely loud', { loudness: 2 }, []],
+  ])('says what it cannot do of "%s"', (text, changes, ignored) => {
+    expect(readInstructions(text)).toEqual({ style: { ...plain, ...changes }, ignored });
   });
 
   it('keeps every style within what the engine takes, whatever is asked for', () => {
