@@ -46,6 +46,7 @@ export class Flite {
   /**
    * Speaks, blocking this thread for about a sixtieth of the time that the speech lasts.
    *
+   * @returns samples that stay until this object speaks again
    * @throws WasiExit or WebAssembly.RuntimeError, after which this object cannot be used any more
    */
   speak({ text, voice, stretch, pitch }: FliteRequest): Samples {

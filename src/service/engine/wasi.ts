@@ -1,3 +1,5 @@
+import { pages } from './pages.ts';
+
 /** `errno` of WASI preview 1. */
 const SUCCESS = 0;
 const BADF = 8;
@@ -23,7 +25,9 @@ class WasiExit extends Error {
 export class Wasi {
   #memory: WebAssembly.Memory | undefined;
   #args: readonly Uint8Array[] = [];
-  #output: Uint8Array[] = [];
+  /** Memory for what the program writes into its file, used again for each run, and how much of it was written. */
+  #file = new Uint8Array();
+  #written = 0;
   #messages = '';
 
   readonly imports = {
@@ -66,13 +70,13 @@ export class Wasi {
     },
     fd_fdstat_set_flags: () => SUCCESS,
     path_open: (...[, , , , , , , , fd]: readonly number[]) => {
-      this.#output = [];
+      this.#written = 0;
       this.#setUint32(fd ?? 0, OUTPUT);
       return SUCCESS;
     },
     fd_write: (fd: number, vectors: number, count: number, written: number) => {
       const pieces = this.#vectors(vectors, count);
-      if (fd === OUTPUT) this.#output.push(...pieces);
+      if (fd === OUTPUT) for (const piece of pieces) this.#append(piece);
       else this.#messages += pieces.map((piece) => Buffer.from(piece).toString('latin1')).join('');
       this.#setUint32(
         written,
@@ -92,13 +96,24 @@ export class Wasi {
   prepare(memory: WebAssembly.Memory, args: readonly string[]): void {
     this.#memory = memory;
     this.#args = args.map((arg) => Buffer.from(`${arg}\0`));
-    this.#output = [];
+    this.#written = 0;
     this.#messages = '';
   }
 
-  /** What the program wrote into its file. */
+  /** What the program wrote into its file, until the next run. */
   get output(): Buffer {
-    return Buffer.concat(this.#output);
+    return Buffer.from(this.#file.buffer, 0, this.#written);
+  }
+
+  #append(piece: Uint8Array): void {
+    const end = this.#written + piece.length;
+    if (end > this.#file.length) {
+      const larger = new Uint8Array(pages(2 * end));
+      larger.set(this.#file);
+      this.#file = larger;
+    }
+    this.#file.set(piece, this.#written);
+    this.#written = end;
   }
 
   #view(): DataView {
@@ -114,12 +129,12 @@ export class Wasi {
     this.#view().setUint32(address, value, true);
   }
 
-  /** Copies what a list of addresses and lengths points at, since the program uses its memory again. */
+  /** What a list of addresses and lengths points at, until the program goes on. */
   #vectors(address: number, count: number): Uint8Array[] {
     const view = this.#view();
     return Array.from({ length: count }, (_, index) => {
       const vector = address + 8 * index;
-      return this.#bytes(view.getUint32(vector, true), view.getUint32(vector + 4, true)).slice();
+      return this.#bytes(view.getUint32(vector, true), view.getUint32(vector + 4, true));
     });
   }
 }

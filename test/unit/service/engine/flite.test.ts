@@ -56,6 +56,16 @@ describe('Flite', () => {
     expect(constants().equals(before)).toBe(true);
   });
 
+  it('keeps all sound in one place, which grows as it must', () => {
+    const flite = new Flite(module);
+    const long = { ...hello, stretch: 4 };
+    const { buffer } = flite.speak(long).samples;
+    expect(flite.speak(hello).samples.buffer === buffer).toBe(true);
+    expect(flite.speak(hello)).toEqual(new Flite(module).speak(hello));
+    const longer = { ...hello, stretch: 16 };
+    expect(flite.speak(longer)).toEqual(new Flite(module).speak(longer));
+  });
+
   it('stretches speech', () => {
     const flite = new Flite(module);
     const long = flite.speak({ ...hello, stretch: 2 }).samples.length;
