@@ -37,6 +37,7 @@ export async function signatureOf(body: CallbackBody, key: string): Promise<stri
 
 async function wav({ format, pcm }: Sound, signal: AbortSignal): Promise<CallbackBody> {
   const recording = await record(pcm);
+  if (signal.aborted) await recording.dispose();
   signal.throwIfAborted();
   const header = leadingHeader(format, recording.bytes);
   async function* read() {

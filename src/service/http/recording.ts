@@ -8,9 +8,15 @@ export interface Recording {
   dispose(): Promise<void>;
 }
 
-/** Bytes kept in memory; a longer recording goes to a file, so that many long texts at once do not add up. */
-const IN_MEMORY = 4 * 1024 * 1024;
+/** Bytes that one recording keeps in memory; a longer one goes to a file. */
+const MOST = 4 * 1024 * 1024;
+
+/** Bytes that all of them keep together, while their readers take their time. What is recorded then goes to files. */
+const MOST_OF_ALL = 64 * 1024 * 1024;
+
 const READ_SIZE = 256 * 1024;
+
+let kept = 0;
 
 export async function record(sound: AsyncIterable<Uint8Array>): Promise<Recording> {
   const pieces: Uint8Array[] = [];
@@ -20,22 +26,30 @@ export async function record(sound: AsyncIterable<Uint8Array>): Promise<Recordin
     for await (const piece of sound) {
       pieces.push(piece);
       bytes += piece.length;
-      if (bytes <= IN_MEMORY) continue;
+      kept += piece.length;
+      if (file === undefined && bytes <= MOST && kept <= MOST_OF_ALL) continue;
       file ??= await openNamelessFile();
-      for (const kept of pieces.splice(0)) await file.writeFile(kept);
+      for (const part of take(pieces)) await file.writeFile(part);
     }
   } catch (error) {
+    take(pieces);
     await file?.close();
     throw error;
   }
   return file === undefined ? inMemory(pieces, bytes) : inFile(file, bytes);
 }
 
-function inMemory(pieces: readonly Uint8Array[], bytes: number): Recording {
+/** @returns pieces that are kept in memory, and are not from now on */
+function take(pieces: Uint8Array[]): Uint8Array[] {
+  kept -= pieces.reduce((sum, { length }) => sum + length, 0);
+  return pieces.splice(0);
+}
+
+function inMemory(pieces: Uint8Array[], bytes: number): Recording {
   async function* read() {
     yield* pieces;
   }
-  return { bytes, read, dispose: async () => {} };
+  return { bytes, read, dispose: async () => void take(pieces) };
 }
 
 function inFile(file: FileHandle, bytes: number): Recording {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { record } from '../../../../src/service/http/recording.ts';
+import { type Recording, record } from '../../../../src/service/http/recording.ts';
 
 async function* pieces(count: number, size: number) {
   for (let i = 0; i < count; i++) yield new Uint8Array(size).fill(i);
 }
 
-async function all(sound: AsyncIterable<Uint8Array>): Promise<Buffer> {
+async function all(sound: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<Buffer> {
   const read: Uint8Array[] = [];
   for await (const piece of sound) read.push(piece);
   return Buffer.concat(read);
@@ -22,6 +22,25 @@ describe('a recording', () => {
     expect(recording.bytes).toBe(count * size);
     for (const _time of [1, 2]) expect((await all(recording.read())).equals(wanted)).toBe(true);
     await recording.dispose();
+  });
+
+  it('goes to a file while many others are kept in memory, until they are disposed of', async () => {
+    const piece = new Uint8Array(1_000_000).fill(7);
+    async function* sound() {
+      for (let i = 0; i < 3; i++) yield piece;
+    }
+    const isInMemory = async ({ read }: Recording) => {
+      for await (const first of read()) return first === piece;
+      return false;
+    };
+    const many: Recording[] = [];
+    for (let i = 0; i < 25; i++) many.push(await record(sound()));
+    expect(await Promise.all(many.map(isInMemory))).toEqual(many.map((_, index) => index < 22));
+    expect((await all(many.at(-1)?.read() ?? [])).equals(Buffer.alloc(3_000_000, 7))).toBe(true);
+    await Promise.all(many.map((recording) => recording.dispose()));
+    const later = await record(sound());
+    expect(await isInMemory(later)).toBe(true);
+    await later.dispose();
   });
 
   it('fails as its sound fails', async () => {
