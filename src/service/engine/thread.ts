@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { leaveYoungSpaceSmall } from '../../v8-flags.ts';
 import { Refusal } from '../refusal.ts';
 import type { Assets } from './assets.ts';
 import type { Job } from './job.ts';
@@ -73,6 +74,8 @@ export class FliteThread implements Lane<Job> {
       this.#replace(worker);
       throw error;
     }
+    // The start of a thread sets it back.
+    leaveYoungSpaceSmall();
     this.#ready = true;
     this.#rest(worker);
     return worker;
