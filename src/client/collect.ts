@@ -4,10 +4,14 @@ import { runInNewContext } from 'node:vm';
 /** After so many bytes their memory is asked back, which takes a fraction of a millisecond. */
 const COLLECT_BYTES = 1 << 24;
 
-type Collect = (options: { readonly type: 'minor' }) => void;
+/** Every so many times old objects are looked through as well: some of the bytes were still needed when it was asked before. */
+const MAJOR_EVERY = 4;
+
+type Collect = (options: { readonly type: 'minor' | 'major' }) => void;
 
 let collect: Collect | undefined;
 let uncollected = 0;
+let times = 0;
 
 /**
  * Counts bytes that were received, by whatever request, and has V8 let go of those that nobody needs any more. By itself it
@@ -18,7 +22,8 @@ export function countReceived(bytes: number): void {
   if (uncollected < COLLECT_BYTES) return;
   uncollected = 0;
   collect ??= collector();
-  collect({ type: 'minor' });
+  times += 1;
+  collect({ type: times % MAJOR_EVERY === 0 ? 'major' : 'minor' });
 }
 
 /** V8 shows it to programs only where a flag says so, which is left as it was: kept code depends on it. */
