@@ -4,7 +4,7 @@ import { Notices } from './cli/notices.ts';
 import { paintFor } from './cli/paint.ts';
 import type { Host } from './host.ts';
 
-export { hostOf } from './host.ts';
+export { hostOf } from './host-of.ts';
 
 /**
  * Runs the command line of a host to its end.

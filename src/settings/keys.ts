@@ -1,4 +1,5 @@
-import { baseUrl, type Fault, isObject, type Kind } from './kind.ts';
+import { isObject } from '../is-object.ts';
+import { baseUrl, type Fault, type Kind } from './kind.ts';
 
 /** A key for each base URL, as `URL.href` writes it. */
 export type Keys = ReadonlyMap<string, string>;

@@ -144,8 +144,3 @@ export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
     },
   };
 }
-
-/** What JSON writes in braces. */
-export function isObject(data: unknown): data is object {
-  return typeof data === 'object' && data !== null && !Array.isArray(data);
-}

@@ -3,10 +3,11 @@ import { dirname, extname } from 'node:path';
 import { ExplorerSync } from 'cosmiconfig/dist/ExplorerSync.js';
 import { loadJson, loadYaml } from 'cosmiconfig/dist/loaders.js';
 import { TtsError, usageError } from '../error.ts';
+import { isObject } from '../is-object.ts';
 import { decode, decodeAll } from '../text/decode.ts';
 import { openFile } from '../text/input.ts';
 import type { ConfigFile, ConfigPath } from './file.ts';
-import { isObject } from './kind.ts';
+
 import { keyHint } from './nearest.ts';
 import { quoted } from './quoted.ts';
 import { fileOrigin, refused } from './resolve.ts';

@@ -1,4 +1,5 @@
-import { type Fault, isObject, type Kind, number, sampleRate, speaker, words } from './kind.ts';
+import { isObject } from '../is-object.ts';
+import { type Fault, type Kind, number, sampleRate, speaker, words } from './kind.ts';
 import { keyHint } from './nearest.ts';
 import { quoted } from './quoted.ts';
 

@@ -1,4 +1,5 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
+import { isObject } from '../../is-object.ts';
 import { Refusal } from '../refusal.ts';
 import openapi from './openapi.json' with { type: 'json' };
 import { wellFormedStart } from './well-formed.ts';
@@ -86,8 +87,4 @@ function ruleAt(pointer: string): unknown {
 
 function hasProperties(value: object): value is ObjectSchema {
   return 'properties' in value;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

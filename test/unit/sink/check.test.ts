@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { hostOf } from '../../../src/host.ts';
+import { hostOf } from '../../../src/host-of.ts';
 import { checkSink } from '../../../src/sink/check.ts';
 import { openSink } from '../../../src/sink/open.ts';
 
