@@ -1,4 +1,6 @@
 import { defineConfig } from 'rolldown';
+import { ascii } from './ascii.ts';
+import { evaluated } from './evaluated.ts';
 import { mended } from './mended.ts';
 import { notices } from './notices.ts';
 import { spared } from './spared.ts';
@@ -24,10 +26,12 @@ export default defineConfig([
     plugins: [
       spared(),
       mended(),
+      evaluated(),
       starting.plugin,
       telling.plugin,
       keeping.plugin,
       speaking.plugin,
+      ascii(),
       notices(),
     ],
     output: {

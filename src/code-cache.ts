@@ -11,18 +11,18 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import Module, { createRequire } from 'node:module';
+import Module from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { constants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 import type { Host } from './host.ts';
 import { makeFolder } from './make-folder.ts';
 import { cacheFolder } from './settings/folders.ts';
-import { leaveUnoptimised, leaveYoungSpaceSmall } from './v8-flags.ts';
+import { leaveYoungSpaceToV8 } from './v8-flags.ts';
 
 /** What Node lets a loader do with a module, though its types do not say so. */
 interface Loader {
-  prototype: { _compile(this: NodeModule, source: string, path: string): unknown };
+  _extensions: Record<'.js' | '.cjs', (module: NodeModule, path: string) => void>;
   wrap(source: string): string;
 }
 
@@ -43,39 +43,33 @@ interface Chunk {
  * Keeps V8's compiled code of the program's own chunks between runs, which saves a sixth of a short one; Node brings
  * this itself only from version 22 on. Nothing depends on it: where it fails, the code is compiled as ever.
  *
- * V8 takes code only under the flags that it was made with, so those of the run are set before. Of the source it compares no
- * more than the length: it is the build that gives a changed chunk another name.
+ * V8 takes code only under the flags that it was made with. Of the source it compares no more than the length: it is the
+ * build that gives a changed chunk another name.
  */
 export function keepCode(host: Host): void {
-  setFlags();
   if (host.env.NODE_DISABLE_COMPILE_CACHE) return;
   const home = cacheFolder(host);
   if (home === undefined) return;
   const folder = join(home, 'code', host.runtime);
   if (!quietly(() => mayHold(folder, host.uid))) return;
   const compiled: Chunk[] = [];
-  const { prototype, wrap } = Module as unknown as Loader;
-  const compile = prototype._compile;
-  prototype._compile = function (source, path) {
-    if (dirname(path) !== import.meta.dirname) return compile.call(this, source, path);
+  const { _extensions: loaders, wrap } = Module as unknown as Loader;
+  loaders['.cjs'] = (module, path) => {
+    if (dirname(path) !== import.meta.dirname) return loaders['.js'](module, path);
     const name = basename(path);
     const kept = quietly(() => readKept(join(folder, name), host.uid));
-    const script = new Script(wrap(source), {
+    // The build leaves nothing but ASCII in it.
+    const script = new Script(wrap(readFileSync(path, 'latin1')), {
       filename: path,
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
       ...(kept && { cachedData: kept }),
     });
     if (!kept || script.cachedDataRejected) compiled.push({ name, script });
-    return script
-      .runInThisContext()
-      .call(this.exports, this.exports, createRequire(path), this, path, dirname(path));
+    const { exports } = module;
+    const require = (id: string) => module.require(id);
+    script.runInThisContext().call(exports, exports, require, module, path, dirname(path));
   };
   host.onExit(() => quietly(() => keep(compiled, folder, host.pid)));
-}
-
-function setFlags(): void {
-  leaveUnoptimised();
-  leaveYoungSpaceSmall();
 }
 
 function mayHold(folder: string, uid: number | undefined): boolean {
@@ -114,8 +108,7 @@ function withChecksum(code: Buffer): Buffer {
 function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
   if (chunks.length === 0) return;
   makeFolder(folder);
-  // The start of a thread sets one back, and the end may come while a module is being compiled under others.
-  setFlags();
+  leaveYoungSpaceToV8();
   const old = readdirSync(folder);
   for (const { name, script } of chunks) {
     const part = join(folder, `${name}.${pid}.part`);

