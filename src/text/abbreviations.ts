@@ -1,10 +1,12 @@
+import { late } from './late.ts';
+
 /**
  * What a full stop may follow without ending the sentence. Intl.Segmenter (Unicode UAX #29) knows no words, so it
  * ends a sentence at every full stop before a capital letter; these lists mend that. All words are in lower case
  * and without their last full stop.
  */
 
-const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/u));
+const words = (list: string): (() => ReadonlySet<string>) => late(() => new Set(list.split(/\s+/u)));
 
 /** Titles and the like: something always follows, so the sentence never ends here. */
 export const neverLast = words(

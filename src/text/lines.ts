@@ -1,6 +1,7 @@
 import { EXTENDER } from './extender.ts';
+import { late } from './late.ts';
 
-const LINE_BREAK = new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu');
+const lineBreak = late(() => new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu'));
 /** A list is hardly wrapped: lines shorter than this are items, unless the paragraph ends like prose does. */
 const NARROWEST_WRAP = 40;
 /** Wrapped lines end ragged: only a line that stays this far below the width was left early. */
@@ -18,7 +19,7 @@ export function lineBorders(text: string): number[] {
   const room = RAGGEDNESS * Math.max(narrowest, longestLine(text));
   const borders: number[] = [];
   let lineStart = 0;
-  for (const { 0: gap, index } of text.matchAll(LINE_BREAK)) {
+  for (const { 0: gap, index } of text.matchAll(lineBreak())) {
     const next = index + gap.length;
     const emptyLine = gap.includes('\n', 1);
     const line = text.slice(lineStart, index).trimEnd();

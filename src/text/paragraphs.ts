@@ -1,7 +1,8 @@
 import { EXTENDER } from './extender.ts';
+import { late } from './late.ts';
 
-const BLANK_LINE = new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu');
-const SPACE_WITH_MARK = new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u');
+const blankLine = late(() => new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu'));
+const spaceWithMark = late(() => new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u'));
 const WORD = /[\p{L}\p{N}]/u;
 
 /**
@@ -12,7 +13,7 @@ const WORD = /[\p{L}\p{N}]/u;
 export function secondParagraph(text: string): number | undefined {
   let start = 0;
   let isFound = false;
-  for (const { 0: gap, index } of text.matchAll(BLANK_LINE)) {
+  for (const { 0: gap, index } of text.matchAll(blankLine())) {
     const hasWord = WORD.test(text.slice(start, index));
     if (hasWord && isFound) return start;
     isFound ||= hasWord;
@@ -28,7 +29,7 @@ export function secondParagraph(text: string): number | undefined {
 export function leadingSpace(text: string): number | undefined {
   const first = text.search(/\S/u);
   if (first < 0) return undefined;
-  const carriesMark = first > 0 && SPACE_WITH_MARK.test(text.slice(first - 1, first + 2));
+  const carriesMark = first > 0 && spaceWithMark().test(text.slice(first - 1, first + 2));
   return carriesMark ? first - 1 : first;
 }
 

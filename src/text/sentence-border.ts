@@ -1,5 +1,6 @@
 import { beforeNumber, neverLast, ORDINAL_CONTEXT, openers, sometimesLast } from './abbreviations.ts';
 import { EXTENDER } from './extender.ts';
+import { late } from './late.ts';
 
 /** How far the rules look to both sides of a border, in UTF-16 units. */
 const SIGHT = 80;
@@ -14,14 +15,14 @@ const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 export function isSentenceBorder(text: string, at: number, start: number): boolean {
   const before = text.slice(Math.max(start, at - SIGHT), at);
   const after = text.slice(at, at + SIGHT);
-  if (INSIDE_CLUSTER.test(after)) return false;
-  if (!/\s$/u.test(before)) return ENDS_WITHOUT_SPACE.test(before);
+  if (insideCluster().test(after)) return false;
+  if (!/\s$/u.test(before)) return endsWithoutSpace().test(before);
   return !(isListNumber(text, at, start) || isAbbreviation(before, after) || isSpeechGoingOn(before, after));
 }
 
-const INSIDE_CLUSTER = new RegExp(`^${EXTENDER}`, 'u');
+const insideCluster = late(() => new RegExp(`^${EXTENDER}`, 'u'));
 /** Only scripts that set no space after a sentence end one there: "。" does, the full stop in "example.com" does not. */
-const ENDS_WITHOUT_SPACE = new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u');
+const endsWithoutSpace = late(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u'));
 
 /** "1." at the start of a line belongs to what it counts. */
 function isListNumber(text: string, at: number, start: number): boolean {
@@ -31,11 +32,11 @@ function isListNumber(text: string, at: number, start: number): boolean {
 function isAbbreviation(before: string, after: string): boolean {
   const token = lastToken(before);
   if (token === undefined) return false;
-  if (neverLast.has(token)) return true;
-  if (/^\p{N}/u.test(after)) return beforeNumber.has(token);
+  if (neverLast().has(token)) return true;
+  if (/^\p{N}/u.test(after)) return beforeNumber().has(token);
   if (ORDINAL_CONTEXT.test(before)) return true;
   if (/^\p{L}$/u.test(token) && /^\p{L}\./u.test(after)) return true;
-  return (isLetters(before) || sometimesLast.has(token)) && !startsSentence(after);
+  return (isLetters(before) || sometimesLast().has(token)) && !startsSentence(after);
 }
 
 /** The word before a full stop and white space, in lower case. */
@@ -52,19 +53,19 @@ function isLetters(before: string): boolean {
 
 function startsSentence(after: string): boolean {
   const first = /^["'“‘«(]*(\p{Lu}\p{L}*)(?=[\s,’'])/u.exec(after)?.[1];
-  return first !== undefined && openers.has(first.toLowerCase());
+  return first !== undefined && openers().has(first.toLowerCase());
 }
 
-const ENDS_SPEECH = new RegExp(`${CLOSERS}\\s+$`, 'u');
+const endsSpeech = late(() => new RegExp(`${CLOSERS}\\s+$`, 'u'));
 
 /** "What?" he asked. — Стой! — крикнул он. */
 function isSpeechGoingOn(before: string, after: string): boolean {
-  return /^[-–—]\s+\p{Ll}/u.test(after) || (/^\p{Ll}/u.test(after) && ENDS_SPEECH.test(before));
+  return /^[-–—]\s+\p{Ll}/u.test(after) || (/^\p{Ll}/u.test(after) && endsSpeech().test(before));
 }
 
-const TERMINATED = new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u');
+const terminated = late(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u'));
 
 /** Whether a text ends with the end of a sentence, as far as can be told without the text that follows. */
 export function endsLikeSentence(sentence: string): boolean {
-  return TERMINATED.test(sentence) && !neverLast.has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
+  return terminated().test(sentence) && !neverLast().has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
 }
