@@ -26,13 +26,15 @@ export function passing<T>(
     isReleased = true;
     return released;
   };
-  const pass = async (next: IteratorResult<T, unknown>): Promise<IteratorResult<T, undefined>> => {
-    if (!next.done) {
-      each?.(next.value);
-      return next;
-    }
+  const end = async (): Promise<IteratorResult<T, undefined>> => {
     await releaseOnce();
     return { done: true, value: undefined };
+  };
+  // Not async: a promise for each item would cost more than all else here.
+  const pass = (next: IteratorResult<T, unknown>) => {
+    if (next.done) return end();
+    each?.(next.value);
+    return next;
   };
   const fail = async (error: unknown): Promise<never> => {
     await releaseOnce();
