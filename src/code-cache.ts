@@ -18,7 +18,7 @@ import { crc32 } from 'node:zlib';
 import type { Host } from './host.ts';
 import { makeFolder } from './make-folder.ts';
 import { cacheFolder } from './settings/folders.ts';
-import { leaveYoungSpaceToV8 } from './v8-flags.ts';
+import { beginLoad } from './v8-flags.ts';
 
 /** What Node lets a loader do with a module, though its types do not say so. */
 interface Loader {
@@ -33,6 +33,9 @@ const WRITTEN_BY_OTHERS = 0o022;
 const NO_LINK = files.O_NOFOLLOW ?? 0;
 
 const CHECKSUM_BYTES = 4;
+
+/** Of the chunks. The build leaves nothing but ASCII in them. */
+const ENCODING = 'latin1';
 
 interface Chunk {
   readonly name: string;
@@ -56,20 +59,25 @@ export function keepCode(host: Host): void {
   const { _extensions: loaders, wrap } = Module as unknown as Loader;
   loaders['.cjs'] = (module, path) => {
     if (dirname(path) !== import.meta.dirname) return loaders['.js'](module, path);
-    const name = basename(path);
-    const kept = quietly(() => readKept(join(folder, name), host.uid));
-    // The build leaves nothing but ASCII in it.
-    const script = new Script(wrap(readFileSync(path, 'latin1')), {
-      filename: path,
-      importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-      ...(kept && { cachedData: kept }),
-    });
-    if (!kept || script.cachedDataRejected) compiled.push({ name, script });
-    const { exports } = module;
-    const require = (id: string) => module.require(id);
-    script.runInThisContext().call(exports, exports, require, module, path, dirname(path));
+    const loaded = beginLoad();
+    try {
+      const name = basename(path);
+      const kept = quietly(() => readKept(join(folder, name), host.uid));
+      const script = compile(wrap(readFileSync(path, ENCODING)), path, kept);
+      if (!kept || script.cachedDataRejected) compiled.push({ name, script });
+      const { exports } = module;
+      const require = (id: string) => module.require(id);
+      script.runInThisContext().call(exports, exports, require, module, path, dirname(path));
+    } finally {
+      loaded();
+    }
   };
   host.onExit(() => quietly(() => keep(compiled, folder, host.pid)));
+}
+
+function compile(source: string, filename: string, cachedData: Buffer | undefined): Script {
+  const importModuleDynamically = constants.USE_MAIN_CONTEXT_DEFAULT_LOADER;
+  return new Script(source, { filename, importModuleDynamically, ...(cachedData && { cachedData }) });
 }
 
 function mayHold(folder: string, uid: number | undefined): boolean {
@@ -108,7 +116,7 @@ function withChecksum(code: Buffer): Buffer {
 function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
   if (chunks.length === 0) return;
   makeFolder(folder);
-  leaveYoungSpaceToV8();
+  beginLoad();
   const old = readdirSync(folder);
   for (const { name, script } of chunks) {
     const part = join(folder, `${name}.${pid}.part`);

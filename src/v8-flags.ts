@@ -23,15 +23,39 @@ export function unoptimised(compile: () => WebAssembly.Module): WebAssembly.Modu
   }
 }
 
+/** What V8 starts with: the space for young objects is doubled when most of them live on. */
+const GROWING = 2;
+const STEADY = 1;
+
+let growth = GROWING;
+let isSmall = false;
+let loads = 0;
+
 /**
  * Keeps V8 from enlarging the space for young objects, which is collected when it is full: with 16 MiB of it, buffers
  * that nobody needs any more lie about for as long as it takes to fill. Saves 20 MB of a long run, and costs no time.
  */
 export function leaveYoungSpaceSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1');
+  isSmall = true;
+  setGrowth();
 }
 
-/** Before something is loaded, or its compiled code kept. */
-export function leaveYoungSpaceToV8(): void {
-  setFlagsFromString('--semi-space-growth-factor=2');
+/**
+ * Has the flags as they were at the start, for as long as something is loaded.
+ * @returns to be called when it is
+ */
+export function beginLoad(): () => void {
+  loads += 1;
+  setGrowth();
+  return () => {
+    loads -= 1;
+    setGrowth();
+  };
+}
+
+function setGrowth(): void {
+  const wanted = isSmall && loads === 0 ? STEADY : GROWING;
+  if (wanted === growth) return;
+  growth = wanted;
+  setFlagsFromString(`--semi-space-growth-factor=${growth}`);
 }

@@ -6,6 +6,7 @@ import type { Engine } from '../service/engine.ts';
 import { randomKey } from '../service/http/api-key.ts';
 import type { LogRecord } from '../service/http/log.ts';
 import { type Service, startService } from '../service/service.ts';
+import { leaveYoungSpaceSmall } from '../v8-flags.ts';
 import { announce } from './announce.ts';
 import type { Context } from './commands.ts';
 import { interruption } from './interruption.ts';
@@ -29,6 +30,7 @@ export async function run(context: Context): Promise<number> {
   notices.json = options.json;
   if (options.apiKey) notices.hide(options.apiKey);
   const apiKey = options.apiKey === undefined ? randomKey() : options.apiKey;
+  leaveYoungSpaceSmall();
   const { createEngine } = await import('../service/engine/create.ts');
   const { workers, maxQueue } = options;
   const engine = await createEngine({

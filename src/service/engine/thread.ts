@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { leaveYoungSpaceSmall, leaveYoungSpaceToV8 } from '../../v8-flags.ts';
+import { beginLoad } from '../../v8-flags.ts';
 import { Refusal } from '../refusal.ts';
 import type { Assets } from './assets.ts';
 import type { Job } from './job.ts';
@@ -63,7 +63,7 @@ export class FliteThread implements Lane<Job> {
 
   async #boot(): Promise<Worker> {
     if (this.#closed) throw new Error('the engine is closed');
-    leaveYoungSpaceToV8();
+    const loaded = beginLoad();
     const worker = new Worker(this.#file, { name: 'speech', execArgv: [] });
     this.#worker = worker;
     worker.on('error', () => {}); // whoever waits for an answer hears of it, and the exit follows
@@ -74,8 +74,9 @@ export class FliteThread implements Lane<Job> {
     } catch (error) {
       this.#replace(worker);
       throw error;
+    } finally {
+      loaded();
     }
-    leaveYoungSpaceSmall();
     this.#ready = true;
     this.#rest(worker);
     return worker;
