@@ -18,8 +18,18 @@ const MENDED: readonly Mend[] = [
   {
     module: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
     wrong: "new WebAssembly.Module(require('../llhttp/llhttp_simd-wasm.js'))",
-    right:
-      "require('../../../../src/v8-flags.ts').unoptimised(() => new WebAssembly.Module(require('../llhttp/llhttp_simd-wasm.js')))",
+    right: "unoptimised(() => new WebAssembly.Module(require('../llhttp/llhttp_simd-wasm.js')))",
+  },
+  // The same for processors that compute with one number at a time.
+  {
+    module: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
+    wrong: "new WebAssembly.Module(llhttpWasmData || require('../llhttp/llhttp-wasm.js'))",
+    right: "unoptimised(() => new WebAssembly.Module(require('../llhttp/llhttp-wasm.js')))",
+  },
+  {
+    module: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
+    wrong: 'let extractBody\n',
+    right: "let extractBody\nconst { unoptimised } = require('../../../../src/v8-flags.ts')\n",
   },
 ];
 

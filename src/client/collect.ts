@@ -2,10 +2,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { leaveYoungSpaceSmall } from '../v8-flags.ts';
 
-/** After so many bytes their memory is asked back, which takes a fraction of a millisecond. */
+/** After so many bytes a run is no short one any more, and V8 has not yet enlarged the space for young objects. */
+const LONG_BYTES = 1 << 20;
+
+/** After so many bytes their memory is asked back, which takes a fraction of a millisecond; the first time 3 ms. */
 const COLLECT_BYTES = 1 << 24;
-/** And for the first time after so many: by then V8 may not have enlarged the space for young objects. */
-const FIRST_BYTES = 1 << 20;
 
 /** Every so many times old objects are looked through as well: some of the bytes were still needed when it was asked before. */
 const MAJOR_EVERY = 4;
@@ -13,7 +14,7 @@ const MAJOR_EVERY = 4;
 type Collect = (options: { readonly type: 'minor' | 'major' }) => void;
 
 let collect: Collect | undefined;
-let left = FIRST_BYTES;
+let received = 0;
 let times = 0;
 
 /**
@@ -21,12 +22,11 @@ let times = 0;
  * does so when young objects fill their space, and does not count what they hold outside of it: up to 64 MB of buffers.
  */
 export function countReceived(bytes: number): void {
-  left -= bytes;
-  if (left > 0) return;
-  left = COLLECT_BYTES;
-  collect ??= collector();
-  leaveYoungSpaceSmall();
+  received += bytes;
+  if (received >= LONG_BYTES) leaveYoungSpaceSmall();
+  if (received < (times + 1) * COLLECT_BYTES) return;
   times += 1;
+  collect ??= collector();
   collect({ type: times % MAJOR_EVERY === 0 ? 'major' : 'minor' });
 }
 
