@@ -48,7 +48,8 @@ const SIGNS: readonly Spelling[] = [
   [/³/gu, ' cubed '],
   [/µ|μ(?=[a-z])/gu, ' micro '],
   [/π/gu, ' pi '],
-  [/Ω|Ω/gu, ' ohms '],
+  // The letter, and the sign of the unit, which looks the same.
+  [/[Ω\u2126]/gu, ' ohms '],
   [/×/gu, ' times '],
   [/÷/gu, ' divided by '],
   [/±/gu, ' plus or minus '],

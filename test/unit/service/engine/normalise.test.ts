@@ -20,6 +20,7 @@ describe('normalise', () => {
     ['20°C or 68 °F, at 90°', '20 degrees Celsius or 68 degrees Fahrenheit, at 90 degrees'],
     ['§ 12', 'section 12'],
     ['3×4', '3 times 4'],
+    ['5 Ω or 5 \u2126', '5 ohms or 5 ohms'],
     ['ｆｕｌｌ 𝐛𝐨𝐥𝐝', 'full bold'],
     ['I ❤️ it 😀', 'I it'],
     ['mixed 你好 text', 'mixed text'],
