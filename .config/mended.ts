@@ -6,28 +6,25 @@ interface Mend {
   readonly right: string;
 }
 
+const CLIENT = /\/undici\/lib\/dispatcher\/client-h1\.js$/;
+
 /** What is wrong in bundled packages for this tool, and cannot be mended from outside. Tests on the built program hold each. */
 const MENDED: readonly Mend[] = [
   // A client has to put up with a `100 Continue` that it did not ask for (RFC 9110, section 15.2); undici ends the connection.
+  { module: CLIENT, wrong: 'if (statusCode === 100) {', right: 'if (false) {' },
+  // The HTTP parser, with SIMD and without: see src/v8-flags.ts.
   {
-    module: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
-    wrong: 'if (statusCode === 100) {',
-    right: 'if (false) {',
-  },
-  // The HTTP parser, one giant function: see src/v8-flags.ts.
-  {
-    module: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
+    module: CLIENT,
     wrong: "new WebAssembly.Module(require('../llhttp/llhttp_simd-wasm.js'))",
     right: "unoptimised(() => new WebAssembly.Module(require('../llhttp/llhttp_simd-wasm.js')))",
   },
-  // The same for processors that compute with one number at a time.
   {
-    module: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
+    module: CLIENT,
     wrong: "new WebAssembly.Module(llhttpWasmData || require('../llhttp/llhttp-wasm.js'))",
     right: "unoptimised(() => new WebAssembly.Module(require('../llhttp/llhttp-wasm.js')))",
   },
   {
-    module: /\/undici\/lib\/dispatcher\/client-h1\.js$/,
+    module: CLIENT,
     wrong: 'let extractBody\n',
     right: "let extractBody\nconst { unoptimised } = require('../../../../src/v8-flags.ts')\n",
   },
