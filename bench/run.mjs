@@ -55,26 +55,23 @@ try {
   const large = await pairs(speak('large', '-o', out), curl('large', '-o', out), { rounds: 7, env });
   row('256 MiB to a file / `curl -o`', shown(large), '1.5');
   const chunked = [];
-  for (let round = 0; round < 5; round++)
+  for (let round = 0; round < 11; round++)
     chunked.push((await run(speak('chunked', '-o', out), { env })).milliseconds);
   row('50 MiB in chunks of 16 KiB', `${(median(chunked) / 1000).toFixed(2)} s`, '2 s');
-  const streams = { tts: [], curl: [] };
-  for (let round = 0; round < 5; round++) {
-    streams.tts.push(await latency(speak('frames', '--stream', '-o', '-'), env));
-    streams.curl.push(await latency(curl('frames', '-N'), env));
+  const streams = [];
+  for (let round = 0; round < 15; round++) {
+    const ours = await latency(speak('frames', '--stream', '-o', '-'), env);
+    streams.push({ ours, theirs: await latency(curl('frames', '-N'), env) });
   }
-  const first = (side) => median(streams[side].map((stream) => stream.first));
-  const delay = (side) => median(streams[side].map((stream) => stream.delay));
-  row(
-    'first streamed byte / `curl -N`',
-    shown({ ratio: first('tts') / first('curl'), a: first('tts'), b: first('curl') }),
-    '3.5',
-  );
-  row(
-    'added latency of a frame over `curl -N`, median',
-    `${(delay('tts') - delay('curl')).toFixed(2)} ms`,
-    '0.3 ms',
-  );
+  const over = (figure) => median(streams.map(figure));
+  const first = {
+    ratio: over(({ ours, theirs }) => ours.first / theirs.first),
+    a: over(({ ours }) => ours.first),
+    b: over(({ theirs }) => theirs.first),
+  };
+  row('first streamed byte / `curl -N`', shown(first), '3.5');
+  const added = over(({ ours, theirs }) => ours.delay - theirs.delay);
+  row('added latency of a frame over `curl -N`, median', `${added.toFixed(2)} ms`, '0.3 ms');
   const memory = [];
   for (let round = 0; round < 3; round++)
     memory.push(await run(speak('large', '-o', out), { env, watchMemory: true }));
