@@ -116,6 +116,7 @@ function withChecksum(code: Buffer): Buffer {
 function keep(chunks: readonly Chunk[], folder: string, pid: number): void {
   if (chunks.length === 0) return;
   makeFolder(folder);
+  // With the code V8 notes the flags: those that the next run begins with.
   beginLoad();
   const old = readdirSync(folder);
   for (const { name, script } of chunks) {

@@ -64,6 +64,14 @@ export class FliteThread implements Lane<Job> {
   async #boot(): Promise<Worker> {
     if (this.#closed) throw new Error('the engine is closed');
     const loaded = beginLoad();
+    try {
+      return await this.#startWorker();
+    } finally {
+      loaded();
+    }
+  }
+
+  async #startWorker(): Promise<Worker> {
     const worker = new Worker(this.#file, { name: 'speech', execArgv: [] });
     this.#worker = worker;
     worker.on('error', () => {}); // whoever waits for an answer hears of it, and the exit follows
@@ -74,8 +82,6 @@ export class FliteThread implements Lane<Job> {
     } catch (error) {
       this.#replace(worker);
       throw error;
-    } finally {
-      loaded();
     }
     this.#ready = true;
     this.#rest(worker);
