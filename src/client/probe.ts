@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
+import { unlessAborted } from '../aborted.ts';
 import { noAnswer } from './failure.ts';
 import { SilenceError } from './silence.ts';
 
@@ -62,11 +63,12 @@ function opened<T>(
   { url, timeoutMs, signal }: Probe,
   look: () => T,
 ): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    socket.once(event, () => resolve(look())).on('error', reject);
+  const connected = new Promise<void>((resolve, reject) => {
+    socket.once(event, resolve).on('error', reject);
     socket.setTimeout(timeoutMs, () => reject(new SilenceError('silence')));
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  })
+  });
+  return unlessAborted(connected, signal)
+    .then(look)
     .catch((cause) => {
       throw noAnswer(cause, url, timeoutMs);
     })
