@@ -10,7 +10,7 @@ const WASM = /\/undici\/lib\/llhttp\/llhttp(_simd)?-wasm\.js$/;
 /** Tables that are made anew by every run, though they never differ; undici uses two of them. */
 const CONSTANTS = /\/undici\/lib\/llhttp\/constants\.js$/;
 
-/** Evaluates the data in bundled packages with the build instead of with every run: 1.5 ms. */
+/** Evaluates the data in bundled packages with the build instead of with every run, which saves 1 ms. */
 export function evaluated(): Plugin {
   return {
     name: 'evaluated',
