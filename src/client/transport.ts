@@ -2,6 +2,7 @@ import type { buildConnector, Dispatcher } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { type Answer, Exchange } from './exchange.ts';
+import { feed } from './feed.ts';
 import { Line } from './line.ts';
 import { intoSlabs } from './slabs.ts';
 import { overAnother } from './stale.ts';
@@ -72,7 +73,7 @@ async function dispatcherFor(
 function connectorFor({ url, proxy, timeoutMs: timeout }: TransportOptions): buildConnector.connector {
   if (proxy || url.protocol !== 'http:') return createConnector({ timeout });
   return (options, callback) => {
-    const reading = { onread: intoSlabs(), highWaterMark: HIGH_WATER };
+    const reading = { onread: intoSlabs(feed), highWaterMark: HIGH_WATER };
     return createConnector({ timeout, ...reading })(options, callback);
   };
 }

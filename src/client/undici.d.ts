@@ -23,3 +23,7 @@ declare module 'undici/lib/api/api-connect.js' {
   const connect: unknown;
   export default connect;
 }
+
+declare module 'undici/lib/core/symbols.js' {
+  export const kParser: unique symbol;
+}

@@ -16,7 +16,7 @@ async function received(write: (socket: Socket) => void): Promise<Socket> {
   await once(server, 'listening');
   const address = server.address();
   const port = address && typeof address === 'object' ? address.port : 0;
-  return connect({ port, host: '127.0.0.1', onread: intoSlabs() });
+  return connect({ port, host: '127.0.0.1', onread: intoSlabs((socket, piece) => socket.push(piece)) });
 }
 
 function numbered(bytes: number): Buffer {
