@@ -108,10 +108,10 @@ function* foldersUpwards(folder: string): Generator<string> {
   if (parent !== folder) yield* foldersUpwards(parent);
 }
 
-/** Where nobody may look (or where a file stands in for a folder) there is no config. */
+/** Where nobody may look there is no config. */
 function isFile(path: string): boolean {
   try {
-    return statSync(path).isFile();
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
   } catch {
     return false;
   }
