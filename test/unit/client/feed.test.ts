@@ -1,0 +1,116 @@
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import type { Dispatcher } from 'undici';
+import createConnector from 'undici/lib/core/connect.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import { afterEach, expect, test } from 'vitest';
+import { feed } from '../../../src/client/feed.ts';
+import { intoSlabs } from '../../../src/client/slabs.ts';
+
+const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nTransfer-Encoding: chunked\r\n\r\n';
+const PIECE = Buffer.alloc(882, 'x');
+const HIGH_WATER = 1 << 20;
+
+const servers: Server[] = [];
+const pools: Dispatcher[] = [];
+
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.destroy()));
+  for (const server of servers.splice(0)) server.close();
+});
+
+interface Exchange {
+  /** What arrived, in order. */
+  readonly pieces: Buffer[];
+  /** Bytes that lay in the socket's stream after each receipt. */
+  readonly waiting: number[];
+  readonly controller: Dispatcher.DispatchController;
+  readonly ended: Promise<void>;
+}
+
+/** A request whose socket is read by {@link feed}; resolves with the first piece of the answer. */
+async function exchange(
+  answer: (socket: Socket) => void,
+  hear = (_: Dispatcher.DispatchController) => {},
+): Promise<Exchange> {
+  const server = createServer((socket) => socket.once('data', () => answer(socket))).listen(0, '127.0.0.1');
+  servers.push(server);
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const waiting: number[] = [];
+  const onread = intoSlabs((socket, piece) => {
+    const more = feed(socket, piece);
+    waiting.push(socket.readableLength);
+    return more;
+  });
+  const connect = createConnector({ onread, highWaterMark: HIGH_WATER } as object);
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: 1, connect });
+  pools.push(pool);
+  const pieces: Buffer[] = [];
+  return new Promise((resolve, reject) => {
+    let end = () => {};
+    const ended = new Promise<void>((done) => {
+      end = done;
+    });
+    pool.dispatch(
+      { path: '/', method: 'GET' },
+      {
+        onRequestStart() {},
+        onResponseStart() {},
+        onResponseData(controller, piece) {
+          pieces.push(piece);
+          hear(controller);
+          resolve({ pieces, waiting, controller, ended });
+        },
+        onResponseEnd: () => end(),
+        onResponseError: (_, error) => reject(error),
+      },
+    );
+  });
+}
+
+function chunk(bytes: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+}
+
+test('What a parser is ready for never lies in the stream of the socket.', async () => {
+  const { pieces, waiting, ended } = await exchange(async (socket) => {
+    socket.write(HEAD);
+    for (let sent = 0; sent < 10; sent++) {
+      socket.write(chunk(PIECE));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    socket.write('0\r\n\r\n');
+  });
+  await ended;
+  expect(Buffer.concat(pieces).length).toBe(10 * PIECE.length);
+  expect(waiting.length).toBeGreaterThan(5);
+  expect(waiting.every((bytes) => bytes === 0)).toBe(true);
+});
+
+/** The parser then stops at the very end of what it was given, so that nothing of that is left in the stream. */
+test('What comes while the parser rests waits, and then comes in order.', async () => {
+  const rest = Array.from({ length: 300 }, (_, number) => Buffer.alloc(10_000, number % 251));
+  const body = Buffer.concat([PIECE, ...rest]);
+  let isPaused = false;
+  const { pieces, waiting, controller, ended } = await exchange(
+    async (socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n`);
+      socket.write(PIECE);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      for (const bytes of rest) socket.write(bytes);
+    },
+    (controller) => {
+      if (isPaused) return;
+      isPaused = true;
+      controller.pause();
+    },
+  );
+  while ((waiting.at(-1) ?? 0) < HIGH_WATER) await new Promise((resolve) => setTimeout(resolve, 5));
+  const before = waiting.length;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(waiting.length).toBe(before);
+  controller.resume();
+  await ended;
+  expect(Buffer.concat(pieces).equals(body)).toBe(true);
+});
