@@ -32,10 +32,13 @@ async function kept(box: Sandbox): Promise<{ folder: string; files: () => string
 
 describe('compiled code', () => {
   // The summary is loaded at the end, when V8 has been told to save memory.
-  const long = 'There was more than a mebibyte of sound to be heard. '.repeat(14);
+  const long = 'There was more than a mebibyte of sound to be heard. '.repeat(20);
   it.each([
     ['a run with threads', ['hi', '-q']],
     ['a run that loads late', [long, '-q', '--json', '-o', 'long.wav']],
+    // Node's own modules, which are asked for only then.
+    ['a run into a device', ['hi', '-q', '-o', '/dev/null']],
+    ['a service that puts a long answer into a file', [long, '-q', '-r', '48000', '-o', 'long.wav']],
   ])('of %s is good for the next one', async (_, args) => {
     const box = new Sandbox();
     const { files } = await kept(box);
@@ -44,6 +47,23 @@ describe('compiled code', () => {
     const before = times();
     expect(await box.tts(args)).toMatchObject({ status: 0, stderr: '' });
     expect(times()).toEqual(before);
+  });
+
+  it('does not look for modules: what was kept would not find them', () => {
+    const chunks = readdirSync(join(root, 'dist')).filter((name) => /-[0-9a-f]{8}\.cjs$/.test(name));
+    expect(chunks.length).toBeGreaterThan(10);
+    for (const name of chunks)
+      expect(readFileSync(join(root, 'dist', name), 'latin1'), name).not.toMatch(/(?<![.\w])import\(/);
+  });
+
+  it('that could not be written leaves nothing, and neither does what was killed', async () => {
+    const box = new Sandbox();
+    const { folder, files } = await kept(box);
+    for (const path of files()) rmSync(path);
+    const left = join(folder, 'speaking-01234567.cjs.999999999.part');
+    writeFileSync(left, '');
+    expect(await box.shell('ulimit -f 40; tts hi -q -o hi.wav -r 8000')).toMatchObject({ status: 0 });
+    expect(files().filter((path) => path.endsWith('.part'))).toEqual([]);
   });
 
   it('that is damaged is not run, and is made anew', async () => {
