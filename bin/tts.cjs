@@ -13,5 +13,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exitCode = 1;
   main(hostOf(process)).then((status) => {
     process.exitCode = status;
+    // Node waits for what it cannot end, above all for the lookup of a name: after an interruption the signal ends it.
+    if (status > 128) setTimeout(() => process.kill(process.pid, status - 128), 50).unref();
   });
 }

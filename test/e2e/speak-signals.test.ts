@@ -121,4 +121,21 @@ describe.each([
     expect(box.list()).toEqual(['fifo']);
     await expect.poll(() => server.connections.open).toBe(0);
   });
+
+  it('ends a run at once in which Node waits for something that cannot be ended, such as a lookup', async () => {
+    const server = await serveBytes(silent);
+    const box = new Sandbox();
+    const busy = box.file(
+      'busy.cjs',
+      "require('node:crypto').pbkdf2('', '', 2 ** 31 - 1, 64, 'sha512', () => {})",
+    );
+    const env = named(server.url, { NODE_OPTIONS: `--require ${busy}` });
+    const run = box.start(['hi', '-o', 'out.wav'], { env });
+    await expect.poll(() => server.requests.length, { timeout: 5000 }).toBe(1);
+    const { ended, milliseconds } = await run.endBy(signal);
+    expect(ended.stderr).toMatch(/^tts: [^\n]+\n$/);
+    expect(run.child.signalCode).toBe(signal);
+    expect(milliseconds).toBeLessThan(AT_ONCE_MS);
+    expect(box.list()).toEqual(['busy.cjs']);
+  });
 });
