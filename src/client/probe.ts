@@ -14,11 +14,11 @@ export interface Probe {
 
 /**
  * The addresses behind a URL's host name.
- * @throws TtsError (connection)
+ * @throws TtsError (connection, timeout)
  */
-export async function lookUp({ url, timeoutMs }: Probe): Promise<string[]> {
+export async function lookUp({ url, timeoutMs, signal }: Probe): Promise<string[]> {
   try {
-    const found = await lookup(hostOf(url), { all: true });
+    const found = await unlessAborted(unlessLate(lookup(hostOf(url), { all: true }), timeoutMs), signal);
     return found.map(({ address }) => address);
   } catch (cause) {
     throw noAnswer(cause, url, timeoutMs);
@@ -54,6 +54,13 @@ function hostOf({ hostname }: URL): string {
 
 function portOf({ port, protocol }: URL): number {
   return Number(port || (protocol === 'https:' ? 443 : protocol === 'socks5:' ? 1080 : 80));
+}
+
+function unlessLate<T>(promise: Promise<T>, limitMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new SilenceError('silence')), limitMs).unref();
+    void promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** @param look is called while the connection is there */
