@@ -76,12 +76,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     this.#received.add(piece);
     countReceived(piece.length);
+    this.#silence.hear();
     if (this.#received.isFull) {
       controller.pause();
       // Of a paused socket nothing is heard because nobody listens: that is no silence of the service.
       this.#silence.stop();
-    } else {
-      this.#silence.hear();
     }
     this.#wake();
   }
