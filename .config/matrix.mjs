@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /**
  * Runs the end-to-end tests of the built program on every Node that it promises to work on: the binaries from the npm
@@ -7,7 +8,7 @@ import { existsSync, mkdirSync } from 'node:fs';
  */
 const MAJORS = [20, 22, 24, 26];
 const COUNTING = '--reporter=./.config/counting-reporter.ts';
-const root = new URL('..', import.meta.url).pathname;
+const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = `${root}.cache/nodes`;
 const platform = process.platform === 'win32' ? 'win' : process.platform;
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
 /**
@@ -16,14 +17,14 @@ const { rounds: given, sentences: wanted } = parseArgs({
 }).values;
 const rounds = Number(given);
 const count = Number(wanted);
-const tts = new URL('../bin/tts.cjs', import.meta.url).pathname;
+const tts = fileURLToPath(new URL('../bin/tts.cjs', import.meta.url));
 
 const sentences = Array.from(
   { length: count },
   (_, number) => `This is sentence number ${number}, of a length as most of them have.`,
 );
 
-const server = spawn(process.execPath, [new URL('text-server.mjs', import.meta.url).pathname], {
+const server = spawn(process.execPath, [fileURLToPath(new URL('text-server.mjs', import.meta.url))], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 const [url] = await once(createInterface(server.stdout), 'line');

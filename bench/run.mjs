@@ -77,7 +77,7 @@ try {
     memory.push(await run(speak('large', '-o', out), { env, watchMemory: true }));
   const peaks = Math.max(...memory.map(({ peakKiB }) => peakKiB));
   row('peak memory, 256 MiB to a file', `${(peaks / 1024).toFixed(0)} MiB`, '100 MB');
-  if (process.argv.includes('--write')) writeTable();
+  writeTable();
 } finally {
   server.kill();
   rmSync(work, { recursive: true, force: true });

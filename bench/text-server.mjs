@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
 /**
@@ -5,7 +6,7 @@ import { rolldown } from 'rolldown';
  * 22050 Hz make 15 characters a second, as people speak.
  */
 const bundle = await rolldown({
-  input: new URL('../test/support/text-server.ts', import.meta.url).pathname,
+  input: fileURLToPath(new URL('../test/support/text-server.ts', import.meta.url)),
   platform: 'node',
 });
 const { output } = await bundle.generate({ format: 'esm' });

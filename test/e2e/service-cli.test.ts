@@ -4,11 +4,12 @@ import { existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { Sandbox } from '../support/run.ts';
 
-const bin = new URL('../../bin/tts.cjs', import.meta.url).pathname;
+const bin = fileURLToPath(new URL('../../bin/tts.cjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tts-serve-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 

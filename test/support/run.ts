@@ -4,10 +4,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 
 /** What is run. */
-export const program = new URL('../../bin/tts.cjs', import.meta.url).pathname;
+export const program = fileURLToPath(new URL('../../bin/tts.cjs', import.meta.url));
 
 /** The Node that runs the program; another one than that of the tests for `npm run test:matrix`. */
 export const node = process.env.TTS_TEST_NODE ?? process.execPath;

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import openapi from '../../../../src/service/http/openapi.json' with { type: 'json' };
@@ -10,7 +11,7 @@ const require = createRequire(import.meta.url);
 
 it('is an OpenAPI description without a fault, says a public linter', { timeout: 60_000 }, async () => {
   const linter = require.resolve('@redocly/cli/bin/cli.js');
-  const file = new URL('../../../../src/service/http/openapi.json', import.meta.url).pathname;
+  const file = fileURLToPath(new URL('../../../../src/service/http/openapi.json', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [linter, 'lint', file, '--format=json'], {
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   });
