@@ -1,4 +1,5 @@
 import type { Plugin } from 'rolldown';
+import { Used } from './used.ts';
 
 interface Mend {
   readonly module: RegExp;
@@ -32,12 +33,17 @@ const MENDED: readonly Mend[] = [
 
 /** @throws where a package has changed, so that no mend is lost in silence */
 export function mended(): Plugin {
+  const used = new Used(MENDED);
   return {
     name: 'mended',
+    ...used.hooks('.config/mended.ts'),
     transform(code, id) {
       const mends = MENDED.filter(({ module }) => module.test(id));
-      for (const { wrong } of mends)
-        if (code.split(wrong).length !== 2) throw new Error(`${id} has changed: look at .config/mended.ts`);
+      for (const mend of mends) {
+        if (code.split(mend.wrong).length !== 2)
+          throw new Error(`${id} has changed: look at .config/mended.ts`);
+        used.add(mend);
+      }
       return mends.reduce((mended, { wrong, right }) => mended.replace(wrong, () => right), code);
     },
   };

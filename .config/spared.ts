@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'rolldown';
+import { Used } from './used.ts';
 
 interface Spared {
   /** Who loads it. */
@@ -28,14 +29,19 @@ const SPARED: readonly Spared[] = [
   { importer: /\/cosmiconfig\//, module: /^(typescript|import-fresh)$/, standIn: 'nothing' },
 ];
 
+/** @throws where a package has changed, so that nothing is loaded again in silence */
 export function spared(): Plugin {
+  const used = new Used(SPARED);
   return {
     name: 'spared',
+    ...used.hooks('.config/spared.ts'),
     resolveId: {
       order: 'pre',
       handler(id, importer = '') {
         const found = SPARED.find((entry) => entry.importer.test(importer) && entry.module.test(id));
-        return found ? fileURLToPath(new URL(`stand-ins/${found.standIn}.cjs`, import.meta.url)) : null;
+        if (!found) return null;
+        used.add(found);
+        return fileURLToPath(new URL(`stand-ins/${found.standIn}.cjs`, import.meta.url));
       },
     },
   };

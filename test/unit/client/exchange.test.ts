@@ -1,0 +1,54 @@
+import type { Dispatcher } from 'undici';
+import { expect, test } from 'vitest';
+import { Exchange } from '../../../src/client/exchange.ts';
+import { Line } from '../../../src/client/line.ts';
+
+const LIMIT_MS = 500;
+
+/** undici's side of a request. */
+function controllerOf(): Dispatcher.DispatchController {
+  const controller = {
+    paused: false,
+    pause() {
+      controller.paused = true;
+    },
+    resume() {
+      controller.paused = false;
+    },
+    abort() {},
+  };
+  return controller as unknown as Dispatcher.DispatchController;
+}
+
+/** Keeps the process from everything else, as a stopped job or a disk that stalls does. */
+function block(milliseconds: number): void {
+  const until = performance.now() + milliseconds;
+  while (performance.now() < until);
+}
+
+test.each([
+  ['small', 100],
+  ['so large that the connection is paused', 1 << 20],
+])('A piece that comes right after a pause of the process is no silence: %s', async (_, bytes) => {
+  const controller = controllerOf();
+  const exchange = new Exchange(LIMIT_MS, new Line(), new AbortController().signal);
+  exchange.onRequestStart(controller);
+  exchange.onResponseStart(controller, 200, {});
+  const { body } = await exchange.answer;
+  const reading = body[Symbol.asyncIterator]();
+  const first = reading.next();
+  block(LIMIT_MS + 100);
+  // In the same turn in which the timer finds that it is late.
+  await new Promise<void>((resolve) => {
+    setTimeout(() => {
+      exchange.onResponseData(controller, Buffer.alloc(bytes));
+      resolve();
+    }, 0);
+  });
+  expect((await first).value).toHaveLength(bytes);
+  const second = reading.next();
+  // By then the timer has made up its mind.
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  exchange.onResponseEnd();
+  expect(await second).toEqual({ done: true, value: undefined });
+});
