@@ -40,13 +40,10 @@ export async function findKey(settings: Settings, context: KeyContext): Promise<
   return { ...checkedKey(key), isForBase: false };
 }
 
-/** The key that was stored for the base URL, or for the nearest address above it. */
+/** The key that was stored for the base URL. */
 function storedKey({ keys, baseUrl }: Settings): Setting<string> | undefined {
-  if (!keys || !baseUrl) return undefined;
-  const found = [...keys.value]
-    .toSorted(([a], [b]) => b.length - a.length)
-    .find(([url]) => covers(new URL(url), baseUrl.value));
-  return found && { value: found[1], origin: keys.origin };
+  const value = baseUrl && keys?.value.get(baseUrl.value.href);
+  return keys && value !== undefined ? { value, origin: keys.origin } : undefined;
 }
 
 /** @throws TtsError (usage) when it is nothing that a header can carry */

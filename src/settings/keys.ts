@@ -4,7 +4,7 @@ import { baseUrl, type Fault, type Kind } from './kind.ts';
 /** A key for each base URL, as `URL.href` writes it. */
 export type Keys = ReadonlyMap<string, string>;
 
-/** Keys that were stored, each for one base URL and what lies below it. */
+/** Keys that were stored, each for one base URL only. */
 export const keys: Kind<Keys> = {
   allowed: 'an object of base URLs with their keys',
   text: () => undefined,
