@@ -10,7 +10,7 @@ import { unwritable } from '../sink/unwritable.ts';
 import { type Style, styleOf } from './style.ts';
 import { Subtitles } from './subtitles.ts';
 
-type Asked = Pick<Settings, 'subtitles' | 'callbackUrl' | 'clobber' | 'paragraphPause'>;
+type Asked = Pick<Settings, 'subtitles' | 'output' | 'callbackUrl' | 'clobber' | 'paragraphPause'>;
 
 /**
  * The subtitles that `--subtitles` asks for, if it does.
@@ -44,7 +44,7 @@ interface Found {
 }
 
 function lookFor(
-  { subtitles, callbackUrl, clobber }: Asked,
+  { subtitles, output, callbackUrl, clobber }: Asked,
   host: Pick<Host, 'cwd'> & Writer,
 ): Found | undefined {
   if (!subtitles) return undefined;
@@ -58,6 +58,11 @@ function lookFor(
       'leave out one of the two: the sound goes elsewhere, and only what is heard here can be timed',
     );
   const path = resolve(host.cwd, name);
+  if (output && resolve(host.cwd, output.value) === path)
+    throw usageError(
+      `--output and --subtitles name one file: ${name}`,
+      'name two: the sound is one, its text another',
+    );
   try {
     const old = lookAt(path, name);
     return { style, options: { name, path, old, clobber: clobber.value, writer: host } };

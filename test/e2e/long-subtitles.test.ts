@@ -81,6 +81,7 @@ test.each([
     args: ['--subtitles', 'out.srt', '--callback-url', 'http://127.0.0.1:9/'],
     message: /no subtitles with --callback-url/,
   },
+  { args: ['--subtitles', 'out.srt', '-o', './out.srt'], message: /name one file: out\.srt/ },
 ])('What cannot be subtitles is refused before anything is sent: $args.', async ({ args, message }) => {
   const { run, sandbox, server } = await speak(args);
   expectFailure(run, 2, message);
