@@ -13,6 +13,12 @@ const CLIENT = /\/undici\/lib\/dispatcher\/client-h1\.js$/;
 const MENDED: readonly Mend[] = [
   // A client has to put up with a `100 Continue` that it did not ask for (RFC 9110, section 15.2); undici ends the connection.
   { module: CLIENT, wrong: 'if (statusCode === 100) {', right: 'if (false) {' },
+  // A connection that rests is not read: see src/client/feed.ts.
+  {
+    module: CLIENT,
+    wrong: 'while (!this.paused && this.ptr) {',
+    right: 'while (!this.paused && !this.socket.rests && this.ptr) {',
+  },
   // The HTTP parser, with SIMD and without: see src/v8-flags.ts.
   {
     module: CLIENT,

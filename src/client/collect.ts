@@ -8,18 +8,23 @@ const LONG_BYTES = 1 << 20;
 /** After so many bytes their memory is asked back, which takes a fraction of a millisecond; the first time 3 ms. */
 const COLLECT_BYTES = 1 << 24;
 
-/** Every so many times old objects are looked through as well: some of the bytes were still needed when it was asked before. */
-const MAJOR_EVERY = 4;
+/**
+ * Where as many bytes take longer than this, their reader is slow: some were still needed when it was asked before, and are
+ * old by now. Then there is time to look through the old objects as well.
+ */
+const SLOW_MS = 30;
 
-type Collect = (options: { readonly type: 'minor' | 'major' }) => void;
+/** Without options all objects: on Node 20, `type: 'major'` collects the young ones only. */
+type Collect = (options?: { readonly type: 'minor' }) => void;
 
 let collect: Collect | undefined;
 let received = 0;
 let times = 0;
+let last = Date.now();
 
 /**
- * Counts bytes that were received, by whatever request, and has V8 let go of those that nobody needs any more. By itself it
- * does so when young objects fill their space, and does not count what they hold outside of it: up to 64 MB of buffers.
+ * Counts bytes that were received or copied, by whatever request, and has V8 let go of those that nobody needs any more. By
+ * itself it does so when young objects fill their space, and does not count what they hold outside of it: up to 64 MB of buffers.
  */
 export function countReceived(bytes: number): void {
   received += bytes;
@@ -27,7 +32,11 @@ export function countReceived(bytes: number): void {
   if (received < (times + 1) * COLLECT_BYTES) return;
   times += 1;
   collect ??= collector();
-  collect({ type: times % MAJOR_EVERY === 0 ? 'major' : 'minor' });
+  const now = Date.now();
+  const isSlow = now - last > SLOW_MS;
+  last = now;
+  if (isSlow) collect();
+  else collect({ type: 'minor' });
 }
 
 /** V8 shows it to programs only where a flag says so, which is left as it was: kept code depends on it. */

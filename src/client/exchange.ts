@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { releasing } from '../audio/passing.ts';
 import { countReceived } from './collect.ts';
-import type { Connection, Line, Sender } from './line.ts';
+import { goOn, rest, type Source } from './feed.ts';
+import type { Line, Sender } from './line.ts';
 import { Received } from './received.ts';
 import { SilenceWatch } from './silence.ts';
 import { isLoss, StaleError } from './stale.ts';
@@ -24,6 +25,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
+  #connection: Source | undefined;
   /** Of the head of the answer, while it comes. */
   #countBytes = () => 0;
   /** The connection was used before, and no head came over it since. */
@@ -59,7 +61,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     if (this.#failure) controller.abort(this.#failure.error as Error);
   }
 
-  sentOver(connection: Connection): void {
+  sentOver(connection: Source): void {
+    this.#connection = connection;
     const before = connection.bytesRead;
     this.#mayBeStale = before > 0;
     this.#countBytes = () => connection.bytesRead - before;
@@ -73,13 +76,13 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     this.#resolve({ status, headers: firstValues(headers), body: this.#readOnce() });
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+  onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
     this.#received.add(piece);
     countReceived(piece.length);
     this.#silence.hear();
-    if (this.#received.isFull) {
-      controller.pause();
-      // Of a paused socket nothing is heard because nobody listens: that is no silence of the service.
+    if (this.#received.isFull && this.#connection) {
+      rest(this.#connection);
+      // Of a socket that rests nothing is heard because nobody listens: that is no silence of the service.
       this.#silence.stop();
     }
     this.#wake();
@@ -89,6 +92,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   onResponseEnd(): void {
     if (this.#line.error) this.#fail(this.#line.error);
     this.#ended = true;
+    if (this.#connection) goOn(this.#connection);
     this.#settle();
   }
 
@@ -118,9 +122,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   #take(): Buffer[] {
     const pieces = this.#received.take();
-    if (this.#controller?.paused && !this.#ended && !this.#failure) {
+    if (this.#connection?.rests && !this.#ended && !this.#failure) {
       this.#silence.start();
-      this.#controller.resume();
+      goOn(this.#connection);
     }
     return pieces;
   }

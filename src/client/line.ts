@@ -1,12 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
-
-export type Connection = Pick<Socket, 'bytesRead'>;
+import type { Source } from './feed.ts';
 
 export interface Sender {
   /** Is told, before a byte is written, which connection its request goes over. */
-  sentOver(connection: Connection): void;
+  sentOver(connection: Source): void;
 }
 
 /** On this channel undici tells of a request, after it was begun and before it is written. */

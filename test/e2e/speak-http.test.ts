@@ -11,6 +11,42 @@ const toFile = ['hi', '-o', 'out.wav'];
 const lengths = (...values: readonly number[]) =>
   `HTTP/1.1 200 OK\r\n${values.map((value) => `Content-Length: ${value}\r\n`).join('')}`;
 
+/** Some of these numbers of pieces fill what the program holds for its reader, up to the last byte. */
+const PIECES = [31, 32, 33, 34];
+const PIECE_BYTES = 65_536;
+
+describe('a connection that ends while a slow reader rests', () => {
+  it.each([
+    ['and with it the body', { Connection: 'close' }, false],
+    ['behind a body of known length', { Connection: 'close' }, true],
+    ['though it could have been kept', {}, true],
+  ])('ends in order: %s', async (_, headers, isLengthKnown) => {
+    await Promise.all(
+      PIECES.map(async (pieces) => {
+        const body = plainWav(sound(pieces * PIECE_BYTES));
+        const server = await serveBytes(async (wire) => {
+          const length = isLengthKnown ? { 'Content-Length': body.length } : {};
+          await wire.write(head(200, { ...headers, ...length }));
+          await wire.write(body.subarray(0, -pieces * PIECE_BYTES));
+          for (let left = pieces; left > 0; left--) {
+            const begin = body.length - left * PIECE_BYTES;
+            await wire.write(body.subarray(begin, begin + PIECE_BYTES));
+            await sleep(8);
+          }
+          await sleep(100);
+          wire.end();
+        });
+        const box = new Sandbox();
+        const run = await box.shell('set -o pipefail; tts hi | (sleep 2; cat > out.wav)', {
+          env: named(server.url),
+        });
+        expect(run).toMatchObject({ status: 0, stderr: '' });
+        expect(box.read('out.wav').equals(body)).toBe(true);
+      }),
+    );
+  });
+});
+
 describe('an answer', () => {
   it.each([100, 102, 103, 199])('may be announced by a status that nobody asked for: %i', async (status) => {
     const server = await serveBytes(async (wire, request, number) => {

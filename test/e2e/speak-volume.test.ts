@@ -61,6 +61,27 @@ describe('memory stays below 100 MB', () => {
 });
 
 describe('memory stays below 100 MB, too', () => {
+  it.each([300, 16_384])(
+    'for 200 MiB in chunks of %i bytes that go to a reader who is slow',
+    async (bytes) => {
+      const some = Buffer.concat(Array.from({ length: MIB / bytes }, () => httpChunk(sound(bytes))));
+      const server = await serveBytes(async (wire) => {
+        await wire.write(head(200, { 'Transfer-Encoding': 'chunked' }));
+        await wire.write(httpChunk(plainWav(Buffer.alloc(0), 0xffffffff)));
+        for (let sent = 0; sent < 200; sent++) await wire.write(some);
+        await wire.write(httpChunk(''));
+      });
+      const box = new Sandbox();
+      const reader = `python3 -c 'import os,time
+while b := os.read(0, 65536): time.sleep(len(b) / 40e6)'`;
+      const line = `set -o pipefail; tts hi --stream | ${reader}`;
+      const { run, kilobytes } = await measured(box, line, named(server.url));
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      expect(kilobytes).toBeLessThan(115_000);
+    },
+    60_000,
+  );
+
   it('for 256 MiB that come encrypted', async () => {
     const certificate = selfSigned();
     const server = await serveBytes(large(256), certificate);

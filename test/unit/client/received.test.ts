@@ -14,13 +14,24 @@ describe('what was received', () => {
 
   it('is put together where it came in small pieces', () => {
     const received = new Received();
-    for (let byte = 0; byte < 100; byte++) received.add(Buffer.from([byte]));
-    expect(received.take()).toEqual([Buffer.from(Array.from({ length: 100 }, (_, byte) => byte))]);
+    const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, at) => at % 251));
+    for (let at = 0; at < bytes.length; at++) received.add(bytes.subarray(at, at + 1));
+    received.add(Buffer.alloc(2000, 1));
+    received.add(Buffer.alloc(10, 2));
+    const pieces = received.take();
+    expect(pieces.length).toBeLessThan(8);
+    const all = [bytes, Buffer.alloc(2000, 1), Buffer.alloc(10, 2)];
+    expect(Buffer.concat(pieces).equals(Buffer.concat(all))).toBe(true);
+    received.add(Buffer.alloc(1, 3));
+    received.add(Buffer.alloc(1, 4));
+    // What was handed out is not written to any more.
+    expect(Buffer.concat(pieces).equals(Buffer.concat(all))).toBe(true);
+    expect(Buffer.concat(received.take())).toEqual(Buffer.from([3, 4]));
   });
 
   it.each([
     ['large pieces', 65_536, 16],
-    ['single bytes', 1, 4096],
+    ['single bytes', 1, 1 << 20],
   ])('is enough at some time: %s', (_, bytes, most) => {
     const received = new Received();
     let pieces = 0;
