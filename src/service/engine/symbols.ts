@@ -60,6 +60,12 @@ const SIGNS: readonly Spelling[] = [
   [/≤/gu, ' at most '],
   [/≥/gu, ' at least '],
   [/[→⇒]/gu, ' to '],
+  // Between numbers, or a letter that stands for one; elsewhere they may be marks.
+  [/(?<=(?:\d|(?<!\S)[a-z])\s?)>\s?(?=\d)/giu, ' is greater than '],
+  [/(?<=(?:\d|(?<!\S)[a-z])\s?)<\s?(?=\d)/giu, ' is less than '],
+  [/©/gu, ' copyright '],
+  [/∑/gu, ' sum of '],
+  [/∫/gu, ' integral of '],
 ];
 
 /** Punctuation that ASCII has under another form. */
@@ -77,5 +83,22 @@ const PUNCTUATION: readonly Spelling[] = [
   [/[¡¿]/gu, ''],
 ];
 
+/** Numbers of which Flite would leave digits out. */
+const NUMBERS: readonly Spelling[] = [
+  // Groups as in India, 5,00,000: the commas in front of two digits, and the last one behind such.
+  [
+    /(?<=(?<![\d.,])\d{1,2}(?:,\d\d){0,4}),(?=(?:\d\d,){1,4}\d{3}(?![,\d]))|(?<=(?<![\d.,])\d{1,2}(?:,\d\d){1,4}),(?=\d{3}(?![,\d]))/gu,
+    '',
+  ],
+  // The first hour of a day.
+  [/(?<![\d:.,])00?:(?=[0-5]\d(?!\d))/gu, '0 '],
+];
+
 /** In the order in which they are applied. */
-export const SPELLINGS: readonly Spelling[] = [...CURRENCIES, ...FRACTIONS, ...SIGNS, ...PUNCTUATION];
+export const SPELLINGS: readonly Spelling[] = [
+  ...NUMBERS,
+  ...CURRENCIES,
+  ...FRACTIONS,
+  ...SIGNS,
+  ...PUNCTUATION,
+];
