@@ -59,6 +59,7 @@ class BlockReader {
     heading_open: () => this.#startBlock(true),
     paragraph_open: ({ hidden }) => this.#startBlock(this.#lists > 0, hidden),
     inline: ({ content }, at) => this.#inline(content, at),
+    html_block: ({ content }) => this.#html(content),
     fence: ({ content, info }) => this.#codeBlock(content, info),
     code_block: ({ content }) => this.#codeBlock(content, ''),
     bullet_list_open: () => this.#enterList(),
@@ -88,6 +89,11 @@ class BlockReader {
     if (!this.#table) return this.#endsLikeSentence ? withFullStop(text) : text;
     this.#table.cell(text);
     return undefined;
+  }
+
+  #html(content: string): string {
+    this.#startBlock(false);
+    return this.#spoken(content);
   }
 
   #spoken(markdown: string): string {

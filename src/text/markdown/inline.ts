@@ -1,18 +1,32 @@
 import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
 
-/** The text of a paragraph, heading or cell: no marks, links by their text, images by their description. */
+/** Tags that begin or end a line. */
+const LINE =
+  /^<(?:br|hr|\/?(?:p|div|section|article|header|footer|details|summary|blockquote|center|figcaption|h[1-6]|[uod]l|li|d[td]|table|tr|t[hd]|caption))\b/iu;
+
+/** What stands between such tags is for programs. */
+const UNSPOKEN = /^<(\/?)(?:script|style|template|svg)\b/iu;
+
+/**
+ * The text of a paragraph, heading or cell, or of a block of HTML: no marks and tags, links by their text, images by their
+ * description.
+ */
 export function spokenInline(tokens: readonly Token[]): string {
   return flatten(tokens)
     .replace(/[ \t]+/gu, ' ')
-    .replace(/ ?\n ?/gu, '\n')
+    .replace(/ ?\n[ \n]*/gu, '\n')
     .trim();
 }
 
 function flatten(tokens: readonly Token[]): string {
   let text = '';
   let linkStart = 0;
+  let isUnspoken = false;
   for (const token of tokens) {
+    const tag = token.type === 'html_inline' ? UNSPOKEN.exec(token.content) : undefined;
+    if (tag) isUnspoken = tag[1] === '';
+    if (isUnspoken) continue;
     if (token.type === 'link_open') linkStart = text.length;
     else if (token.type === 'link_close') text = text.slice(0, linkStart) + linkText(text.slice(linkStart));
     else text += spoken(token);
@@ -33,7 +47,7 @@ function spoken({ type, content, children }: Token): string {
     case 'hardbreak':
       return '\n';
     case 'html_inline':
-      return /^<br\b/iu.test(content) ? '\n' : '';
+      return LINE.test(content) ? '\n' : '';
     default:
       return '';
   }

@@ -57,6 +57,16 @@ test.each([
   ['a table without rows', 'x\n\n| a | b |\n|-|-|\n\ny', 'x\n\na, b.\n\ny'],
   ['a table with long titles', `| ${'t'.repeat(101)} |\n|-|\n| b |`, `${'t'.repeat(101)}.\nb.`],
   ['a thematic break', 'a\n\n***\n\nb\n\n---\nc', 'a\n\nb\n\nc'],
+  [
+    'blocks of HTML',
+    'A.\n\n<details>\n<summary>More</summary>\nWords &amp; signs.\n</details>\n\n<p align="center">In the <b>midst</b></p>\n\nB.',
+    'A.\n\nMore\nWords & signs.\n\nIn the midst\n\nB.',
+  ],
+  [
+    'HTML for programs',
+    'A.\n\n<script>\nlet a = 1 < 2;\n</script>\n\n<div><style>p { color: red }</style>B.</div>\n\n<!-- no\n\nno -->\n\n<?php no ?>\n',
+    'A.\n\nB.',
+  ],
   ['HTML', '<!-- no -->\n\n<div class="no">\n\na <b>c</b><!-- no --> d\n\n</div>', 'a c d'],
   ['a script', '<script>\nno()\n\nno()\n</script>\n\nyes', 'yes'],
   ['a footnote', 'a[^1], b[^x].\n\n[^1]: One\n    *more*.\n[^x]: Two', 'a, b.\n\n1: One more.\n\nx: Two'],
