@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import { releasing } from '../audio/passing.ts';
 import { countReceived } from './collect.ts';
 import { goOn, rest, type Source } from './feed.ts';
+import { firstValues } from './headers.ts';
 import type { Line, Sender } from './line.ts';
 import { Received } from './received.ts';
 import { SilenceWatch } from './silence.ts';
@@ -142,10 +143,4 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     this.#signal.removeEventListener('abort', this.#abort);
     this.#wake();
   }
-}
-
-function firstValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
-  );
 }
