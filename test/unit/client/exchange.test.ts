@@ -26,14 +26,15 @@ test.each([
   const { body } = await exchange.answer;
   const reading = body[Symbol.asyncIterator]();
   const first = reading.next();
-  block(LIMIT_MS + 100);
-  // In the same turn in which the timer finds that it is late.
-  await new Promise<void>((resolve) => {
+  // Right behind the timer, which then finds that it is late.
+  const arrived = new Promise<void>((resolve) => {
     setTimeout(() => {
       exchange.onResponseData(controller, Buffer.alloc(bytes));
       resolve();
-    }, 0);
+    }, LIMIT_MS);
   });
+  block(LIMIT_MS + 100);
+  await arrived;
   expect((await first).value).toHaveLength(bytes);
   const second = reading.next();
   // By then the timer has made up its mind.
