@@ -12,7 +12,7 @@ const COLLECT_BYTES = 1 << 24;
  * Where as many bytes take longer than this, their reader is slow: some were still needed when it was asked before, and are
  * old by now. Then there is time to look through the old objects as well.
  */
-const SLOW_MS = 30;
+const SLOW_MS = 50;
 
 /** Without options all objects: on Node 20, `type: 'major'` collects the young ones only. */
 type Collect = (options?: { readonly type: 'minor' }) => void;

@@ -1,7 +1,7 @@
 import { countReceived } from './collect.ts';
 
 /** Above this many bytes waiting for their reader, the connection is read no further. */
-const MOST_BYTES = 1 << 20;
+const MOST_BYTES = 1 << 21;
 /** Pieces that are smaller are put together where several wait: a service may send its answer byte by byte. */
 const SMALL_BYTES = 1024;
 /** Of what is put together. */

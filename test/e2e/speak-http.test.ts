@@ -12,7 +12,7 @@ const lengths = (...values: readonly number[]) =>
   `HTTP/1.1 200 OK\r\n${values.map((value) => `Content-Length: ${value}\r\n`).join('')}`;
 
 /** Some of these numbers of pieces fill what the program holds for its reader, up to the last byte. */
-const PIECES = [31, 32, 33, 34];
+const PIECES = [33, 48, 49, 50, 64, 65, 66];
 const PIECE_BYTES = 65_536;
 
 describe('a connection that ends while a slow reader rests', () => {

@@ -17,7 +17,7 @@ function block(milliseconds: number): void {
 
 test.each([
   ['small', 100],
-  ['so large that the connection rests', 1 << 20],
+  ['so large that the connection rests', 1 << 21],
 ])('A piece that comes right after a pause of the process is no silence: %s', async (_, bytes) => {
   const exchange = new Exchange(LIMIT_MS, new Line(), new AbortController().signal);
   exchange.onRequestStart(controller);
