@@ -1,4 +1,4 @@
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { leaveYoungSpaceSmall } from '../v8-flags.ts';
 
@@ -6,13 +6,13 @@ import { leaveYoungSpaceSmall } from '../v8-flags.ts';
 const LONG_BYTES = 1 << 20;
 
 /** After so many bytes their memory is asked back, which takes a fraction of a millisecond; the first time 3 ms. */
-const COLLECT_BYTES = 1 << 24;
+const COLLECT_BYTES = 1 << 23;
 
 /**
- * Where as many bytes take longer than this, their reader is slow: some were still needed when it was asked before, and are
- * old by now. Then there is time to look through the old objects as well.
+ * Where more than this is held, too much of it has lived through two collections: it is old by now, and no longer found
+ * among the young. Looking through all objects takes 4 ms.
  */
-const SLOW_MS = 50;
+const MOST_HELD_BYTES = 20 << 20;
 
 /** Without options all objects: on Node 20, `type: 'major'` collects the young ones only. */
 type Collect = (options?: { readonly type: 'minor' }) => void;
@@ -20,7 +20,6 @@ type Collect = (options?: { readonly type: 'minor' }) => void;
 let collect: Collect | undefined;
 let received = 0;
 let times = 0;
-let last = Date.now();
 
 /**
  * Counts bytes that were received or copied, by whatever request, and has V8 let go of those that nobody needs any more. By
@@ -32,10 +31,7 @@ export function countReceived(bytes: number): void {
   if (received < (times + 1) * COLLECT_BYTES) return;
   times += 1;
   collect ??= collector();
-  const now = Date.now();
-  const isSlow = now - last > SLOW_MS;
-  last = now;
-  if (isSlow) collect();
+  if (getHeapStatistics().external_memory > MOST_HELD_BYTES) collect();
   else collect({ type: 'minor' });
 }
 

@@ -60,10 +60,20 @@ describe('memory stays below 100 MB', () => {
   }, 60_000);
 });
 
+const slowReader = `| python3 -c 'import os,time
+while b := os.read(0, 65536): time.sleep(len(b) / 40e6)'`;
+
 describe('memory stays below 100 MB, too', () => {
-  it.each([300, 16_384])(
-    'for 200 MiB in chunks of %i bytes that go to a reader who is slow',
-    async (bytes) => {
+  it.each([
+    [300, 'a file', '-o out.wav'],
+    [4096, 'a file', '-o out.wav'],
+    [300, 'a reader who is fast', '| cat > out.wav'],
+    [4096, 'a reader who is fast', '| cat > out.wav'],
+    [300, 'a reader who is slow', slowReader],
+    [16_384, 'a reader who is slow', slowReader],
+  ])(
+    'for 200 MiB in chunks of %i bytes that go to %s',
+    async (bytes, _, to) => {
       const some = Buffer.concat(Array.from({ length: MIB / bytes }, () => httpChunk(sound(bytes))));
       const server = await serveBytes(async (wire) => {
         await wire.write(head(200, { 'Transfer-Encoding': 'chunked' }));
@@ -72,12 +82,14 @@ describe('memory stays below 100 MB, too', () => {
         await wire.write(httpChunk(''));
       });
       const box = new Sandbox();
-      const reader = `python3 -c 'import os,time
-while b := os.read(0, 65536): time.sleep(len(b) / 40e6)'`;
-      const line = `set -o pipefail; tts hi --stream | ${reader}`;
-      const { run, kilobytes } = await measured(box, line, named(server.url));
+      const { run, kilobytes } = await measured(
+        box,
+        `set -o pipefail; tts hi --stream ${to}`,
+        named(server.url),
+      );
       expect(run).toMatchObject({ status: 0, stderr: '' });
-      expect(kilobytes).toBeLessThan(115_000);
+      // Newer Nodes take up to 15 MB more than Node 20.
+      expect(kilobytes).toBeLessThan(process.version.startsWith('v20') ? 100_000 : 115_000);
     },
     60_000,
   );
