@@ -52,9 +52,10 @@ export class PlayerProcess {
     return this.#child.stdin;
   }
 
-  /** Ends it. Resolves when it is gone. */
+  /** Ends it. Resolves when it is gone. What it still says, or what it started, is of no interest any more. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
+    this.#child.stderr?.destroy();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS);
     await this.ended;
     clearTimeout(timer);
