@@ -10,7 +10,7 @@ export function segmentOptions(
   { callbackUrl, maxChars, subtitles }: Pick<Settings, 'callbackUrl' | 'maxChars' | 'subtitles'>,
   isLive: boolean,
 ): SegmentOptions {
-  if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'full' };
+  if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'whole' };
   const bySentence = subtitles && maxChars.origin.place !== 'option';
   return { maxChars: maxChars.value, pace: bySentence ? 'sentence' : isLive ? 'ramp' : 'full' };
 }

@@ -18,8 +18,9 @@ export interface SegmentOptions {
    * - full: segments are as long as they may be
    * - ramp: sound should start at once: the first segment is one sentence, and the next ones grow
    * - sentence: each sentence is a segment, for subtitles
+   * - whole: nothing is given out before the text is at its end
    */
-  readonly pace: 'full' | 'ramp' | 'sentence';
+  readonly pace: 'full' | 'ramp' | 'sentence' | 'whole';
 }
 
 /**

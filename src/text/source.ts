@@ -7,7 +7,7 @@ import { type Segment, type SegmentOptions, segments } from './segment.ts';
 
 /**
  * The segments of an input. What lies in files is checked to its end before the first segment leaves; what comes
- * through a pipe leaves as it comes.
+ * through a pipe leaves as it comes, unless it is wanted whole.
  * @throws TtsError (usage) for what cannot be read or is no text
  */
 export async function* readSegments(
@@ -17,7 +17,7 @@ export async function* readSegments(
 ): AsyncGenerator<Segment> {
   const { live } = await check(input, signal);
   const text = readInput(input, signal);
-  yield* live ? liveSegments(text, options, signal) : segments(text, options);
+  yield* live && options.pace !== 'whole' ? liveSegments(text, options, signal) : segments(text, options);
 }
 
 async function check({ files, cwd }: InputOptions, signal: AbortSignal): Promise<{ live: boolean }> {

@@ -15,4 +15,5 @@ export const targets: Record<SegmentOptions['pace'], (paragraph: number) => Room
     return step === 0 ? 0 : FIRST_STEP * 2 ** (step - 1);
   },
   sentence: () => () => 0,
+  whole: () => () => Number.POSITIVE_INFINITY,
 };

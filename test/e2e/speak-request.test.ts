@@ -166,6 +166,17 @@ describe('a callback URL', () => {
     expect(server.requests.map(({ json }) => json)).toMatchObject([{ text }]);
   });
 
+  it('waits for the end of a text that is still being written', async () => {
+    const server = await serveBytes(answer(202));
+    const written = '(echo "One sentence. Two sentences."; sleep 0.8; echo "And a third one.")';
+    const run = await new Sandbox().shell(`${written} | tts --callback-url https://example.com/done`, {
+      env: named(server.url),
+    });
+    expect(run.status).toBe(0);
+    const text = 'One sentence. Two sentences.\nAnd a third one.';
+    expect(server.requests.map(({ json }) => json)).toMatchObject([{ text }]);
+  });
+
   it('does not make a refusal or a broken WAV a success', async () => {
     const refusing = await serveBytes(answer(422, '{"message":"no such speaker"}'));
     expectFailure(await new Sandbox().tts(args, { env: named(refusing.url) }), 7, /no such speaker/);
