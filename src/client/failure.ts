@@ -1,4 +1,5 @@
 import { ExitCode, TtsError } from '../error.ts';
+import { blockedByProxy } from './proxy-failure.ts';
 import { SilenceError } from './silence.ts';
 
 const CERTIFICATE =
@@ -57,8 +58,8 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
       cause,
       retry: {},
     });
-  const proxy = /^Proxy response \((\d+)\)/.exec(messageOf(cause))?.[1];
-  if (proxy !== undefined) return refusedByProxy(proxy, url.host, cause);
+  const blocked = blockedByProxy(cause, url.host);
+  if (blocked) return blocked;
   const proxyHost = otherHost(cause, url);
   const known = explain(code, proxyHost === undefined ? url.host : `the proxy ${proxyHost}`);
   if (!known) throw cause;
@@ -80,17 +81,6 @@ function notHttp(code: string, message: string, host: string): Explanation | und
       hint: 'try again; if it goes on, the service or something in between is broken',
     };
   return undefined;
-}
-
-function refusedByProxy(status: string, host: string, cause: unknown): TtsError {
-  return new TtsError(`the proxy refuses to connect to ${host} (status ${status})`, {
-    exitCode: ExitCode.connection,
-    hint:
-      status === '407'
-        ? 'it wants a user and a password: http://user:password@proxy:port'
-        : 'ask whoever runs the proxy',
-    cause,
-  });
 }
 
 /** Where a connection was attempted, if that was not the service: then it was the proxy. */

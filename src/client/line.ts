@@ -22,6 +22,8 @@ export class Line {
   /** Whose request begins at this very moment. */
   sender: Sender | undefined;
   readonly #sockets = new Set<Socket>();
+  /** Those whose errors are listened to. */
+  readonly #heard = new WeakSet<Socket>();
 
   constructor() {
     subscribe(SENT, this.#sent);
@@ -39,20 +41,27 @@ export class Line {
       const socket = connector(options, callback) as unknown as Socket;
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
-      // Before undici hears of it, and until it has dealt with it.
-      socket.on('error', (error) => {
-        this.error = error;
-        queueMicrotask(() => {
-          this.error = undefined;
-        });
-      });
       return socket;
     };
   }
 
   /** Of other lines as well: there nobody begins at this moment. */
   readonly #sent = (message: unknown) => {
-    this.sender?.sentOver((message as { readonly socket: Socket }).socket);
+    if (!this.sender) return;
+    const { socket } = message as { readonly socket: Socket };
+    this.sender.sentOver(socket);
     this.sender = undefined;
+    if (!this.#heard.has(socket)) this.#hear(socket);
   };
+
+  /** Also to a proxy, which no connector from here makes: before undici hears of an error, and until it has dealt with it. */
+  #hear(socket: Socket): void {
+    this.#heard.add(socket);
+    socket.prependListener('error', (error) => {
+      this.error = error;
+      queueMicrotask(() => {
+        this.error = undefined;
+      });
+    });
+  }
 }

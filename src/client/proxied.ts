@@ -29,7 +29,26 @@ export function proxied(
     connections,
     connect,
     proxyTunnel: false,
-    proxyTls: { timeout: timeoutMs },
+    // To one of SOCKS, undici would speak TLS for no more than that this is there.
+    ...(url.protocol !== 'socks5:' && { proxyTls: { timeout: timeoutMs } }),
     requestTls: { timeout: timeoutMs },
+    ...credentials(url),
   });
+}
+
+/** By itself undici sends no user without a password, SOCKS gets both as they are written in the URL, and a bare `%` is an error. */
+function credentials({ protocol, username, password }: URL) {
+  if (!username && !password) return {};
+  const user = decoded(username);
+  const secret = decoded(password);
+  if (protocol === 'socks5:') return { username: user, password: secret };
+  return { token: `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}` };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

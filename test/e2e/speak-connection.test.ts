@@ -5,8 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
-import { startProxy } from '../support/proxy.ts';
-import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(30_000));
@@ -56,129 +55,6 @@ describe('TLS', () => {
     const run = await new Sandbox().tts(toFile, { env: named(server.url.replace('https', 'http')) });
     expect([6, 7]).toContain(run.status);
     expect(run.stderr).toMatch(/^tts: [^\n]+\nhint: [^\n]+\n$/);
-  });
-});
-
-describe('a proxy', () => {
-  it('of SOCKS that is not there is told of by tts alone: Node keeps its warnings to itself', async () => {
-    const args = [...toFile, '--proxy', 'socks5://127.0.0.1:1'];
-    const env = named('http://tts.example.com', { NODE_OPTIONS: '--trace-warnings' });
-    expectFailure(await new Sandbox().tts([...args, '--allow-insecure-http'], { env }), 6, /127\.0\.0\.1:1/);
-    const { status, stderr } = await new Sandbox().tts([...args, '--json', '--allow-insecure-http'], { env });
-    expect({ status, ...JSON.parse(stderr) }).toMatchObject({ status: 6, error: { exitCode: 6 } });
-  });
-
-  it('is sent the request in absolute form for http', async () => {
-    const proxy = await startProxy();
-    const server = await serveBytes(complete(wav));
-    for (const [env, args] of [
-      [{ HTTP_PROXY: proxy.url }, []],
-      [{ http_proxy: proxy.url }, []],
-      [{ HTTP_PROXY: `127.0.0.1:${proxy.port}` }, []],
-      [{}, ['--proxy', proxy.url]],
-      [{ HTTP_PROXY: 'http://127.0.0.1:1' }, ['--proxy', proxy.url]],
-    ] as const) {
-      const run = await new Sandbox().tts([...toFile, ...args], { env: named(server.url, env) });
-      expect(run).toMatchObject({ status: 0, stderr: '' });
-    }
-    expect(new Set(proxy.asked)).toEqual(new Set([`POST ${server.url}/tts`]));
-    expect(proxy.asked).toHaveLength(5);
-    expect(server.requests[0]).toMatchObject({ method: 'POST', path: '/tts' });
-    expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
-  });
-
-  it('is asked for a tunnel for https, in which it cannot read the key', async () => {
-    const proxy = await startProxy();
-    const certificate = selfSigned();
-    const server = await serveBytes(complete(wav), certificate);
-    const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
-    const box = new Sandbox();
-    expect(await box.tts(toFile, { env: { ...env, HTTPS_PROXY: proxy.url } })).toMatchObject({
-      status: 0,
-      stderr: '',
-    });
-    expect(await box.tts([...toFile, '--proxy', proxy.url], { env })).toMatchObject({ status: 0 });
-    const tunnel = `CONNECT 127.0.0.1:${server.port}`;
-    expect(proxy.asked).toEqual([tunnel, tunnel]);
-    expect(proxy.tunnelled().length).toBeGreaterThan(100);
-    expect(proxy.tunnelled().includes(KEY)).toBe(false);
-    expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
-  });
-
-  it('gets its user and password, and they are never shown', async () => {
-    const proxy = await startProxy();
-    const server = await serveBytes(complete(wav));
-    const url = proxy.url.replace('//', '//anna:p4ssw0rd@');
-    for (const env of [{ HTTP_PROXY: url }, {}]) {
-      const args = 'HTTP_PROXY' in env ? [] : ['--proxy', url];
-      const run = await new Sandbox().tts([...toFile, '-v', ...args], { env: named(server.url, env) });
-      expect(run.status).toBe(0);
-      expect(run.stderr).not.toContain('p4ssw0rd');
-    }
-    const basic = `Basic ${Buffer.from('anna:p4ssw0rd').toString('base64')}`;
-    expect(proxy.credentials).toEqual([basic, basic]);
-  });
-
-  it.each(['127.0.0.1', '*', 'example.com,127.0.0.1', '127.0.0.1:PORT'])(
-    'is passed by for hosts in NO_PROXY: %s',
-    async (except) => {
-      const proxy = await startProxy();
-      const server = await serveBytes(complete(wav));
-      for (const name of ['NO_PROXY', 'no_proxy']) {
-        const env = named(server.url, {
-          HTTP_PROXY: proxy.url,
-          [name]: except.replace('PORT', String(server.port)),
-        });
-        expect(await new Sandbox().tts(toFile, { env })).toMatchObject({ status: 0, stderr: '' });
-      }
-      expect(proxy.asked).toEqual([]);
-    },
-  );
-
-  it('is not passed by for other hosts in NO_PROXY', async () => {
-    const proxy = await startProxy();
-    const server = await serveBytes(complete(wav));
-    const env = named(server.url, { HTTP_PROXY: proxy.url, NO_PROXY: 'example.com,127.0.0.2' });
-    await new Sandbox().tts(toFile, { env });
-    expect(proxy.asked).toHaveLength(1);
-  });
-
-  it('that is for https only is not used for http', async () => {
-    const proxy = await startProxy();
-    const server = await serveBytes(complete(wav));
-    const env = named(server.url, { HTTPS_PROXY: proxy.url });
-    expect(await new Sandbox().tts(toFile, { env })).toMatchObject({ status: 0 });
-    expect(proxy.asked).toEqual([]);
-  });
-
-  it('that cannot be reached is 6, and named', async () => {
-    for (const url of ['http://example.com', 'https://example.com']) {
-      const args = [...toFile, '--proxy', 'http://127.0.0.1:1', '--allow-insecure-http'];
-      const run = await new Sandbox().tts(args, { env: named(url) });
-      expectFailure(run, 6, /proxy/);
-      expect(run.stderr).toContain('127.0.0.1:1');
-    }
-  });
-
-  it('that refuses a tunnel or wants a password is an error that says so', async () => {
-    for (const [refuse, hint] of [
-      [403, /proxy/],
-      [407, /user:password/],
-    ] as const) {
-      const proxy = await startProxy({ refuse });
-      const run = await new Sandbox().tts([...toFile, '--proxy', proxy.url], {
-        env: named('https://example.com'),
-      });
-      expectFailure(run, 6, new RegExp(`proxy.*${refuse}`));
-      expect(run.stderr).toMatch(hint);
-    }
-  });
-
-  it.each(['nonsense://x', 'http://', 'ftp://proxy'])('is refused where it is %s', async (url) => {
-    const env = named('http://127.0.0.1:1');
-    expectFailure(await new Sandbox().tts([...toFile, '--proxy', url], { env }), 2, /--proxy/);
-    const fromEnvironment = await new Sandbox().tts(toFile, { env: { ...env, HTTP_PROXY: url } });
-    expectFailure(fromEnvironment, 2, /HTTP_PROXY/);
   });
 });
 

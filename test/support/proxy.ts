@@ -14,8 +14,15 @@ export interface Proxy {
   readonly tunnelled: () => Buffer;
 }
 
+interface ProxyOptions {
+  /** The status that everybody gets. */
+  readonly refuse?: number;
+  /** Tunnels are reset when so many bytes came back through them. */
+  readonly tear?: number;
+}
+
 /** A real proxy on a loopback port: it passes requests in absolute form on, and opens tunnels. */
-export async function startProxy({ refuse }: { refuse?: number } = {}): Promise<Proxy> {
+export async function startProxy({ refuse, tear }: ProxyOptions = {}): Promise<Proxy> {
   const asked: string[] = [];
   const credentials: (string | undefined)[] = [];
   const tunnelled: Buffer[] = [];
@@ -38,6 +45,10 @@ export async function startProxy({ refuse }: { refuse?: number } = {}): Promise<
     const upstream = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
     sockets.add(upstream);
     upstream.on('error', () => client.destroy());
+    upstream.on('data', () => {
+      // Not at once: the reset would overtake what was passed on.
+      if (tear && upstream.bytesRead > tear) setTimeout(() => client.resetAndDestroy(), 30);
+    });
     client.on('data', (bytes: Buffer) => tunnelled.push(bytes));
     client.pipe(upstream).pipe(client);
     return undefined;

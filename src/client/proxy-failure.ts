@@ -1,0 +1,33 @@
+import { ExitCode, TtsError } from '../error.ts';
+
+const PASSWORD = 'it wants a user and a password, as in http://user:password@proxy:port';
+const OTHERS = 'ask whoever runs the proxy';
+
+/** The error for a proxy that was reached and does not lead on; `undefined` where the cause is something else. */
+export function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  const { code = '', message } = cause as NodeJS.ErrnoException;
+  const failed = (what: string, hint: string, mayPass = false) =>
+    new TtsError(what, { exitCode: ExitCode.connection, hint, cause, ...(mayPass && { retry: {} }) });
+  const status = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(message)?.[1];
+  if (status !== undefined)
+    return failed(
+      `the proxy refuses to connect to ${host} (status ${status})`,
+      status === '407' ? PASSWORD : OTHERS,
+    );
+  if (
+    code.startsWith('UND_ERR_SOCKS5_AUTH') ||
+    message === 'Username and password required for authentication'
+  )
+    return failed(`the proxy refuses to connect to ${host}`, PASSWORD);
+  const reason = /^SOCKS5 connection failed: (.*)/.exec(message)?.[1];
+  if (reason !== undefined)
+    return failed(
+      `the proxy has no connection to ${host} (${reason})`,
+      `check the base URL, or ${OTHERS}`,
+      true,
+    );
+  if (code.startsWith('UND_ERR_SOCKS5') || /^SOCKS5 \w+ timeout$/.test(message))
+    return failed('the proxy does not answer in SOCKS5', 'check --proxy, HTTPS_PROXY and HTTP_PROXY', true);
+  return undefined;
+}

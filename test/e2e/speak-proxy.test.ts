@@ -1,0 +1,222 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Script, serveBytes } from '../support/byte-server.ts';
+import { selfSigned } from '../support/certificate.ts';
+import { complete, head } from '../support/http-bytes.ts';
+import { startProxy } from '../support/proxy.ts';
+import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { startSocks } from '../support/socks.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(30_000));
+const toFile = ['hi', '-o', 'out.wav'];
+
+describe('a proxy', () => {
+  it('of SOCKS that is not there is told of by tts alone: Node keeps its warnings to itself', async () => {
+    const args = [...toFile, '--proxy', 'socks5://127.0.0.1:1'];
+    const env = named('http://tts.example.com', { NODE_OPTIONS: '--trace-warnings' });
+    expectFailure(await new Sandbox().tts([...args, '--allow-insecure-http'], { env }), 6, /127\.0\.0\.1:1/);
+    const { status, stderr } = await new Sandbox().tts([...args, '--json', '--allow-insecure-http'], { env });
+    expect({ status, ...JSON.parse(stderr) }).toMatchObject({ status: 6, error: { exitCode: 6 } });
+  });
+
+  it('is sent the request in absolute form for http', async () => {
+    const proxy = await startProxy();
+    const server = await serveBytes(complete(wav));
+    for (const [env, args] of [
+      [{ HTTP_PROXY: proxy.url }, []],
+      [{ http_proxy: proxy.url }, []],
+      [{ HTTP_PROXY: `127.0.0.1:${proxy.port}` }, []],
+      [{}, ['--proxy', proxy.url]],
+      [{ HTTP_PROXY: 'http://127.0.0.1:1' }, ['--proxy', proxy.url]],
+    ] as const) {
+      const run = await new Sandbox().tts([...toFile, ...args], { env: named(server.url, env) });
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+    }
+    expect(new Set(proxy.asked)).toEqual(new Set([`POST ${server.url}/tts`]));
+    expect(proxy.asked).toHaveLength(5);
+    expect(server.requests[0]).toMatchObject({ method: 'POST', path: '/tts' });
+    expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
+  });
+
+  it('is asked for a tunnel for https, in which it cannot read the key', async () => {
+    const proxy = await startProxy();
+    const certificate = selfSigned();
+    const server = await serveBytes(complete(wav), certificate);
+    const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
+    const box = new Sandbox();
+    expect(await box.tts(toFile, { env: { ...env, HTTPS_PROXY: proxy.url } })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    expect(await box.tts([...toFile, '--proxy', proxy.url], { env })).toMatchObject({ status: 0 });
+    const tunnel = `CONNECT 127.0.0.1:${server.port}`;
+    expect(proxy.asked).toEqual([tunnel, tunnel]);
+    expect(proxy.tunnelled().length).toBeGreaterThan(100);
+    expect(proxy.tunnelled().includes(KEY)).toBe(false);
+    expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
+  });
+
+  it('gets its user and password, and they are never shown', async () => {
+    const proxy = await startProxy();
+    const server = await serveBytes(complete(wav));
+    const url = proxy.url.replace('//', '//anna:p4ssw0rd@');
+    for (const env of [{ HTTP_PROXY: url }, {}]) {
+      const args = 'HTTP_PROXY' in env ? [] : ['--proxy', url];
+      const run = await new Sandbox().tts([...toFile, '-v', ...args], { env: named(server.url, env) });
+      expect(run.status).toBe(0);
+      expect(run.stderr).not.toContain('p4ssw0rd');
+    }
+    const basic = `Basic ${Buffer.from('anna:p4ssw0rd').toString('base64')}`;
+    expect(proxy.credentials).toEqual([basic, basic]);
+  });
+
+  it.each(['127.0.0.1', '*', 'example.com,127.0.0.1', '127.0.0.1:PORT'])(
+    'is passed by for hosts in NO_PROXY: %s',
+    async (except) => {
+      const proxy = await startProxy();
+      const server = await serveBytes(complete(wav));
+      for (const name of ['NO_PROXY', 'no_proxy']) {
+        const env = named(server.url, {
+          HTTP_PROXY: proxy.url,
+          [name]: except.replace('PORT', String(server.port)),
+        });
+        expect(await new Sandbox().tts(toFile, { env })).toMatchObject({ status: 0, stderr: '' });
+      }
+      expect(proxy.asked).toEqual([]);
+    },
+  );
+
+  it('is not passed by for other hosts in NO_PROXY', async () => {
+    const proxy = await startProxy();
+    const server = await serveBytes(complete(wav));
+    const env = named(server.url, { HTTP_PROXY: proxy.url, NO_PROXY: 'example.com,127.0.0.2' });
+    await new Sandbox().tts(toFile, { env });
+    expect(proxy.asked).toHaveLength(1);
+  });
+
+  it('that is for https only is not used for http', async () => {
+    const proxy = await startProxy();
+    const server = await serveBytes(complete(wav));
+    const env = named(server.url, { HTTPS_PROXY: proxy.url });
+    expect(await new Sandbox().tts(toFile, { env })).toMatchObject({ status: 0 });
+    expect(proxy.asked).toEqual([]);
+  });
+
+  it('that cannot be reached is 6, and named', async () => {
+    for (const url of ['http://example.com', 'https://example.com']) {
+      const args = [...toFile, '--proxy', 'http://127.0.0.1:1', '--allow-insecure-http'];
+      const run = await new Sandbox().tts(args, { env: named(url) });
+      expectFailure(run, 6, /proxy/);
+      expect(run.stderr).toContain('127.0.0.1:1');
+    }
+  });
+
+  it('that refuses a tunnel or wants a password is an error that says so', async () => {
+    for (const [refuse, hint] of [
+      [403, /proxy/],
+      [407, /user:password/],
+    ] as const) {
+      const proxy = await startProxy({ refuse });
+      const run = await new Sandbox().tts([...toFile, '--proxy', proxy.url], {
+        env: named('https://example.com'),
+      });
+      expectFailure(run, 6, new RegExp(`proxy.*${refuse}`));
+      expect(run.stderr).toMatch(hint);
+    }
+  });
+
+  it.each(['nonsense://x', 'http://', 'ftp://proxy'])('is refused where it is %s', async (url) => {
+    const env = named('http://127.0.0.1:1');
+    expectFailure(await new Sandbox().tts([...toFile, '--proxy', url], { env }), 2, /--proxy/);
+    const fromEnvironment = await new Sandbox().tts(toFile, { env: { ...env, HTTP_PROXY: url } });
+    expectFailure(fromEnvironment, 2, /HTTP_PROXY/);
+  });
+
+  it('that wants a password is told of for http as well', async () => {
+    const proxy = await startProxy({ refuse: 407 });
+    const args = [...toFile, '--allow-insecure-http', '--proxy', proxy.url];
+    const run = await new Sandbox().tts(args, { env: named('http://example.com') });
+    expectFailure(run, 6, /proxy.*407/);
+    expect(run.stderr).toMatch(/user:password/);
+  });
+
+  it.each([
+    ['anna@', 'anna:'],
+    ['anna:100%@', 'anna:100%'],
+    ['an%40na:p%C3%A4ss@', 'an@na:päss'],
+  ])('gets the user and password of %s', async (inUrl, meant) => {
+    const proxy = await startProxy();
+    const server = await serveBytes(complete(wav));
+    const env = named(server.url, { HTTP_PROXY: proxy.url.replace('//', `//${inUrl}`) });
+    expect(await new Sandbox().tts(toFile, { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(proxy.credentials).toEqual([`Basic ${Buffer.from(meant).toString('base64')}`]);
+  });
+
+  it('in front of a connection that is reset makes no whole answer of a torn one', async () => {
+    const torn: Script = async (wire) => {
+      await wire.write(head(200, { 'Content-Type': 'audio/wav', Connection: 'close' }));
+      await wire.write(plainWav(sound(2000), 0xffffffff));
+      wire.reset();
+    };
+    const direct = await serveBytes(torn);
+    const http = named('http://example.com', { HTTP_PROXY: direct.url });
+    const args = [...toFile, '--stream', '--allow-insecure-http'];
+    expectFailure(await new Sandbox().tts(args, { env: http }), 7, /broke off/);
+    const certificate = selfSigned();
+    const endless: Script = async (wire) => {
+      await wire.write(head(200, { 'Content-Type': 'audio/wav', Connection: 'close' }));
+      await wire.write(plainWav(sound(20_000), 0xffffffff));
+    };
+    const server = await serveBytes(endless, certificate);
+    const { url: HTTPS_PROXY } = await startProxy({ tear: 20_000 });
+    const https = named(server.url, { HTTPS_PROXY, NODE_EXTRA_CA_CERTS: certificate.certFile });
+    expectFailure(await new Sandbox().tts(args, { env: https }), 7, /broke off/);
+  });
+});
+
+describe('a SOCKS proxy', () => {
+  it('leads to http and to https', async () => {
+    const proxy = await startSocks();
+    const certificate = selfSigned();
+    for (const server of [await serveBytes(complete(wav)), await serveBytes(complete(wav), certificate)]) {
+      const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
+      const box = new Sandbox();
+      const run = await box.tts([...toFile, '--proxy', proxy.url], { env });
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      expect(box.read('out.wav')).toEqual(wav);
+      expect(proxy.asked.pop()).toBe(`127.0.0.1:${server.port}`);
+    }
+  });
+
+  it('gets its user and password as they are meant', async () => {
+    const proxy = await startSocks({ password: 'p@ss%' });
+    const server = await serveBytes(complete(wav));
+    const run = (user: string) =>
+      new Sandbox().tts([...toFile, '--proxy', proxy.url.replace('//', `//${user}`)], {
+        env: named(server.url),
+      });
+    expect(await run('anna:p%40ss%25@')).toMatchObject({ status: 0, stderr: '' });
+    for (const wrong of ['anna:other@', '']) {
+      const refused = await run(wrong);
+      expectFailure(refused, 6, /proxy refuses/);
+      expect(refused.stderr).toMatch(/user:password/);
+    }
+  });
+
+  it('that has no connection, or is none, is an error that says so', async () => {
+    const proxy = await startSocks({ reply: 4 });
+    const env = named('http://127.0.0.1:1');
+    const unreachable = await new Sandbox().tts([...toFile, '--proxy', proxy.url], { env });
+    expectFailure(unreachable, 6, /proxy has no connection to 127\.0\.0\.1:1 \(Host unreachable\)/);
+    const other = await serveBytes(complete(wav));
+    const none = createServer((socket) => void socket.on('error', () => {}).end('HTTP/1.1 400 No\r\n\r\n'));
+    none.listen(0, '127.0.0.1');
+    onTestFinished(() => void none.close());
+    await once(none, 'listening');
+    const { port } = none.address() as { port: number };
+    const args = [...toFile, '--proxy', `socks5://127.0.0.1:${port}`];
+    expectFailure(await new Sandbox().tts(args, { env: named(other.url) }), 6, /does not answer in SOCKS5/);
+  });
+});
