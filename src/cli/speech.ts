@@ -8,6 +8,7 @@ import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Subtitles } from '../subtitles/subtitles.ts';
+import { assertInputsKept } from './assert-inputs-kept.ts';
 import type { Context } from './commands.ts';
 import { connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe, warnOfPause } from './describe.ts';
@@ -37,6 +38,7 @@ export async function speak(order: Order, context: Context): Promise<number> {
   const { settings: said, files } = await settle(order, context);
   const prepared = await prepareOrder(order, said, context);
   if (said.showText.value) return (await import('./show-text.ts')).showText(prepared, context);
+  assertInputsKept(prepared, said, context.host);
   const service = await chooseService(said, { ...context, files });
   const { no: speaker, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
   const task = { order: prepared, settings, service, speaker };

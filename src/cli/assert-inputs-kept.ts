@@ -1,0 +1,54 @@
+import { type BigIntStats, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { usageError } from '../error.ts';
+import type { Host } from '../host.ts';
+import { namedFile } from '../settings/named-file.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { isStdout } from '../sink/open.ts';
+import type { Order } from './task.ts';
+
+/**
+ * What is read must not be what is replaced: the text would be gone.
+ * @throws TtsError (usage)
+ */
+export function assertInputsKept(
+  { files }: Pick<Order, 'files'>,
+  { output, subtitles, lexicon }: Pick<Settings, 'output' | 'subtitles' | 'lexicon'>,
+  host: Pick<Host, 'cwd' | 'home'>,
+): void {
+  const written = [
+    { option: '--output', name: output?.value ?? '-' },
+    { option: '--subtitles', name: subtitles?.value ?? '-' },
+  ].filter(({ name }) => !isStdout(name));
+  if (written.length === 0) return;
+  const read = files.map((name) => ({
+    option: '--file',
+    path: name === '-' ? '/dev/stdin' : resolve(host.cwd, name),
+  }));
+  if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
+  const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path) }));
+  for (const { option, name } of written) {
+    const file = fileAt(resolve(host.cwd, name));
+    const input = file && inputs.find((input) => input.file && isSame(file, input.file));
+    if (!input) continue;
+    throw usageError(
+      `${option} and ${input.option} name one file: ${name}`,
+      `choose another name for ${option}: what is in that file would be lost`,
+    );
+  }
+}
+
+/** Devices and pipes may be read and written at once. */
+function fileAt(path: string): BigIntStats | undefined {
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats?.isFile() ? stats : undefined;
+  } catch {
+    // Whoever opens it tells why it cannot be.
+    return undefined;
+  }
+}
+
+function isSame(one: BigIntStats, other: BigIntStats): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
+}

@@ -1,0 +1,81 @@
+import { execFileSync } from 'node:child_process';
+import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { complete } from '../support/http-bytes.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(10_000));
+const TEXT = 'A text that took long to write.\n';
+const LEXICON = 'took = has taken\n';
+
+/** A folder with a text and a lexicon, each also under other names. */
+async function setUp() {
+  const server = await serveBytes(complete(wav));
+  const box = new Sandbox();
+  box.file('book.txt', TEXT);
+  box.file('other.txt', TEXT);
+  box.file('words.srt', LEXICON);
+  mkdirSync(box.path('sub'));
+  symlinkSync('../book.txt', box.path('sub/link.wav'));
+  symlinkSync('sub', box.path('also-sub'));
+  linkSync(box.path('book.txt'), box.path('hard.srt'));
+  return { server, env: named(server.url), box };
+}
+
+describe('a file that is read', () => {
+  it.each([
+    ['-f book.txt -o book.txt', '--output and --file name one file: book.txt'],
+    ['-f book.txt -o ./sub/../book.txt', '--output and --file name one file: ./sub/../book.txt'],
+    ['-f book.txt -o "$PWD/book.txt"', '--output and --file name one file: /'],
+    ['-f book.txt -o also-sub/link.wav', '--output and --file name one file: also-sub/link.wav'],
+    ['-f sub/link.wav -o book.txt', '--output and --file name one file: book.txt'],
+    ['-f other.txt -f book.txt -o book.txt', '--output and --file name one file: book.txt'],
+    ['-f book.txt -o new.wav --subtitles hard.srt', '--subtitles and --file name one file: hard.srt'],
+    ['-f book.txt --subtitles hard.srt', '--subtitles and --file name one file: hard.srt'],
+    ['hi --lexicon words.srt -o words.srt', '--output and --lexicon name one file: words.srt'],
+    ['hi --lexicon words.srt --subtitles words.srt', '--subtitles and --lexicon name one file: words.srt'],
+    ['-o book.txt < book.txt', '--output and --file name one file: book.txt'],
+    ['-f - -o book.txt < book.txt', '--output and --file name one file: book.txt'],
+    ['-f book.txt -o book.txt --dry-run', '--output and --file name one file: book.txt'],
+  ])('is not written over: %s', async (args, message) => {
+    const { server, env, box } = await setUp();
+    const before = box.list();
+    const run = await box.shell(`tts ${args}`, { env });
+    expectFailure(run, 2, /\nhint: choose another name for --(?:output|subtitles): /);
+    expect(run.stderr).toContain(message);
+    expect(server.requests).toHaveLength(0);
+    expect(box.list()).toEqual(before);
+    expect(box.read('book.txt').toString()).toBe(TEXT);
+    expect(box.read('words.srt').toString()).toBe(LEXICON);
+  });
+
+  it.each([
+    '-f book.txt -o out.wav --lexicon words.srt --subtitles out.srt',
+    '-f book.txt -o other.txt',
+    '-f fifo -o out.wav & cat book.txt > fifo; wait %1',
+    '< book.txt > out.wav',
+    '-o - < book.txt > out.wav',
+    '-o out.wav < book.txt',
+    '-o out.wav --subtitles out.srt < <(cat book.txt)',
+    '-o /dev/stdout -f book.txt | cat > out.wav',
+    'book.txt -o book.txt',
+  ])('is no matter where nothing of it is lost: %s', async (args) => {
+    const { env, box } = await setUp();
+    execFileSync('mkfifo', [box.path('fifo')]);
+    expect(await box.shell(`tts ${args}`, { env })).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('is something else than a device, which may be read and written', async () => {
+    const { env, box } = await setUp();
+    const run = await box.tts(['-f', '/dev/null', '-o', '/dev/null'], { env });
+    expectFailure(run, 2, /nothing to say/);
+  });
+
+  it('is shown as it will be spoken, whatever the output is called', async () => {
+    const { env, box } = await setUp();
+    const run = await box.tts(['-f', 'book.txt', '-o', 'book.txt', '--show-text'], { env });
+    expect({ status: run.status, text: run.stdout.toString() }).toEqual({ status: 0, text: `${TEXT}\n` });
+  });
+});
