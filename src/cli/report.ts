@@ -17,10 +17,10 @@ export async function report(
   delivery: Delivery | undefined,
   { host, notices }: Pick<Context, 'host' | 'notices'>,
 ): Promise<void> {
+  if (delivery?.readerLeft) return;
   const { fromCache, segments, requests } = tally;
   if (!delivery) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
   else if (progress || notices.verbose) {
-    if (delivery.readerLeft) return;
     const { closing } = await import('./progress-closing.ts');
     const line = closing({ settings, tally, delivery }, host);
     if (progress) notices.print(line);

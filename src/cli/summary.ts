@@ -36,9 +36,10 @@ interface Whereabouts {
 }
 
 function summary({ settings, tally, delivery }: Outcome, where: Whereabouts) {
+  const isWhole = delivery && !delivery.readerLeft;
   return {
     ...(delivery ? sound(delivery, where, tally) : elsewhere(settings)),
-    ...(settings.subtitles && { subtitles: settings.subtitles.value }),
+    ...(isWhole && settings.subtitles && { subtitles: settings.subtitles.value }),
     characters: tally.characters,
     segments: tally.segments,
     fromCache: tally.fromCache,

@@ -57,6 +57,19 @@ test('Of a text that repeats itself it is said how much was not asked for.', asy
   expect(stderr).toBe(`tts: ${20 - server.requests} of 20 segments came from the cache\n`);
 });
 
+test('A reader that leaves is told nothing of the cache.', async () => {
+  const server = await serveText({ framesPerByte: 20 });
+  const sandbox = new Sandbox();
+  sandbox.file('book.txt', pages);
+  await sandbox.tts(ARGS, kept(server.url));
+  for (const text of [pages, pages.slice(0, -5)]) {
+    sandbox.file('book.txt', text);
+    const line = 'tts -f book.txt --max-chars 200 | head -c 1000 > part; exit $PIPESTATUS';
+    expect(await sandbox.shell(line, kept(server.url))).toMatchObject({ status: 0, stderr: '' });
+    expect(sandbox.read('part')).toHaveLength(1000);
+  }
+});
+
 test.each([300, 500, 700, 1000])(
   'A run that is killed after %i ms is finished by the next one, at the cost of one look-ahead.',
   async (patience) => {

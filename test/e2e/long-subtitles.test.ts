@@ -74,6 +74,21 @@ test('Where the sound fails, there are no subtitles, and those of before stay.',
   expect(sandbox.read('out.srt').toString()).toBe('of before');
 });
 
+test('Only subtitles that were made are told of: a reader that leaves gets none.', async () => {
+  const server = await serveText({ framesPerByte: 4000 });
+  const sandbox = new Sandbox();
+  const env = named(server.url);
+  const args = `--json --stream --subtitles out.srt '${TEXT}'`;
+  const left = await sandbox.shell(`tts ${args} | head -c 1000 > part; exit $PIPESTATUS`, { env });
+  expect(left.status).toBe(0);
+  expect(JSON.parse(left.stderr)).toMatchObject({ output: '-', readerLeft: true });
+  expect(JSON.parse(left.stderr)).not.toHaveProperty('subtitles');
+  expect(sandbox.list()).toEqual(['part']);
+  const stayed = await sandbox.shell(`tts ${args} | cat > all; exit $PIPESTATUS`, { env });
+  expect(JSON.parse(stayed.stderr)).toMatchObject({ output: '-', subtitles: 'out.srt' });
+  expect(sandbox.list()).toEqual(['all', 'out.srt', 'part']);
+});
+
 test.each([
   { args: ['--subtitles', 'out.txt'], message: /out\.txt ends in none of \.srt, \.vtt and \.json/ },
   { args: ['--subtitles', 'out'], message: /ends in none of/ },
