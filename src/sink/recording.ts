@@ -1,6 +1,7 @@
 import type { Speech } from '../audio/pcm.ts';
 import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { FileWriter, writeAt } from './file-writer.ts';
+import { assertAsPromised } from './promised-length.ts';
 import type { Delivery } from './sink.ts';
 import { unwritable } from './unwritable.ts';
 
@@ -18,6 +19,8 @@ export interface Recording {
  * Writes a WAV to an open file and puts its sizes right at the end. Past 4 GiB it becomes an RF64, whose header is
  * longer: only then the samples are moved, so that every other file has the canonical header. Where it cannot be opened
  * again to move them, its sizes stay those of a stream.
+ * @throws TtsError (output) when it cannot be written; (service) when sizes that cannot be put right turn out wrong; what
+ * the speech throws passes through
  */
 export async function record(recording: Recording, speech: Speech, signal: AbortSignal): Promise<Delivery> {
   const { fd, name, start } = recording;
@@ -33,7 +36,10 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
   }
   writer.write(new Uint8Array(padding(bytes)));
   writer.flush();
-  if (start === undefined) return { bytes, headerBytes: header.length, readerLeft: false };
+  if (start === undefined) {
+    assertAsPromised(bytes, speech.bytes);
+    return { bytes, headerBytes: header.length, readerLeft: false };
+  }
   return {
     bytes,
     headerBytes: await settle({ ...recording, start }, { ...speech, bytes }, signal),

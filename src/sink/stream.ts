@@ -4,7 +4,8 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Speech } from '../audio/pcm.ts';
 import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
-import { ExitCode, TtsError } from '../error.ts';
+import { TtsError } from '../error.ts';
+import { assertAsPromised } from './promised-length.ts';
 import { isReaderGone } from './reader-gone.ts';
 import type { Delivery, Sink } from './sink.ts';
 import { unwritable } from './unwritable.ts';
@@ -85,13 +86,4 @@ export async function pour(
     if (isReaderGone(error as Error)) return delivered(true);
     throw unwritable(name, error);
   }
-}
-
-/** The header is gone by the time that a repeated request turns out longer or shorter: better said than hidden. */
-function assertAsPromised(bytes: number, promised: number | undefined): void {
-  if (promised === undefined || bytes === promised) return;
-  throw new TtsError(`the audio has ${bytes} bytes where its header says ${promised}`, {
-    exitCode: ExitCode.service,
-    hint: 'the service sent another length than it told at first: try again, with -o',
-  });
 }

@@ -18,7 +18,7 @@ import { crc32 } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { gate } from '../support/gate.ts';
-import { answer, complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
+import { answer, complete, head, httpChunk, inTurn, streamed } from '../support/http-bytes.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -416,6 +416,26 @@ describe('stdout', () => {
     expect(all.toString('latin1', 0, 6)).toBe('before');
     expect(parseWav(all.subarray(6)).pcm).toEqual(pcm);
   });
+
+  it.each([
+    ['is a pipe', 'tts hi | cat > all; exit $PIPESTATUS', 0],
+    ['appends', 'tts hi >> all', 6],
+  ])(
+    'that %s and got the length of a first try is no success when the next one has another',
+    async (_, line, start) => {
+      const [short, long] = [plainWav(sound(40_000)), plainWav(sound(60_000))];
+      const broken: Script = async (wire) => {
+        await wire.write(head(200, { 'Content-Type': 'audio/wav', 'Content-Length': short.length }));
+        await wire.write(short.subarray(0, 20_044));
+        wire.end();
+      };
+      const { env, box } = await setUp(inTurn(broken, complete(long)));
+      box.file('all', 'before');
+      const run = await box.shell(line, { env: { ...env, TTS_RETRIES: '1' } });
+      expectFailure(run, 7, /the audio has 60000 bytes where its header says 40000/);
+      expect(box.read('all')).toHaveLength(start + long.length);
+    },
+  );
 
   it('holds audio only, whatever else is said', async () => {
     const { env, box } = await setUp();
