@@ -30,7 +30,7 @@ interface Started {
 /**
  * The parts in the order of the text. While one is heard, the next ones are fetched. A reader that pauses thereby ends
  * the fetching, a reader that leaves ends what is under way, and a part that failed keeps further ones from being begun.
- * @throws TtsError in the failed part's turn, with the line of the text that is missing
+ * @throws TtsError in the failed part's turn, with the place from which on the text is missing
  */
 export class LookAhead {
   readonly #options: LookAheadOptions;
@@ -115,10 +115,12 @@ export class LookAhead {
 }
 
 /** Says where in the text the sound is missing. */
-function located(error: unknown, { line, text }: Segment): unknown {
+function located(error: unknown, { file, line, text }: Segment): unknown {
   if (!(error instanceof TtsError)) return error;
   const { message, hint, exitCode, retry, cause } = error;
-  const where = `the text is missing from line ${line} on, "${excerpt(text)}"`;
+  const whole = file === undefined ? 'the text' : `the text of ${file === '-' ? 'stdin' : file}`;
+  const start = `"${excerpt(text)}"`;
+  const where = `${whole} is missing from ${line === undefined ? `${start} on` : `line ${line} on, ${start}`}`;
   return new TtsError(`${message}; ${where}`, { hint, exitCode, retry, cause: cause ?? error });
 }
 

@@ -1,4 +1,5 @@
 import { countCodePoints } from '../text/code-points.ts';
+import type { Segment } from '../text/segment.ts';
 import { sentences } from '../text/sentences.ts';
 
 /** A text and when it is heard, in frames from the start. */
@@ -12,8 +13,9 @@ export interface Timed {
 export interface Cue extends Timed {
   /** From 1. */
   readonly number: number;
-  /** The line of the input on which it starts, from 1. */
-  readonly line: number;
+  /** Where it starts: see {@link Segment}. */
+  readonly file: Segment['file'];
+  readonly line: Segment['line'];
   /** Where there are several, their borders are estimated: only those of the cue were counted. */
   readonly sentences: readonly Timed[];
 }

@@ -49,12 +49,12 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function inJson({ line, sentences, ...cue }: Cue, sampleRate: number) {
+function inJson({ file, line, sentences, ...cue }: Cue, sampleRate: number) {
   const seconds = ({ start, end }: Timed) => ({ start: start / sampleRate, end: end / sampleRate });
   const frames = { startFrame: cue.start, endFrame: cue.end };
   const estimated = sentences.length > 1;
   return {
-    ...{ number: cue.number, ...seconds(cue), ...frames, line, text: cue.text, estimated },
+    ...{ number: cue.number, ...seconds(cue), ...frames, file, line, text: cue.text, estimated },
     ...(estimated && {
       sentences: sentences.map((sentence) => ({ ...seconds(sentence), text: sentence.text, estimated })),
     }),

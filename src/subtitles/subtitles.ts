@@ -72,10 +72,10 @@ export class Subtitles {
   }
 
   #end({ segment, format, start }: Heard): void {
-    const { text, line } = segment;
+    const { text, file, line } = segment;
     const timed = { text: folded(text), start, end: this.#frames };
     this.#number += 1;
-    const cue = { ...timed, number: this.#number, line, sentences: placed({ ...timed, text }) };
+    const cue = { ...timed, number: this.#number, file, line, sentences: placed({ ...timed, text }) };
     this.#write(this.#options.style.cue(cue, format.sampleRate));
   }
 

@@ -5,7 +5,10 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import { type TtsError, usageError } from '../error.ts';
 import { decode } from './decode.ts';
 
-/** @param name of a file, "-" for stdin, empty for words */
+/**
+ * @param name of a file, "-" for stdin, empty for words
+ * @returns the very `text` where nothing is done to it
+ */
 export type Prepare = (name: string, text: AsyncIterable<string>) => AsyncIterable<string>;
 
 export interface InputOptions {

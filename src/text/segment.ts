@@ -4,8 +4,10 @@ import { Segmenter } from './segmenter.ts';
 export interface Segment {
   /** As it stands in the input, line breaks included, but without outer white space; never empty. */
   readonly text: string;
-  /** The line of the input on which it starts, from 1. */
-  readonly line: number;
+  /** Where it starts, of several files; "-" is standard input. */
+  readonly file?: string | undefined;
+  /** The line of its input on which it starts, from 1; `undefined` where the text is not spoken as it stands there. */
+  readonly line: number | undefined;
   readonly startsParagraph: boolean;
   /** Its place in the whole text, from 0. */
   readonly index: number;

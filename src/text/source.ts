@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { decode } from './decode.ts';
 import { type InputOptions, openFile, readInput } from './input.ts';
+import { InputLines } from './input-lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
 
@@ -16,8 +17,14 @@ export async function* readSegments(
   signal: AbortSignal,
 ): AsyncGenerator<Segment> {
   const { live } = await check(input, signal);
-  const text = readInput(input, signal);
-  yield* live && options.pace !== 'whole' ? liveSegments(text, options, signal) : segments(text, options);
+  const lines = new InputLines();
+  const text = lines.counting(readInput({ ...input, prepare: lines.hearing(input.prepare) }, signal));
+  const isLive = live && options.pace !== 'whole';
+  const found = isLive ? liveSegments(text, options, signal) : segments(text, options);
+  for await (const segment of found) {
+    const { file, line } = lines.whereIs(segment);
+    yield { ...segment, line, ...(input.files.length > 1 && { file }) };
+  }
 }
 
 async function check({ files, cwd }: InputOptions, signal: AbortSignal): Promise<{ live: boolean }> {
