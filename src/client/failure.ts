@@ -86,10 +86,10 @@ function notHttp(code: string, message: string, host: string): Explanation | und
 /** Where a connection was attempted, if that was not the service: then it was the proxy. */
 function otherHost(cause: unknown, url: URL): string | undefined {
   const first = cause instanceof AggregateError ? cause.errors[0] : cause;
-  const { hostname, address, port } = first as { hostname?: string; address?: string; port?: number };
+  const { hostname, address, host, port } = first as Partial<Record<string, string>>;
   if (hostname !== undefined && hostname !== url.hostname) return hostname;
-  const expected = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-  return port === undefined || port === expected ? undefined : `${address}:${port}`;
+  const expected = url.port || (url.protocol === 'https:' ? '443' : '80');
+  return port === undefined || String(port) === expected ? undefined : `${address ?? host}:${port}`;
 }
 
 /** The error for an answer that broke off. */

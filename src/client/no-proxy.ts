@@ -1,6 +1,6 @@
 /**
  * Whether an address is to be reached directly, by a list as in `NO_PROXY`: hosts and what lies below them, some with a
- * port, or `*`. The same rules as undici's, which does the work when a request is made.
+ * port, or `*`.
  */
 export function isExcepted({ host, port, protocol }: URL, except: string): boolean {
   if (except === '*') return true;

@@ -1,48 +1,71 @@
 import type { buildConnector, Dispatcher } from 'undici';
 import connectMethod from 'undici/lib/api/api-connect.js';
+import createConnector from 'undici/lib/core/connect.js';
 import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
-import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
-import type { ProxyRoute } from './transport.ts';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
+import Socks5Agent from 'undici/lib/dispatcher/socks5-proxy-agent.js';
+import { TunnelError } from './proxy-failure.ts';
 
 // The agent opens its tunnels with a method that undici's front door gives to every dispatcher.
 Object.assign(AnyDispatcher.prototype, { connect: connectMethod });
 
+type Connector = buildConnector.connector;
+
 interface ProxiedOptions {
+  /** The service behind the proxy. */
+  readonly service: URL;
   readonly connections: number;
   readonly timeoutMs: number;
-  /** For the hosts that are reached directly. */
-  readonly connect: buildConnector.connector;
+  /** Sees each connection to the proxy. */
+  readonly watched: (connector: Connector) => Connector;
 }
 
-/**
- * A dispatcher through a proxy: for https a tunnel, for http the request itself, as curl does it. Nothing is read from
- * the environment here, although the agent's name says so: every setting of it is given.
- */
+/** A dispatcher through a proxy: for https a tunnel, for http the request itself, as curl does it; SOCKS5 for both. */
 export function proxied(
-  { url, except }: ProxyRoute,
-  { connections, timeoutMs, connect }: ProxiedOptions,
+  proxy: URL,
+  { service, connections, timeoutMs, watched }: ProxiedOptions,
 ): Dispatcher {
-  return new EnvHttpProxyAgent({
-    httpProxy: url.href,
-    httpsProxy: url.href,
-    noProxy: except,
-    connections,
-    connect,
+  const tls = { timeout: timeoutMs };
+  if (proxy.protocol === 'socks5:')
+    return new Socks5Agent(proxy, { ...user(proxy), connect: watched(createConnector(tls)) });
+  const isTunnel = service.protocol === 'https:' || proxy.protocol === 'https:';
+  const poolOver = (own: (connector: Connector) => Connector) => (origin: string | URL, options: object) => {
+    const { connect } = options as { connect: Connector };
+    return new Pool(origin, { ...options, connections, connect: own(connect) });
+  };
+  return new ProxyAgent({
+    uri: proxy.href,
+    ...basic(proxy),
     proxyTunnel: false,
-    // To one of SOCKS, undici would speak TLS for no more than that this is there.
-    ...(url.protocol !== 'socks5:' && { proxyTls: { timeout: timeoutMs } }),
-    requestTls: { timeout: timeoutMs },
-    ...credentials(url),
+    proxyTls: tls,
+    requestTls: tls,
+    clientFactory: poolOver(watched),
+    factory: poolOver(isTunnel ? throughTunnel : watched),
   });
 }
 
-/** By itself undici sends no user without a password, SOCKS gets both as they are written in the URL, and a bare `%` is an error. */
-function credentials({ protocol, username, password }: URL) {
+/** Where a proxy ends the connection instead of opening a tunnel, undici would ask it again at once, for ever. */
+function throughTunnel(open: Connector): Connector {
+  return (options, callback) =>
+    open(options, (...[error, socket]) => {
+      if (!error) callback(null, socket);
+      else if ('code' in error && error.code === 'UND_ERR_SOCKET')
+        callback(new TunnelError('the proxy closed the connection', { cause: error }), null);
+      else callback(error, null);
+    });
+}
+
+/** By itself undici sends no user without a password, and takes a bare `%` for an error. */
+function basic(proxy: URL): { token?: string } {
+  const { username = '', password = '' } = user(proxy);
   if (!username && !password) return {};
-  const user = decoded(username);
-  const secret = decoded(password);
-  if (protocol === 'socks5:') return { username: user, password: secret };
-  return { token: `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}` };
+  return { token: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
+}
+
+/** By itself undici sends to SOCKS what is written in the URL. */
+function user({ username, password }: URL): { username?: string; password?: string } {
+  return username || password ? { username: decoded(username), password: decoded(password) } : {};
 }
 
 function decoded(text: string): string {

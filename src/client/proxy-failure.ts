@@ -3,6 +3,14 @@ import { ExitCode, TtsError } from '../error.ts';
 const PASSWORD = 'it wants a user and a password, as in http://user:password@proxy:port';
 const OTHERS = 'ask whoever runs the proxy';
 
+/** A connection that a proxy was asked for is closed instead. */
+export class TunnelError extends Error {
+  override readonly name = 'TunnelError';
+}
+
+/** Answers of a proxy that another one may follow. */
+const TRANSIENT = new Set(['408', '425', '429', '500', '502', '503', '504']);
+
 /** The error for a proxy that was reached and does not lead on; `undefined` where the cause is something else. */
 export function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
   if (!(cause instanceof Error)) return undefined;
@@ -14,7 +22,10 @@ export function blockedByProxy(cause: unknown, host: string): TtsError | undefin
     return failed(
       `the proxy refuses to connect to ${host} (status ${status})`,
       status === '407' ? PASSWORD : OTHERS,
+      TRANSIENT.has(status),
     );
+  if (cause instanceof TunnelError)
+    return failed(`the proxy closed the connection when it was asked for ${host}`, OTHERS, true);
   if (
     code.startsWith('UND_ERR_SOCKS5_AUTH') ||
     message === 'Username and password required for authentication'

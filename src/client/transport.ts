@@ -4,6 +4,7 @@ import Pool from 'undici/lib/dispatcher/pool.js';
 import { type Answer, Exchange } from './exchange.ts';
 import { feed } from './feed.ts';
 import { Line } from './line.ts';
+import { isExcepted } from './no-proxy.ts';
 import { intoSlabs } from './slabs.ts';
 import { overAnother } from './stale.ts';
 
@@ -38,7 +39,7 @@ export interface Transport {
 export async function createTransport(options: TransportOptions): Promise<Transport> {
   const { url, connections, timeoutMs } = options;
   const line = new Line();
-  const dispatcher = await dispatcherFor(options, line.watched(connectorFor(options)));
+  const dispatcher = await dispatcherFor(options, line);
   const send = (
     signal: AbortSignal,
     request: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
@@ -62,16 +63,18 @@ export async function createTransport(options: TransportOptions): Promise<Transp
 
 async function dispatcherFor(
   { url, connections, proxy, timeoutMs }: TransportOptions,
-  connect: buildConnector.connector,
+  line: Line,
 ): Promise<Dispatcher> {
-  if (!proxy) return new Pool(url.origin, { connections, connect });
+  const watched = line.watched.bind(line);
+  if (!proxy || isExcepted(url, proxy.except))
+    return new Pool(url.origin, { connections, connect: watched(connectorFor(url, timeoutMs)) });
   const { proxied } = await import('./proxied.ts');
-  return proxied(proxy, { connections, connect, timeoutMs });
+  return proxied(proxy.url, { service: url, connections, timeoutMs, watched });
 }
 
-/** Sockets to proxies, and those that are encrypted, are read by others who bring their own buffers. */
-function connectorFor({ url, proxy, timeoutMs: timeout }: TransportOptions): buildConnector.connector {
-  if (proxy || url.protocol !== 'http:') return createConnector({ timeout });
+/** Sockets that are encrypted are read by others, who bring their own buffers. */
+function connectorFor({ protocol }: URL, timeout: number): buildConnector.connector {
+  if (protocol !== 'http:') return createConnector({ timeout });
   return (options, callback) => {
     const reading = { onread: intoSlabs(feed), highWaterMark: HIGH_WATER };
     return createConnector({ timeout, ...reading })(options, callback);

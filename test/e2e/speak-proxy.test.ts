@@ -134,6 +134,32 @@ describe('a proxy', () => {
     expectFailure(fromEnvironment, 2, /HTTP_PROXY/);
   });
 
+  it('that hangs up instead of opening a tunnel is asked once for each try', async () => {
+    const proxy = await startProxy({ hangUp: true });
+    const env = named('https://example.com', { TTS_RETRIES: '1' });
+    const run = await new Sandbox().tts([...toFile, '--proxy', proxy.url], { env });
+    expectFailure(run, 6, /proxy closed the connection .*example\.com/);
+    expect(proxy.asked).toHaveLength(2);
+  });
+
+  it('that has no tunnel for the moment is asked again', async () => {
+    const proxy = await startProxy({ refuse: 503 });
+    const env = named('https://example.com', { TTS_RETRIES: '1' });
+    expectFailure(await new Sandbox().tts([...toFile, '--proxy', proxy.url], { env }), 6, /status 503/);
+    expect(proxy.asked).toHaveLength(2);
+  });
+
+  it('is not blamed where there is none', async () => {
+    const hangsUp = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end()));
+    hangsUp.listen(0, '127.0.0.1');
+    onTestFinished(() => void hangsUp.close());
+    await once(hangsUp, 'listening');
+    const { port } = hangsUp.address() as { port: number };
+    const run = await new Sandbox().tts(toFile, { env: named(`https://127.0.0.1:${port}`) });
+    expectFailure(run, 6, new RegExp(`127\\.0\\.0\\.1:${port} closed the connection`));
+    expect(run.stderr).not.toMatch(/--proxy/);
+  });
+
   it('that wants a password is told of for http as well', async () => {
     const proxy = await startProxy({ refuse: 407 });
     const args = [...toFile, '--allow-insecure-http', '--proxy', proxy.url];
@@ -218,5 +244,15 @@ describe('a SOCKS proxy', () => {
     const { port } = none.address() as { port: number };
     const args = [...toFile, '--proxy', `socks5://127.0.0.1:${port}`];
     expectFailure(await new Sandbox().tts(args, { env: named(other.url) }), 6, /does not answer in SOCKS5/);
+  });
+
+  it('that says nothing is waited for no longer than --timeout tells', async () => {
+    const silent = createServer((socket) => void socket.on('error', () => {}).resume());
+    silent.listen(0, '127.0.0.1');
+    onTestFinished(() => void silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as { port: number };
+    const args = [...toFile, '--timeout', '1', '--proxy', `socks5://127.0.0.1:${port}`];
+    expectFailure(await new Sandbox().tts(args, { env: named('http://127.0.0.1:1') }), 5, /no byte/);
   });
 });

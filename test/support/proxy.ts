@@ -17,12 +17,14 @@ export interface Proxy {
 interface ProxyOptions {
   /** The status that everybody gets. */
   readonly refuse?: number;
+  /** Nobody gets a tunnel, nor an answer. */
+  readonly hangUp?: boolean;
   /** Tunnels are reset when so many bytes came back through them. */
   readonly tear?: number;
 }
 
 /** A real proxy on a loopback port: it passes requests in absolute form on, and opens tunnels. */
-export async function startProxy({ refuse, tear }: ProxyOptions = {}): Promise<Proxy> {
+export async function startProxy({ refuse, hangUp, tear }: ProxyOptions = {}): Promise<Proxy> {
   const asked: string[] = [];
   const credentials: (string | undefined)[] = [];
   const tunnelled: Buffer[] = [];
@@ -40,6 +42,7 @@ export async function startProxy({ refuse, tear }: ProxyOptions = {}): Promise<P
   server.on('connect', (incoming: IncomingMessage, client: Socket) => {
     note(incoming);
     client.on('error', () => {});
+    if (hangUp) return client.end();
     if (refuse) return client.end(`HTTP/1.1 ${refuse} Refused\r\nContent-Length: 0\r\n\r\n`);
     const [host, port] = (incoming.url ?? '').split(':');
     const upstream = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
