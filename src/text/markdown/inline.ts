@@ -20,18 +20,18 @@ export function spokenInline(tokens: readonly Token[]): string {
 }
 
 function flatten(tokens: readonly Token[]): string {
-  let text = '';
+  const said: string[] = [];
   let linkStart = 0;
   let isUnspoken = false;
   for (const token of tokens) {
     const tag = token.type === 'html_inline' ? UNSPOKEN.exec(token.content) : undefined;
     if (tag) isUnspoken = tag[1] === '';
     if (isUnspoken) continue;
-    if (token.type === 'link_open') linkStart = text.length;
-    else if (token.type === 'link_close') text = text.slice(0, linkStart) + linkText(text.slice(linkStart));
-    else text += spoken(token);
+    if (token.type === 'link_open') linkStart = said.length;
+    else if (token.type === 'link_close') said.push(linkText(said.splice(linkStart).join('')));
+    else said.push(spoken(token));
   }
-  return text;
+  return said.join('');
 }
 
 function spoken({ type, content, children }: Token): string {

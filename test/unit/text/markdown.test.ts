@@ -150,6 +150,7 @@ test.each([
   ['footnotes', `${'[^a] '.repeat(ten)}deep\n\n[^a]: note`, 'deep'],
   ['brackets', `${'['.repeat(mega)}deep`, 'deep'],
   ['links', `${'['.repeat(ten)}deep${'](u)'.repeat(ten)}`, 'deep'],
+  ['links in a row', '[a](u) '.repeat((3 * mega) / 7), 'a'],
   ['images', `${'!['.repeat(ten)}deep${'](u)'.repeat(ten)}`, 'deep'],
   ['emphasis', `${'*'.repeat(mega)}deep${'*'.repeat(mega)}`, 'deep'],
   ['stars', '*a **b '.repeat(ten), 'b'],

@@ -72,4 +72,9 @@ describe('normalise', () => {
       }),
     );
   });
+
+  it('takes no longer for white space that leads to nothing: 400,000 characters in seconds', () => {
+    const text = `a—b${' '.repeat(400_000)}b`;
+    expect(normalise(text)).toBe('a, b b');
+  }, 5_000);
 });
