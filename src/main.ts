@@ -15,6 +15,8 @@ export async function main(host: Host): Promise<number> {
   const { signal, stop } = interruption(host);
   try {
     notices.json = asksForJson(host.argv);
+    // Also where it stands in the place of something else, and is complained about before anybody asks for the key.
+    notices.hide(host.env.TTS_API_KEY?.trim() ?? '');
     const { run, argv, named } = await commandOf(host);
     return await run({ argv, named, host, notices, signal });
   } catch (error) {

@@ -1,3 +1,5 @@
 module.exports = (ok, why) => {
-  if (!ok) throw why instanceof Error ? why : new Error(`assertion failed${why ? `: ${why}` : ''}`);
+  if (ok) return;
+  if (why instanceof Error) throw why;
+  throw Object.assign(new Error(`assertion failed${why ? `: ${why}` : ''}`), { code: 'ERR_ASSERTION' });
 };

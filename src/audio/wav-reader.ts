@@ -42,10 +42,8 @@ async function expectWav(reader: ByteReader): Promise<void> {
   const head = Buffer.from(await reader.peek(RIFF_BYTES));
   if (beginsWav(head)) return;
   if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV', head);
-  if (head.length < RIFF_BYTES && 'RIFF'.startsWith(head.toString('latin1', 0, 4))) {
-    throw endsEarly();
-  }
   const id = head.toString('latin1', 0, 4);
+  if (head.length < RIFF_BYTES && ['RIFF', 'RF64'].some((whole) => whole.startsWith(id))) throw endsEarly();
   if (id === 'RIFX') throw new WavError('unsupported', 'big-endian WAV (RIFX)');
   // The identifier of Sony Wave64 begins so; only its header has lower case letters here.
   if (head.toString('hex') === '726966662e91cf11a5d628db')

@@ -35,7 +35,7 @@ function sentence(data: unknown): string {
     unknown
   >;
   const said = [message, msg, detail, error, errors, description, title].map(sentence).find(Boolean) ?? '';
-  if (Array.isArray(loc)) return `${loc.join('.')}: ${said}`;
+  if (Array.isArray(loc) && loc.length > 0) return `${loc.join('.')}: ${said}`;
   const about = [code, field].filter(
     (part) => typeof part === 'string' && part !== '' && !said.includes(part),
   );

@@ -30,6 +30,11 @@ function explain(code: string, host: string): Explanation | undefined {
       what: `${host} closed the connection without an answer`,
       hint: 'try again; a proxy or a firewall may be in between',
     };
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return {
+      what: `the certificate at ${host} is that of another host (${code})`,
+      hint: 'check the name in the base URL: it has to be one that the certificate names',
+    };
   if (CERTIFICATE.test(code))
     return {
       what: `the certificate of ${host} cannot be trusted (${code})`,
@@ -73,6 +78,8 @@ function notHttp(code: string, message: string, host: string): Explanation | und
   const elsewhere = 'check the base URL: its port may belong to something else, or speak https://';
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
     return { what: `${host} does not answer in HTTP`, hint: elsewhere };
+  // undici's parser is sure of what no server may send, such as 101 to whoever did not ask for it.
+  if (code === 'ERR_ASSERTION') return { what: `${host} does not answer as HTTP demands`, hint: elsewhere };
   if (message === 'bad upgrade')
     return { what: `${host} wants to go on in another protocol (status 101)`, hint: elsewhere };
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')

@@ -3,7 +3,7 @@ import { printable } from '../printable.ts';
 import { firstBytes } from './beginning.ts';
 import { complaint } from './complaint.ts';
 import type { Answer } from './exchange.ts';
-import { retryAfter } from './retry.ts';
+import { LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
 /** Only for whoever asks for a part (RFC 9110, section 15.3.7), which is not done here. */
 export const PARTIAL_CONTENT = 206;
@@ -27,17 +27,19 @@ export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> 
   const { status, headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
   const said = complaint(bytes, !isWhole);
+  const after = retryAfter(headers['retry-after'], Date.now());
   return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
     exitCode: exitCodeOf(status),
-    hint: hintFor({ status, headers, said }, to),
-    ...(TRANSIENT.has(status) && {
-      retry: {
-        after: retryAfter(headers['retry-after'], Date.now()),
-        busy: status === 429 || status === 503,
-        status,
-      },
-    }),
+    hint: (TRANSIENT.has(status) && hintToWait(after)) || hintFor({ status, headers, said }, to),
+    ...(TRANSIENT.has(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
   });
+}
+
+/** Nobody waits so long here, but who asks for it may want to be told. */
+function hintToWait(seconds = 0): string | undefined {
+  if (seconds <= LONGEST_REQUESTED_WAIT) return undefined;
+  const hours = Math.ceil(seconds / 3600);
+  return `the service asks to wait ${hours < 48 ? `${hours} hours` : `${Math.ceil(hours / 24)} days`}`;
 }
 
 function exitCodeOf(status: number): ExitCode {

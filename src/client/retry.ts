@@ -37,6 +37,7 @@ export function retryDelay(
 export function retryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
-  const date = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
+  // One of the three forms of a date there names no zone; all are meant in GMT.
+  const date = /^[A-Za-z]/.test(text) ? Date.parse(/\d$/.test(text) ? `${text} GMT` : text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1000);
 }

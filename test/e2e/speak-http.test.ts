@@ -90,6 +90,15 @@ describe('an answer', () => {
     expect(box.read('out.wav')).toEqual(wav);
   });
 
+  it.each(['101 Switching Protocols', '099 Early', '000 None'])(
+    'that begins with %s is none',
+    async (status) => {
+      const server = await serveBytes((wire) => wire.write(`HTTP/1.1 ${status}\r\n\r\n`));
+      const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+      expectFailure(run, 7, /does not answer as HTTP demands/);
+    },
+  );
+
   it('that changes the protocol is none', async () => {
     const upgrade = head(101, { Upgrade: 'websocket', Connection: 'Upgrade' });
     const server = await serveBytes((wire) => wire.write(upgrade));

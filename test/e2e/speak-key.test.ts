@@ -378,6 +378,17 @@ describe('no output shows the key', () => {
     }
   });
 
+  it.each([
+    ['--base-url', KEY, 'hi'],
+    ['--timeout', KEY, 'hi'],
+    ['--callback-url', KEY, 'hi'],
+    [`--${KEY}`, 'hi'],
+  ])('nor where it stands in the place of another value: %s', async (...args) => {
+    const run = await new Sandbox().tts(args, { env: { TTS_API_KEY: KEY } });
+    expect(run.status).toBe(2);
+    expect(run.stderr).not.toContain(KEY);
+  });
+
   it('nor the password in a base URL, which is refused', async () => {
     const run = await new Sandbox().tts(['hi', '--base-url', 'http://user:pass@word@example.com/api']);
     expectFailure(run, 2, /"http:\/\/\*\*\*@example\.com\/api" is not allowed/);

@@ -18,6 +18,13 @@ async function failure(body: AsyncIterable<Uint8Array>): Promise<WavError> {
 const broken: readonly (readonly [string, WavProblem, RegExp, Buffer])[] = [
   ['an empty body', 'incomplete', /empty/, Buffer.alloc(0)],
   ['a body of two bytes', 'incomplete', /within its header/, Buffer.from('RI')],
+  ['a body that ends within the name of RF64', 'incomplete', /within its header/, Buffer.from('RF6')],
+  [
+    'a body that ends within the first bytes of RF64',
+    'incomplete',
+    /within its header/,
+    Buffer.from('RF64\xf4'),
+  ],
   ['a body that ends within its header', 'incomplete', /within its header/, plainWav(pcm).subarray(0, 30)],
   ['a header and no more', 'incomplete', /without a single sample/, plainWav(Buffer.alloc(0))],
   [

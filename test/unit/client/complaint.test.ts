@@ -14,6 +14,7 @@ describe('complaint', () => {
     ['{}', '{}'],
     ['null', 'null'],
     ['{"detail":[{"loc":["body","text"],"msg":"field required"}]}', 'body.text: field required'],
+    ['{"detail":[{"loc":[],"msg":"field required"}]}', 'field required'],
     ['{"message":"cut of', '{"message":"cut of'],
     ['<html><title>Oops</title><script>alert(1)</script></html>', 'Oops'],
     ['', ''],

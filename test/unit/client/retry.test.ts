@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { retryAfter, retryDelay } from '../../../src/client/retry.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 
@@ -52,6 +52,15 @@ describe('retryAfter', () => {
   ])('reads seconds and dates: %j', (header, seconds) => {
     expect(retryAfter(header, now)).toBe(seconds);
   });
+
+  it.each(['UTC', 'America/New_York', 'Asia/Tokyo'])(
+    'reads the date without a zone in GMT, in %s too',
+    (zone) => {
+      vi.stubEnv('TZ', zone);
+      expect(retryAfter('Tue Jan  1 00:01:30 2030', now)).toBe(90);
+      vi.unstubAllEnvs();
+    },
+  );
 
   it.each([undefined, '', 'soon', '-1', '1e3', '0x10', 'NaN', 'Infinity'])(
     'says nothing where the header does not: %j',
