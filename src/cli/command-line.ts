@@ -59,8 +59,11 @@ function oppositeOf(flags: string): string | undefined {
   return long.startsWith('--no-') ? long.replace('--no-', '--') : long.replace('--', '--no-');
 }
 
+/** Makes of what commander says of a command's arguments an error of ours. */
+type Complain = (error: CommanderError, command: string) => TtsError;
+
 /** Lets commander parse, with its complaints as errors of ours. */
-export function parse(command: Command, { argv, host }: Typed): Command {
+export function parse(command: Command, { argv, host }: Typed, complain: Complain = usage): Command {
   try {
     command
       .exitOverride()
@@ -72,8 +75,8 @@ export function parse(command: Command, { argv, host }: Typed): Command {
     if (!(error instanceof CommanderError)) throw error;
     // Again without what stands behind "=": it hides from commander which option was meant, and may be a key.
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
-    if (mistyped === undefined) throw usage(error, command.name());
-    parse(command, { argv: [mistyped], host });
+    if (mistyped === undefined) throw complain(error, command.name());
+    parse(command, { argv: [mistyped], host }, complain);
     throw usageError(`${mistyped} takes no value`, `see ${command.name()} --help`);
   }
 }
@@ -88,7 +91,7 @@ export function howToSpeak(command: string): string {
 /** What commander says of words that may have been a text. */
 const MAY_BE_TEXT = ['commander.unknownOption', 'commander.excessArguments'];
 
-function usage({ message, code }: CommanderError, command: string): TtsError {
+export function usage({ message, code }: CommanderError, command: string): TtsError {
   const [, what = '', suggestion] =
     /^(?:error: )?([^\n]*)(?:\n\(Did you mean (?:one of )?(.*)\?\))?/.exec(message) ?? [];
   const meant = suggestion === undefined ? `see ${command} --help` : `did you mean ${suggestion}?`;

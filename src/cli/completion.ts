@@ -8,7 +8,7 @@ import { tell } from './tell.ts';
 
 /** `tts completion <shell>`: a script that the shell reads to complete what is typed behind `tts`. */
 export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(completionCommand(), context, 1);
+  const line = readSubcommand(completionCommand(), context, { most: 1 });
   if (!line) return ExitCode.ok;
   const { catalog } = await import('./catalog.ts');
   const { scripts } = await import('./completion-scripts.ts');

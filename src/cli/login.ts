@@ -7,15 +7,14 @@ import type { Settings } from '../settings/resolve.ts';
 import { storeKey, userFile } from '../settings/stored-keys.ts';
 import { askSecret } from './ask-secret.ts';
 import type { Context } from './commands.ts';
-import { baseCommand, namedBase } from './named-base.ts';
+import { baseCommand, namedBase, readBase } from './named-base.ts';
 import type { Notices } from './notices.ts';
 import { settle } from './settle.ts';
-import { readSubcommand } from './subcommand.ts';
 
 /** `tts login [base-url]`: keeps a key for one service in the user's own config. */
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const line = readSubcommand(loginCommand(), context, 1);
+  const line = readBase(loginCommand(), context);
   if (!line) return ExitCode.ok;
   const { settings, files } = await settle(line, context);
   const base = namedBase(line.words[0], settings, 'tts login');

@@ -2,13 +2,12 @@ import type { Command } from 'commander';
 import { ExitCode } from '../error.ts';
 import { storeKey } from '../settings/stored-keys.ts';
 import type { Context } from './commands.ts';
-import { baseCommand, namedBase } from './named-base.ts';
+import { baseCommand, namedBase, readBase } from './named-base.ts';
 import { settle } from './settle.ts';
-import { readSubcommand } from './subcommand.ts';
 
 /** `tts logout [base-url]`: forgets the key that `tts login` has stored. */
 export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(logoutCommand(), context, 1);
+  const line = readBase(logoutCommand(), context);
   if (!line) return ExitCode.ok;
   const { settings, files } = await settle(line, context);
   const base = namedBase(line.words[0], settings, 'tts logout');

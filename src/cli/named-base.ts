@@ -1,13 +1,41 @@
-import type { Command } from 'commander';
-import { usageError } from '../error.ts';
+import type { Command, CommanderError } from 'commander';
+import { type TtsError, usageError } from '../error.ts';
 import { baseUrl } from '../settings/kind.ts';
 import type { Settings } from '../settings/resolve.ts';
-import { howToSpeak } from './command-line.ts';
-import { subcommand } from './subcommand.ts';
+import { type CommandLine, howToSpeak, usage } from './command-line.ts';
+import type { Context } from './commands.ts';
+import { readSubcommand, subcommand } from './subcommand.ts';
 
 /** A command about the key of one service. */
 export function baseCommand(name: string, description: string): Command {
   return subcommand(name, description, ['baseUrl', 'config', 'quiet', 'json']).argument('[base-url]');
+}
+
+/**
+ * Reads the arguments of such a command. What it does not know is not shown: it may be the key.
+ * @returns `undefined` where help was asked for, and given
+ * @throws TtsError (usage)
+ */
+export function readBase(
+  command: Command,
+  context: Pick<Context, 'argv' | 'host'>,
+): Pick<CommandLine, 'flags' | 'words'> | undefined {
+  const line = readSubcommand(command, context, { most: Number.POSITIVE_INFINITY, complain });
+  if (line && line.words.length > 1) throw misplaced(command.name(), 'takes one base URL and no other word');
+  return line;
+}
+
+/** An option of one letter is no key, nor is one that is near to a real one. */
+function complain(error: CommanderError, command: string): TtsError {
+  const mayBeKey = error.code === 'commander.unknownOption' && !/'-.'|Did you mean/.test(error.message);
+  return mayBeKey ? misplaced(command, 'does not know one of these options') : usage(error, command);
+}
+
+function misplaced(command: string, what: string): TtsError {
+  return usageError(
+    `${command} ${what}`,
+    `tts login asks for the key or reads it from stdin: tts login URL < key-file; ${howToSpeak(command)}`,
+  );
 }
 
 /**
@@ -30,8 +58,5 @@ export function namedBase(word: string | undefined, settings: Settings, command:
 function parsed(word: string, command: string): URL {
   const url = baseUrl.text(word);
   if (url) return url;
-  throw usageError(
-    `${command}: ${JSON.stringify(word)} is not allowed`,
-    `${baseUrl.allowed} is needed; ${howToSpeak(command)}`,
-  );
+  throw misplaced(command, `takes a base URL, and was given another word: ${baseUrl.allowed} is needed`);
 }

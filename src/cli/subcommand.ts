@@ -15,17 +15,23 @@ export function subcommand(
   return addRules(command.allowExcessArguments(), names).option('-h, --help', 'this');
 }
 
+interface Reading {
+  /** So many words at most. */
+  readonly most?: number;
+  readonly complain?: Parameters<typeof parse>[2];
+}
+
 /**
- * Reads the arguments of a command that takes so many words at most.
+ * Reads the arguments of a command.
  * @returns `undefined` where help was asked for, and given
  * @throws TtsError (usage)
  */
 export function readSubcommand(
   command: Command,
   context: Pick<Context, 'argv' | 'host'>,
-  most = 0,
+  { most = 0, complain }: Reading = {},
 ): Pick<CommandLine, 'flags' | 'words'> | undefined {
-  const { help = false, ...flags } = parse(command, context).opts();
+  const { help = false, ...flags } = parse(command, context, complain).opts();
   if (help) {
     tell(context.host.stdout, command.helpInformation().trimEnd());
     return undefined;

@@ -132,10 +132,35 @@ describe('tts login', () => {
     expectFailure(
       await box.tts(['login', 'example.com'], { stdin: KEY }),
       2,
-      /"example\.com" is not allowed/,
+      /tts login takes a base URL, .*: .*https:\/\/.* is needed/,
     );
     box.file('.ttsrc', 'baseUrl: https://evil.example\n');
     expectFailure(await box.tts(['login'], { stdin: KEY }), 2, /only named by baseUrl in/);
+  });
+
+  it.each([
+    ['behind the base URL', [URL_, KEY]],
+    ['in its place', [KEY]],
+    ['beside the option for it', [KEY, '--base-url', URL_]],
+    ['as a URL', [`key:${KEY}`]],
+    ['that looks like an option', [URL_, `-${KEY}`]],
+    ['that looks like an option with a value', [URL_, `--${KEY}==`]],
+  ])('never shows a key that is typed in the wrong place: %s', async (_, args) => {
+    for (const command of ['login', 'logout'])
+      for (const more of [[], ['--json']]) {
+        const run = await new Sandbox().tts([command, ...args, ...more], { stdin: '' });
+        expect(run.status).toBe(2);
+        expect(`${run.stdout}${run.stderr}`).not.toContain(KEY);
+        expect(run.stderr).toContain('tts login URL < key-file');
+      }
+  });
+
+  it('names an option that is mistyped', async () => {
+    expectFailure(
+      await new Sandbox().tts(['login', '--base-ulr', URL_]),
+      2,
+      /'--base-ulr'\nhint: did you mean/,
+    );
   });
 
   it('does not let a project bring keys', async () => {

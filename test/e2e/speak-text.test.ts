@@ -165,7 +165,7 @@ describe('the command line', () => {
     ['serve the people', 'see tts serve --help'],
     ['serve the people -o o.wav', 'see tts serve --help'],
     ['login -r 8000 now', 'see tts login --help'],
-    ['login now', 'a URL .* is needed'],
+    ['login now', 'tts login asks for the key .*'],
     ['doctor who', 'see tts doctor --help'],
     ['manual labour -o o.wav', 'see tts manual --help'],
     ['completion now', 'there are: bash.*'],
