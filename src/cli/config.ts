@@ -32,7 +32,11 @@ export async function run(context: Context): Promise<number> {
 }
 
 export function configCommand(): Command {
-  return subcommand('config', 'Show every setting, its value and where it came from, and the config files.');
+  return subcommand(
+    'config',
+    'Show every setting, its value and where it came from, and the config files.',
+    Object.keys(rules) as Name[],
+  );
 }
 
 interface Row {

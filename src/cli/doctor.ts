@@ -1,10 +1,32 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../error.ts';
+import type { Name } from '../settings/rules.ts';
 import type { Context } from './commands.ts';
 import { examinations } from './examinations.ts';
 import { type Finding, findingInWords } from './finding.ts';
 import { readSubcommand, subcommand } from './subcommand.ts';
 import { tell } from './tell.ts';
+
+/** What shapes the one request, and what is looked at. */
+const HEEDED: readonly Name[] = [
+  'speaker',
+  'player',
+  'stream',
+  'sampleRate',
+  'instructions',
+  'callbackUrl',
+  'baseUrl',
+  'apiKey',
+  'cache',
+  'timeout',
+  'retries',
+  'proxy',
+  'allowInsecureHttp',
+  'config',
+  'quiet',
+  'verbose',
+  'json',
+];
 
 /** `tts doctor`: looks at all that sound depends on, in the order in which it is needed. */
 export async function run(context: Context): Promise<number> {
@@ -25,5 +47,6 @@ export function doctorCommand(): Command {
   return subcommand(
     'doctor',
     'Look at everything that speaking needs, and tell what to do where something is wrong.',
+    HEEDED,
   ).option('--yes', 'make the one request without asking; it costs 2 characters');
 }

@@ -13,6 +13,7 @@ import { openService } from './open-service.ts';
 import { openOutput, warnOfEnding } from './output.ts';
 import type { NamedService } from './service.ts';
 import type { Row } from './speakers.ts';
+import { Tally } from './tally.ts';
 import { whileOpen } from './while-open.ts';
 
 /** More requests than this are made only when somebody agrees. */
@@ -34,10 +35,14 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   const voices = voicesOf(sample);
   if (voices.length > MOST_UNASKED) await assertAgreed(sample, voices.length, context);
   if (service?.note) context.notices.note(service.note);
-  const tell = (event: ServiceEvent) => context.notices.detail(() => describe(event));
+  const tally = new Tally();
+  const tell = (event: ServiceEvent) => {
+    tally.event(event);
+    context.notices.detail(() => describe(event));
+  };
   return whileOpen(await openService(service), async (target) =>
     whileOpen(await connect(target, settings, { tell }), (connection) =>
-      speakInTurn(voices, { ...sample, connection }, context),
+      speakInTurn(voices, { ...sample, connection, tally }, context),
     ),
   );
 }
@@ -59,16 +64,17 @@ async function assertAgreed(
 
 interface Turns extends Sample {
   readonly connection: Connection;
+  readonly tally: Tally;
 }
 
 async function speakInTurn(
   voices: readonly Voice[],
-  { text, settings, connection }: Turns,
+  { text, settings, connection, tally }: Turns,
   { host, notices, signal }: Context,
 ): Promise<number> {
   const sink = await openOutput(settings, host, signal);
   warnOfEnding(settings, notices);
-  await deliver({
+  const delivery = await deliver({
     segments: () => eachWith(text, voices.length),
     synthesize(segment, signal) {
       const { no, settings } = voices[segment.index] as Voice;
@@ -81,9 +87,11 @@ async function speakInTurn(
     signal,
     watch(part) {
       notices.note(voices[part.segment.index]?.label ?? '');
-      return part;
+      return tally.part(part);
     },
   });
+  if (settings.json.value)
+    await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
   return ExitCode.ok;
 }
 

@@ -5,12 +5,37 @@ import { ExitCode } from '../error.ts';
 import { printable, visible } from '../printable.ts';
 import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
 import type { Settings } from '../settings/resolve.ts';
+import type { Name } from '../settings/rules.ts';
 import type { Context } from './commands.ts';
 import { chooseService, type NamedService } from './service.ts';
 import { settle } from './settle.ts';
 import { readSubcommand, subcommand } from './subcommand.ts';
 import { table } from './table.ts';
 import { tell } from './tell.ts';
+
+/** The sound of a sample is heard here, and its text is one request for each speaker. */
+const HEEDED: readonly Name[] = [
+  'output',
+  'play',
+  'player',
+  'stream',
+  'sampleRate',
+  'instructions',
+  'baseUrl',
+  'apiKey',
+  'concurrency',
+  'paragraphPause',
+  'cache',
+  'timeout',
+  'retries',
+  'proxy',
+  'allowInsecureHttp',
+  'config',
+  'clobber',
+  'quiet',
+  'verbose',
+  'json',
+];
 
 /** `tts speakers`: those with a name in a config file, and those that the service tells. */
 export async function run(context: Context): Promise<number> {
@@ -47,6 +72,7 @@ export function speakersCommand(): Command {
   return subcommand(
     'speakers',
     'List the speakers that a config file names and those that the service tells.',
+    HEEDED,
   )
     .option('--sample <text>', 'speak this with each of them in turn')
     .option('--yes', 'with --sample: however many there are, without asking')

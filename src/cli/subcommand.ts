@@ -1,16 +1,12 @@
 import { Command } from 'commander';
 import { usageError } from '../error.ts';
-import { type Name, rules } from '../settings/rules.ts';
+import type { Name } from '../settings/rules.ts';
 import { addRules, type CommandLine, howToSpeak, parse } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { tell } from './tell.ts';
 
-/** A command beside `speak`, with those of the settings that it takes as options: all, if none are named. */
-export function subcommand(
-  name: string,
-  description: string,
-  names: readonly Name[] = Object.keys(rules) as Name[],
-): Command {
+/** A command beside `speak`, with those of the settings that it takes as options: no others than it heeds. */
+export function subcommand(name: string, description: string, names: readonly Name[]): Command {
   const command = new Command(`tts ${name}`).description(description).helpOption(false);
   return addRules(command.allowExcessArguments(), names).option('-h, --help', 'this');
 }

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { answer, complete } from '../support/http-bytes.ts';
-import { KEY, named, Sandbox } from '../support/run.ts';
+import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(100));
@@ -45,6 +45,41 @@ describe('tts doctor', () => {
       hint: expect.stringMatching(/--yes/),
     });
     expect(server.requests).toEqual([]);
+  });
+
+  it.each([['--dry-run'], ['--show-text'], ['--output', 'out.wav'], ['--subtitles', 'out.srt']])(
+    'refuses %s, which it would not heed, before anything is sent',
+    async (...args) => {
+      const server = await serveBytes(complete(wav));
+      const run = await new Sandbox().tts(['doctor', '--yes', ...args], { env: named(server.url) });
+      expectFailure(run, 2, new RegExp(`unknown option '${args[0]}'\nhint: .*tts speak doctor`));
+      expect(server.connections.made).toBe(0);
+    },
+  );
+
+  it('heeds what else shapes its request', async () => {
+    const server = await serveBytes(complete(wav));
+    const options = [
+      '-s',
+      '3',
+      '--stream',
+      '-r',
+      '16000',
+      '-i',
+      'gently',
+      '--callback-url',
+      'https://a.example/b',
+    ];
+    const { status } = await doctor(['--yes', ...options], named(server.url));
+    expect(status).toBe(0);
+    expect(server.requests.map(({ json }) => json)).toEqual([
+      {
+        text: 'Hi',
+        speaker_no: 3,
+        config: { sample_rate: 16_000, instructions: 'gently', use_streaming_response: true },
+        callback_url: 'https://a.example/b',
+      },
+    ]);
   });
 
   it('makes one tiny request with --yes', async () => {

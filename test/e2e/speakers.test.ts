@@ -198,6 +198,38 @@ describe('tts speakers', () => {
     expect(posts()).toBe(requests);
   });
 
+  it.each([
+    ['--dry-run'],
+    ['--callback-url', 'https://hook.example/x'],
+    ['--subtitles', 'out.srt'],
+    ['--show-text'],
+    ['--speaker', '5'],
+    ['--max-chars', '5'],
+    ['--lexicon', 'names.txt'],
+  ])('refuses %s, which it would not heed, before anything is sent', async (...args) => {
+    const { server } = await crowd(1);
+    const box = new Sandbox();
+    const run = await box.tts(['speakers', '--sample', 'Hi', '-o', 'out.wav', ...args], {
+      env: named(server.url),
+    });
+    expectFailure(run, 2, new RegExp(`unknown option '${args[0]}'\nhint: .*tts speak speakers`));
+    expect({ made: server.connections.made, files: box.list() }).toEqual({ made: 0, files: [] });
+  });
+
+  it('tells of a sample with --json what is told of a run', async () => {
+    const { server } = await crowd(3);
+    const run = await new Sandbox().tts(['speakers', '--sample', 'Hi', '--json', '-o', 'out.wav'], {
+      env: named(server.url),
+    });
+    expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+    expect(JSON.parse(run.stdout.toString())).toMatchObject({
+      output: 'out.wav',
+      characters: 6,
+      segments: 3,
+      requests: 3,
+    });
+  });
+
   it('leaves no file when a sample fails', async () => {
     const server = await serveBytes((wire, request, number) =>
       answer(request.method === 'GET' ? 404 : 500)(wire, request, number),
