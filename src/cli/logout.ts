@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ExitCode } from '../error.ts';
-import { storeKey } from '../settings/stored-keys.ts';
+import { storeKey, userFile } from '../settings/stored-keys.ts';
 import type { Context } from './commands.ts';
 import { baseCommand, namedBase, readBase } from './named-base.ts';
 import { settle } from './settle.ts';
@@ -11,13 +11,13 @@ export async function run(context: Context): Promise<number> {
   if (!line) return ExitCode.ok;
   const { settings, files } = await settle(line, context);
   const base = namedBase(line.words[0], settings, 'tts logout');
-  const file = files.find(({ place }) => place === 'user');
-  if (!file || !settings.keys?.value.has(base.href)) {
+  if (!settings.keys?.value.has(base.href)) {
     context.notices.note(`no key is stored for ${base.href}`);
     return ExitCode.ok;
   }
-  await storeKey(file.path, base, undefined);
-  context.notices.note(`the key for ${base.href} is removed from ${file.path}`);
+  const path = userFile(files, context.host);
+  await storeKey(path, base, undefined);
+  context.notices.note(`the key for ${base.href} is removed from ${path}`);
   return ExitCode.ok;
 }
 

@@ -68,8 +68,7 @@ export async function loadConfig(
   const loaded: ConfigFile[] = [];
   for (const candidate of candidates) {
     if (loaded.some(({ place }) => place === candidate.place)) continue;
-    const file = readConfig(candidate);
-    if (file) loaded.push(file);
+    loaded.push(readConfig(candidate));
   }
   return loaded;
 }
@@ -78,8 +77,7 @@ async function loadNamed(named: ConfigPath, signal: AbortSignal): Promise<Config
   const { readConfig, readPipedConfig } = await import('./read-config.ts');
   const stats = statSync(named.path, { throwIfNoEntry: false });
   const isPlain = !stats || stats.isFile() || stats.isDirectory();
-  const file = isPlain ? readConfig(named) : await readPipedConfig(named, signal);
-  return file ? [file] : [];
+  return [isPlain ? readConfig(named) : await readPipedConfig(named, signal)];
 }
 
 /** The places where something lies, the nearest first. */

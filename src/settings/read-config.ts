@@ -41,10 +41,10 @@ const explorer = new ExplorerSync({
 });
 
 /**
- * The checked contents of a config file, or `undefined` where it says nothing to us.
+ * The checked contents of a config file. One that is empty, or holds comments only, is one without values.
  * @throws TtsError (usage) naming the file, the key and the nearest right name
  */
-export function readConfig(file: ConfigPath): ConfigFile | undefined {
+export function readConfig(file: ConfigPath): ConfigFile {
   return checked(
     file,
     load(file.path, () => explorer.load(file.path)?.config),
@@ -52,10 +52,7 @@ export function readConfig(file: ConfigPath): ConfigFile | undefined {
 }
 
 /** The same of a pipe or a device, for which nothing else waits: it may have nobody yet who writes, or no end. */
-export async function readPipedConfig(
-  file: ConfigPath,
-  signal: AbortSignal,
-): Promise<ConfigFile | undefined> {
+export async function readPipedConfig(file: ConfigPath, signal: AbortSignal): Promise<ConfigFile> {
   const { path } = file;
   let content = '';
   for await (const piece of decode(openFile(path, '', signal), path)) content += piece;
@@ -66,8 +63,8 @@ export async function readPipedConfig(
   );
 }
 
-function checked({ path, place }: ConfigPath, config: unknown): ConfigFile | undefined {
-  if (config === undefined || config === null) return undefined;
+function checked({ path, place }: ConfigPath, read: unknown): ConfigFile {
+  const config = read ?? {};
   if (!isObject(config))
     throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
   for (const [key, value] of Object.entries(config)) check(key, value, { path, place });

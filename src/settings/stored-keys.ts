@@ -1,6 +1,7 @@
+import { statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
-import { extname, join } from 'node:path';
-import { parseDocument } from 'yaml';
+import { basename, extname, join } from 'node:path';
+import { type Document, parseDocument, type YAMLMap } from 'yaml';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { decodeAll } from '../text/decode.ts';
@@ -10,17 +11,25 @@ import { replaceFile } from './replace-file.ts';
 
 /**
  * The user's own config file: the one that has a say, or the one to be made.
- * @throws TtsError (usage) where there is no place for one
+ * @throws TtsError (usage) where there is no place for one, or the one that has a say is no place for a key
  */
 export function userFile(
   files: readonly ConfigFile[],
   host: Pick<Host, 'env' | 'home' | 'platform'>,
 ): string {
   const found = files.find(({ place }) => place === 'user');
-  if (found) return found.path;
+  if (found && canHoldKeys(found.path)) return found.path;
+  if (found)
+    throw usageError(`no key can be kept in ${found.path}`, 'name a config file of its own: --config');
   const folder = userFolder(host);
   if (folder !== undefined) return join(folder, 'config.json');
   throw usageError('there is no folder for your own config: HOME names none', 'set HOME or XDG_CONFIG_HOME');
+}
+
+/** What was piped is gone, a device such as /dev/null must not be replaced, and a manifest holds other things at its top. */
+function canHoldKeys(path: string): boolean {
+  const isPlain = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  return isPlain && basename(path) !== 'package.json';
 }
 
 /**
@@ -52,7 +61,7 @@ function unlessMissing(error: NodeJS.ErrnoException): Uint8Array {
 }
 
 function inJson(text: string, base: URL, key: string | undefined): string {
-  const { keys = {}, ...others } = text.trim() === '' ? {} : JSON.parse(text);
+  const { keys = {}, ...others } = text.trim() === '' ? {} : (JSON.parse(text) ?? {});
   const kept = Object.entries(keys).filter(([url]) => !isSame(url, base));
   const stored = Object.fromEntries(key === undefined ? kept : [...kept, [base.href, key]]);
   const config = Object.keys(stored).length === 0 ? others : { ...others, keys: stored };
@@ -61,11 +70,19 @@ function inJson(text: string, base: URL, key: string | undefined): string {
 
 function inYaml(text: string, base: URL, key: string | undefined): string {
   const document = parseDocument(text);
-  const { keys = {} } = document.toJS() ?? {};
+  if (document.toJS() === null) document.contents = emptyMapping(document);
+  const { keys = {} } = document.toJS();
   for (const url of Object.keys(keys)) if (isSame(url, base)) document.deleteIn(['keys', url]);
   if (key !== undefined) document.setIn(['keys', base.href], key);
   else if (Object.keys(keys).every((url) => isSame(url, base))) document.delete('keys');
   return document.toString();
+}
+
+/** Takes the place of what says nothing, with the comments in it. */
+function emptyMapping(document: Document.Parsed): YAMLMap.Parsed {
+  const mapping = document.createNode({}) as YAMLMap.Parsed;
+  mapping.commentBefore = document.contents?.comment ?? null;
+  return mapping;
 }
 
 function isSame(url: string, base: URL): boolean {

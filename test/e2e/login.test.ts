@@ -55,6 +55,46 @@ describe('tts login', () => {
     expect(box.read('dotfiles/tts.yaml').toString()).toBe('# mine\nretries: 2 # few\n');
   });
 
+  it.each([
+    ['empty.yaml', '', `keys:\n  ${URL_}: ${KEY}\n`],
+    ['said.yaml', '# mine\n', `# mine\n\nkeys:\n  ${URL_}: ${KEY}\n`],
+    ['begun.yml', '---\n# mine\n', `---\n# mine\nkeys:\n  ${URL_}: ${KEY}\n`],
+    ['nothing', 'null # mine\n', `# mine\nkeys:\n  ${URL_}: ${KEY}\n`],
+    ['empty.json', '', `{\n  "keys": {\n    "${URL_}": "${KEY}"\n  }\n}\n`],
+    ['null.json', 'null', `{\n  "keys": {\n    "${URL_}": "${KEY}"\n  }\n}\n`],
+  ])('keeps it in the file that was named, also one that says nothing: %s', async (name, before, after) => {
+    const box = new Sandbox();
+    box.file(name, before);
+    const run = await box.tts(['login', URL_, '--config', name], { stdin: KEY });
+    expect(run).toMatchObject({ status: 0 });
+    expect(run.stderr).toContain(`is stored in ${box.path(name)}`);
+    expect(box.read(name).toString()).toBe(after);
+    expect(readdirSync(box.home)).toEqual(['work']);
+    expect((await box.tts(['logout', URL_, '--config', name])).stderr).toMatch(/is removed from/);
+    expect(box.read(name).toString()).not.toContain(KEY);
+  });
+
+  it('keeps it in your own config, also where that holds comments only', async () => {
+    const box = new Sandbox();
+    box.file('../.config/tts/config.yaml', '# nothing yet\n');
+    expect((await login(box, URL_)).status).toBe(0);
+    expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.yaml']);
+    expect(readFileSync(userConfig(box, 'config.yaml'), 'utf8')).toContain(KEY);
+  });
+
+  it.each([
+    ['what is piped', 'tts login --config <(echo "retries: 1")', undefined],
+    ['what is piped and empty', 'tts login --config <(true)', undefined],
+    ['a manifest', 'tts login --config package.json', '{"name": "x", "tts": {"retries": 1}}'],
+  ])('refuses to keep it in %s', async (_, line, manifest) => {
+    const box = new Sandbox();
+    if (manifest) box.file('package.json', manifest);
+    const run = await box.shell(`${line} ${URL_}`, { stdin: KEY });
+    expectFailure(run, 2, /no key can be kept in .*\nhint: .*--config/);
+    expect(readdirSync(box.home)).toEqual(['work']);
+    if (manifest) expect(box.read('package.json').toString()).toBe(manifest);
+  });
+
   it('keeps the settings of a file in UTF-16', async () => {
     const box = new Sandbox();
     box.file('mine.json', Buffer.from('\ufeff{"instructions":"olé"}', 'utf16le'));
