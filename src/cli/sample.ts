@@ -2,7 +2,7 @@ import { ExitCode, usageError } from '../error.ts';
 import { BUDGET_BYTES } from '../pipeline/budget.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import type { Settings } from '../settings/resolve.ts';
-import { chooseSpeaker } from '../settings/speaker.ts';
+import { kindOf, settingsFor } from '../settings/speaker.ts';
 import { countCodePoints } from '../text/code-points.ts';
 import type { Segment } from '../text/segment.ts';
 import { askYes } from './ask-yes.ts';
@@ -111,18 +111,11 @@ function voicesOf({ speakers, settings, text }: Sample): Voice[] {
   const once = speakers.filter(({ no }) => seen.size < seen.add(no).size);
   if (once.length === 0)
     throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
-  return once.map(({ no, name = '', kind = '', instructions }) => {
-    const speaker = { value: no, origin: { place: 'option', name: '--sample' } } as const;
-    const choice = chooseSpeaker({ ...settings, speaker, speakers: undefined }, [{ no, name, kind }]);
-    const own = instructions === undefined || choice.settings.instructions;
-    return {
-      no,
-      label: `speaker ${no}${name && ` (${name})`}`,
-      settings: own
-        ? choice.settings
-        : { ...choice.settings, instructions: { ...speaker, value: instructions } },
-    };
-  });
+  return once.map(({ no, name, kind = kindOf(no, speakers), instructions }) => ({
+    no,
+    label: `speaker ${no}${name ? ` (${name})` : ''}`,
+    settings: settingsFor({ no, name, kind, instructions }, settings),
+  }));
 }
 
 async function* eachWith(text: string, count: number): AsyncGenerator<Segment> {

@@ -31,14 +31,25 @@ const MOST_NAMES = 20;
  */
 export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]): Choice {
   const chosen = find(settings, known);
-  const settled = withDefaults(settings, chosen);
-  const kind = chosen.kind ?? kindOf(chosen.no, settings, known);
-  if (kind !== undefined) assertSupported(settled, { ...chosen, kind });
-  return { no: chosen.no, settings: settled };
+  const kind = chosen.kind ?? kindOf(chosen.no, [...known, ...(settings.speakers?.value.values() ?? [])]);
+  return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings) };
 }
 
-/** With the name it was asked for by, if it was. */
-type Chosen = NamedSpeaker & { readonly name?: string };
+/** What is known of a speaker, with the name it was asked for by, if it was. */
+type Chosen = { readonly [F in keyof NamedSpeaker]: NamedSpeaker[F] | undefined } & {
+  readonly no: number;
+  readonly name?: string | undefined;
+};
+
+/**
+ * The settings with a speaker's own defaults.
+ * @throws TtsError (usage) where it cannot do what is asked for
+ */
+export function settingsFor(speaker: Chosen, settings: Settings): Settings {
+  const settled = withDefaults(settings, speaker);
+  if (speaker.kind !== undefined) assertSupported(settled, { ...speaker, kind: speaker.kind });
+  return settled;
+}
 
 function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[]): Chosen {
   if (speaker === undefined) {
@@ -68,8 +79,7 @@ function unknownName(name: string, { name: origin }: Origin, names: readonly str
 }
 
 /** A kind is a fact about a speaker, by whatever way it was asked for. */
-function kindOf(no: number, { speakers }: Settings, known: readonly KnownSpeaker[]): string | undefined {
-  const all: readonly Pick<NamedSpeaker, 'no' | 'kind'>[] = [...known, ...(speakers?.value.values() ?? [])];
+export function kindOf(no: number, all: readonly Pick<Chosen, 'no' | 'kind'>[]): string | undefined {
   return all.find((other) => other.no === no && other.kind !== undefined)?.kind;
 }
 

@@ -172,6 +172,41 @@ describe('tts speakers', () => {
     expect(server.connections.made).toBe(2);
   });
 
+  /** A sample by one speaker, `anna`, of whom the service may tell more, as it does of another. */
+  async function sampleByAnna(anna: object, told: object, more: object, ...args: string[]) {
+    const server = await serveBytes((wire, request, number) =>
+      (request.method === 'GET' ? list([told]) : complete(wav))(wire, request, number),
+    );
+    const run = await configured({ speakers: { anna }, ...more }).tts(
+      ['speakers', '--sample', 'Hi', '-o', 'out.wav', ...args],
+      { env: named(server.url) },
+    );
+    const posts = server.requests.filter(({ method }) => method === 'POST').map(({ json }) => json);
+    return { run, anna: posts[0] };
+  }
+
+  it('asks of a speaker whose kind nobody tells whatever is asked for', async () => {
+    const { run, anna } = await sampleByAnna({ no: 181 }, { speaker_no: 181 }, {}, '-r', '16000');
+    expect(run).toMatchObject({ status: 0 });
+    expect(anna).toEqual({ text: 'Hi', speaker_no: 181, config: { sample_rate: 16_000 } });
+  });
+
+  it('knows the kind of a speaker from the service, and by the name that it has here', async () => {
+    const told = { speaker_no: 181, name: 'other', kind: 'Mermish' };
+    const { run, anna } = await sampleByAnna({ no: 181 }, told, {}, '-r', '16000');
+    expectFailure(run, 2, /--sample-rate: speaker 181 \(anna\) is of the kind Mermish/);
+    expect(anna).toBeUndefined();
+  });
+
+  it.each([
+    ['goes before that of a config file', [], 'warmly'],
+    ['gives way to an option', ['-i', 'coldly'], 'coldly'],
+  ])('speaks a sample by each with its own instructions, which %s', async (_, args, instructions) => {
+    const own = { no: 12, instructions: 'warmly' };
+    const { anna } = await sampleByAnna(own, { speaker_no: 12 }, { instructions: 'calmly' }, ...args);
+    expect(anna).toEqual({ text: 'Hi', speaker_no: 12, config: { instructions } });
+  });
+
   it.each([
     ['as many as nobody minds', 20, [], 0],
     ['more, when nobody was there to agree', 21, [], 2],
