@@ -11,9 +11,11 @@ import { type Connection, connect, type ServiceEvent, voiceOf } from './connect.
 import { describe } from './describe.ts';
 import { openService } from './open-service.ts';
 import { openOutput, warnOfEnding } from './output.ts';
+import { report } from './report.ts';
 import type { NamedService } from './service.ts';
 import type { Row } from './speakers.ts';
 import { Tally } from './tally.ts';
+import { isKept } from './task.ts';
 import { whileOpen } from './while-open.ts';
 
 /** More requests than this are made only when somebody agrees. */
@@ -40,11 +42,14 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
     tally.event(event);
     context.notices.detail(() => describe(event));
   };
-  return whileOpen(await openService(service), async (target) =>
-    whileOpen(await connect(target, settings, { tell }), (connection) =>
+  return whileOpen(await openService(service), async (target) => {
+    const caching = isKept(sample)
+      ? await (await import('./caching.ts')).openCaching(settings, context)
+      : undefined;
+    return whileOpen(await connect(target, settings, { tell, caching }), (connection) =>
       speakInTurn(voices, { ...sample, connection, tally }, context),
-    ),
-  );
+    );
+  });
 }
 
 /** @throws TtsError (usage) where nobody agrees to so many requests */
@@ -90,6 +95,7 @@ async function speakInTurn(
       return tally.part(part);
     },
   });
+  await report({ settings, tally, progress: undefined }, delivery, { host, notices });
   if (settings.json.value)
     await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
   return ExitCode.ok;

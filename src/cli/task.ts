@@ -32,6 +32,6 @@ export function readText(
 }
 
 /** Whether segments are kept. What the built-in service says costs nothing, and what goes elsewhere is not here to keep. */
-export function isKept({ service, settings }: Task): boolean {
+export function isKept({ service, settings }: Pick<Task, 'service' | 'settings'>): boolean {
   return service !== undefined && settings.cache.value && !settings.callbackUrl;
 }

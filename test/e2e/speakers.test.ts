@@ -172,6 +172,33 @@ describe('tts speakers', () => {
     expect(server.connections.made).toBe(2);
   });
 
+  it('pays for a sample once, and not for one that was spoken before', async () => {
+    const { server, posts } = await crowd(3);
+    const box = new Sandbox();
+    const env = named(server.url, { TTS_CACHE: '1' });
+    const sample = () => box.tts(['speakers', '--sample', 'Hi', '-o', 'out.wav'], { env });
+    await box.tts(['Hi', '-s', '2', '-o', 'one.wav'], { env });
+    expect(posts()).toBe(1);
+    expect(await sample()).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/1 of 3 segments came/),
+    });
+    expect(posts()).toBe(3);
+    const first = box.read('out.wav');
+    expect(await sample()).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/all of it was in the/),
+    });
+    expect(posts()).toBe(3);
+    expect(box.read('out.wav').equals(first)).toBe(true);
+    expect(
+      await box.tts(['speakers', '--sample', 'Hi', '--no-cache', '-o', 'new.wav'], { env }),
+    ).toMatchObject({
+      status: 0,
+    });
+    expect(posts()).toBe(6);
+  });
+
   /** A sample by one speaker, `anna`, of whom the service may tell more, as it does of another. */
   async function sampleByAnna(anna: object, told: object, more: object, ...args: string[]) {
     const server = await serveBytes((wire, request, number) =>
