@@ -3,8 +3,8 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Runs the end-to-end tests of the built program on every Node that it promises to work on: the binaries from the npm
- * package `node`, kept in .cache/nodes. The tests themselves run on the Node that runs this.
+ * Runs the end-to-end tests of speaking, or those that are named, on every Node that the built program promises to work
+ * on: the binaries from the npm package `node`, kept in .cache/nodes. The tests themselves run on the Node that runs this.
  */
 const MAJORS = [20, 22, 24, 26];
 const COUNTING = '--reporter=./.config/counting-reporter.ts';

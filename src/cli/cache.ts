@@ -33,7 +33,7 @@ export async function run(context: Context): Promise<number> {
 export function cacheCommand(): Command {
   return new Command('tts cache')
     .description(
-      'Segments that were paid for once: where they lie, and how many there are. clear: remove them.',
+      'Segments that were paid for once: where they lie, and how many there are (TTS_CACHE_DIR names another folder). clear: remove them.',
     )
     .helpOption(false)
     .argument('[clear]')

@@ -22,7 +22,7 @@ export function manualCommand(): Command {
 }
 
 /** The day on which the words of this page changed last. */
-const REVISED = '2026-11-21';
+const REVISED = '2026-11-22';
 
 const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.ok]: 'all of the audio was delivered, or the reader left',

@@ -63,6 +63,7 @@ describe('tts cache', () => {
   it('tells what it is with --help', async () => {
     const { status, stdout } = await cache('--help');
     expect([status, stdout.toString()]).toEqual([0, expect.stringContaining('Usage: tts cache')]);
+    expect(stdout.toString()).toContain('TTS_CACHE_DIR');
   });
 });
 

@@ -134,6 +134,10 @@ describe('tts manual', () => {
     expect(run.stdout.toString()).toMatch(/-s, --speaker <no\|name>[\s\S]*TTS_SPEAKER[\s\S]*EXIT STATUS/);
   });
 
+  it('tells where the cache is moved to', async () => {
+    expect((await new Sandbox().tts(['manual'])).stdout.toString()).toContain('TTS_CACHE_DIR');
+  });
+
   it('tells of every option and every exit status', async () => {
     const page = (await new Sandbox().tts(['manual'])).stdout.toString().replaceAll('\\-', '-');
     const { stdout } = await new Sandbox().tts(['speak', '--help']);

@@ -32,6 +32,16 @@ describe('the README', () => {
     expect(named.filter((name) => !(name in manifest.scripts))).toEqual([]);
   });
 
+  it('names every variable that is heard', () => {
+    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.ts'),
+    );
+    const text = sources.map((path) => readFileSync(`src/${path}`, 'utf8')).join('\n');
+    const heard = new Set(text.match(/\bTTS_[A-Z_]+/g));
+    expect(heard).toContain('TTS_CACHE_DIR');
+    expect([...heard].filter((name) => !readme().includes(`\`${name}`))).toEqual([]);
+  });
+
   it('shows a picture that is small, and says so to whoever cannot see it', () => {
     expect(readme()).toMatch(/^!\[[^\]]{20,}\]\(docs\/picture\.svg\)$/m);
     expect(statSync('docs/picture.svg').size).toBeLessThan(20_000);
