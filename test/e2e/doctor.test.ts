@@ -103,12 +103,27 @@ describe('tts doctor', () => {
     ],
     ['no player', [], { PATH: '/nowhere' }, 8, 'player'],
     ['a player that is not there', ['--player', 'gramophone -q'], {}, 8, 'player'],
+    ['a player that lies elsewhere', ['--player', './aplay'], {}, 8, 'player'],
+    ['a player that is a folder', ['--player', './bin'], {}, 8, 'player'],
     ['a cache that is no folder', [], { TTS_CACHE_DIR: '/dev/null' }, 8, 'cache'],
   ])('ends with the status of the first failure: %s', async (_, args, env, ...[status, name]) => {
     const run = await doctor(args, env);
     const bad = run.findings.filter(({ state }: { state: string }) => state === 'bad');
     expect(bad).toEqual([expect.objectContaining({ name, exitCode: status, hint: expect.any(String) })]);
     expect(run.status).toBe(status);
+  });
+
+  it.each([
+    ['by its name', 'aplay'],
+    ['by a path', './bin/aplay -q'],
+    ['by a path without a dot', 'bin/aplay'],
+    ['by a whole path', '"$PWD/bin/aplay" -q'],
+  ])('finds the player that playing would start, %s', async (_, player) => {
+    const { box, path } = boxWithPlayer();
+    const command = player.replace('$PWD', box.folder);
+    const run = await box.tts(['doctor', '--json', '--player', command], { env: path });
+    const { findings } = JSON.parse(run.stdout.toString());
+    expect(findings).toContainEqual({ name: 'player', state: 'good', detail: box.path('bin/aplay') });
   });
 
   it.each([

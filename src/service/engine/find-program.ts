@@ -1,12 +1,14 @@
-import { access, constants } from 'node:fs/promises';
-import { delimiter, resolve } from 'node:path';
+import { access, constants, stat } from 'node:fs/promises';
+import { basename, delimiter, resolve } from 'node:path';
 
 /**
+ * @param name one that holds a folder stands for itself, as it does for the system
  * @param path folders as in the environment variable `PATH`
  * @returns the whole name of the first program of this name that may be run
  */
 export async function findProgram(name: string, path: string): Promise<string | undefined> {
-  for (const folder of path.split(delimiter).filter(Boolean)) {
+  const folders = basename(name) === name ? path.split(delimiter).filter(Boolean) : [''];
+  for (const folder of folders) {
     const file = resolve(folder, name);
     if (await isExecutable(file)) return file;
   }
@@ -16,7 +18,7 @@ export async function findProgram(name: string, path: string): Promise<string | 
 async function isExecutable(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK);
-    return true;
+    return (await stat(file)).isFile();
   } catch {
     return false;
   }
