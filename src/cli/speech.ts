@@ -133,6 +133,7 @@ async function run(job: Job, { host, notices, signal }: Context): Promise<number
     paragraphPause: settings.paragraphPause.value,
     sink,
     signal,
+    complete: subtitles && (() => subtitles.complete()),
     watch: (part: Part) => {
       const counted = tally.part(part);
       const shown = progress ? progress.count.watch(counted) : counted;

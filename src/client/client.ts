@@ -94,10 +94,10 @@ async function letGo({ pcm }: Speech): Promise<void> {
 
 async function exchange(options: ClientOptions, { body, signal }: Request): Promise<Speech | undefined> {
   const { transport, url, key, keyOrigin, voice, timeoutMs, tell } = options;
-  tell({ type: 'request', url, body });
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
-  const answer = await transport.post(body, headers, signal).catch((cause) => {
+  const sending = () => tell({ type: 'request', url, body });
+  const answer = await transport.post(body, headers, signal, sending).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
   });
   tell({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });

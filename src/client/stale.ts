@@ -1,6 +1,6 @@
 const LOSSES = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
 
-/** A kept connection was closed by the other side before it answered with a byte: it had not read the request. */
+/** A kept connection was closed by the other side before it answered with a byte: most likely before it read the request. */
 export class StaleError extends Error {
   override readonly name = 'StaleError';
 }

@@ -28,9 +28,13 @@ const HIGH_WATER = 1 << 20;
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Sends requests to one address. Redirects are not followed, and what a service may have read is not sent again. */
+/**
+ * Sends requests to one address. Redirects are not followed. Nothing is sent again, but for what a kept connection lost
+ * before a byte came back: see stale.ts.
+ */
 export interface Transport {
-  post(body: string, headers: Headers, signal: AbortSignal): Promise<Answer>;
+  /** @param sending called each time that the request is sent */
+  post(body: string, headers: Headers, signal: AbortSignal, sending: () => void): Promise<Answer>;
   get(headers: Headers, signal: AbortSignal): Promise<Answer>;
   /** Ends what is still open. */
   close(): Promise<void>;
@@ -43,16 +47,18 @@ export async function createTransport(options: TransportOptions): Promise<Transp
   const send = (
     signal: AbortSignal,
     request: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
+    sending = () => {},
   ) => {
     const { origin, pathname: path } = url;
     return overAnother(() => {
+      sending();
       const exchange = new Exchange(timeoutMs, line, signal);
       dispatcher.dispatch({ origin, path, headersTimeout: 0, bodyTimeout: 0, ...request }, exchange);
       return exchange.answer;
     }, connections);
   };
   return {
-    post: (body, headers, signal) => send(signal, { method: 'POST', headers, body }),
+    post: (body, headers, signal, sending) => send(signal, { method: 'POST', headers, body }, sending),
     get: (headers, signal) => send(signal, { method: 'GET', headers }),
     async close() {
       line.close();

@@ -14,6 +14,8 @@ export interface Journey extends LookAheadOptions {
   readonly sink: Sink;
   /** Sees every part in its turn, before its sound is read, and may put its own around the sound. */
   readonly watch: (part: Part) => Part;
+  /** Called when all of the sound has gone by, before the sink makes it whole: what fails here fails the run. */
+  readonly complete?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface Journey extends LookAheadOptions {
  * @throws TtsError; then the sink holds nothing that looks whole
  */
 export async function deliver(journey: Journey): Promise<Delivery | undefined> {
-  const { segments, paragraphPause, sink, watch, signal } = journey;
+  const { segments, paragraphPause, sink, watch, complete, signal } = journey;
   const ahead = new LookAhead(segments, journey);
   const parts = ahead.parts();
   let begun = false;
@@ -31,7 +33,7 @@ export async function deliver(journey: Journey): Promise<Delivery | undefined> {
     if (first.done) throw blankText();
     const head = watch(first.value);
     if (!head.speech) return undefined;
-    const speeches = withPauses(watched(head, parts, watch), paragraphPause);
+    const speeches = withPauses(watched(head, parts, { watch, complete }), paragraphPause);
     const speech: Speech = await join(speeches, { isSingle: () => ahead.isSingle });
     begun = true;
     return await sink.write(speech, signal);
@@ -44,8 +46,9 @@ export async function deliver(journey: Journey): Promise<Delivery | undefined> {
 async function* watched(
   head: Part,
   rest: AsyncIterable<Part>,
-  watch: Journey['watch'],
+  { watch, complete }: Pick<Journey, 'watch' | 'complete'>,
 ): AsyncGenerator<Part> {
   yield head;
   for await (const part of rest) yield watch(part);
+  await complete?.();
 }

@@ -51,6 +51,17 @@ export class PartFile {
     this.path = path;
   }
 
+  /** Finds what would keep the file from its name, as far as that can be known before. */
+  async settle(): Promise<void> {
+    const { name, clobber } = this.#options;
+    try {
+      await sync(this.fd);
+    } catch (error) {
+      throw unwritable(name, error);
+    }
+    if (!clobber && lstatSync(this.#target, { throwIfNoEntry: false })) throw unwritable(name, exists(name));
+  }
+
   /** Gives the file its name. */
   async publish(signal: AbortSignal): Promise<void> {
     const { name, old, clobber } = this.#options;

@@ -58,11 +58,19 @@ export class Subtitles {
     return { segment, speech: { ...speech, pcm: passing(speech.pcm, { each: count }) } };
   }
 
-  /** The sound is complete. */
-  async publish(signal: AbortSignal): Promise<void> {
+  /**
+   * All of the sound has gone by.
+   * @throws TtsError (output) where the file cannot be written: as long as the sound is not published either
+   */
+  async complete(): Promise<void> {
     if (this.#current) this.#end(this.#current);
     this.#write(this.#options.style.tail);
     this.#flush();
+    await this.#options.file.settle();
+  }
+
+  /** After {@link complete}, when the sound is where it belongs. */
+  async publish(signal: AbortSignal): Promise<void> {
     await this.#options.file.publish(signal);
   }
 

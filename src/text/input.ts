@@ -71,6 +71,15 @@ export async function* openFile(name: string, cwd: string, signal: AbortSignal):
   }
 }
 
+/** @throws TtsError (usage) where there is nothing of this name, before anything else is read */
+export function assertThere(name: string, cwd: string): void {
+  try {
+    statSync(resolve(cwd, name));
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+}
+
 /** A named pipe is waited for by the event loop: as a file, it would keep a thread, and with it a run that is to end. */
 function streamOf(path: string): Readable {
   if (!statSync(path).isFIFO()) return createReadStream(path);

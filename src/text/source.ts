@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { decode } from './decode.ts';
-import { type InputOptions, openFile, readInput } from './input.ts';
+import { assertThere, type InputOptions, openFile, readInput } from './input.ts';
 import { InputLines } from './input-lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
@@ -29,6 +29,7 @@ export async function* readSegments(
 
 async function check({ files, cwd }: InputOptions, signal: AbortSignal): Promise<{ live: boolean }> {
   let live = false;
+  for (const name of files) if (name !== '-') assertThere(name, cwd);
   for (const name of files) {
     const regular = name !== '-' && statSync(resolve(cwd, name), { throwIfNoEntry: false })?.isFile();
     live ||= !regular;

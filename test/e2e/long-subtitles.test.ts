@@ -108,3 +108,13 @@ test('A folder that does not exist is an error of the output before anything is 
   expectFailure(run, 8, /cannot write nowhere\/out\.srt/);
   expect(server.requests).toBe(0);
 });
+
+test('Where the subtitles cannot get their name, the sound does not get its own either.', async () => {
+  const server = await serveText(SOUND);
+  const box = new Sandbox();
+  const line = '(echo "One. Two."; sleep 0.7; touch out.srt)';
+  const options = '-o out.wav --subtitles out.srt --no-clobber';
+  const run = await box.shell(`${line} | tts ${options}`, { env: named(server.url) });
+  expectFailure(run, 8, /out\.srt exists/);
+  expect(box.list().sort()).toEqual(['out.srt']);
+});

@@ -218,6 +218,19 @@ describe('a connection that the service ends after each answer, without a word',
     expect(new Set(server.requests.map(({ json }) => JSON.stringify(json))).size).toBe(1);
   });
 
+  it('is no secret: each request that was sent is counted', async () => {
+    const server = await serveBytes(async (wire, request, number) => {
+      if (number === 2) return wire.reset();
+      await complete(wav)(wire, request, number);
+    });
+    const run = await new Sandbox().tts([...args, '--concurrency', '1', '--json'], {
+      env: named(server.url),
+      stdin: text,
+    });
+    expect(run).toMatchObject({ status: 0 });
+    expect(JSON.parse(run.stdout.toString()).requests).toBe(server.requests.length);
+  });
+
   it('is one where it is new', async () => {
     const server = await serveBytes((wire) => wire.reset());
     const run = await new Sandbox().tts([...args, '--concurrency', '1'], {

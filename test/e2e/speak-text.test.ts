@@ -277,3 +277,15 @@ describe('the command line', () => {
     expect(server.requests).toHaveLength(0);
   });
 });
+
+describe('a file that is missing', () => {
+  it('is told of before a text in front of it is sent', async () => {
+    const server = await serveBytes(complete(wav));
+    const text = "yes 'Hello there.' | head -2000";
+    const run = await new Sandbox().shell(`${text} | tts -o out.wav -f - -f missing.txt`, {
+      env: named(server.url),
+    });
+    expectFailure(run, 2, /missing\.txt: there is no such file/);
+    expect(server.requests).toHaveLength(0);
+  });
+});
