@@ -23,9 +23,9 @@ export async function tellSummary(
 ): Promise<void> {
   const { settings, delivery } = outcome;
   const isPlayer = isPlayed(settings, host);
-  const output = settings.output?.value ?? (isPlayer ? null : '-');
+  const output = settings.output?.value ?? (isPlayer || !delivery ? null : '-');
   const told = summary(outcome, { output, ...(isPlayer && { played: true }) });
-  if (delivery && output !== null && isStdout(output)) notices.printJson(told);
+  if (output !== null && isStdout(output)) notices.printJson(told);
   else tell(host.stdout, notices.inJson(told));
 }
 

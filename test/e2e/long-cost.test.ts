@@ -75,6 +75,14 @@ test.each([
   },
 );
 
+test('With --json and a callback URL, a stdout that is named stays for audio.', async () => {
+  const server = await serveBytes(answer(202));
+  const args = ['--json', '-o', '-', '--callback-url', 'https://example.com/done', TEXT];
+  const run = await new Sandbox().tts(args, { env: named(server.url) });
+  expect({ status: run.status, stdout: run.stdout.toString() }).toEqual({ status: 0, stdout: '' });
+  expect(JSON.parse(run.stderr)).toMatchObject({ output: null, requests: 1 });
+});
+
 test('A dry run sends nothing, and tells the same segments and requests as the run itself.', async () => {
   const server = await serveText(SOUND);
   const sandbox = new Sandbox();
