@@ -14,12 +14,16 @@ const COLLECT_BYTES = 1 << 23;
  */
 const MOST_HELD_BYTES = 20 << 20;
 
+/** After so long they are looked through in any case: V8 knows less of what is held over TLS. */
+const LONGEST_MS = 200;
+
 /** Without options all objects: on Node 20, `type: 'major'` collects the young ones only. */
 type Collect = (options?: { readonly type: 'minor' }) => void;
 
 let collect: Collect | undefined;
 let received = 0;
 let times = 0;
+let lastOfAll = Date.now();
 
 /**
  * Counts bytes that were received or copied, by whatever request, and has V8 let go of those that nobody needs any more. By
@@ -31,8 +35,11 @@ export function countReceived(bytes: number): void {
   if (received < (times + 1) * COLLECT_BYTES) return;
   times += 1;
   collect ??= collector();
-  if (getHeapStatistics().external_memory > MOST_HELD_BYTES) collect();
-  else collect({ type: 'minor' });
+  const now = Date.now();
+  if (getHeapStatistics().external_memory > MOST_HELD_BYTES || now - lastOfAll > LONGEST_MS) {
+    lastOfAll = now;
+    collect();
+  } else collect({ type: 'minor' });
 }
 
 /** V8 shows it to programs only where a flag says so, which is left as it was: kept code depends on it. */
