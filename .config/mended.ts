@@ -8,11 +8,18 @@ interface Mend {
 }
 
 const CLIENT = /\/undici\/lib\/dispatcher\/client-h1\.js$/;
+const SOCKS = /\/undici\/lib\/dispatcher\/socks5-proxy-agent\.js$/;
 
 /** What is wrong in bundled packages for this tool, and cannot be mended from outside. Tests on the built program hold each. */
 const MENDED: readonly Mend[] = [
   // A client has to put up with a `100 Continue` that it did not ask for (RFC 9110, section 15.2); undici ends the connection.
   { module: CLIENT, wrong: 'if (statusCode === 100) {', right: 'if (false) {' },
+  // An address is no name of a server (RFC 6066, section 3): Node 26 refuses it.
+  {
+    module: SOCKS,
+    wrong: 'servername: this[kRequestTls]?.servername || targetHost',
+    right: "host: targetHost, servername: require('node:net').isIP(targetHost) ? '' : targetHost",
+  },
   // A connection that rests is not read: see src/client/feed.ts.
   {
     module: CLIENT,
