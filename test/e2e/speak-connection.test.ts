@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
+import { listen } from '../support/listen.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -41,11 +41,9 @@ describe('TLS', () => {
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'));
-    }).listen(0, '127.0.0.1');
-    onTestFinished(() => void server.close());
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-    const run = await new Sandbox().tts(toFile, { env: named(`https://127.0.0.1:${port}`) });
+    });
+    const url = `https://127.0.0.1:${await listen(server)}`;
+    const run = await new Sandbox().tts(toFile, { env: named(url) });
     expectFailure(run, 6, /does not speak TLS/);
     expect(run.stderr).toMatch(/hint: .*http:\/\//);
   });

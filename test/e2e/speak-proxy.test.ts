@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { complete, head } from '../support/http-bytes.ts';
+import { listen } from '../support/listen.ts';
 import { startProxy } from '../support/proxy.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { startSocks } from '../support/socks.ts';
@@ -151,10 +151,7 @@ describe('a proxy', () => {
 
   it('is not blamed where there is none', async () => {
     const hangsUp = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end()));
-    hangsUp.listen(0, '127.0.0.1');
-    onTestFinished(() => void hangsUp.close());
-    await once(hangsUp, 'listening');
-    const { port } = hangsUp.address() as { port: number };
+    const port = await listen(hangsUp);
     const run = await new Sandbox().tts(toFile, { env: named(`https://127.0.0.1:${port}`) });
     expectFailure(run, 6, new RegExp(`127\\.0\\.0\\.1:${port} closed the connection`));
     expect(run.stderr).not.toMatch(/--proxy/);
@@ -238,20 +235,14 @@ describe('a SOCKS proxy', () => {
     expectFailure(unreachable, 6, /proxy has no connection to 127\.0\.0\.1:1 \(Host unreachable\)/);
     const other = await serveBytes(complete(wav));
     const none = createServer((socket) => void socket.on('error', () => {}).end('HTTP/1.1 400 No\r\n\r\n'));
-    none.listen(0, '127.0.0.1');
-    onTestFinished(() => void none.close());
-    await once(none, 'listening');
-    const { port } = none.address() as { port: number };
+    const port = await listen(none);
     const args = [...toFile, '--proxy', `socks5://127.0.0.1:${port}`];
     expectFailure(await new Sandbox().tts(args, { env: named(other.url) }), 6, /does not answer in SOCKS5/);
   });
 
   it('that says nothing is waited for no longer than --timeout tells', async () => {
     const silent = createServer((socket) => void socket.on('error', () => {}).resume());
-    silent.listen(0, '127.0.0.1');
-    onTestFinished(() => void silent.close());
-    await once(silent, 'listening');
-    const { port } = silent.address() as { port: number };
+    const port = await listen(silent);
     const args = [...toFile, '--timeout', '1', '--proxy', `socks5://127.0.0.1:${port}`];
     expectFailure(await new Sandbox().tts(args, { env: named('http://127.0.0.1:1') }), 5, /no byte/);
   });

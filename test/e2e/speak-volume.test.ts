@@ -103,7 +103,7 @@ describe('memory stays below 100 MB, too', () => {
     const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
     const { run, kilobytes } = await measured(box, 'tts hi -o out.wav', env);
     expect(run).toMatchObject({ status: 0, stderr: '' });
-    expect(kilobytes).toBeLessThan(isNode20 ? 100_000 : 115_000);
+    expect(kilobytes).toBeLessThan(100_000);
   }, 60_000);
 
   it('for a mebibyte that comes byte by byte', async () => {

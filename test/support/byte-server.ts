@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { onTestFinished } from 'vitest';
+import { listen } from './listen.ts';
 
 /** A request as it came over the wire. */
 interface Received {
@@ -49,15 +48,12 @@ interface Certificate {
 export async function serveBytes(script: Script, certificate?: Certificate): Promise<ByteServer> {
   const requests: Received[] = [];
   const connections = { made: 0, open: 0 };
-  const sockets = new Set<Socket>();
   const accept = (socket: Socket) => {
     connections.made += 1;
     connections.open += 1;
-    sockets.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => {
       connections.open -= 1;
-      sockets.delete(socket);
     });
     void converse(socket, async (wire, request) => {
       requests.push(request);
@@ -66,13 +62,7 @@ export async function serveBytes(script: Script, certificate?: Certificate): Pro
   };
   const server: Server = certificate ? createTlsServer(certificate, accept) : createServer(accept);
   server.on('tlsClientError', () => {});
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const { port } = server.address() as { port: number };
+  const port = await listen(server);
   return { port, url: `http${certificate ? 's' : ''}://127.0.0.1:${port}`, requests, connections };
 }
 

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listen } from './listen.ts';
 
 export interface Proxy {
   readonly url: string;
@@ -28,7 +27,7 @@ export async function startProxy({ refuse, hangUp, tear }: ProxyOptions = {}): P
   const asked: string[] = [];
   const credentials: (string | undefined)[] = [];
   const tunnelled: Buffer[] = [];
-  const sockets = new Set<Socket>();
+  const upstreams = new Set<Socket>();
   const note = ({ method, url, headers }: IncomingMessage) => {
     asked.push(`${method} ${url}`);
     credentials.push(headers['proxy-authorization']);
@@ -38,7 +37,6 @@ export async function startProxy({ refuse, hangUp, tear }: ProxyOptions = {}): P
     if (refuse) outgoing.writeHead(refuse).end('refused by the proxy');
     else passOn(incoming, outgoing);
   });
-  server.on('connection', (socket) => sockets.add(socket));
   server.on('connect', (incoming: IncomingMessage, client: Socket) => {
     note(incoming);
     client.on('error', () => {});
@@ -46,7 +44,7 @@ export async function startProxy({ refuse, hangUp, tear }: ProxyOptions = {}): P
     if (refuse) return client.end(`HTTP/1.1 ${refuse} Refused\r\nContent-Length: 0\r\n\r\n`);
     const [host, port] = (incoming.url ?? '').split(':');
     const upstream = connect(Number(port), host, () => client.write('HTTP/1.1 200 OK\r\n\r\n'));
-    sockets.add(upstream);
+    upstreams.add(upstream);
     upstream.on('error', () => client.destroy());
     upstream.on('data', () => {
       // Not at once: the reset would overtake what was passed on.
@@ -56,13 +54,7 @@ export async function startProxy({ refuse, hangUp, tear }: ProxyOptions = {}): P
     client.pipe(upstream).pipe(client);
     return undefined;
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const { port } = server.address() as { port: number };
+  const port = await listen(server, upstreams);
   return {
     url: `http://127.0.0.1:${port}`,
     port,

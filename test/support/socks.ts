@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listen } from './listen.ts';
 
 export interface Socks {
   readonly url: string;
@@ -20,9 +20,8 @@ const NO_METHOD = 0xff;
 /** A real SOCKS5 proxy on a loopback port (RFC 1928 and 1929), for IPv4 addresses and names. */
 export async function startSocks({ password, reply = 0 }: SocksOptions = {}): Promise<Socks> {
   const asked: string[] = [];
-  const sockets = new Set<Socket>();
+  const upstreams = new Set<Socket>();
   const server = createServer(async (client) => {
-    sockets.add(client);
     client.on('error', () => {});
     if (!(await admit(client, password))) return;
     const { host, port } = target(await next(client));
@@ -30,17 +29,11 @@ export async function startSocks({ password, reply = 0 }: SocksOptions = {}): Pr
     const answer = Buffer.from([5, reply, 0, 1, 0, 0, 0, 0, 0, 0]);
     if (reply !== 0) return void client.write(answer);
     const upstream = connect(port, host, () => client.write(answer));
-    sockets.add(upstream);
+    upstreams.add(upstream);
     upstream.on('error', () => client.destroy());
     client.pipe(upstream).pipe(client);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const { port } = server.address() as { port: number };
+  const port = await listen(server, upstreams);
   return { url: `socks5://127.0.0.1:${port}`, asked };
 }
 
