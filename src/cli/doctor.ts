@@ -4,29 +4,11 @@ import type { Name } from '../settings/rules.ts';
 import type { Context } from './commands.ts';
 import { examinations } from './examinations.ts';
 import { type Finding, findingInWords } from './finding.ts';
-import { readSubcommand, subcommand } from './subcommand.ts';
+import { OF_REQUESTS, readSubcommand, subcommand } from './subcommand.ts';
 import { tell } from './tell.ts';
 
 /** What shapes the one request, and what is looked at. */
-const HEEDED: readonly Name[] = [
-  'speaker',
-  'player',
-  'stream',
-  'sampleRate',
-  'instructions',
-  'callbackUrl',
-  'baseUrl',
-  'apiKey',
-  'cache',
-  'timeout',
-  'retries',
-  'proxy',
-  'allowInsecureHttp',
-  'config',
-  'quiet',
-  'verbose',
-  'json',
-];
+const HEEDED: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
 
 /** `tts doctor`: looks at all that sound depends on, in the order in which it is needed. */
 export async function run(context: Context): Promise<number> {

@@ -9,32 +9,19 @@ import type { Name } from '../settings/rules.ts';
 import type { Context } from './commands.ts';
 import { chooseService, type NamedService } from './service.ts';
 import { settle } from './settle.ts';
-import { readSubcommand, subcommand } from './subcommand.ts';
+import { OF_REQUESTS, readSubcommand, subcommand } from './subcommand.ts';
 import { table } from './table.ts';
 import { tell } from './tell.ts';
 
 /** The sound of a sample is heard here, and its text is one request for each speaker. */
 const HEEDED: readonly Name[] = [
   'output',
+  'clobber',
   'play',
   'player',
-  'stream',
-  'sampleRate',
-  'instructions',
-  'baseUrl',
-  'apiKey',
   'concurrency',
   'paragraphPause',
-  'cache',
-  'timeout',
-  'retries',
-  'proxy',
-  'allowInsecureHttp',
-  'config',
-  'clobber',
-  'quiet',
-  'verbose',
-  'json',
+  ...OF_REQUESTS,
 ];
 
 /** `tts speakers`: those with a name in a config file, and those that the service tells. */

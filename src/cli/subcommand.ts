@@ -5,6 +5,24 @@ import { addRules, type CommandLine, howToSpeak, parse } from './command-line.ts
 import type { Context } from './commands.ts';
 import { tell } from './tell.ts';
 
+/** The settings that a command heeds which asks a service for sound, whatever it does with that. */
+export const OF_REQUESTS: readonly Name[] = [
+  'stream',
+  'sampleRate',
+  'instructions',
+  'baseUrl',
+  'apiKey',
+  'cache',
+  'timeout',
+  'retries',
+  'proxy',
+  'allowInsecureHttp',
+  'config',
+  'quiet',
+  'verbose',
+  'json',
+];
+
 /** A command beside `speak`, with those of the settings that it takes as options: no others than it heeds. */
 export function subcommand(name: string, description: string, names: readonly Name[]): Command {
   const command = new Command(`tts ${name}`).description(description).helpOption(false);
