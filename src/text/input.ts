@@ -1,4 +1,4 @@
-import { constants, createReadStream, openSync, statSync } from 'node:fs';
+import { constants, createReadStream, openSync, type Stats, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
@@ -71,10 +71,10 @@ export async function* openFile(name: string, cwd: string, signal: AbortSignal):
   }
 }
 
-/** @throws TtsError (usage) where there is nothing of this name, before anything else is read */
-export function assertThere(name: string, cwd: string): void {
+/** @throws TtsError (usage) where there is nothing of this name */
+export function lookAt(name: string, cwd: string): Stats {
   try {
-    statSync(resolve(cwd, name));
+    return statSync(resolve(cwd, name));
   } catch (error) {
     throw unreadable(name, error);
   }

@@ -1,7 +1,5 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { decode } from './decode.ts';
-import { assertThere, type InputOptions, openFile, readInput } from './input.ts';
+import { type InputOptions, lookAt, openFile, readInput } from './input.ts';
 import { InputLines } from './input-lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
@@ -28,12 +26,7 @@ export async function* readSegments(
 }
 
 async function check({ files, cwd }: InputOptions, signal: AbortSignal): Promise<{ live: boolean }> {
-  let live = false;
-  for (const name of files) if (name !== '-') assertThere(name, cwd);
-  for (const name of files) {
-    const regular = name !== '-' && statSync(resolve(cwd, name), { throwIfNoEntry: false })?.isFile();
-    live ||= !regular;
-    if (regular) for await (const _ of decode(openFile(name, cwd, signal), name));
-  }
-  return { live };
+  const regular = files.filter((name) => name !== '-' && lookAt(name, cwd).isFile());
+  for (const name of regular) for await (const _ of decode(openFile(name, cwd, signal), name));
+  return { live: regular.length < files.length };
 }
