@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { ExplorerSync } from 'cosmiconfig/dist/ExplorerSync.js';
 import { loadJson, loadYaml } from 'cosmiconfig/dist/loaders.js';
@@ -6,6 +6,7 @@ import { TtsError, usageError } from '../error.ts';
 import { isObject } from '../is-object.ts';
 import { decode, decodeAll } from '../text/decode.ts';
 import { openFile } from '../text/input.ts';
+import { readWhole } from '../text/whole.ts';
 import type { ConfigFile, ConfigPath } from './file.ts';
 
 import { keyHint } from './nearest.ts';
@@ -17,6 +18,9 @@ type Loader = (path: string, content: string) => unknown;
 
 const json = dataOnly(loadJson);
 const yaml = dataOnly(loadYaml);
+
+/** In bytes, or UTF-16 units. It may be somebody else's file, and a parser takes many times as much memory. */
+const LONGEST_CONFIG = 1024 * 1024;
 
 /**
  * The part of cosmiconfig that reads one file. Its front door would first run a `.config/config.js` of the working
@@ -47,19 +51,29 @@ const explorer = new ExplorerSync({
 export function readConfig(file: ConfigPath): ConfigFile {
   return checked(
     file,
-    load(file.path, () => explorer.load(file.path)?.config),
+    load(file.path, () => {
+      if (statSync(file.path).size > LONGEST_CONFIG) throw tooLong(file.path);
+      return explorer.load(file.path)?.config;
+    }),
   );
 }
 
 /** The same of a pipe or a device, for which nothing else waits: it may have nobody yet who writes, or no end. */
 export async function readPipedConfig(file: ConfigPath, signal: AbortSignal): Promise<ConfigFile> {
   const { path } = file;
-  let content = '';
-  for await (const piece of decode(openFile(path, '', signal), path)) content += piece;
+  const text = decode(openFile(path, '', signal), path);
+  const content = await readWhole(text, LONGEST_CONFIG, () => tooLong(path));
   const loader = extname(path) === '.json' ? json : yaml;
   return checked(
     file,
     load(path, () => (content.trim() === '' ? undefined : loader(path, content))),
+  );
+}
+
+function tooLong(path: string): TtsError {
+  return usageError(
+    `${path} is longer than ${LONGEST_CONFIG} bytes`,
+    'a config file holds settings alone: mend it, or name another with --config',
   );
 }
 

@@ -1,8 +1,13 @@
+import { usageError } from '../error.ts';
 import { decode } from './decode.ts';
 import { type InputOptions, lookAt, openFile, readInput } from './input.ts';
 import { InputLines } from './input-lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
+import { readWhole } from './whole.ts';
+
+/** In UTF-16 units: some 75 hours of speech in one request. It is in memory more than once. */
+const LONGEST_WHOLE = 4 * 1024 * 1024;
 
 /**
  * The segments of an input. What lies in files is checked to its end before the first segment leaves; what comes
@@ -17,12 +22,29 @@ export async function* readSegments(
   const { live } = await check(input, signal);
   const lines = new InputLines();
   const text = lines.counting(readInput({ ...input, prepare: lines.hearing(input.prepare) }, signal));
-  const isLive = live && options.pace !== 'whole';
-  const found = isLive ? liveSegments(text, options, signal) : segments(text, options);
+  const found = segmentsOf(text, { ...options, live }, signal);
   for await (const segment of found) {
     const { file, line } = lines.whereIs(segment);
     yield { ...segment, line, ...(input.files.length > 1 && { file }) };
   }
+}
+
+function segmentsOf(
+  text: AsyncIterable<string>,
+  { live, ...options }: SegmentOptions & { readonly live: boolean },
+  signal: AbortSignal,
+): AsyncIterable<Segment> {
+  if (options.pace === 'whole') return segments(whole(text), options);
+  return live ? liveSegments(text, options, signal) : segments(text, options);
+}
+
+async function* whole(text: AsyncIterable<string>): AsyncGenerator<string> {
+  yield await readWhole(text, LONGEST_WHOLE, () =>
+    usageError(
+      `the text is longer than ${LONGEST_WHOLE} characters, and is to be one request`,
+      'speak it in parts, or without --callback-url: then it is cut into many requests',
+    ),
+  );
 }
 
 async function check({ files, cwd }: InputOptions, signal: AbortSignal): Promise<{ live: boolean }> {

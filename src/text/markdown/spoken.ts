@@ -1,4 +1,5 @@
 import { type TtsError, usageError } from '../../error.ts';
+import { readWhole } from '../whole.ts';
 import { withoutFrontMatter } from './front-matter.ts';
 
 export interface MarkdownOptions {
@@ -23,20 +24,9 @@ export async function* spokenMarkdown(
   text: AsyncIterable<string>,
   { code }: MarkdownOptions,
 ): AsyncGenerator<string> {
-  const source = await readWhole(text);
+  const source = await readWhole(text, LONGEST_MARKDOWN, tooLong);
   const { spokenBlocks } = await import('./blocks.ts');
   yield* spokenBlocks(withoutFrontMatter(source), code);
-}
-
-async function readWhole(text: AsyncIterable<string>): Promise<string> {
-  const pieces: string[] = [];
-  let length = 0;
-  for await (const piece of text) {
-    pieces.push(piece);
-    length += piece.length;
-    if (length > LONGEST_MARKDOWN) throw tooLong();
-  }
-  return pieces.join('');
 }
 
 function tooLong(): TtsError {
