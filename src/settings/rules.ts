@@ -258,7 +258,7 @@ export const rules = {
     envShown: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
     key: 'proxy',
     otherwise: 'none',
-    help: 'go through a proxy',
+    help: 'go through a proxy (http, https or socks5)',
     secret: true,
   }),
   allowInsecureHttp: rule({
