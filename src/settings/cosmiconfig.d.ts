@@ -1,4 +1,4 @@
-/** The inner modules of cosmiconfig 9 that `read-config.ts` uses, which come without types of their own. */
+/** The inner modules of cosmiconfig 9 that `config-data.ts` uses, which come without types of their own. */
 declare module 'cosmiconfig/dist/loaders.js' {
   export function loadJson(path: string, content: string): unknown;
   export function loadYaml(path: string, content: string): unknown;
