@@ -2,10 +2,11 @@ import { ExitCode, TtsError } from '../error.ts';
 import { blockedByProxy } from './proxy-failure.ts';
 import { SilenceError } from './silence.ts';
 
+/** What Node makes of OpenSSL's findings about a certificate; those without a name of their own are `UNSPECIFIED`. */
 const CERTIFICATE =
-  /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_CA|CRL_)/;
-/** Other codes of Node (`ERR_INVALID_…`) are defects, here or there. */
-const OF_THE_SYSTEM = /^E[A-Z0-9]+$|^ERR_(SOCKET|STREAM)_/;
+  /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_|CRL_|UNSPECIFIED$)/;
+/** Codes of Node itself (`ERR_INVALID_…`) and of undici are defects, here or there; any other is the system's. */
+const OF_THE_SYSTEM = /^(?!ERR_|UND_ERR_)[A-Z][A-Z0-9_]+$|^ERR_(SOCKET|STREAM)_/;
 const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 interface Explanation {
@@ -14,11 +15,17 @@ interface Explanation {
 }
 
 /** What is said of a connection that did not come to an answer, by Node's error code. `undefined`: none of the known. */
-function explain(code: string, host: string): Explanation | undefined {
+function explain(cause: unknown, host: string): Explanation | undefined {
+  const code = codeOf(cause);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN' || code === 'EAI_NODATA')
     return {
       what: `there is no host ${host}`,
       hint: 'check the name in the base URL, and whether this machine is online',
+    };
+  if (code.startsWith('EAI_'))
+    return {
+      what: `the name ${host} cannot be looked up (${code})`,
+      hint: 'check the name in the base URL, and the name server of this machine',
     };
   if (code === 'ECONNREFUSED')
     return {
@@ -37,10 +44,10 @@ function explain(code: string, host: string): Explanation | undefined {
     };
   if (CERTIFICATE.test(code))
     return {
-      what: `the certificate of ${host} cannot be trusted (${code})`,
+      what: `the certificate of ${host} cannot be trusted (${code === 'UNSPECIFIED' ? messageOf(cause) : code})`,
       hint: 'for a private CA: NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
     };
-  if (code.startsWith('ERR_SSL') || code === 'EPROTO')
+  if (/^ERR_(OS)?SSL/.test(code) || code === 'EPROTO')
     return {
       what: `${host} does not speak TLS as expected (${code})`,
       hint: 'check the base URL: does the service speak http:// rather than https://?',
@@ -66,7 +73,7 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
   const blocked = blockedByProxy(cause, url.host);
   if (blocked) return blocked;
   const proxyHost = otherHost(cause, url);
-  const known = explain(code, proxyHost === undefined ? url.host : `the proxy ${proxyHost}`);
+  const known = explain(cause, proxyHost === undefined ? url.host : `the proxy ${proxyHost}`);
   if (!known) throw cause;
   const hint = proxyHost === undefined ? known.hint : 'check --proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY';
   const retry = CERTIFICATE.test(code) ? undefined : {};

@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { noAnswer } from '../../../src/client/failure.ts';
+import { ExitCode } from '../../../src/error.ts';
+
+const url = new URL('https://tts.example.com/tts');
+
+function told(code: string, message = 'what the system says') {
+  return noAnswer(Object.assign(new Error(message), { code }), url, 1000);
+}
+
+/** As Node names them: src/crypto/crypto_common.cc, and the codes of getaddrinfo(3). */
+it.each([
+  ['INVALID_PURPOSE', /certificate of tts\.example\.com cannot be trusted \(INVALID_PURPOSE\)/],
+  ['PATH_LENGTH_EXCEEDED', /cannot be trusted \(PATH_LENGTH_EXCEEDED\)/],
+  ['ERROR_IN_CERT_NOT_AFTER_FIELD', /cannot be trusted/],
+  ['CERT_HAS_EXPIRED', /cannot be trusted/],
+  ['UNSPECIFIED', /cannot be trusted \(what the system says\)/],
+])('A certificate that is refused as %s is told as such, and not asked for again.', (code, message) => {
+  expect(told(code)).toMatchObject({
+    exitCode: ExitCode.connection,
+    retry: undefined,
+    message: expect.stringMatching(message),
+  });
+});
+
+it.each([
+  ['EAI_FAIL', /the name tts\.example\.com cannot be looked up \(EAI_FAIL\)/],
+  ['EAI_MEMORY', /cannot be looked up/],
+  ['EAI_AGAIN', /there is no host tts\.example\.com/],
+  ['EHOSTUNREACH', /no connection to tts\.example\.com \(EHOSTUNREACH\)/],
+  ['ESOME_THING', /no connection to tts\.example\.com \(ESOME_THING\)/],
+  ['UNKNOWN', /no connection/],
+])('What the system calls %s is a connection that failed, and may be tried again.', (code, message) => {
+  expect(told(code)).toMatchObject({
+    exitCode: ExitCode.connection,
+    retry: {},
+    message: expect.stringMatching(message),
+  });
+});
+
+it.each(['ERR_INVALID_ARG_TYPE', 'UND_ERR_INVALID_ARG', ''])(
+  'What Node or undici call %j is a defect.',
+  (code) => {
+    expect(() => told(code)).toThrow('what the system says');
+  },
+);
