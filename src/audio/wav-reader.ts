@@ -16,6 +16,8 @@ export interface WavOptions {
   readonly streamed?: boolean | undefined;
   /** Bytes of the body, where they are known; with these, the size of a streamed WAV can be relied on as well. */
   readonly bodyBytes?: number | undefined;
+  /** Bytes of what is no WAV that are waited for, to be told: {@link HEAD_BYTES} unless set. */
+  readonly quotedBytes?: number | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface WavOptions {
 export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptions = {}): Promise<Speech> {
   const reader = new ByteReader(body);
   try {
-    await expectWav(reader);
+    await expectWav(reader, options.quotedBytes ?? HEAD_BYTES);
     const start = await readStart(reader);
     const bytes = totalBytes(start, reader.position, options);
     return { format: start.format, bytes, pcm: releasing(readSamples(reader, start), () => reader.close()) };
@@ -38,7 +40,7 @@ export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptio
   }
 }
 
-async function expectWav(reader: ByteReader): Promise<void> {
+async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void> {
   const head = Buffer.from(await reader.peek(RIFF_BYTES));
   if (beginsWav(head)) return;
   if (head.length === 0) throw new WavError('incomplete', 'empty answer instead of a WAV', head);
@@ -48,7 +50,7 @@ async function expectWav(reader: ByteReader): Promise<void> {
   // The identifier of Sony Wave64 begins so; only its header has lower case letters here.
   if (head.toString('hex') === '726966662e91cf11a5d628db')
     throw new WavError('unsupported', 'Wave64 instead of WAV');
-  throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(HEAD_BYTES)));
+  throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
 }
 
 function totalBytes({ format, size }: WavStart, position: number, options: WavOptions): number | undefined {

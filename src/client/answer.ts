@@ -17,6 +17,9 @@ export interface Expectation extends Addressee {
   readonly streamed: boolean;
 }
 
+/** RFC 9110, section 15.3.3: what was asked for is going to be done, whatever becomes of this answer. */
+const ACCEPTED = 202;
+
 /**
  * The sound of an answer, or `undefined` where it went elsewhere. The bytes are believed, not the `Content-Type`.
  * @throws TtsError here and while the sound is read: refused, no audio, broken off or incomplete
@@ -24,11 +27,14 @@ export interface Expectation extends Addressee {
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
   if (!isSuccess(answer.status)) throw await refusal({ ...answer, body }, expected);
+  const { elsewhere, streamed } = expected;
   try {
-    const speech = await readWav(body, { streamed: expected.streamed, bodyBytes: bodyBytes(answer) });
+    // What stands there instead of audio is of no interest then, and neither is whether all of it comes.
+    const quotedBytes = elsewhere ? 0 : undefined;
+    const speech = await readWav(body, { streamed, bodyBytes: bodyBytes(answer), quotedBytes });
     return { ...speech, pcm: passing(speech.pcm, { explain: (error) => explain(error, expected) }) };
   } catch (error) {
-    if (expected.elsewhere && error instanceof WavError && isNoAudio(error)) return undefined;
+    if (elsewhere && (isNoAudio(error) || (answer.status === ACCEPTED && isCutOff(error)))) return undefined;
     throw explain(error, expected);
   }
 }
@@ -42,8 +48,13 @@ function bodyBytes({ headers }: Answer): number | undefined {
   return length === undefined || headers['content-encoding'] !== undefined ? undefined : Number(length);
 }
 
-function isNoAudio({ problem, head }: WavError): boolean {
-  return problem === 'not-wav' || head?.length === 0;
+function isNoAudio(error: unknown): boolean {
+  return error instanceof WavError && (error.problem === 'not-wav' || error.head?.length === 0);
+}
+
+/** What the body throws, that is, and nobody's interruption. */
+function isCutOff(error: unknown): boolean {
+  return !(error instanceof WavError || error instanceof TtsError);
 }
 
 function explain(error: unknown, { url, timeoutMs }: Expectation): TtsError {

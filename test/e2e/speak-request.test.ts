@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
-import { answer, complete } from '../support/http-bytes.ts';
+import { answer, complete, head } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -145,6 +145,22 @@ describe('a callback URL', () => {
     expect(run.stderr).toMatch(/^tts: [^\n]*https:\/\/example\.com\/done\n$/);
     expect(box.read('out.wav').toString()).toBe('old');
     expect(box.list()).toEqual(['out.wav']);
+  });
+
+  const cut = head(202, { 'Content-Length': 60 });
+  it.each([
+    ['breaks off in its words', `${cut}{"request_id":"abc","status"`, true],
+    ['breaks off before them', cut, true],
+    ['stalls in its words', `${cut}{"request_id":"abc","status"`, false],
+    ['stalls before them', cut, false],
+  ])('is asked for once where a 202 %s: it was accepted', async (_, bytes, ends) => {
+    const server = await serveBytes(async (wire) => {
+      await wire.write(bytes);
+      if (ends) wire.end();
+    });
+    const run = await new Sandbox().tts([...args, '--timeout', '1'], { env: named(server.url) });
+    expect(run.status).toBe(0);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('leaves audio in the answer to be handled as always', async () => {
