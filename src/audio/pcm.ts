@@ -15,6 +15,8 @@ export interface Speech {
   readonly bytes: number | undefined;
   /** Pieces of any length that begin and end at a frame border. May be iterated once. */
   readonly pcm: AsyncIterable<Uint8Array>;
+  /** Asked at its end: whether all of it is one rendering, and not put together of several that differ. */
+  readonly isOneTake?: (() => boolean) | undefined;
 }
 
 /** Bytes of one frame: a sample for every channel. */

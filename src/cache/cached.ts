@@ -67,7 +67,10 @@ function keeping(speech: Speech, draft: Keeping | undefined, done: () => void): 
 }
 
 /** Never waits for the disk with a piece in its hand, and never takes the next before the disk has this one. */
-async function* copied({ pcm, bytes }: Speech, draft: Keeping | undefined): AsyncGenerator<Uint8Array> {
+async function* copied(
+  { pcm, bytes, isOneTake }: Speech,
+  draft: Keeping | undefined,
+): AsyncGenerator<Uint8Array> {
   let delivered = 0;
   for await (const piece of pcm) {
     const written = draft?.write(piece);
@@ -75,5 +78,7 @@ async function* copied({ pcm, bytes }: Speech, draft: Keeping | undefined): Asyn
     await written;
     delivered += piece.length;
   }
-  if (bytes === undefined || bytes === delivered) await draft?.publish();
+  const isWhole = bytes === undefined || bytes === delivered;
+  // What is kept is heard again and again: no sound that was put together of two.
+  if (isWhole && (isOneTake?.() ?? true)) await draft?.publish();
 }

@@ -1,5 +1,6 @@
 import type { Voice } from '../client/body.ts';
-import { type ClientEvent, createClient, type Synthesize } from '../client/client.ts';
+import { createClient, type Synthesize } from '../client/client.ts';
+import type { ClientEvent } from '../client/event.ts';
 import { Pace } from '../client/pace.ts';
 import { createTransport } from '../client/transport.ts';
 import type { Settings } from '../settings/resolve.ts';

@@ -12,6 +12,8 @@ export function describe(event: ServiceEvent): string {
       return event.found === 'hit' ? 'from the cache' : 'not in the cache';
     case 'retry':
       return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
+    case 'other take':
+      return 'asked again, the service spoke differently: a word may be doubled or missing, and this is not kept';
   }
 }
 

@@ -4,18 +4,13 @@ import { type Speech, sameFormat } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { readAnswer } from './answer.ts';
 import { requestBody, type Voice } from './body.ts';
+import { Delivered } from './delivered.ts';
+import type { ClientEvent } from './event.ts';
 import { noAnswer } from './failure.ts';
 import type { Pace } from './pace.ts';
 import { retryDelay } from './retry.ts';
-import { skip } from './skip.ts';
 import { GaveWay } from './slot.ts';
 import type { Transport } from './transport.ts';
-
-/** What a run may want to tell while it waits. */
-export type ClientEvent =
-  | { readonly type: 'request'; readonly url: URL; readonly body: string }
-  | { readonly type: 'answer'; readonly status: number; readonly milliseconds: number }
-  | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number };
 
 export interface ClientOptions {
   readonly transport: Transport;
@@ -50,7 +45,10 @@ export function createClient(options: ClientOptions): Synthesize {
   return async ({ text, index }, signal) => {
     const request = { body: requestBody(text, options.voice), index, signal, tries: { made: 0 } };
     const speech = await open(options, request);
-    return speech && { ...speech, pcm: releasing(resumed(speech, options, request), () => letGo(speech)) };
+    if (!speech) return undefined;
+    const delivered = new Delivered(() => options.tell({ type: 'other take' }));
+    const pcm = releasing(resumed(speech, delivered, { options, request }), () => letGo(speech));
+    return { ...speech, pcm, isOneTake: () => delivered.isOneTake };
   };
 }
 
@@ -121,13 +119,16 @@ async function waitOrGiveUp(
   });
 }
 
-async function* resumed(first: Speech, options: ClientOptions, request: Request): AsyncGenerator<Uint8Array> {
-  let delivered = 0;
+async function* resumed(
+  first: Speech,
+  delivered: Delivered,
+  { options, request }: { readonly options: ClientOptions; readonly request: Request },
+): AsyncGenerator<Uint8Array> {
   for (let speech: Speech | undefined = first; ; speech = await open(options, request)) {
     if (!speech || !sameFormat(speech.format, first.format)) throw changed(options.url);
     try {
-      for await (const piece of skip(speech.pcm, delivered)) {
-        delivered += piece.length;
+      for await (const piece of delivered.behind(speech.pcm)) {
+        delivered.count(piece);
         yield piece;
       }
       return;

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { expectSpoken, serveText } from '../support/book.ts';
+import { serveBytes } from '../support/byte-server.ts';
+import { complete, head, inTurn } from '../support/http-bytes.ts';
 import { novel } from '../support/novel.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
 import { textOf } from '../support/text-audio.ts';
+import { plainWav } from '../unit/audio/wav-builder.ts';
 
 const pages = novel(20_000);
 const ARGS = ['-f', 'book.txt', '-o', 'book.wav', '--max-chars', '200'];
@@ -55,6 +58,31 @@ test('Of a text that repeats itself it is said how much was not asked for.', asy
   const args = [...ARGS, '--max-chars', '30', '--concurrency', '1'];
   const { stderr } = await sandbox.tts(args, kept(server.url));
   expect(stderr).toBe(`tts: ${20 - server.requests} of 20 segments came from the cache\n`);
+});
+
+test('A sound that was put together of two that differ is delivered, but not kept.', async () => {
+  const take = (byte: number, bytes: number) => plainWav(Buffer.alloc(bytes, byte));
+  const server = await serveBytes(
+    inTurn(
+      async (wire) => {
+        await wire.write(head(200, { 'Content-Length': 30_044 }));
+        await wire.write(take(0x11, 30_000).subarray(0, 20_044));
+        wire.end();
+      },
+      complete(take(0x22, 30_000)),
+    ),
+  );
+  const sandbox = new Sandbox();
+  const args = ['one sentence', '--stream', '-v', '-o'];
+  const run = await sandbox.tts([...args, 'a.wav'], kept(server.url));
+  expect(run.status).toBe(0);
+  expect(run.stderr).toMatch(/the service spoke differently/);
+  const pcm = sandbox.read('a.wav').subarray(44);
+  expect(pcm.equals(Buffer.concat([Buffer.alloc(20_000, 0x11), Buffer.alloc(10_000, 0x22)]))).toBe(true);
+  await sandbox.tts([...args, 'b.wav'], kept(server.url));
+  await sandbox.tts([...args, 'c.wav'], kept(server.url));
+  expect(sandbox.read('b.wav')).toEqual(sandbox.read('c.wav'));
+  expect(server.requests).toHaveLength(3);
 });
 
 test('A reader that leaves is told nothing of the cache.', async () => {

@@ -1,0 +1,59 @@
+import { crc32 } from 'node:zlib';
+import { ExitCode, TtsError } from '../error.ts';
+
+/** What was delivered of a sound, so that another rendering of it can go on behind. */
+export class Delivered {
+  #bytes = 0;
+  #checksum = 0;
+  #isOneTake = true;
+  readonly #differs: () => void;
+
+  /** @param differs called where another rendering does not begin like the first: it may be spoken differently */
+  constructor(differs: () => void) {
+    this.#differs = differs;
+  }
+
+  /** Whether every rendering began like the first. */
+  get isOneTake(): boolean {
+    return this.#isOneTake;
+  }
+
+  count(piece: Uint8Array): void {
+    this.#bytes += piece.length;
+    this.#checksum = crc32(piece, this.#checksum);
+  }
+
+  /**
+   * The samples that were not delivered before. Pieces end at frame borders, and so does what was delivered.
+   * @throws TtsError (service), to be tried again, when there are fewer
+   */
+  behind(pcm: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    return this.#bytes === 0 ? pcm : this.#behind(pcm, this.#bytes);
+  }
+
+  async *#behind(pcm: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+    const expected = this.#checksum;
+    let left = bytes;
+    let checksum = 0;
+    for await (const piece of pcm) {
+      if (left === 0) {
+        yield piece;
+        continue;
+      }
+      const known = piece.subarray(0, left);
+      checksum = crc32(known, checksum);
+      left -= known.length;
+      if (left === 0 && checksum !== expected) {
+        this.#isOneTake = false;
+        this.#differs();
+      }
+      if (known.length < piece.length) yield piece.subarray(known.length);
+    }
+    if (left > 0)
+      throw new TtsError('asked again, the service sent less audio than before', {
+        exitCode: ExitCode.service,
+        hint: 'try again without --stream',
+        retry: {},
+      });
+  }
+}
