@@ -1,5 +1,6 @@
 import { isObject } from '../is-object.ts';
 import { baseUrl, type Fault, type Kind } from './kind.ts';
+import { quoted } from './quoted.ts';
 
 /** A key for each base URL, as `URL.href` writes it. */
 export type Keys = ReadonlyMap<string, string>;
@@ -15,13 +16,20 @@ export const keys: Kind<Keys> = {
   fault: (data) => (isObject(data) ? faultIn(data) : undefined),
 };
 
-/** Names the address at most: what stands beside it is a secret. */
+/** Names the address at most, and only where it is one: what stands beside it is a secret, and the two may be swapped. */
 function faultIn(data: object): Fault | undefined {
   for (const [url, key] of Object.entries(data)) {
     if (!baseUrl.text(url))
-      return { what: `${JSON.stringify(url)} is no base URL`, hint: `${baseUrl.allowed} is needed` };
+      return {
+        what: `${addressIn(url)} is no base URL`,
+        hint: `${baseUrl.allowed} is needed, and its key behind it`,
+      };
     if (typeof key !== 'string' || key.trim() === '')
-      return { what: `what stands for ${url} is no key`, hint: 'store it with tts login' };
+      return { what: `what stands for ${addressIn(url)} is no key`, hint: 'store it with tts login' };
   }
   return undefined;
+}
+
+function addressIn(name: string): string {
+  return /^https?:\/\//i.test(name) ? quoted(name) : 'one of the names';
 }

@@ -203,6 +203,18 @@ describe('tts login', () => {
     );
   });
 
+  it.each([
+    [{ 'sk-very-secret-12345': URL_ }, /: one of the names is no base URL\n/],
+    [{ 'https://me:pa55word@x.example/?a': 'k' }, /: "https:\/\/\*\*\*@x\.example\/\?a" is no base URL\n/],
+    [{ [URL_]: '' }, /: what stands for "https:/],
+  ])('tells no secret where keys and addresses are mixed up: %j', async (keys, message) => {
+    const box = new Sandbox();
+    box.file('my.json', JSON.stringify({ keys }));
+    const run = await box.tts(['hi', '--config', 'my.json']);
+    expectFailure(run, 2, message);
+    expect(run.stderr).not.toMatch(/12345|pa55word/);
+  });
+
   it('does not let a project bring keys', async () => {
     const box = new Sandbox();
     box.file('.ttsrc.json', JSON.stringify({ keys: { [URL_]: KEY } }));
