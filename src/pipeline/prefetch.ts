@@ -4,6 +4,9 @@ import type { Budget } from './budget.ts';
 /** Bytes that the part which is being heard may hold, even when nothing is left of the budget. */
 const HEAD_BYTES = 1 << 20;
 
+/** Bytes that a piece takes beside its samples, which may be two. */
+const PIECE_BYTES = 160;
+
 type State = 'reading' | 'ended' | 'left' | { readonly error: unknown };
 
 /**
@@ -44,7 +47,7 @@ export class Prefetch {
     try {
       for await (const piece of pcm) {
         this.#pieces.push(piece);
-        this.#hold(piece.length);
+        this.#hold(piece.length + PIECE_BYTES);
         this.#wakeReader();
         while (this.#state === 'reading' && this.#isFull) await this.#roomMade();
         if (this.#state !== 'reading') return;
@@ -76,10 +79,14 @@ export class Prefetch {
   async *#handOut(): AsyncGenerator<Uint8Array> {
     try {
       for (;;) {
-        for (let piece = this.#pieces.shift(); piece; piece = this.#pieces.shift()) {
-          this.#letGo(piece.length);
+        // The last first: taking from the front would move all the others each time.
+        const pieces = this.#pieces.reverse();
+        this.#pieces = [];
+        for (let piece = pieces.pop(); piece; piece = pieces.pop()) {
+          this.#letGo(piece.length + PIECE_BYTES);
           yield piece;
         }
+        if (this.#pieces.length > 0) continue;
         if (this.#state === 'ended') return;
         if (typeof this.#state === 'object') throw this.#state.error;
         await new Promise<void>((resolve) => {

@@ -9,6 +9,9 @@ const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number
   pause: [0, 5],
 };
 
+/** So much is read, in UTF-16 units: nobody says more about a voice, and the others would have to wait. */
+const MOST_READ = 10_000;
+
 /** Stands in the place of each character of what was understood, so that everything else keeps its place. */
 const UNDERSTOOD = '\n';
 
@@ -27,12 +30,12 @@ interface Measured extends Phrase {
  * Reads how a voice is to speak from plain English words, which `instruction-words.ts` lists.
  *
  * @returns the style, and what of the text it does not do, in that order: phrases that were not understood, and those
- * whose numbers come to more or less than is allowed
+ * whose numbers come to more or less than is allowed; at the end, what was too much to be read
  */
 export function readInstructions(text: string): { style: Style; ignored: string[] } {
   const wanted = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
   const measured: Measured[] = [];
-  let rest = plain(text);
+  let rest = plain(text.slice(0, MOST_READ));
   for (const { row, patterns } of READERS) {
     for (const pattern of patterns) {
       rest = rest.replace(pattern, (words: string, ...match) => {
@@ -44,7 +47,11 @@ export function readInstructions(text: string): { style: Style; ignored: string[
   }
   const beyond = measured.filter(({ changes }) => wanted[changes] !== limited(changes, wanted[changes]));
   const ignored = [...phrases(rest), ...beyond].sort((one, other) => one.at - other.at);
-  return { style: rounded(wanted), ignored: ignored.map(({ words }) => words) };
+  const unread = text.slice(MOST_READ).trim();
+  return {
+    style: rounded(wanted),
+    ignored: [...ignored.map(({ words }) => words), ...(unread ? [unread] : [])],
+  };
 }
 
 /** In one line, `1½` as `1 1⁄2`. */

@@ -115,9 +115,13 @@ function isFile(path: string): boolean {
   }
 }
 
+/** In bytes. What is longer is no manifest that somebody wrote, and nobody looks for settings in it. */
+const LONGEST_MANIFEST = 1024 * 1024;
+
 /** Spares the parsers the many manifests that say nothing to us. One that is broken is theirs to tell of. */
 function mentionsTts(path: string): boolean {
   try {
+    if (statSync(path).size > LONGEST_MANIFEST) return false;
     const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
     return text.includes('"tts"') && hasSettings(text);
   } catch (cause) {

@@ -5,6 +5,9 @@ import type { Word } from './lexicon-words.ts';
 /** In UTF-16 units. So much text may have to wait until it is known whether a word is whole. */
 const LONGEST_WORD = 200;
 
+/** In UTF-16 units: of what is said for a word, and of a regular expression. */
+const LONGEST_LINE = 4096;
+
 const EXPRESSION_LINE = /^re:\/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([\p{L}]*)\s*=(.*)$/u;
 const ALLOWED_FLAGS = /^[gimsu]*$/u;
 
@@ -16,6 +19,12 @@ const ALLOWED_FLAGS = /^[gimsu]*$/u;
 export function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> | undefined {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return undefined;
+  if (text.length > LONGEST_LINE)
+    throw bad(
+      place,
+      `it is longer than ${LONGEST_LINE} characters`,
+      'say less for one word, or make several lines of it',
+    );
   return text.startsWith('re:') ? parseExpression(text, place) : parseWord(text, place);
 }
 
@@ -24,8 +33,8 @@ function parseWord(text: string, place: string): Word {
   if (equals < -1) throw bad(place, `there is no "=" in "${text}"`, HOW_TO_WRITE);
   const left = text.slice(0, equals + 1).trim();
   const right = text.slice(equals + 2).trim();
-  const word = left.replace(/\s*\/i$/u, '').replace(/\s+/gu, ' ');
-  const spoken = right.replace(/(?:^|\s+)\/i$/u, '');
+  const word = withoutFlag(left).replace(/\s+/gu, ' ');
+  const spoken = /(?:^|\s)\/i$/u.test(right) ? withoutFlag(right) : right;
   if (word === '') throw bad(place, 'there is no word before "="', HOW_TO_WRITE);
   if (word.length > LONGEST_WORD) {
     throw bad(
@@ -35,6 +44,10 @@ function parseWord(text: string, place: string): Word {
     );
   }
   return { word, spoken, ignoresCase: left.endsWith('/i') || spoken !== right };
+}
+
+function withoutFlag(text: string): string {
+  return text.endsWith('/i') ? text.slice(0, -2).trimEnd() : text;
 }
 
 function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
@@ -51,6 +64,8 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
   }
   try {
     const expression = new RegExp(source, [...new Set(`${flags}gu`)].join(''));
+    // Whether it is too large shows when it is used first.
+    expression.test('');
     return { expression, replacement: replacement.trim() };
   } catch (cause) {
     const reason = (cause as Error).message.split(': ').at(-1)?.toLowerCase();

@@ -41,6 +41,12 @@ export class PatternReplacer {
     try {
       this.#script.runInContext(this.#context, { timeout: LONGEST_SEARCH });
     } catch (cause) {
+      if (cause instanceof RangeError)
+        throw usageError(
+          `${this.#searching?.place}: what it puts into the text has no end of words`,
+          'put less in the place of what it finds',
+          cause,
+        );
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
       throw usageError(
         `${this.#searching?.place}: the regular expression takes too long`,

@@ -1,5 +1,5 @@
 /** How far back a mark or a letter is looked for, in UTF-16 units. */
-const SIGHT = 40;
+export const SIGHT = 40;
 
 const ENDED = /[\p{Sentence_Terminal}…]\p{P}*$/u;
 /** What these announce or set apart would sound wrong with a full stop behind it. */

@@ -1,4 +1,4 @@
-import { endsSentence, withFullStop } from './sentence-end.ts';
+import { endsSentence, SIGHT, withFullStop } from './sentence-end.ts';
 
 /** A longer title of a column is not said again in each row, in UTF-16 units. */
 const LONGEST_LABEL = 100;
@@ -19,7 +19,7 @@ export class TableReader {
 
   /** @returns what is to be said once: nothing, unless the titles are too long to lead each cell */
   endHead(): string {
-    const titles = this.#row.map((title) => title.replace(/\s*[:.]$/u, ''));
+    const titles = this.#row.map((title) => (/[:.]$/u.test(title) ? title.slice(0, -1).trimEnd() : title));
     if (titles.every((title) => title.length <= LONGEST_LABEL)) this.#labels = titles;
     else this.#isSaid = true;
     return this.#isSaid ? sentenceOf(this.#row) : '';
@@ -42,11 +42,14 @@ export class TableReader {
 }
 
 function sentenceOf(parts: readonly string[]): string {
-  let sentence = '';
+  const said: string[] = [];
+  // What a row ends with so far: all of it would be gone through again for each cell.
+  let end = '';
   for (const part of parts) {
     if (part === '') continue;
-    if (sentence !== '') sentence += endsSentence(sentence) ? ' ' : ', ';
-    sentence += part;
+    if (end !== '') said.push(endsSentence(end) ? ' ' : ', ');
+    said.push(part);
+    end = (end + part).slice(-SIGHT);
   }
-  return withFullStop(sentence);
+  return withFullStop(said.join(''));
 }

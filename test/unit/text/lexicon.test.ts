@@ -94,6 +94,12 @@ test.each([
   ['re:/a = b', 'my.txt, line 1: "re:/a = b" is not of the form re:/expression/ = replacement'],
   ['re:a = b', 'my.txt, line 1: "re:a = b" is not of the form re:/expression/ = replacement'],
   ['re:/a/y = b', 'my.txt, line 1: unknown flags "y" behind the regular expression'],
+  [`a = ${'b'.repeat(5000)}`, 'my.txt, line 1: it is longer than 4096 characters'],
+  [`a = b${' '.repeat(500_000)}x`, 'my.txt, line 1: it is longer than 4096 characters'],
+  [
+    're:/(?:a{1000}){1000}{1000}/ = b',
+    'my.txt, line 1: /(?:a{1000}){1000}{1000}/ is not a regular expression: nothing to repeat',
+  ],
   ['re:/(a/ = b', 'my.txt, line 1: /(a/ is not a regular expression: unterminated group'],
 ])('The bad lexicon %j is refused with its line.', (source, message) => {
   const error = refusal(source);

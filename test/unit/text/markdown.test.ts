@@ -171,6 +171,16 @@ test.each([
   20_000,
 );
 
+test.each([
+  ['cells in a row', `|h|\n|-|\n${'|a'.repeat(75_000)}|`, 'h: a.'],
+  ['cells in a head', `${'|a'.repeat(75_000)}|\n${'|-'.repeat(75_000)}|\n\nend`, 'end'],
+  ['blanks in a title', `|a${'\u00a0'.repeat(100_000)}b|\n|-|\n|c|`, 'c.'],
+])('A great many %s take a moment.', async (_, markdown, text) => {
+  const begun = performance.now();
+  expect(await spoken(markdown)).toContain(text);
+  expect(performance.now() - begun).toBeLessThan(5000);
+});
+
 test('Any text at all is spoken, and the same however it comes.', () =>
   fc.assert(
     fc.asyncProperty(

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { table } from '../../../src/cli/table.ts';
+
+it('Each column is as wide as its widest cell.', () => {
+  expect(
+    table([
+      ['a', 'long', 'x'],
+      ['longer', 'b'],
+    ]),
+  ).toBe('a       long  x\nlonger  b');
+});
+
+it('Any number of rows has room.', () => {
+  const rows = Array.from({ length: 300_000 }, (_, no) => [String(no), 'name']);
+  expect(table(rows).split('\n')).toHaveLength(300_000);
+});
