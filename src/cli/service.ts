@@ -1,3 +1,4 @@
+import { isExcepted } from '../client/no-proxy.ts';
 import type { ProxyRoute } from '../client/transport.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import { exposedFiles } from '../settings/exposed.ts';
@@ -55,7 +56,7 @@ export async function chooseService(
   url.pathname = `${url.pathname.replace(/\/$/, '')}/tts`;
   const proxy = chooseProxy(settings, host.env, url);
   if (proxy) notices.hide(proxy.url.password);
-  assertProxyMaySee(key, url, proxy?.origin);
+  if (proxy && !isExcepted(url, proxy.except)) assertProxyMaySee(key, { base: url, proxy }, settings);
   const note = noteOn(baseUrl, key.origin, settings);
   return { url, key: key.value, keyOrigin: key.origin.name, proxy, note };
 }

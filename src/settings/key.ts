@@ -66,6 +66,7 @@ async function readKeyFile(named: Setting<string>, context: KeyContext): Promise
   try {
     const stats = statSync(path);
     const isPlain = !stats.isFIFO() && !stats.isCharacterDevice();
+    if (stats.size > MOST_READ) throw tooLong(path);
     return isPlain ? readFileSync(path, 'utf8') : await readPiped(path, context.signal);
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
@@ -77,12 +78,15 @@ async function readKeyFile(named: Setting<string>, context: KeyContext): Promise
   }
 }
 
+function tooLong(path: string): TtsError {
+  return usageError(`what comes from ${path} is too long to be a key`, 'it has to hold the key alone');
+}
+
 async function readPiped(path: string, signal: AbortSignal): Promise<string> {
   let text = '';
   for await (const piece of openFile(path, '', signal)) {
     text += piece;
-    if (text.length > MOST_READ)
-      throw usageError(`what comes from ${path} is too long to be a key`, 'send the key alone');
+    if (text.length > MOST_READ) throw tooLong(path);
   }
   return text;
 }
@@ -106,16 +110,27 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
 }
 
 /**
- * Refuses to send a key through a proxy that somebody else named and that would see it.
- * @param proxy who named the proxy that is used
+ * Refuses to send a key through a proxy that would see it, where somebody else named that proxy, or where others could
+ * read along on the way to it.
  * @throws TtsError (usage)
  */
-export function assertProxyMaySee(key: Key, base: URL, proxy: Origin | undefined): void {
-  if (base.protocol === 'https:' || proxy?.place !== 'project' || key.origin.place === 'project') return;
-  throw usageError(
-    `the key from ${key.origin.name} is not sent through the proxy that ${proxy.name} names`,
-    'name the proxy yourself, with --proxy or HTTP_PROXY',
-  );
+export function assertProxyMaySee(
+  key: Key,
+  { base, proxy }: { readonly base: URL; readonly proxy: { readonly url: URL; readonly origin: Origin } },
+  { allowInsecureHttp }: Pick<Settings, 'allowInsecureHttp'>,
+): void {
+  if (base.protocol === 'https:') return;
+  const { url, origin } = proxy;
+  if (origin.place === 'project' && key.origin.place !== 'project')
+    throw usageError(
+      `the key from ${key.origin.name} is not sent through the proxy that ${origin.name} names`,
+      'name the proxy yourself, with --proxy or HTTP_PROXY',
+    );
+  if (url.protocol !== 'https:' && !allowInsecureHttp?.value && !isNearby(url.hostname))
+    throw usageError(
+      `the key is not sent over plain http through the proxy ${url.host}: others could read it on the way`,
+      `put ${base.hostname} into NO_PROXY, use https://, or --allow-insecure-http if you mean it`,
+    );
 }
 
 function mayLearn(key: Origin, base: Setting<URL>, settings: Settings): boolean {

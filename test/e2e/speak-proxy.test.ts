@@ -96,6 +96,18 @@ describe('a proxy', () => {
     expect(proxy.asked).toHaveLength(1);
   });
 
+  it('beyond the own network gets no key over plain http, though the service is near', async () => {
+    const env = named('http://tts.local/api', { HTTP_PROXY: 'http://proxy.example.com:3128' });
+    const run = await new Sandbox().tts(toFile, { env });
+    expectFailure(run, 2, /not sent over plain http through the proxy proxy\.example\.com:3128/);
+    const free = await new Sandbox().tts([...toFile, '--dry-run'], {
+      env: { ...env, NO_PROXY: 'tts.local' },
+    });
+    expect(free.status).toBe(0);
+    const meant = await new Sandbox().tts([...toFile, '--dry-run', '--allow-insecure-http'], { env });
+    expect(meant.status).toBe(0);
+  });
+
   it('that is for https only is not used for http', async () => {
     const proxy = await startProxy();
     const server = await serveBytes(complete(wav));
