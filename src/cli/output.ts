@@ -25,9 +25,14 @@ export async function openOutput(settings: Wanted, host: Host, signal: AbortSign
   const { openPlayer } = await import('../sink/player.ts');
   const opened = openPlayer({ command: player?.value, platform: host.platform });
   if (!file) return opened;
-  const { tee } = await import('../sink/tee.ts');
-  // The file is wanted even if nobody can hear it.
-  return tee(file, await opened.catch(silent));
+  try {
+    const { tee } = await import('../sink/tee.ts');
+    // The file is wanted even if nobody can hear it.
+    return tee(file, await opened.catch(silent));
+  } catch (error) {
+    await file.discard();
+    throw error;
+  }
 }
 
 const OTHER_SOUND = /^\.(?:mp3|ogg|opus|flac|m4a|aac|wma|webm)$/i;

@@ -95,6 +95,7 @@ async function speakInTurn(
       return tally.part(part);
     },
   });
+  if (delivery?.failure) throw delivery.failure;
   await report({ settings, tally, progress: undefined }, delivery, { host, notices });
   if (settings.json.value)
     await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });

@@ -142,6 +142,7 @@ async function run(job: Job, { host, notices, signal }: Context): Promise<number
   });
   progress?.stop();
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
+  if (delivery?.failure) throw delivery.failure;
   await report(job, delivery, { host, notices });
   if (settings.json.value)
     await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });

@@ -26,6 +26,8 @@ export class PlayerProcess {
   private constructor(program: string, child: ChildProcess) {
     this.name = basename(program);
     this.#child = child;
+    // Such as that it may not be signalled, for it runs as somebody else.
+    child.on('error', () => {});
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#said = (this.#said + text).slice(-SAID);
     });
@@ -52,13 +54,20 @@ export class PlayerProcess {
     return this.#child.stdin;
   }
 
-  /** Ends it. Resolves when it is gone. What it still says, or what it started, is of no interest any more. */
+  /**
+   * Ends it. Resolves when it is gone, or cannot be ended. What it still says, or what it started, is of no interest any
+   * more.
+   */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     this.#child.stderr?.destroy();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS);
-    await this.ended;
+    const over = new AbortController();
+    const patience = sleep(2 * PATIENCE_MS, undefined, { signal: over.signal }).catch(() => {});
+    await Promise.race([this.ended, patience]);
+    over.abort();
     clearTimeout(timer);
+    this.#child.unref();
   }
 
   async #end(): Promise<TtsError | undefined> {

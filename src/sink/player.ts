@@ -97,9 +97,9 @@ async function openPiped(program: string, args: readonly string[]): Promise<Sink
   }
 }
 
-/** Whether it is the system that refuses to run a program. */
+/** Whether it is the system that refuses: to run the program, or a place for the pipe that it needs. */
 function isUnstartable(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error && String(error.syscall).startsWith('spawn');
+  return error instanceof Error && 'syscall' in error;
 }
 
 const reasons = new Map([

@@ -7,6 +7,8 @@ export interface Delivery {
   readonly headerBytes: number;
   /** The reader went away before the end, which ends a run quietly. */
   readonly readerLeft: boolean;
+  /** What went wrong beside it, such as the player, though all of the sound is where it belongs. To be thrown at the end. */
+  readonly failure?: unknown;
 }
 
 /** Where a WAV goes. It is opened before anything is asked of a service, so that nothing is paid for in vain. */

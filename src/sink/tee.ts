@@ -4,7 +4,8 @@ import type { Sink } from './sink.ts';
 /**
  * Sound for an output that counts and, at the same time, for somebody who listens. Both keep step. When the listener
  * leaves or fails, the output gets all of it all the same.
- * @throws TtsError of the output, which stops the listener at once; of the listener, once the output is whole
+ * What the listener fails of is told by the delivery.
+ * @throws TtsError of the output, which stops the listener at once
  */
 export function tee(output: Sink, listener: Sink): Sink {
   return {
@@ -16,8 +17,11 @@ export function tee(output: Sink, listener: Sink): Sink {
       const listening = Promise.allSettled([hearing.finally(heard.leave)]);
       try {
         const delivery = await output.write(kept.speech, signal).finally(kept.leave);
-        if (!delivery.readerLeft) await hearing;
-        return delivery;
+        if (delivery.readerLeft) return delivery;
+        return await hearing.then(
+          () => delivery,
+          (failure) => ({ ...delivery, failure }),
+        );
       } finally {
         over.abort(new Error('the output is done'));
         await listening;

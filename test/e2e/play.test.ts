@@ -228,6 +228,25 @@ describe('players that are looked for', () => {
     expect(aplay.heard().length).toBe(0);
   });
 
+  it('are passed over where there is no room for the pipe that they need', async () => {
+    const box = new Sandbox();
+    fakePlayer(box, 'plays', 'bin/pw-play');
+    const paplay = fakePlayer(box, 'plays', 'bin/paplay');
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const env = named(url, { PATH: box.path('bin'), TMPDIR: box.path('nowhere') });
+    expect(await box.tts(['hi', '--play', '-o', 'out.wav'], { env })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    expect(wholePcm(paplay.heard())).toEqual(pcm);
+    expect(wholePcm(box.read('out.wav'))).toEqual(pcm);
+    const none = await box.tts(['hi', '--play', '-o', 'out.wav'], {
+      env: { ...env, PATH: box.path('nowhere') },
+    });
+    expectFailure(none, 8, /there is no player/);
+    expect(box.list().filter((name) => name.startsWith('out.wav'))).toEqual(['out.wav']);
+  });
+
   it('make room for the next when they fail before there is sound', async () => {
     const box = new Sandbox();
     fakePlayer(box, 'failsAtOnce', 'bin/pw-play');
