@@ -5,6 +5,7 @@ import type { Host } from '../host.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
+import { isPlayed, type Wanted } from './output.ts';
 import type { Order } from './task.ts';
 
 /**
@@ -13,22 +14,20 @@ import type { Order } from './task.ts';
  */
 export function assertInputsKept(
   { files }: Pick<Order, 'files'>,
-  { output, subtitles, lexicon }: Pick<Settings, 'output' | 'subtitles' | 'lexicon'>,
-  host: Pick<Host, 'cwd' | 'home'>,
+  settings: Wanted & Pick<Settings, 'subtitles' | 'lexicon' | 'callbackUrl' | 'dryRun'>,
+  host: Pick<Host, 'cwd' | 'home' | 'stdout'>,
 ): void {
-  const written = [
-    { option: '--output', name: output?.value ?? '-' },
-    { option: '--subtitles', name: subtitles?.value ?? '-' },
-  ].filter(({ name }) => !isStdout(name));
+  const written = writtenBy(settings, host);
   if (written.length === 0) return;
+  const { lexicon } = settings;
   const read = files.map((name) => ({
     option: '--file',
     path: name === '-' ? '/dev/stdin' : resolve(host.cwd, name),
   }));
   if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
   const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path) }));
-  for (const { option, name } of written) {
-    const file = fileAt(resolve(host.cwd, name));
+  for (const { option, name, path } of written) {
+    const file = fileAt(path);
     const input = file && inputs.find((input) => input.file && isSame(file, input.file));
     if (!input) continue;
     throw usageError(
@@ -36,6 +35,28 @@ export function assertInputsKept(
       `choose another name for ${option}: what is in that file would be lost`,
     );
   }
+}
+
+interface Written {
+  readonly option: string;
+  readonly name: string;
+  readonly path: string;
+}
+
+function writtenBy(
+  settings: Wanted & Pick<Settings, 'subtitles' | 'callbackUrl' | 'dryRun'>,
+  host: Pick<Host, 'cwd' | 'stdout'>,
+): Written[] {
+  const { output, subtitles, callbackUrl, dryRun } = settings;
+  const files = [
+    { option: '--output', name: output?.value ?? '-' },
+    { option: '--subtitles', name: subtitles?.value ?? '-' },
+  ]
+    .filter(({ name }) => !isStdout(name))
+    .map(({ option, name }) => ({ option, name, path: resolve(host.cwd, name) }));
+  const isElsewhere =
+    !isStdout(output?.value ?? '-') || isPlayed(settings, host) || callbackUrl || dryRun.value;
+  return isElsewhere ? files : [...files, { option: 'stdout', name: 'that behind ">"', path: '/dev/stdout' }];
 }
 
 /** Devices and pipes may be read and written at once. */

@@ -1,11 +1,12 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile } from '../sink/check.ts';
 import { lookAt } from '../sink/open.ts';
 import type { Writer } from '../sink/part.ts';
-import { type FileOptions, PartFile } from '../sink/part-file.ts';
+import { behindLinks, type FileOptions, PartFile } from '../sink/part-file.ts';
 import { unwritable } from '../sink/unwritable.ts';
 import { type Style, styleOf } from './style.ts';
 import { Subtitles } from './subtitles.ts';
@@ -58,7 +59,7 @@ function lookFor(
       'leave out one of the two: the sound goes elsewhere, and only what is heard here can be timed',
     );
   const path = resolve(host.cwd, name);
-  if (output && resolve(host.cwd, output.value) === path)
+  if (output && placeOf(resolve(host.cwd, output.value)) === placeOf(path))
     throw usageError(
       `--output and --subtitles name one file: ${name}`,
       'name two: the sound is one, its text another',
@@ -68,5 +69,16 @@ function lookFor(
     return { style, options: { name, path, old, clobber: clobber.value, writer: host } };
   } catch (error) {
     throw unwritable(name, error);
+  }
+}
+
+/** Where a file of this name is made, whatever links lead there. */
+function placeOf(path: string): string {
+  try {
+    const file = behindLinks(path);
+    return join(realpathSync(dirname(file)), basename(file));
+  } catch {
+    // Whoever opens it tells why it cannot be.
+    return path;
   }
 }

@@ -1,3 +1,4 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
@@ -101,6 +102,30 @@ test.each([
   const { run, sandbox, server } = await speak(args);
   expectFailure(run, 2, message);
   expect({ requests: server.requests, files: sandbox.list() }).toEqual({ requests: 0, files: ['text.txt'] });
+});
+
+test('A sound and its subtitles that would be one file by a link are refused before anything is sent.', async () => {
+  const server = await serveText({});
+  const sandbox = new Sandbox();
+  mkdirSync(sandbox.path('d'));
+  symlinkSync('d', sandbox.path('e'));
+  symlinkSync('c.srt', sandbox.path('c.wav'));
+  for (const [output, subtitles] of [
+    ['c.wav', 'c.srt'],
+    ['d/x.srt', 'e/x.srt'],
+  ] as const) {
+    const args = [TEXT, '-o', output, '--subtitles', subtitles];
+    expectFailure(await sandbox.tts(args, { env: named(server.url) }), 2, /name one file/);
+  }
+  expect(server.requests).toBe(0);
+});
+
+test('They are made where only the player failed, as the sound is.', async () => {
+  const server = await serveText({});
+  const sandbox = new Sandbox();
+  const args = [TEXT, '--play', '--player', 'false', '-o', 'out.wav', '--subtitles', 'out.srt'];
+  expectFailure(await sandbox.tts(args, { env: named(server.url) }), 8, /the player false failed/);
+  expect(sandbox.list()).toEqual(['out.srt', 'out.wav']);
 });
 
 test('A folder that does not exist is an error of the output before anything is sent.', async () => {

@@ -38,12 +38,15 @@ describe('a file that is read', () => {
     ['hi --lexicon words.srt --subtitles words.srt', '--subtitles and --lexicon name one file: words.srt'],
     ['-o book.txt < book.txt', '--output and --file name one file: book.txt'],
     ['-f - -o book.txt < book.txt', '--output and --file name one file: book.txt'],
+    ['-f book.txt >> book.txt', 'stdout and --file name one file'],
+    ['-o - >> book.txt < book.txt', 'stdout and --file name one file'],
+    ['hi --lexicon words.srt >> words.srt', 'stdout and --lexicon name one file'],
     ['-f book.txt -o book.txt --dry-run', '--output and --file name one file: book.txt'],
   ])('is not written over: %s', async (args, message) => {
     const { server, env, box } = await setUp();
     const before = box.list();
     const run = await box.shell(`tts ${args}`, { env });
-    expectFailure(run, 2, /\nhint: choose another name for --(?:output|subtitles): /);
+    expectFailure(run, 2, /\nhint: choose another name for (?:--output|--subtitles|stdout): /);
     expect(run.stderr).toContain(message);
     expect(server.requests).toHaveLength(0);
     expect(box.list()).toEqual(before);
@@ -60,6 +63,8 @@ describe('a file that is read', () => {
     '-o out.wav < book.txt',
     '-o out.wav --subtitles out.srt < <(cat book.txt)',
     '-o /dev/stdout -f book.txt | cat > out.wav',
+    '-f book.txt >> out.wav',
+    '-f book.txt -o out.wav >> book.txt',
     'book.txt -o book.txt',
   ])('is no matter where nothing of it is lost: %s', async (args) => {
     const { env, box } = await setUp();
