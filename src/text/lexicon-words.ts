@@ -14,9 +14,36 @@ export interface Replacement {
   readonly spoken: string;
 }
 
-interface Node {
-  readonly next: Map<string, Node>;
-  readonly words: Word[];
+const NO_WORDS: readonly Word[] = [];
+
+/** A letter of some words. Most are followed by one other letter only, and a map for each would take a gigabyte. */
+class Node {
+  words = NO_WORDS;
+  #unit = '';
+  #only: Node | undefined;
+  #others: Map<string, Node> | undefined;
+
+  get isLast(): boolean {
+    return this.#only === undefined;
+  }
+
+  next(unit: string): Node | undefined {
+    return this.#unit === unit ? this.#only : this.#others?.get(unit);
+  }
+
+  grow(unit: string): Node {
+    const known = this.next(unit);
+    if (known) return known;
+    const node = new Node();
+    if (this.#only) {
+      this.#others ??= new Map();
+      this.#others.set(unit, node);
+    } else {
+      this.#unit = unit;
+      this.#only = node;
+    }
+    return node;
+  }
 }
 
 /** Scripts without spaces between words have no border to ask for. */
@@ -30,17 +57,12 @@ const HAS_LETTER = /[\p{L}\p{N}]/u;
  * without any letter or digit ("→") is found anywhere.
  */
 export class WordTree {
-  readonly #root: Node = { next: new Map(), words: [] };
+  readonly #root = new Node();
 
   add(word: Word): void {
     let node = this.#root;
-    for (let at = 0; at < word.word.length; at += 1) {
-      const unit = fold(word.word.charAt(at));
-      const next = node.next.get(unit) ?? { next: new Map(), words: [] };
-      node.next.set(unit, next);
-      node = next;
-    }
-    node.words.push(word);
+    for (let at = 0; at < word.word.length; at += 1) node = node.grow(fold(word.word.charAt(at)));
+    node.words = [...node.words, word];
   }
 
   /**
@@ -52,7 +74,7 @@ export class WordTree {
   find(text: string, from: number): Replacement | undefined;
   find(text: string, from: number, isEnd = true): Replacement | number | undefined {
     for (let at = from; at < text.length; at += 1) {
-      if (!this.#root.next.has(fold(text.charAt(at)))) continue;
+      if (!this.#root.next(fold(text.charAt(at)))) continue;
       const found = this.#match(text, at, isEnd);
       if (found === 'undecided') return at;
       if (found) return { start: at, end: at + found.word.length, spoken: found.spoken };
@@ -71,7 +93,7 @@ export class WordTree {
         const isPart = isInside || IN_WORD.test(characterAt(text, at));
         longest = choose(node.words, text.slice(start, at), isPart) ?? longest;
       }
-      node = at < text.length ? node.next.get(fold(text.charAt(at))) : undefined;
+      node = at < text.length ? node.next(fold(text.charAt(at))) : undefined;
     }
     return longest;
   }
@@ -83,8 +105,8 @@ function choose(words: readonly Word[], written: string, isPart: boolean): Word 
   return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
 }
 
-function hangsOnNext({ next, words }: Node): boolean {
-  return next.size > 0 || words.some(({ word }) => HAS_LETTER.test(word));
+function hangsOnNext({ isLast, words }: Node): boolean {
+  return !isLast || words.some(({ word }) => HAS_LETTER.test(word));
 }
 
 /** The length of the text without a surrogate at its end that waits for its other half. */
