@@ -2,6 +2,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { pathOf } from '../path-of.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
@@ -22,7 +23,7 @@ export function assertInputsKept(
   const { lexicon } = settings;
   const read = files.map((name) => ({
     option: '--file',
-    path: name === '-' ? '/dev/stdin' : resolve(host.cwd, name),
+    path: name === '-' ? '/dev/stdin' : placeOf(host.cwd, name),
   }));
   if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
   const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path) }));
@@ -53,7 +54,7 @@ function writtenBy(
     { option: '--subtitles', name: subtitles?.value ?? '-' },
   ]
     .filter(({ name }) => !isStdout(name))
-    .map(({ option, name }) => ({ option, name, path: resolve(host.cwd, name) }));
+    .map(({ option, name }) => ({ option, name, path: placeOf(host.cwd, name) }));
   const isElsewhere =
     !isStdout(output?.value ?? '-') || isPlayed(settings, host) || callbackUrl || dryRun.value;
   return isElsewhere ? files : [...files, { option: 'stdout', name: 'that behind ">"', path: '/dev/stdout' }];
@@ -72,4 +73,13 @@ function fileAt(path: string): BigIntStats | undefined {
 
 function isSame(one: BigIntStats, other: BigIntStats): boolean {
   return one.dev === other.dev && one.ino === other.ino;
+}
+
+/** Where a folder is missing, whoever opens the file tells of it. */
+function placeOf(cwd: string, name: string): string {
+  try {
+    return pathOf(cwd, name);
+  } catch {
+    return resolve(cwd, name);
+  }
 }

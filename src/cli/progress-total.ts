@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Host } from '../host.ts';
+import { pathOf } from '../path-of.ts';
 import { countCodePoints } from '../text/code-points.ts';
 import type { SegmentOptions } from '../text/segment.ts';
 import type { ProgressState } from './progress-line.ts';
@@ -36,7 +36,7 @@ export async function totalOf(
 function canBeReadTwice({ files }: Order, { cwd }: Pick<Host, 'cwd'>): boolean {
   let bytes = 0;
   for (const name of files) {
-    const stats = name === '-' ? undefined : statSync(resolve(cwd, name), { throwIfNoEntry: false });
+    const stats = name === '-' ? undefined : statSync(pathOf(cwd, name), { throwIfNoEntry: false });
     if (!stats?.isFile()) return false;
     bytes += stats.size;
   }

@@ -1,6 +1,7 @@
 import { accessSync, closeSync, constants } from 'node:fs';
-import { dirname, resolve, sep } from 'node:path';
+import { dirname, sep } from 'node:path';
 import type { Host } from '../host.ts';
+import { pathOf } from '../path-of.ts';
 import { assertWritable } from './assert-writable.ts';
 import { openDevice } from './device.ts';
 import { isStdout, lookAt, type OutputOptions } from './open.ts';
@@ -18,8 +19,8 @@ export async function checkSink(
   host: Pick<Host, 'stdout' | 'cwd'> & Writer,
 ): Promise<boolean> {
   if (isStdout(output)) return stdoutSink(host.stdout).isLive;
-  const path = resolve(host.cwd, output);
   try {
+    const path = pathOf(host.cwd, output);
     const old = lookAt(path, output);
     if (!old || old.isFile()) {
       checkFile({ name: output, path, old, clobber, writer: host });

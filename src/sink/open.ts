@@ -1,7 +1,7 @@
 import { constants, openSync, type Stats, statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../host.ts';
+import { pathOf } from '../path-of.ts';
 import { openDevice } from './device.ts';
 import { fileSink } from './file.ts';
 import type { Sink } from './sink.ts';
@@ -34,8 +34,8 @@ export async function openSink(
   signal: AbortSignal,
 ): Promise<Sink> {
   if (isStdout(output)) return stdoutSink(host.stdout);
-  const path = resolve(host.cwd, output);
   try {
+    const path = pathOf(host.cwd, output);
     const old = lookAt(path, output);
     if (old?.isFIFO()) return pipeSink(await openPipe(path, signal), output);
     if (old && !old.isFile() && !old.isDirectory()) return deviceSink(await openDevice(path), output);

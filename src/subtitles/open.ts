@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { pathOf } from '../path-of.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile } from '../sink/check.ts';
 import { lookAt } from '../sink/open.ts';
@@ -58,14 +59,19 @@ function lookFor(
       'there are no subtitles with --callback-url',
       'leave out one of the two: the sound goes elsewhere, and only what is heard here can be timed',
     );
-  const path = resolve(host.cwd, name);
-  if (output && placeOf(resolve(host.cwd, output.value)) === placeOf(path))
-    throw usageError(
-      `--output and --subtitles name one file: ${name}`,
-      'name two: the sound is one, its text another',
-    );
   try {
+    const path = pathOf(host.cwd, name);
+    if (output && placeOf(pathOf(host.cwd, output.value)) === placeOf(path))
+      throw usageError(
+        `--output and --subtitles name one file: ${name}`,
+        'name two: the sound is one, its text another',
+      );
     const old = lookAt(path, name);
+    if (old && !old.isFile())
+      throw usageError(
+        `--subtitles: ${name} is no regular file`,
+        'they appear when they are whole: name a file',
+      );
     return { style, options: { name, path, old, clobber: clobber.value, writer: host } };
   } catch (error) {
     throw unwritable(name, error);

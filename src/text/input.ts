@@ -1,8 +1,8 @@
 import { constants, createReadStream, openSync, type Stats, statSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { type TtsError, usageError } from '../error.ts';
+import { pathOf } from '../path-of.ts';
 import { decode } from './decode.ts';
 
 /**
@@ -64,7 +64,7 @@ async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator
 /** The bytes of a file, or of a named pipe. */
 export async function* openFile(name: string, cwd: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    yield* addAbortSignal(signal, streamOf(resolve(cwd, name)));
+    yield* addAbortSignal(signal, streamOf(pathOf(cwd, name)));
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw unreadable(name, error);
@@ -74,7 +74,7 @@ export async function* openFile(name: string, cwd: string, signal: AbortSignal):
 /** @throws TtsError (usage) where there is nothing of this name */
 export function lookAt(name: string, cwd: string): Stats {
   try {
-    return statSync(resolve(cwd, name));
+    return statSync(pathOf(cwd, name));
   } catch (error) {
     throw unreadable(name, error);
   }

@@ -120,6 +120,14 @@ test('A sound and its subtitles that would be one file by a link are refused bef
   expect(server.requests).toBe(0);
 });
 
+test('A device is not replaced by them.', async () => {
+  const sandbox = new Sandbox();
+  symlinkSync('/dev/null', sandbox.path('null.srt'));
+  const run = await sandbox.tts([TEXT, '-o', 'out.wav', '--subtitles', 'null.srt']);
+  expectFailure(run, 2, /null\.srt is no regular file/);
+  expect(sandbox.list()).toEqual(['null.srt']);
+});
+
 test('They are made where only the player failed, as the sound is.', async () => {
   const server = await serveText({});
   const sandbox = new Sandbox();

@@ -72,6 +72,22 @@ describe('a file that is read', () => {
     expect(await box.shell(`tts ${args}`, { env })).toMatchObject({ status: 0, stderr: '' });
   });
 
+  it('is not another one behind a link with ".." behind it', async () => {
+    const { env, box } = await setUp();
+    mkdirSync(box.path('other/deep'), { recursive: true });
+    symlinkSync('other/deep', box.path('link'));
+    box.file('o.wav', 'precious');
+    const run = await box.tts(['hi', '-o', 'link/../o.wav', '--subtitles', 'link/../o.srt'], { env });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('o.wav').toString()).toBe('precious');
+    expect(box.read('other/o.wav')).toEqual(wav);
+    expect(box.read('other/o.srt').toString()).toContain('hi');
+    expectFailure(await box.tts(['hi', '-o', 'missing/../o.wav'], { env }), 8, /the folder does not exist/);
+    box.file('other/text.txt', 'there');
+    expect(await box.tts(['-f', 'link/../text.txt', '-o', 'x.wav'], { env })).toMatchObject({ status: 0 });
+    expectFailure(await box.tts(['-f', 'link/../book.txt', '-o', 'x.wav'], { env }), 2, /book\.txt/);
+  });
+
   it('is something else than a device, which may be read and written', async () => {
     const { env, box } = await setUp();
     const run = await box.tts(['-f', '/dev/null', '-o', '/dev/null'], { env });
