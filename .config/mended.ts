@@ -8,6 +8,7 @@ interface Mend {
 }
 
 const CLIENT = /\/undici\/lib\/dispatcher\/client-h1\.js$/;
+const SOCKS_CLIENT = /\/undici\/lib\/core\/socks5-client\.js$/;
 const SOCKS = /\/undici\/lib\/dispatcher\/socks5-proxy-agent\.js$/;
 
 /** What is wrong in bundled packages for this tool, and cannot be mended from outside. Tests on the built program hold each. */
@@ -19,6 +20,15 @@ const MENDED: readonly Mend[] = [
     module: SOCKS,
     wrong: 'servername: this[kRequestTls]?.servername || targetHost',
     right: "host: targetHost, servername: require('node:net').isIP(targetHost) ? '' : targetHost",
+  },
+  // A proxy that closes instead of answering would be waited for.
+  {
+    module: SOCKS_CLIENT,
+    wrong: "this.state = STATES.CLOSED\n    this.emit('close')",
+    right: `const isEarly = this.state !== STATES.CONNECTED && this.state !== STATES.ERROR
+    this.state = STATES.CLOSED
+    if (isEarly) this.emit('error', new Socks5ProxyError('closed', 'UND_ERR_SOCKS5_CLOSED'))
+    this.emit('close')`,
   },
   // A connection that rests is not read: see src/client/feed.ts.
   {

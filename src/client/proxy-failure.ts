@@ -24,7 +24,7 @@ export function blockedByProxy(cause: unknown, host: string): TtsError | undefin
       status === '407' ? PASSWORD : OTHERS,
       TRANSIENT.has(status),
     );
-  if (cause instanceof TunnelError)
+  if (cause instanceof TunnelError || code === 'UND_ERR_SOCKS5_CLOSED')
     return failed(`the proxy closed the connection when it was asked for ${host}`, OTHERS, true);
   if (
     code.startsWith('UND_ERR_SOCKS5_AUTH') ||

@@ -14,6 +14,7 @@ import {
   url,
   words,
 } from './kind.ts';
+import { proxyUrl } from './proxy-url.ts';
 import { speakers } from './speakers.ts';
 
 /**
@@ -253,7 +254,7 @@ export const rules = {
     help: 'further tries of each request',
   }),
   proxy: rule({
-    kind: url('http', 'https', 'socks5'),
+    kind: proxyUrl,
     flags: '--proxy <url>',
     envShown: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
     key: 'proxy',

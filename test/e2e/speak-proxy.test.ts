@@ -139,7 +139,17 @@ describe('a proxy', () => {
     }
   });
 
-  it.each(['nonsense://x', 'http://', 'ftp://proxy'])('is refused where it is %s', async (url) => {
+  const long = `socks5://${'u'.repeat(256)}:p@127.0.0.1:1`;
+  it.each([
+    'nonsense://x',
+    'http://',
+    'ftp://proxy',
+    'http://127.0.0.1:1/x',
+    'http://127.0.0.1:1//',
+    'http://127.0.0.1:1?y',
+    'socks5://127.0.0.1:1#z',
+    long,
+  ])('is refused where it is %s', async (url) => {
     const env = named('http://127.0.0.1:1');
     expectFailure(await new Sandbox().tts([...toFile, '--proxy', url], { env }), 2, /--proxy/);
     const fromEnvironment = await new Sandbox().tts(toFile, { env: { ...env, HTTP_PROXY: url } });
@@ -251,6 +261,19 @@ describe('a SOCKS proxy', () => {
     const args = [...toFile, '--proxy', `socks5://127.0.0.1:${port}`];
     expectFailure(await new Sandbox().tts(args, { env: named(other.url) }), 6, /does not answer in SOCKS5/);
   });
+
+  it.each(['', '05', '0500', '05000500'])(
+    'that closes after %j is not waited for',
+    async (said) => {
+      const closing = createServer((socket) =>
+        socket.on('error', () => {}).once('data', () => void socket.end(Buffer.from(said, 'hex'))),
+      );
+      const args = [...toFile, '--retries', '1', '--proxy', `socks5://127.0.0.1:${await listen(closing)}`];
+      const run = await new Sandbox().tts(args, { env: named('http://127.0.0.1:1') });
+      expectFailure(run, 6, /the proxy closed the connection when it was asked for 127\.0\.0\.1:1/);
+    },
+    20_000,
+  );
 
   it('that says nothing is waited for no longer than --timeout tells', async () => {
     const silent = createServer((socket) => void socket.on('error', () => {}).resume());

@@ -1,0 +1,16 @@
+import { type Kind, url } from './kind.ts';
+
+/** RFC 1929: a byte tells how long each of the two is. */
+const LONGEST_FOR_SOCKS = 255;
+
+/** The address of a proxy, which has no path. */
+export const proxyUrl: Kind<URL> = {
+  allowed: 'a URL that begins with http:// or https:// or socks5://, with nothing behind the port,',
+  text: (text) => {
+    const parsed = url('http', 'https', 'socks5').text(text);
+    if (!parsed || !/^\/?$/.test(parsed.pathname) || parsed.search || parsed.hash) return undefined;
+    const isTooLong = [parsed.username, parsed.password].some((said) => said.length > LONGEST_FOR_SOCKS);
+    return isTooLong && parsed.protocol === 'socks5:' ? undefined : parsed;
+  },
+  data: (data) => (typeof data === 'string' ? proxyUrl.text(data) : undefined),
+};
