@@ -10,7 +10,9 @@ export class Secrets {
   /** From here on this text is replaced by `***`, wherever it would appear. */
   add(secret: string): void {
     if (secret === '') return;
-    for (const form of [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)])
+    const inJson = JSON.stringify(secret).slice(1, -1);
+    // PHP writes "/" as "\/".
+    for (const form of [secret, encodeURIComponent(secret), inJson, inJson.replaceAll('/', '\\/')])
       this.#forms.add(form);
   }
 

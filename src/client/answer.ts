@@ -30,7 +30,7 @@ export async function readAnswer(answer: Answer, expected: Expectation): Promise
   const { elsewhere, streamed } = expected;
   try {
     // What stands there instead of audio is of no interest then, and neither is whether all of it comes.
-    const quotedBytes = elsewhere ? 0 : undefined;
+    const quotedBytes = elsewhere ? SIGNATURE_BYTES : undefined;
     const speech = await readWav(body, { streamed, bodyBytes: bodyBytes(answer), quotedBytes });
     return { ...speech, pcm: passing(speech.pcm, { explain: (error) => explain(error, expected) }) };
   } catch (error) {
@@ -49,7 +49,8 @@ function bodyBytes({ headers }: Answer): number | undefined {
 }
 
 function isNoAudio(error: unknown): boolean {
-  return error instanceof WavError && (error.problem === 'not-wav' || error.head?.length === 0);
+  if (!(error instanceof WavError) || error.head === undefined) return false;
+  return error.head.length === 0 || (error.problem === 'not-wav' && otherKind(error.head) === undefined);
 }
 
 /** What the body throws, that is, and nobody's interruption. */
@@ -83,11 +84,18 @@ const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^1f8b/, 'gzip data'],
 ];
 
+/** Of the longest signature. */
+const SIGNATURE_BYTES = 8;
+
+function otherKind(head: Uint8Array): string | undefined {
+  const begin = Buffer.from(head.subarray(0, SIGNATURE_BYTES)).toString('hex');
+  return SIGNATURES.find(([signature]) => signature.test(begin))?.[1];
+}
+
 function describe({ problem, message, head }: WavError): string {
   if (problem !== 'not-wav' || !head) return message;
-  const begin = Buffer.from(head.subarray(0, 16)).toString('hex');
-  const kind = SIGNATURES.find(([signature]) => signature.test(begin))?.[1];
+  const kind = otherKind(head);
   if (kind) return `${kind} instead of a WAV`;
-  if (!isText(head)) return `it begins with the bytes ${begin}`;
+  if (!isText(head)) return `it begins with the bytes ${Buffer.from(head.subarray(0, 16)).toString('hex')}`;
   return `it says: ${complaint(head, head.length === HEAD_BYTES) || 'nothing but blanks'}`;
 }

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { releasing } from '../audio/passing.ts';
 import { ExitCode, TtsError } from '../error.ts';
+import { printable } from '../printable.ts';
 
 /** The body as it arrives, with the first byte known. */
 interface Begun {
@@ -31,7 +32,7 @@ export function decompress(packed: AsyncIterable<Uint8Array>, coding: string): A
 async function* decoded(packed: AsyncIterable<Uint8Array>, coding: string): AsyncGenerator<Uint8Array> {
   const create = decoders.get(coding.trim().toLowerCase());
   if (!create)
-    throw new TtsError(`the answer is packed in a way that is not known: ${coding}`, {
+    throw new TtsError(`the answer is packed in a way that is not known: ${printable(coding)}`, {
       exitCode: ExitCode.service,
       hint: 'gzip, deflate and br are read: the service, or a proxy in between, has to use one of them or none',
     });

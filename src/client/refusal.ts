@@ -80,7 +80,8 @@ function hintFor({ status, headers, said }: Refused, { url, keyOrigin }: Address
 function hintToMove(location: string | undefined, from: URL): string {
   if (location === undefined || !URL.canParse(location, from.href))
     return 'check the base URL: the answer names no other address';
-  const { origin, pathname } = new URL(location, from);
+  const { origin, pathname, protocol } = new URL(location, from);
+  if (!/^https?:$/.test(protocol)) return 'check the base URL: the answer leads to what is no service';
   const base = `${origin}${pathname.replace(/\/tts\/?$/, '')}`;
   return `if you trust it, name it as the base URL: ${printable(base)}`;
 }

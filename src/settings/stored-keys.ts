@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { lstatSync, statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { type Document, parseDocument, type YAMLMap } from 'yaml';
@@ -19,11 +19,16 @@ export function userFile(
 ): string {
   const found = files.find(({ place }) => place === 'user');
   if (found && canHoldKeys(found.path)) return found.path;
-  if (found)
-    throw usageError(`no key can be kept in ${found.path}`, 'name a config file of its own: --config');
+  if (found) throw noPlaceIn(found.path);
   const folder = userFolder(host);
-  if (folder !== undefined) return join(folder, 'config.json');
+  const path = folder && join(folder, 'config.json');
+  if (path && lstatSync(path, { throwIfNoEntry: false }) && !canHoldKeys(path)) throw noPlaceIn(path);
+  if (path) return path;
   throw usageError('there is no folder for your own config: HOME names none', 'set HOME or XDG_CONFIG_HOME');
+}
+
+function noPlaceIn(path: string): TtsError {
+  return usageError(`no key can be kept in ${path}`, 'name a config file of its own: --config');
 }
 
 /** What was piped is gone, a device such as /dev/null must not be replaced, and a manifest holds other things at its top. */

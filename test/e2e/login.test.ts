@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
@@ -213,6 +213,13 @@ describe('tts login', () => {
     const run = await box.tts(['hi', '--config', 'my.json']);
     expectFailure(run, 2, message);
     expect(run.stderr).not.toMatch(/12345|pa55word/);
+  });
+
+  it('puts no key into a pipe, and waits for none', async () => {
+    const box = new Sandbox();
+    mkdirSync(dirname(userConfig(box)), { recursive: true });
+    execFileSync('mkfifo', [userConfig(box)]);
+    expectFailure(await box.tts(['login', URL_], { stdin: KEY }), 2, /no key can be kept in .*config\.json/);
   });
 
   it('does not let a project bring keys', async () => {

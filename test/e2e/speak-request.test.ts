@@ -193,6 +193,11 @@ describe('a callback URL', () => {
     expect(server.requests.map(({ json }) => json)).toMatchObject([{ text }]);
   });
 
+  it('does not make another kind of audio a success', async () => {
+    const server = await serveBytes(answer(200, Buffer.from('ID3\x04\0\0\0\0\0\0 and the rest of an MP3')));
+    expectFailure(await new Sandbox().tts(args, { env: named(server.url) }), 7, /MP3 instead of a WAV/);
+  });
+
   it('does not make a refusal or a broken WAV a success', async () => {
     const refusing = await serveBytes(answer(422, '{"message":"no such speaker"}'));
     expectFailure(await new Sandbox().tts(args, { env: named(refusing.url) }), 7, /no such speaker/);

@@ -8,6 +8,10 @@ function hiding(...secrets: readonly string[]): Secrets {
 }
 
 describe('a secret', () => {
+  it('is replaced where PHP writes its slashes', () => {
+    expect(hiding('ab/cd/ef').redact('{"info":"key ab\\/cd\\/ef"}')).toBe('{"info":"key ***"}');
+  });
+
   it('is replaced wherever it stands, also as part of a URL or of JSON', () => {
     const secrets = hiding('s3c/ret"');
     const text = 'a s3c/ret" b%20s3c%2Fret%22 {"key":"s3c/ret\\""}xs3c/ret"x';
