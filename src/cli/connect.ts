@@ -45,7 +45,17 @@ export async function connect(
   const retries = settings.retries.value;
   return {
     speakAs(voice) {
-      const synthesize = createClient({ ...service, transport, voice, timeoutMs, retries, tell, pace });
+      const isKept = caching !== undefined;
+      const synthesize = createClient({
+        ...service,
+        transport,
+        voice,
+        timeoutMs,
+        retries,
+        tell,
+        pace,
+        isKept,
+      });
       return caching?.around(synthesize, { ...voice, url: service.url }, tell) ?? synthesize;
     },
     async close() {

@@ -25,6 +25,8 @@ export interface ClientOptions {
   readonly retries: number;
   readonly pace: Pace;
   readonly tell: (event: ClientEvent) => void;
+  /** Whether somebody keeps what comes, and has to know where it was put together of several renderings. */
+  readonly isKept: boolean;
 }
 
 /** What is to be spoken, and whose sound is heard first. */
@@ -46,7 +48,7 @@ export function createClient(options: ClientOptions): Synthesize {
     const request = { body: requestBody(text, options.voice), index, signal, tries: { made: 0 } };
     const speech = await open(options, request);
     if (!speech) return undefined;
-    const delivered = new Delivered(() => options.tell({ type: 'other take' }));
+    const delivered = new Delivered(options.isKept ? () => options.tell({ type: 'other take' }) : undefined);
     const pcm = releasing(resumed(speech, delivered, { options, request }), () => letGo(speech));
     return { ...speech, pcm, isOneTake: () => delivered.isOneTake };
   };
