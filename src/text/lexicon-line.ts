@@ -64,8 +64,6 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
   }
   try {
     const expression = new RegExp(source, [...new Set(`${flags}gu`)].join(''));
-    // Whether it is too large shows when it is used first.
-    expression.test('');
     return { expression, replacement: replacement.trim() };
   } catch (cause) {
     const reason = (cause as Error).message.split(': ').at(-1)?.toLowerCase();

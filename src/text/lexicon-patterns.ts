@@ -15,6 +15,9 @@ export interface Pattern {
 /** For one paragraph, in milliseconds. What is not done then is not going to be done. */
 const LONGEST_SEARCH = 1000;
 
+/** What a paragraph may become, in UTF-16 units: a replacement may name all that stands before or behind it. */
+const LONGEST_RESULT = 4 * 1024 * 1024;
+
 type Find = (from: number) => Replacement | undefined;
 
 /**
@@ -68,6 +71,7 @@ export class PatternReplacer {
     let at = 0;
     for (let best = first(found); best; best = first(found)) {
       result += text.slice(at, best.start) + best.spoken;
+      if (result.length > LONGEST_RESULT) throw new RangeError('too long');
       at = best.end;
       for (const [index, find] of finds.entries()) {
         const stale = found[index];
