@@ -1,5 +1,4 @@
 import { type BigIntStats, statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { pathOf } from '../path-of.ts';
@@ -23,12 +22,12 @@ export function assertInputsKept(
   const { lexicon } = settings;
   const read = files.map((name) => ({
     option: '--file',
-    path: name === '-' ? '/dev/stdin' : placeOf(host.cwd, name),
+    path: name === '-' ? '/dev/stdin' : name,
   }));
   if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
-  const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path) }));
+  const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path, host) }));
   for (const { option, name, path } of written) {
-    const file = fileAt(path);
+    const file = fileAt(path, host);
     const input = file && inputs.find((input) => input.file && isSame(file, input.file));
     if (!input) continue;
     throw usageError(
@@ -46,7 +45,7 @@ interface Written {
 
 function writtenBy(
   settings: Wanted & Pick<Settings, 'subtitles' | 'callbackUrl' | 'dryRun'>,
-  host: Pick<Host, 'cwd' | 'stdout'>,
+  host: Pick<Host, 'stdout'>,
 ): Written[] {
   const { output, subtitles, callbackUrl, dryRun } = settings;
   const files = [
@@ -54,16 +53,16 @@ function writtenBy(
     { option: '--subtitles', name: subtitles?.value ?? '-' },
   ]
     .filter(({ name }) => !isStdout(name))
-    .map(({ option, name }) => ({ option, name, path: placeOf(host.cwd, name) }));
+    .map(({ option, name }) => ({ option, name, path: name }));
   const isElsewhere =
     !isStdout(output?.value ?? '-') || isPlayed(settings, host) || callbackUrl || dryRun.value;
   return isElsewhere ? files : [...files, { option: 'stdout', name: 'that behind ">"', path: '/dev/stdout' }];
 }
 
 /** Devices and pipes may be read and written at once. */
-function fileAt(path: string): BigIntStats | undefined {
+function fileAt(path: string, { cwd }: Pick<Host, 'cwd'>): BigIntStats | undefined {
   try {
-    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    const stats = statSync(pathOf(cwd, path), { bigint: true, throwIfNoEntry: false });
     return stats?.isFile() ? stats : undefined;
   } catch {
     // Whoever opens it tells why it cannot be.
@@ -73,13 +72,4 @@ function fileAt(path: string): BigIntStats | undefined {
 
 function isSame(one: BigIntStats, other: BigIntStats): boolean {
   return one.dev === other.dev && one.ino === other.ino;
-}
-
-/** Where a folder is missing, whoever opens the file tells of it. */
-function placeOf(cwd: string, name: string): string {
-  try {
-    return pathOf(cwd, name);
-  } catch {
-    return resolve(cwd, name);
-  }
 }
