@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Prints the line that ends every run: `N passed, N failed`, with skipped tests and broken files counted too. */
+/** Ends every run with the line `N passed, N failed` (a broken file is one that failed), behind one for skipped tests. */
 export default class CountingReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const count = { passed: 0, failed: errors.length, skipped: 0, pending: 0 };
@@ -9,8 +9,7 @@ export default class CountingReporter implements Reporter {
       for (const test of module.children.allTests()) count[test.result().state] += 1;
     }
     const skipped = count.skipped + count.pending;
-    process.stdout.write(
-      `\n${count.passed} passed, ${count.failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`,
-    );
+    if (skipped > 0) process.stdout.write(`\n${skipped} skipped\n`);
+    process.stdout.write(`\n${count.passed} passed, ${count.failed} failed\n`);
   }
 }
