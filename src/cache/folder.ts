@@ -1,4 +1,7 @@
+import { mkdtempSync, rmdirSync } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 
 /** Where a cache lies, and to whom it has to belong. */
 export interface Home {
@@ -17,6 +20,17 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     return code === 'ENOENT' ? undefined : `it cannot be read (${code})`;
+  }
+}
+
+/** Why nothing can be stored there, in words, after trying; the folder is made for it. */
+export function objectionToWriting(folder: string): string | undefined {
+  try {
+    makeFolder(folder);
+    rmdirSync(mkdtempSync(join(folder, 'try-')));
+    return undefined;
+  } catch (error) {
+    return `nothing can be written there (${(error as NodeJS.ErrnoException).code})`;
   }
 }
 

@@ -1,4 +1,4 @@
-import { objectionTo } from '../cache/folder.ts';
+import { objectionTo, objectionToWriting } from '../cache/folder.ts';
 import { measureCache } from '../cache/inspect.ts';
 import { isExcepted } from '../client/no-proxy.ts';
 import { lookUp, type Probe, reach, shakeHands } from '../client/probe.ts';
@@ -117,7 +117,7 @@ async function lookAtCache(settings: Settings | undefined, { host }: Context): P
   if (settings?.cache.value === false) return `off, as ${settings.cache.origin.name} wants it`;
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
-  const objection = await objectionTo({ folder, uid: host.uid });
+  const objection = (await objectionTo({ folder, uid: host.uid })) ?? objectionToWriting(folder);
   if (objection !== undefined)
     throw new TtsError(`${folder} is not used: ${objection}`, {
       exitCode: ExitCode.output,

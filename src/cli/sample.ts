@@ -85,6 +85,7 @@ async function speakInTurn(
       const { no, settings } = voices[segment.index] as Voice;
       return connection.speakAs(voiceOf(settings, no))(segment, signal);
     },
+    missing: ({ index }) => `asked for ${voices[index]?.label}`,
     window: settings.concurrency.value,
     budgetBytes: BUDGET_BYTES,
     paragraphPause: settings.paragraphPause.value,
@@ -110,10 +111,15 @@ interface Voice {
 
 /**
  * Each speaker once, by the first name that it has. A rate of its own is left out: one sound has one.
- * @throws TtsError (usage) when there is none, or one cannot do what is asked for
+ * @throws TtsError (usage) when there is none, the text does not fit into one request, or one cannot do what is asked for
  */
 function voicesOf({ speakers, settings, text }: Sample): Voice[] {
   if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
+  if (countCodePoints(text) > settings.maxChars.value)
+    throw usageError(
+      `the text of --sample is longer than ${settings.maxChars.value} characters, and is not cut`,
+      'a sentence or two are enough; a long text is for tts -s NAME',
+    );
   const seen = new Set<number>();
   const once = speakers.filter(({ no }) => seen.size < seen.add(no).size);
   if (once.length === 0)

@@ -28,6 +28,8 @@ function inputOf(
       'the text is given twice, by words and with -f',
       'quote values with spaces, or leave one of the two out',
     );
+  // Spoken, it would be nothing; as in other tools it is standard input.
+  if (words.length === 1 && words[0] === '-') return { words: [], files: ['-'] };
   if (files.includes(''))
     throw usageError('-f: "" is no name of a file', 'name the file that holds the text; "-" is stdin');
   if (files.filter((file) => file === '-').length > 1)

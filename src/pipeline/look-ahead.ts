@@ -20,6 +20,8 @@ export interface LookAheadOptions {
   /** Bytes that waiting parts may hold. */
   readonly budgetBytes: number;
   readonly signal: AbortSignal;
+  /** What a listener misses where a part fails, in words; the place in the text when nothing else is said. */
+  readonly missing?: (segment: Segment) => string;
 }
 
 interface Started {
@@ -30,7 +32,7 @@ interface Started {
 /**
  * The parts in the order of the text. While one is heard, the next ones are fetched. A reader that pauses thereby ends
  * the fetching, a reader that leaves ends what is under way, and a part that failed keeps further ones from being begun.
- * @throws TtsError in the failed part's turn, with the place from which on the text is missing
+ * @throws TtsError in the failed part's turn, with what is missing for it
  */
 export class LookAhead {
   readonly #options: LookAheadOptions;
@@ -100,7 +102,7 @@ export class LookAhead {
   }
 
   async #part({ segment, sound }: Started): Promise<Part> {
-    const explain = (error: unknown) => (this.isSingle ? error : located(error, segment));
+    const explain = (error: unknown) => (this.isSingle ? error : this.#withLoss(error, segment));
     const speech = await sound.speech.catch((error) => {
       throw explain(error);
     });
@@ -112,16 +114,20 @@ export class LookAhead {
       },
     };
   }
+
+  #withLoss(error: unknown, segment: Segment): unknown {
+    if (!(error instanceof TtsError)) return error;
+    const { missing = restFrom } = this.#options;
+    const { message, hint, exitCode, retry, cause } = error;
+    return new TtsError(`${message}; ${missing(segment)}`, { hint, exitCode, retry, cause: cause ?? error });
+  }
 }
 
-/** Says where in the text the sound is missing. */
-function located(error: unknown, { file, line, text }: Segment): unknown {
-  if (!(error instanceof TtsError)) return error;
-  const { message, hint, exitCode, retry, cause } = error;
+/** From where on the text is missing. */
+function restFrom({ file, line, text }: Segment): string {
   const whole = file === undefined ? 'the text' : `the text of ${file === '-' ? 'stdin' : file}`;
   const start = `"${excerpt(text)}"`;
-  const where = `${whole} is missing from ${line === undefined ? `${start} on` : `line ${line} on, ${start}`}`;
-  return new TtsError(`${message}; ${where}`, { hint, exitCode, retry, cause: cause ?? error });
+  return `${whole} is missing from ${line === undefined ? `${start} on` : `line ${line} on, ${start}`}`;
 }
 
 function excerpt(text: string): string {

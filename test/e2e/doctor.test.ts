@@ -106,6 +106,7 @@ describe('tts doctor', () => {
     ['a player that lies elsewhere', ['--player', './aplay'], {}, 8, 'player'],
     ['a player that is a folder', ['--player', './bin'], {}, 8, 'player'],
     ['a cache that is no folder', [], { TTS_CACHE_DIR: '/dev/null' }, 8, 'cache'],
+    ['a cache that nobody can make', [], { TTS_CACHE_DIR: '/proc/none/tts' }, 8, 'cache'],
   ])('ends with the status of the first failure: %s', async (_, args, env, ...[status, name]) => {
     const run = await doctor(args, env);
     const bad = run.findings.filter(({ state }: { state: string }) => state === 'bad');

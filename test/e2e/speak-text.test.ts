@@ -53,6 +53,7 @@ describe('the text', () => {
     expect(await textOf([], { stdin: 'from a pipe\n' })).toBe('from a pipe');
     expect(await textOf(['speak'], { stdin: 'from a pipe\n' })).toBe('from a pipe');
     expect(await textOf(['-f', '-'], { stdin: 'from a pipe\n' })).toBe('from a pipe');
+    expect(await textOf(['-'], { stdin: 'from a pipe\n' })).toBe('from a pipe');
   });
 
   it('does not come from stdin where there are words', async () => {

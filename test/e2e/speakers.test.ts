@@ -292,6 +292,28 @@ describe('tts speakers', () => {
     });
   });
 
+  it('names the speaker with whom a sample fails', async () => {
+    const server = await serveBytes((wire, request, number) => {
+      const { speaker_no } = (request.json ?? {}) as { speaker_no?: number };
+      const answers = { 11: complete(wav), 12: answer(422, '{"message":"not she"}') };
+      return (answers[speaker_no as 11 | 12] ?? answer(404))(wire, request, number);
+    });
+    const box = configured({ speakers: { bob: 11, anna: 12 } });
+    const run = await box.tts(['speakers', '--sample', 'Hi', '-q', '-o', 'out.wav'], {
+      env: named(server.url),
+    });
+    expectFailure(run, 7, /\(status 422: not she\); asked for speaker 12 \(anna\)\nhint: /);
+  });
+
+  it('does not cut the text of a sample, and so takes none that needs it', async () => {
+    const { server, posts } = await crowd(1);
+    const run = await new Sandbox().tts(['speakers', '--sample', 'long '.repeat(300), '-o', 'out.wav'], {
+      env: named(server.url),
+    });
+    expectFailure(run, 2, /--sample is longer than 1000 characters.*\nhint: .*tts -s NAME/);
+    expect(posts()).toBe(0);
+  });
+
   it('leaves no file when a sample fails', async () => {
     const server = await serveBytes((wire, request, number) =>
       answer(request.method === 'GET' ? 404 : 500)(wire, request, number),
