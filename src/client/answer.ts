@@ -97,5 +97,5 @@ function describe({ problem, message, head }: WavError): string {
   const kind = otherKind(head);
   if (kind) return `${kind} instead of a WAV`;
   if (!isText(head)) return `it begins with the bytes ${Buffer.from(head.subarray(0, 16)).toString('hex')}`;
-  return `it says: ${complaint(head, head.length === HEAD_BYTES) || 'nothing but blanks'}`;
+  return `it says: ${complaint(head, { isCut: head.length === HEAD_BYTES }) || 'nothing but blanks'}`;
 }

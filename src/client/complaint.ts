@@ -1,16 +1,33 @@
 import { printable } from '../printable.ts';
 
+interface Circumstances {
+  /** Whether only the beginning of the body was read. */
+  readonly isCut?: boolean;
+  /** The header, which may name the encoding. */
+  readonly contentType?: string | undefined;
+}
+
 /**
  * What an error body says, as one readable sentence: `{"error":{"code","message"}}`, `{"error":"…"}`,
  * `{"message":"…"}`, `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text, or the text of an HTML
  * page. Empty when it says nothing or is no text. A body of which only the beginning was read ends in "…": without that mark nobody
  * could tell that the last word, which may be the key, is half of one.
  */
-export function complaint(body: Uint8Array, isCut = false): string {
+export function complaint(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
   if (!isText(body)) return '';
-  const said = new TextDecoder().decode(body).trim();
+  const said = decoded(body, contentType).trim();
   const text = isCut && said !== '' ? `${said}…` : said;
   return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
+}
+
+/** As UTF-8, unless the service names another encoding that is known here. */
+function decoded(bytes: Uint8Array, contentType = ''): string {
+  const named = /;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1];
+  try {
+    return new TextDecoder(named).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
 }
 
 /** Whether bytes may be text in any encoding that goes on with ASCII; escape sequences are. */

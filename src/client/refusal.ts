@@ -26,7 +26,7 @@ export interface Addressee {
 export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> {
   const { status, headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
-  const said = complaint(bytes, !isWhole);
+  const said = complaint(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
   const after = retryAfter(headers['retry-after'], Date.now());
   return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
     exitCode: exitCodeOf(status),

@@ -22,6 +22,23 @@ describe('complaint', () => {
     expect(said(body)).toBe(expected);
   });
 
+  it.each([
+    [
+      'text/plain; charset=ISO-8859-1',
+      'Cr\u00e9dit \u00e9puis\u00e9',
+      Buffer.from('Cr\u00e9dit \u00e9puis\u00e9', 'latin1'),
+    ],
+    [
+      'application/json;charset="gb2312"',
+      '\u4f59\u989d',
+      Buffer.from('{"message":"\xd3\xe0\xb6\xee"}', 'latin1'),
+    ],
+    ['text/plain; charset=klingon', 'no', Buffer.from('no')],
+    ['text/plain', 'd\u00e9j\u00e0', Buffer.from('d\u00e9j\u00e0')],
+  ])('reads the encoding that is named: %s', (contentType, expected, body) => {
+    expect(complaint(body, { contentType })).toBe(expected);
+  });
+
   it('is one short line without control characters, whatever came', () => {
     fc.assert(
       fc.property(
