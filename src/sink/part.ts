@@ -38,9 +38,10 @@ export function removeLeftovers(target: string, writer: Writer): void {
   const prefix = `${shortName(target)}.`;
   for (const name of namesIn(dirname(target))) {
     const found = name.startsWith(prefix) ? ENDING.exec(name.slice(prefix.length))?.groups : undefined;
+    if (!found) continue;
     const path = join(dirname(target), name);
     try {
-      if (found && isOver(found, path, writer)) unlinkSync(path);
+      if (isOver(found, path, writer)) unlinkSync(path);
     } catch {
       // It may be somebody else's, in a folder like /tmp.
     }
