@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
+import { nearestName } from '../settings/nearest.ts';
 import { type Name, ruleOf, rules } from '../settings/rules.ts';
 import { assertUtf8 } from './assert-utf8.ts';
 import type { Context } from './commands.ts';
@@ -60,7 +61,7 @@ function oppositeOf(flags: string): string | undefined {
 }
 
 /** Makes of what commander says of a command's arguments an error of ours. */
-type Complain = (error: CommanderError, command: string) => TtsError;
+type Complain = (error: CommanderError, command: Command) => TtsError;
 
 /** Lets commander parse, with its complaints as errors of ours. */
 export function parse(command: Command, { argv, host }: Typed, complain: Complain = usage): Command {
@@ -68,6 +69,7 @@ export function parse(command: Command, { argv, host }: Typed, complain: Complai
     command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
+      .showSuggestionAfterError(false)
       .parse(argv, { from: 'user' });
     assertUtf8(command, host);
     return command;
@@ -75,7 +77,7 @@ export function parse(command: Command, { argv, host }: Typed, complain: Complai
     if (!(error instanceof CommanderError)) throw error;
     // Again without what stands behind "=": it hides from commander which option was meant, and may be a key.
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
-    if (mistyped === undefined) throw complain(error, command.name());
+    if (mistyped === undefined) throw complain(error, command);
     parse(command, { argv: [mistyped], host }, complain);
     throw usageError(`${mistyped} takes no value`, `see ${command.name()} --help`);
   }
@@ -91,10 +93,23 @@ export function howToSpeak(command: string): string {
 /** What commander says of words that may have been a text. */
 const MAY_BE_TEXT = ['commander.unknownOption', 'commander.excessArguments'];
 
-export function usage({ message, code }: CommanderError, command: string): TtsError {
-  const [, what = '', suggestion] =
-    /^(?:error: )?([^\n]*)(?:\n\(Did you mean (?:one of )?(.*)\?\))?/.exec(message) ?? [];
-  const meant = suggestion === undefined ? `see ${command} --help` : `did you mean ${suggestion}?`;
-  if (!MAY_BE_TEXT.includes(code)) return usageError(what, meant);
-  return usageError(what, `${meant}${suggestion === undefined ? ';' : ''} ${howToSpeak(command)}`);
+export function usage({ message, code }: CommanderError, command: Command): TtsError {
+  const what = message.replace(/^error: /, '');
+  const name = command.name();
+  if (!MAY_BE_TEXT.includes(code)) return usageError(what, `see ${name} --help`);
+  const nearest = nearestOption(what, command);
+  const meant = nearest === undefined ? `see ${name} --help;` : `did you mean ${nearest}?`;
+  return usageError(what, `${meant} ${howToSpeak(name)}`);
+}
+
+/** Of all that there are: commander leaves out those that its help does not show. */
+export function nearestOption(complaint: string, { options }: Command): string | undefined {
+  const typed = /'(--[^']*)'/.exec(complaint)?.[1];
+  return (
+    typed &&
+    nearestName(
+      typed,
+      options.map(({ long }) => long ?? ''),
+    )
+  );
 }

@@ -2,7 +2,7 @@ import type { Command, CommanderError } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
 import { baseUrl } from '../settings/kind.ts';
 import type { Settings } from '../settings/resolve.ts';
-import { type CommandLine, howToSpeak, usage } from './command-line.ts';
+import { type CommandLine, howToSpeak, nearestOption, usage } from './command-line.ts';
 import type { Context } from './commands.ts';
 import { readSubcommand, subcommand } from './subcommand.ts';
 
@@ -26,9 +26,10 @@ export function readBase(
 }
 
 /** An option of one letter is no key, nor is one that is near to a real one. */
-function complain(error: CommanderError, command: string): TtsError {
-  const mayBeKey = error.code === 'commander.unknownOption' && !/'-.'|Did you mean/.test(error.message);
-  return mayBeKey ? misplaced(command, 'does not know one of these options') : usage(error, command);
+function complain(error: CommanderError, command: Command): TtsError {
+  const isKnownKind = /'-.'/.test(error.message) || nearestOption(error.message, command) !== undefined;
+  if (error.code !== 'commander.unknownOption' || isKnownKind) return usage(error, command);
+  return misplaced(command.name(), 'does not know one of these options');
 }
 
 function misplaced(command: string, what: string): TtsError {

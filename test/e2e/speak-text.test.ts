@@ -147,9 +147,10 @@ describe('the command line', () => {
     [['hi', '--base-ulr=http://x'], '--base-url'],
     [['hi', '--outptu', 'x'], '--output'],
     [['speak', 'hi', '--no-colbber'], '--no-clobber'],
+    [['hi', '--no-strem'], '--no-stream'],
   ])('never speaks an unknown option, and suggests the nearest: %j', async (args, nearest) => {
     const run = await refused([args], /unknown option/);
-    expect(run.stderr).toContain(nearest);
+    expect(run.stderr).toContain(`did you mean ${nearest}?`);
   });
 
   it.each([[['-x', 'hi']], [['hi', '--qqqqqqqq']]])(
