@@ -10,8 +10,9 @@ import type { Context } from './commands.ts';
 import { baseCommand, namedBase, readBase } from './named-base.ts';
 import type { Notices } from './notices.ts';
 import { settle } from './settle.ts';
+import { tell } from './tell.ts';
 
-/** `tts login [base-url]`: keeps a key for one service in the user's own config. */
+/** `tts login [base-url]`: keeps a key for one service in the user's own config. With `--json` it tells which one, and where. */
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const line = readBase(loginCommand(), context);
@@ -31,6 +32,7 @@ export async function run(context: Context): Promise<number> {
   await storeKey(path, base, key);
   notices.note(`the key for ${base.href} is stored in ${path}`);
   explain(base, settings, notices);
+  if (notices.json) tell(host.stdout, notices.inJson({ baseUrl: base.href, file: path }));
   return ExitCode.ok;
 }
 

@@ -4,20 +4,22 @@ import { storeKey, userFile } from '../settings/stored-keys.ts';
 import type { Context } from './commands.ts';
 import { baseCommand, namedBase, readBase } from './named-base.ts';
 import { settle } from './settle.ts';
+import { tell } from './tell.ts';
 
-/** `tts logout [base-url]`: forgets the key that `tts login` has stored. */
+/** `tts logout [base-url]`: forgets the key that `tts login` has stored. With `--json` it tells whether there was one. */
 export async function run(context: Context): Promise<number> {
+  const { host, notices } = context;
   const line = readBase(logoutCommand(), context);
   if (!line) return ExitCode.ok;
   const { settings, files } = await settle(line, context);
   const base = namedBase(line.words[0], settings, 'tts logout');
-  if (!settings.keys?.value.has(base.href)) {
-    context.notices.note(`no key is stored for ${base.href}`);
-    return ExitCode.ok;
-  }
-  const path = userFile(files, context.host);
-  await storeKey(path, base, undefined);
-  context.notices.note(`the key for ${base.href} is removed from ${path}`);
+  const removed = settings.keys?.value.has(base.href) ?? false;
+  const file = userFile(files, host);
+  if (removed) await storeKey(file, base, undefined);
+  notices.note(
+    removed ? `the key for ${base.href} is removed from ${file}` : `no key is stored for ${base.href}`,
+  );
+  if (notices.json) tell(host.stdout, notices.inJson({ baseUrl: base.href, file, removed }));
   return ExitCode.ok;
 }
 

@@ -27,6 +27,19 @@ describe('tts login', () => {
     expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.json']);
   });
 
+  it('tells with --json what was done, as does tts logout', async () => {
+    const box = new Sandbox();
+    const told = async (command: string) => {
+      const run = await box.tts([command, `${URL_}/`, '--json'], { stdin: KEY });
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      return JSON.parse(run.stdout.toString());
+    };
+    const where = { baseUrl: URL_, file: userConfig(box) };
+    expect(await told('login')).toEqual(where);
+    expect(await told('logout')).toEqual({ ...where, removed: true });
+    expect(await told('logout')).toEqual({ ...where, removed: false });
+  });
+
   it('keeps the other settings, and replaces the key of the same base URL', async () => {
     const box = new Sandbox();
     box.file(
