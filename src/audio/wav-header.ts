@@ -14,9 +14,12 @@ const DS64_BYTES = 28;
 /** How much longer the header gets when its sizes exceed 32 bits and it becomes RF64. */
 export const RF64_EXTRA_BYTES = CHUNK_HEAD_BYTES + DS64_BYTES;
 
-/** Bytes to write behind the samples: chunks begin at even offsets. The byte is zero and does not count as sound. */
-export function padding(dataBytes: number): 0 | 1 {
-  return dataBytes % 2 === 0 ? 0 : 1;
+/**
+ * Bytes to write behind the samples: chunks begin at even offsets. The byte is zero and does not count as sound; where the
+ * header tells no size it would, and there is none.
+ */
+export function padding(dataBytes: number | undefined): 0 | 1 {
+  return dataBytes === undefined || dataBytes % 2 === 0 ? 0 : 1;
 }
 
 /** The length of {@link wavHeader}: 44 bytes for integers, 58 for floats, and {@link RF64_EXTRA_BYTES} more for RF64. */

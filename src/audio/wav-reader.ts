@@ -12,9 +12,7 @@ export const HEAD_BYTES = 1024;
 const SMALLEST_WAV_BYTES = 44;
 
 export interface WavOptions {
-  /** Whole WAVs may follow one another, as some services stream: then the size of the first is not that of all. */
-  readonly streamed?: boolean | undefined;
-  /** Bytes of the body, where they are known; with these, the size of a streamed WAV can be relied on as well. */
+  /** Bytes of the body, where they are known. */
   readonly bodyBytes?: number | undefined;
   /** Bytes of what is no WAV that are waited for, to be told: {@link HEAD_BYTES} unless set. */
   readonly quotedBytes?: number | undefined;
@@ -32,7 +30,7 @@ export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptio
   try {
     await expectWav(reader, options.quotedBytes ?? HEAD_BYTES);
     const start = await readStart(reader);
-    const bytes = totalBytes(start, reader.position, options);
+    const bytes = totalBytes(start, reader.position, options.bodyBytes);
     return { format: start.format, bytes, pcm: releasing(readSamples(reader, start), () => reader.close()) };
   } catch (error) {
     await reader.close();
@@ -53,10 +51,16 @@ async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void>
   throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
 }
 
-function totalBytes({ format, size }: WavStart, position: number, options: WavOptions): number | undefined {
-  if (size === undefined) return undefined;
-  const behind =
-    options.bodyBytes === undefined ? Number.POSITIVE_INFINITY : options.bodyBytes - position - size;
-  if (options.streamed && behind >= SMALLEST_WAV_BYTES) return undefined;
-  return size - (size % frameBytes(format));
+/**
+ * Known where the body has no room for a further WAV: some services send several as one answer, and then the size of the
+ * first is not that of all.
+ */
+function totalBytes(
+  { format, size, end = 0 }: WavStart,
+  position: number,
+  bodyBytes: number | undefined,
+): number | undefined {
+  if (size === undefined || bodyBytes === undefined) return undefined;
+  const wav = Math.max(position + size, end <= bodyBytes ? end : 0);
+  return bodyBytes - wav < SMALLEST_WAV_BYTES ? size - (size % frameBytes(format)) : undefined;
 }

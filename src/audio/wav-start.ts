@@ -5,8 +5,10 @@ import { WavError } from './wav-error.ts';
 import { FORMAT_BYTES, parseFormat } from './wav-format.ts';
 import { realSize, realSize64 } from './wav-size.ts';
 
-/** `RIFF`, a size that nobody needs, `WAVE`. */
+/** `RIFF`, the size of what follows it, `WAVE`. */
 export const RIFF_BYTES = 12;
+/** What its size does not count. */
+const RIFF_HEAD_BYTES = 8;
 
 /** Samples that come before their format have to be kept until it is known. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
@@ -16,6 +18,8 @@ export interface WavStart {
   readonly format: PcmFormat;
   /** Bytes of samples, where the header says so in earnest. */
   readonly size: number | undefined;
+  /** Where the WAV ends by its own account, in bytes of the body; unproved, and `undefined` where it gives none. */
+  readonly end?: number | undefined;
 }
 
 interface Chunk {
@@ -34,14 +38,16 @@ export function beginsWav(bytes: Uint8Array): boolean {
  * @throws WavError `incomplete` or `unsupported`
  */
 export async function readStart(reader: ByteReader): Promise<WavStart> {
-  await reader.skip(RIFF_BYTES);
+  const begin = reader.position;
+  const riffSize = realSize((await reader.take(RIFF_BYTES)).readUInt32LE(4));
+  const end = riffSize && begin + RIFF_HEAD_BYTES + riffSize;
   let format: PcmFormat | undefined;
   let size64: number | undefined;
   for (;;) {
     const chunk = await readChunkHead(reader);
     if (chunk.id === 'data') {
       const size = realSize(chunk.size) ?? size64;
-      return format === undefined ? readLateFormat(reader, size) : { format, size };
+      return { ...(format === undefined ? await readLateFormat(reader, size) : { format, size }), end };
     }
     if (chunk.id === 'fmt ') format = parseFormat(await readContent(reader, chunk, FORMAT_BYTES));
     else if (chunk.id === 'ds64') size64 = await readSize64(reader, chunk);

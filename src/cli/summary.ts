@@ -1,5 +1,4 @@
 import { secondsOf } from '../audio/pcm.ts';
-import { padding } from '../audio/wav-header.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
@@ -51,12 +50,12 @@ function summary({ settings, tally, delivery }: Outcome, where: Whereabouts) {
 }
 
 /** `bytes` are those of the WAV, its header included. */
-function sound({ bytes, headerBytes, readerLeft }: Delivery, where: Whereabouts, { format }: Tally) {
+function sound({ bytes, overheadBytes, readerLeft }: Delivery, where: Whereabouts, { format }: Tally) {
   return {
     ...where,
     format,
     duration: secondsOf(format, bytes),
-    bytes: headerBytes + bytes + padding(bytes),
+    bytes: bytes + overheadBytes,
     ...(readerLeft && { readerLeft }),
   };
 }

@@ -13,8 +13,6 @@ export interface Expectation extends Addressee {
   readonly timeoutMs: number;
   /** The audio may go to a callback address instead: then a 2xx without audio is a success. */
   readonly elsewhere: boolean;
-  /** Audio was asked for as a stream. */
-  readonly streamed: boolean;
 }
 
 /** RFC 9110, section 15.3.3: what was asked for is going to be done, whatever becomes of this answer. */
@@ -27,11 +25,11 @@ const ACCEPTED = 202;
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
   if (!isSuccess(answer.status)) throw await refusal({ ...answer, body }, expected);
-  const { elsewhere, streamed } = expected;
+  const { elsewhere } = expected;
   try {
     // What stands there instead of audio is of no interest then, and neither is whether all of it comes.
     const quotedBytes = elsewhere ? SIGNATURE_BYTES : undefined;
-    const speech = await readWav(body, { streamed, bodyBytes: bodyBytes(answer), quotedBytes });
+    const speech = await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes });
     return { ...speech, pcm: passing(speech.pcm, { explain: (error) => explain(error, expected) }) };
   } catch (error) {
     if (elsewhere && (isNoAudio(error) || (answer.status === ACCEPTED && isCutOff(error)))) return undefined;

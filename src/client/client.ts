@@ -102,7 +102,7 @@ async function exchange(options: ClientOptions, { body, signal }: Request): Prom
   });
   tell({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });
   const elsewhere = voice.callbackUrl !== undefined;
-  return readAnswer(answer, { url, timeoutMs, keyOrigin, elsewhere, streamed: voice.stream === true });
+  return readAnswer(answer, { url, timeoutMs, keyOrigin, elsewhere });
 }
 
 /** @throws the error itself where another try makes no sense, or none is left */

@@ -11,6 +11,8 @@ export interface Recording {
   readonly name: string;
   /** Where in the file the WAV begins; `undefined` where nothing can be put right later (appending). */
   readonly start: number | undefined;
+  /** Whether somebody may watch the file grow; else it is written in large batches, which takes less time. */
+  readonly isWatched: boolean;
   /** A path under which the same file can be opened again, for reading too, if there is any. */
   readonly path: string;
 }
@@ -23,7 +25,7 @@ export interface Recording {
  * the speech throws passes through
  */
 export async function record(recording: Recording, speech: Speech, signal: AbortSignal): Promise<Delivery> {
-  const { fd, name, start } = recording;
+  const { fd, name, start, isWatched } = recording;
   const { format, pcm } = speech;
   const writer = new FileWriter(fd, name);
   const header = wavHeader(format, start === undefined ? speech.bytes : undefined);
@@ -33,23 +35,21 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
     signal.throwIfAborted();
     bytes += piece.length;
     writer.write(piece);
+    if (isWatched) writer.flush();
   }
-  writer.write(new Uint8Array(padding(bytes)));
+  writer.write(new Uint8Array(padding(start === undefined ? speech.bytes : bytes)));
   writer.flush();
   if (start === undefined) {
     assertAsPromised(bytes, speech.bytes);
-    return { bytes, headerBytes: header.length, readerLeft: false };
+    return { bytes, overheadBytes: header.length + padding(speech.bytes), readerLeft: false };
   }
-  return {
-    bytes,
-    headerBytes: await settle({ ...recording, start }, { ...speech, bytes }, signal),
-    readerLeft: false,
-  };
+  const settled = await settle({ ...recording, start }, { ...speech, bytes }, signal);
+  return { bytes, overheadBytes: settled + padding(bytes), readerLeft: false };
 }
 
 /** @returns the length of the header that the file has now */
 async function settle(
-  { fd, name, start, path }: Recording & { start: number },
+  { fd, name, start, path }: Omit<Recording, 'isWatched'> & { start: number },
   { format, bytes }: Pick<Speech, 'format'> & { bytes: number },
   signal: AbortSignal,
 ): Promise<number> {

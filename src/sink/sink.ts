@@ -3,8 +3,8 @@ import type { Speech } from '../audio/pcm.ts';
 export interface Delivery {
   /** Bytes of sound that were written, headers not counted. */
   readonly bytes: number;
-  /** The length of the header that was written: it depends on what was known of the sound by then. */
-  readonly headerBytes: number;
+  /** Bytes beside them: the header, which depends on what was known of the sound by then, and padding. */
+  readonly overheadBytes: number;
   /** The reader went away before the end, which ends a run quietly. */
   readonly readerLeft: boolean;
   /** What went wrong beside it, such as the player, though all of the sound is where it belongs. To be thrown at the end. */

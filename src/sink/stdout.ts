@@ -29,7 +29,7 @@ function openFileSink(fd: number, start: number | undefined): Sink {
     isLive: false,
     // Linux only has such names.
     write: (speech, signal) =>
-      record({ fd, name: 'stdout', start, path: `/proc/self/fd/${fd}` }, speech, signal),
+      record({ fd, name: 'stdout', start, isWatched: true, path: `/proc/self/fd/${fd}` }, speech, signal),
     discard: async () => {},
   };
 }

@@ -64,7 +64,7 @@ export async function pour(
 ): Promise<Delivery> {
   const delivered = (readerLeft: boolean): Delivery => ({
     bytes: poured.bytes,
-    headerBytes: headerBytes(format, bytes),
+    overheadBytes: headerBytes(format, bytes) + padding(bytes),
     readerLeft,
   });
   async function* wav() {
@@ -75,7 +75,7 @@ export async function pour(
     }
     assertAsPromised(poured.bytes, bytes);
     poured.isAll = true;
-    if (padding(poured.bytes) > 0) yield new Uint8Array(padding(poured.bytes));
+    if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
   }
   try {
     await pipeline(wav(), reader, { signal });

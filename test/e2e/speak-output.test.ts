@@ -15,7 +15,7 @@ import {
 import { hostname, userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { gate } from '../support/gate.ts';
 import { answer, complete, head, httpChunk, inTurn, streamed } from '../support/http-bytes.ts';
@@ -406,6 +406,21 @@ describe('stdout', () => {
     const { env, box } = await setUp();
     expect(await box.shell('(printf 12345; tts hi; printf end) > out', { env })).toMatchObject({ status: 0 });
     expect(box.read('out')).toEqual(Buffer.concat([Buffer.from('12345'), wav, Buffer.from('end')]));
+  });
+
+  it('that is a file grows while the service sends', async () => {
+    const goOn = gate();
+    const { env, box } = await setUp(async (wire) => {
+      await wire.write(head(200, { 'Transfer-Encoding': 'chunked' }));
+      await wire.write(httpChunk(plainWav(pcm.subarray(0, 640), 0xffffffff)));
+      await goOn.opened;
+      await wire.write(Buffer.concat([httpChunk(pcm.subarray(640)), httpChunk('')]));
+    });
+    const run = box.shell('tts hi --stream > out.wav', { env });
+    await vi.waitFor(() => expect(box.read('out.wav').subarray(44)).toEqual(pcm.subarray(0, 640)), 5000);
+    goOn.open();
+    expect(await run).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav')).toEqual(wav);
   });
 
   it('that appends is left alone', async () => {

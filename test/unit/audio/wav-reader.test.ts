@@ -159,7 +159,8 @@ describe('readWav', () => {
   });
 
   it.each([undefined, 0])('drops a last frame that is not whole, with a data size of %s', async (size) => {
-    const speech = await hear(inPieces(plainWav(pcm.subarray(0, 999), size), 100));
+    const wav = plainWav(pcm.subarray(0, 999), size);
+    const speech = await hear(inPieces(wav, 100), { bodyBytes: wav.length });
     expect(speech.pcm.equals(pcm.subarray(0, 998))).toBe(true);
     expect(speech.bytes).toBe(size === undefined ? 998 : undefined);
   });
@@ -218,20 +219,17 @@ describe('readWav', () => {
   describe('says how many bytes there will be', () => {
     const wav = plainWav(pcm);
     const late = riff([data, fmtChunk]);
+    const behind = chunk('LIST', sound(200));
     it.each([
-      ['where the header says so', wav, {}, 2000],
-      ['not where the header does not', plainWav(pcm, 0xffff_ffff), {}, undefined],
-      ['not where further WAVs may follow', wav, { streamed: true }, undefined],
-      ['where the body has no room for a further WAV', wav, { streamed: true, bodyBytes: wav.length }, 2000],
-      ['where the body has room for chunks only', wav, { streamed: true, bodyBytes: wav.length + 40 }, 2000],
-      [
-        'not where a WAV may follow one with a late format',
-        late,
-        { streamed: true, bodyBytes: 3000 },
-        undefined,
-      ],
-      ['not where the body is longer than the WAV', wav, { streamed: true, bodyBytes: 5000 }, undefined],
-    ])('%s', async (_, body, options, bytes) => {
+      ['where the body has no room for a further WAV', wav, 0, 2000],
+      ['where there is room for chunks only', wav, 40, 2000],
+      ['where what is behind the samples belongs to the WAV', riff([fmtChunk, data, behind]), 0, 2000],
+      ['not where the header does not say so', plainWav(pcm, 0xffff_ffff), 0, undefined],
+      ['not where a further WAV may follow', wav, 44, undefined],
+      ['not where one may follow a late format', late, 44, undefined],
+      ['not where nobody knows what follows', wav, undefined, undefined],
+    ])('%s', async (_, body, more, bytes) => {
+      const options = more === undefined ? {} : { bodyBytes: body.length + more };
       expect((await readWav(inPieces(body), options)).bytes).toBe(bytes);
     });
   });

@@ -18,7 +18,7 @@ function file() {
     closeSync(fd);
     rmSync(folder, { recursive: true });
   });
-  return { fd, path, name: 'out' };
+  return { fd, path, name: 'out', isWatched: false };
 }
 
 function read(fd: number, length: number): Buffer {
@@ -34,7 +34,7 @@ describe('a recording', () => {
       writeSync(out.fd, 'before');
       const speech = { format, bytes, pcm: pieces(pcm) };
       const delivery = await record({ ...out, start: 6 }, speech, signal);
-      expect(delivery).toEqual({ bytes: 1001, headerBytes: 44, readerLeft: false });
+      expect(delivery).toEqual({ bytes: 1001, overheadBytes: 45, readerLeft: false });
       expect(read(out.fd, 2000)).toEqual(Buffer.concat([Buffer.from('before'), plainWav(pcm)]));
     }
   });
@@ -61,7 +61,7 @@ describe('a recording', () => {
     };
     const nowhere = { ...out, path: `${out.path}.not`, start: 0 };
     const delivery = await record(nowhere, { format, bytes: undefined, pcm: pcm() }, signal);
-    expect(delivery).toEqual({ bytes: length, headerBytes: 44, readerLeft: false });
+    expect(delivery).toEqual({ bytes: length, overheadBytes: 44, readerLeft: false });
     expect(read(out.fd, 44)).toEqual(wavHeader(format, undefined));
   });
 });

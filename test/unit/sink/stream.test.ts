@@ -79,6 +79,6 @@ describe('the length of the header that is told', () => {
     });
     const pouring = { name: 'it', signal: new AbortController().signal, poured: { bytes: 0, isAll: false } };
     const delivery = await pour({ format: speechFormat, bytes, pcm: pcm() }, reader, pouring);
-    expect(delivery).toEqual({ bytes: length, headerBytes: written - length, readerLeft: false });
+    expect(delivery).toEqual({ bytes: length, overheadBytes: written - length, readerLeft: false });
   });
 });

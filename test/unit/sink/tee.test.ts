@@ -22,7 +22,7 @@ class Probe implements Sink {
       this.heard += length;
       if (this.heard >= (this.#fault.after ?? Number.POSITIVE_INFINITY)) throw new Error('broken');
     }
-    return { bytes: this.heard, headerBytes: 44, readerLeft: false };
+    return { bytes: this.heard, overheadBytes: 44, readerLeft: false };
   }
 
   async discard() {
