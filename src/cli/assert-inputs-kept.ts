@@ -2,10 +2,12 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { pathOf } from '../path-of.ts';
+import { keyFileOf } from '../settings/key-file.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
 import { isPlayed, type Wanted } from './output.ts';
+import type { Settled } from './settle.ts';
 import type { Order } from './task.ts';
 
 /**
@@ -14,17 +16,17 @@ import type { Order } from './task.ts';
  */
 export function assertInputsKept(
   { files }: Pick<Order, 'files'>,
-  settings: Wanted & Pick<Settings, 'subtitles' | 'lexicon' | 'callbackUrl' | 'dryRun'>,
+  { settings, files: configs }: Settled,
   host: Pick<Host, 'cwd' | 'home' | 'stdout'>,
 ): void {
   const written = writtenBy(settings, host);
   if (written.length === 0) return;
   const { lexicon } = settings;
-  const read = files.map((name) => ({
-    option: '--file',
-    path: name === '-' ? '/dev/stdin' : name,
-  }));
+  const keyFile = keyFileOf(settings);
+  const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
+  read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
   if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
+  if (keyFile) read.push({ option: keyFile.origin.name, path: namedFile(keyFile, host, 'TTS_API_KEY_FILE') });
   const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path, host) }));
   for (const { option, name, path } of written) {
     const file = fileAt(path, host);

@@ -10,6 +10,7 @@ export async function startBuiltIn(): Promise<OpenService> {
   const service = await startService({ engine, apiKey: key });
   return {
     url: new URL(`${service.url}/tts`),
+    name: 'the built-in voice',
     key,
     keyOrigin: 'this run',
     proxy: undefined,

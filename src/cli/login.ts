@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
-import { checkedKey, MOST_READ } from '../settings/key.ts';
+import { checkedKey } from '../settings/key.ts';
+import { MOST_READ } from '../settings/key-file.ts';
 import { outranks } from '../settings/origin.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { storeKey, userFile } from '../settings/stored-keys.ts';

@@ -2,6 +2,7 @@ import type { Settings } from '../settings/resolve.ts';
 import type { Delivery } from '../sink/sink.ts';
 import type { Context } from './commands.ts';
 import type { Progress } from './progress.ts';
+import { withoutSecrets } from './shown-value.ts';
 import type { Tally } from './tally.ts';
 
 interface Run {
@@ -19,7 +20,10 @@ export async function report(
 ): Promise<void> {
   if (delivery?.readerLeft) return;
   const { fromCache, segments, requests } = tally;
-  if (!delivery) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
+  if (!delivery)
+    notices.note(
+      `the service sends the audio to ${settings.callbackUrl && withoutSecrets(settings.callbackUrl.value)}`,
+    );
   else if (progress || notices.verbose) {
     const { closing } = await import('./progress-closing.ts');
     const line = closing({ settings, tally, delivery }, host);

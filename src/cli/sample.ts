@@ -1,19 +1,18 @@
 import { ExitCode, usageError } from '../error.ts';
 import { BUDGET_BYTES } from '../pipeline/budget.ts';
 import { deliver } from '../pipeline/deliver.ts';
-import type { Settings } from '../settings/resolve.ts';
-import { kindOf, settingsFor } from '../settings/speaker.ts';
 import { countCodePoints } from '../text/code-points.ts';
 import type { Segment } from '../text/segment.ts';
 import { askYes } from './ask-yes.ts';
 import type { Context } from './commands.ts';
 import { type Connection, connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe } from './describe.ts';
+import { LeftOut } from './left-out.ts';
 import { openService } from './open-service.ts';
 import { openOutput, warnOfEnding } from './output.ts';
 import { report } from './report.ts';
+import { eachWith, type Lines, type Voice, voicesOf } from './sample-voices.ts';
 import type { NamedService } from './service.ts';
-import type { Row } from './speakers.ts';
 import { Tally } from './tally.ts';
 import { isKept } from './task.ts';
 import { whileOpen } from './while-open.ts';
@@ -21,12 +20,9 @@ import { whileOpen } from './while-open.ts';
 /** More requests than this are made only when somebody agrees. */
 const MOST_UNASKED = 20;
 
-interface Sample {
-  readonly text: string;
-  readonly speakers: readonly Row[];
+interface Sample extends Lines {
   /** `undefined` for the built-in one. */
   readonly service: NamedService | undefined;
-  readonly settings: Settings;
   /** Whether a service may be asked any number of times without a question. */
   readonly mayAsk: boolean;
 }
@@ -79,58 +75,32 @@ async function speakInTurn(
 ): Promise<number> {
   const sink = await openOutput(settings, host, signal);
   warnOfEnding(settings, notices);
+  const labelOf = ({ index }: Segment) => voices[index]?.label ?? '';
+  const leftOut = new LeftOut(labelOf, notices);
   const delivery = await deliver({
     segments: () => eachWith(text, voices.length),
     synthesize(segment, signal) {
       const { no, settings } = voices[segment.index] as Voice;
       return connection.speakAs(voiceOf(settings, no))(segment, signal);
     },
-    missing: ({ index }) => `asked for ${voices[index]?.label}`,
+    missing: (segment) => `asked for ${labelOf(segment)}`,
+    sparing: voices.length > 1 ? leftOut : undefined,
     window: settings.concurrency.value,
     budgetBytes: BUDGET_BYTES,
     paragraphPause: settings.paragraphPause.value,
     sink,
     signal,
     watch(part) {
-      notices.note(voices[part.segment.index]?.label ?? '');
+      notices.note(labelOf(part.segment));
       return tally.part(part);
     },
+  }).catch((error) => {
+    throw leftOut.count === voices.length ? leftOut.first : error;
   });
   if (delivery?.failure) throw delivery.failure;
   await report({ settings, tally, progress: undefined }, delivery, { host, notices });
   if (settings.json.value)
     await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
+  if (leftOut.count > 0) throw leftOut.asError(voices.length);
   return ExitCode.ok;
-}
-
-interface Voice {
-  readonly no: number;
-  readonly settings: Settings;
-  readonly label: string;
-}
-
-/**
- * Each speaker once, by the first name that it has. A rate of its own is left out: one sound has one.
- * @throws TtsError (usage) when there is none, the text does not fit into one request, or one cannot do what is asked for
- */
-function voicesOf({ speakers, settings, text }: Sample): Voice[] {
-  if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
-  if (countCodePoints(text) > settings.maxChars.value)
-    throw usageError(
-      `the text of --sample is longer than ${settings.maxChars.value} characters, and is not cut`,
-      'a sentence or two are enough; a long text is for tts -s NAME',
-    );
-  const seen = new Set<number>();
-  const once = speakers.filter(({ no }) => seen.size < seen.add(no).size);
-  if (once.length === 0)
-    throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
-  return once.map(({ no, name, kind = kindOf(no, speakers), instructions }) => ({
-    no,
-    label: `speaker ${no}${name ? ` (${name})` : ''}`,
-    settings: settingsFor({ no, name, kind, instructions }, settings),
-  }));
-}
-
-async function* eachWith(text: string, count: number): AsyncGenerator<Segment> {
-  for (let index = 0; index < count; index += 1) yield { text, line: 1, startsParagraph: true, index };
 }

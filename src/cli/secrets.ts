@@ -3,6 +3,8 @@ import { visible } from '../printable.ts';
 /** Shorter ones are hidden only where they stand alone: elsewhere they would tear holes into ordinary words. */
 const SHORTEST_ANYWHERE = 4;
 
+const NAMES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };
+
 /** What must never be shown. */
 export class Secrets {
   readonly #forms = new Set<string>();
@@ -12,7 +14,8 @@ export class Secrets {
     if (secret === '') return;
     const inJson = JSON.stringify(secret).slice(1, -1);
     // PHP writes "/" as "\/".
-    for (const form of [secret, encodeURIComponent(secret), inJson, inJson.replaceAll('/', '\\/')])
+    const inHtml = secret.replace(/[&<>"']/g, (sign) => `&${NAMES[sign]};`);
+    for (const form of [secret, encodeURIComponent(secret), inJson, inJson.replaceAll('/', '\\/'), inHtml])
       this.#forms.add(form);
   }
 

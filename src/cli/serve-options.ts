@@ -4,7 +4,7 @@ import type { Fault } from '../service/http/fault.ts';
 import { parseFault } from '../service/http/fault-spec.ts';
 import { DEFAULT_MAX_TEXT } from '../service/http/limits.ts';
 import { checkedKey } from '../settings/key.ts';
-import { type Kind, number } from '../settings/kind.ts';
+import { type Kind, number, words } from '../settings/kind.ts';
 import { isLoopback } from '../settings/nearby.ts';
 import { parse } from './command-line.ts';
 import type { Context } from './commands.ts';
@@ -38,6 +38,8 @@ const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = '8787';
 const DEFAULT_MAX_QUEUE = '64';
 
+/** Node would take nothing for all networks. */
+const address: Kind<string> = { ...words, allowed: 'an address or a name of this machine' };
 const upToAMillion = number({ min: 1, max: 1e6, whole: true });
 
 /** What makes a path one that clients would not ask for letter by letter, or that is none. */
@@ -58,7 +60,7 @@ export function readServeOptions(
   const command = serveCommand();
   const flags: Flags = parse(command, context).opts();
   if (flags.help) return { help: command.helpInformation().trimEnd() };
-  const host = flags.host ?? DEFAULT_HOST;
+  const host = required('--host', flags.host ?? DEFAULT_HOST, address);
   return {
     host,
     port: required('--port', flags.port ?? DEFAULT_PORT, number({ min: 0, max: 65_535, whole: true })),

@@ -14,6 +14,8 @@ import type { Context } from './commands.ts';
 export interface NamedService {
   /** With `/tts`. */
   readonly url: URL;
+  /** What people call it; its host, unless set. */
+  readonly name?: string;
   readonly key: string;
   readonly keyOrigin: string;
   readonly proxy: ProxyRoute | undefined;

@@ -22,6 +22,7 @@ export async function settle(
   const settings = resolve({ flags, env: host.env, files });
   notices.quiet = settings.quiet.value;
   notices.verbose = settings.verbose.value;
+  if (settings.apiKey) notices.hide(settings.apiKey.value.trim());
   return { settings, files };
 }
 

@@ -4,16 +4,14 @@ import { BUDGET_BYTES } from '../pipeline/budget.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import type { Part } from '../pipeline/look-ahead.ts';
 import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
-import type { Settings } from '../settings/resolve.ts';
 import { chooseSpeaker } from '../settings/speaker.ts';
 import type { Sink } from '../sink/sink.ts';
-import type { Subtitles } from '../subtitles/subtitles.ts';
 import { assertInputsKept } from './assert-inputs-kept.ts';
 import type { Context } from './commands.ts';
 import { connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe, warnOfPause } from './describe.ts';
 import { openService } from './open-service.ts';
-import { openOutput, warnOfEnding } from './output.ts';
+import { type Outputs, openOutputs } from './outputs.ts';
 import { prepareOrder } from './prepare-order.ts';
 import type { Progress } from './progress.ts';
 import { isProgressWanted } from './progress-wanted.ts';
@@ -35,10 +33,11 @@ const BUILT_IN =
 export async function speak(order: Order, context: Context): Promise<number> {
   const { notices } = context;
   const tally = new Tally();
-  const { settings: said, files } = await settle(order, context);
+  const settled = await settle(order, context);
+  const { settings: said, files } = settled;
   const prepared = await prepareOrder(order, said, context);
   if (said.showText.value) return (await import('./show-text.ts')).showText(prepared, context);
-  assertInputsKept(prepared, said, context.host);
+  assertInputsKept(prepared, settled, context.host);
   const service = await chooseService(said, { ...context, files });
   const { no: speaker, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
   const task = { order: prepared, settings, service, speaker };
@@ -65,31 +64,14 @@ export async function speak(order: Order, context: Context): Promise<number> {
   }
 }
 
-interface Outputs {
-  readonly sink: Sink;
-  readonly subtitles: Subtitles | undefined;
-}
-
-async function openOutputs(settings: Settings, { host, notices, signal }: Context): Promise<Outputs> {
-  const subtitles =
-    settings.subtitles && (await import('../subtitles/open.ts')).openSubtitles(settings, host);
-  try {
-    const sink = await openOutput(settings, host, signal);
-    warnOfEnding(settings, notices);
-    return { subtitles, sink };
-  } catch (error) {
-    subtitles?.discard();
-    throw error;
-  }
-}
-
-/** Only for a person. */
+/** Only for a person, and not for one who types the text: it would wipe away what is being typed. */
 async function showProgress(
   { order, settings }: Task,
   { isLive }: Sink,
   { host, notices }: Context,
 ): Promise<Progress | undefined> {
-  if (!isProgressWanted(host, notices)) return undefined;
+  const isTyped = order.files.includes('-') && host.stdin.isTTY;
+  if (isTyped || !isProgressWanted(host, notices)) return undefined;
   const [{ Progress }, { totalOf }] = await Promise.all([
     import('./progress.ts'),
     import('./progress-total.ts'),
@@ -104,10 +86,15 @@ interface Use {
 }
 
 /** Connects to the service, the built-in one if no other is named, for as long as it is used. */
-async function withService(task: Task, context: Context, { tell, use }: Use): Promise<number> {
+async function withService(task: Task, context: Context, { tell: say, use }: Use): Promise<number> {
   const { service, settings, speaker } = task;
-  const note = service ? service.note : BUILT_IN;
-  if (note) context.notices.note(note);
+  let note = service ? service.note : BUILT_IN;
+  // A run that fails before it speaks has nothing to say but the error.
+  const tell = (event: ServiceEvent) => {
+    if (note) context.notices.note(note);
+    note = undefined;
+    say(event);
+  };
   return whileOpen(await openService(service), async (target) => {
     const caching = isKept(task)
       ? await (await import('./caching.ts')).openCaching(settings, context)

@@ -7,7 +7,7 @@ import { complaint, isText } from './complaint.ts';
 import type { Answer } from './exchange.ts';
 import { brokenAnswer } from './failure.ts';
 import { plainBody } from './plain-body.ts';
-import { type Addressee, PARTIAL_CONTENT, refusal } from './refusal.ts';
+import { type Addressee, NO_CONTENT, PARTIAL_CONTENT, refusal } from './refusal.ts';
 
 export interface Expectation extends Addressee {
   readonly timeoutMs: number;
@@ -24,8 +24,8 @@ const ACCEPTED = 202;
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
-  if (!isSuccess(answer.status)) throw await refusal({ ...answer, body }, expected);
   const { elsewhere } = expected;
+  if (!isSuccess(answer.status, elsewhere)) throw await refusal({ ...answer, body }, expected);
   try {
     // What stands there instead of audio is of no interest then, and neither is whether all of it comes.
     const quotedBytes = elsewhere ? SIGNATURE_BYTES : undefined;
@@ -37,7 +37,8 @@ export async function readAnswer(answer: Answer, expected: Expectation): Promise
   }
 }
 
-function isSuccess(status: number): boolean {
+function isSuccess(status: number, elsewhere: boolean): boolean {
+  if (status === NO_CONTENT) return elsewhere;
   return status >= 200 && status <= 299 && status !== PARTIAL_CONTENT;
 }
 

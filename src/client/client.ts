@@ -16,6 +16,8 @@ export interface ClientOptions {
   readonly transport: Transport;
   /** The whole address, `/tts` included. */
   readonly url: URL;
+  /** What people call the service; its host, unless set. */
+  readonly name?: string | undefined;
   readonly key: string;
   /** Where the key came from, in words. */
   readonly keyOrigin: string;
@@ -93,7 +95,7 @@ async function letGo({ pcm }: Speech): Promise<void> {
 }
 
 async function exchange(options: ClientOptions, { body, signal }: Request): Promise<Speech | undefined> {
-  const { transport, url, key, keyOrigin, voice, timeoutMs, tell } = options;
+  const { transport, url, name, key, keyOrigin, voice, timeoutMs, tell } = options;
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
   const sending = () => tell({ type: 'request', url, body });
@@ -102,7 +104,7 @@ async function exchange(options: ClientOptions, { body, signal }: Request): Prom
   });
   tell({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });
   const elsewhere = voice.callbackUrl !== undefined;
-  return readAnswer(answer, { url, timeoutMs, keyOrigin, elsewhere });
+  return readAnswer(answer, { url, name, timeoutMs, keyOrigin, elsewhere });
 }
 
 /** @throws the error itself where another try makes no sense, or none is left */

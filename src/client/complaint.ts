@@ -61,22 +61,30 @@ function sentence(data: unknown): string {
 }
 
 function looksLikeHtml(text: string): boolean {
-  return /^<(!doctype|html|head|body|\?xml|[a-z]+[ >])/i.test(text);
+  return /^<(!doctype|!--|\?xml|[a-z][a-z\d]*[\s/>])/i.test(text);
 }
 
 function fromHtml(html: string): string {
   const title = /<title[^>]*>([^<]*)/i.exec(html)?.[1]?.trim();
   const text = html
+    .replace(/<!--[\s\S]*?-->/g, ' ')
     .replace(/<(script|style|head)\b[\s\S]*?<\/\1\s*>/gi, ' ')
     .replace(/<[^>]*>/g, ' ')
-    .replace(/&(nbsp|#160);/g, ' ')
+    .replace(/&nbsp;/g, ' ')
+    .replace(/&#(\d{1,7}|x[\da-f]{1,6});/gi, (_, number: string) =>
+      character(Number(number.replace(/^x/i, '0x'))),
+    )
     .replace(/&lt;/g, '<')
     .replace(/&gt;/g, '>')
     .replace(/&quot;/g, '"')
-    .replace(/&#39;|&apos;/g, "'")
+    .replace(/&apos;/g, "'")
     .replace(/&amp;/g, '&')
     .replace(/\s+/g, ' ')
     .trim();
   if (!title || text.startsWith(title)) return text || title || '';
   return text ? `${title}: ${text}` : title;
+}
+
+function character(number: number): string {
+  return number <= 0x10ffff ? String.fromCodePoint(number) : '';
 }

@@ -5,11 +5,14 @@ import { complaint } from './complaint.ts';
 import type { Answer } from './exchange.ts';
 import { LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
+/** Nothing follows its head (RFC 9110, section 15.3.5). */
+export const NO_CONTENT = 204;
+
 /** Only for whoever asks for a part (RFC 9110, section 15.3.7), which is not done here. */
 export const PARTIAL_CONTENT = 206;
 
 /** The statuses after which the same request may well succeed. */
-const TRANSIENT = new Set([PARTIAL_CONTENT, 408, 425, 429, 500, 502, 503, 504]);
+const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** Enough of an error body to find its message. */
 const READ_BYTES = 16_384;
@@ -18,6 +21,8 @@ const READ_MS = 2000;
 
 export interface Addressee {
   readonly url: URL;
+  /** What people call it; its host, unless set. */
+  readonly name?: string | undefined;
   /** Where the key came from, in words. */
   readonly keyOrigin: string;
 }
@@ -47,16 +52,18 @@ function exitCodeOf(status: number): ExitCode {
   return status === 402 || status === 429 ? ExitCode.quota : ExitCode.service;
 }
 
-function meaning(status: number, { url }: Addressee): string {
-  if (status === PARTIAL_CONTENT) return `${url.host} sent only a part of the audio`;
-  if (status === 401) return `${url.host} does not accept the key`;
-  if (status === 402) return `${url.host} wants to be paid`;
-  if (status === 403) return `${url.host} does not allow this with the key`;
+function meaning(status: number, { url, name = url.host }: Addressee): string {
+  if (status === NO_CONTENT) return `${name} sent no audio`;
+  if (status === PARTIAL_CONTENT) return `${name} sent only a part of the audio`;
+  if (status === 401) return `${name} does not accept the key`;
+  if (status === 402) return `${name} wants to be paid`;
+  if (status === 403) return `${name} does not allow this with the key`;
   if (status === 404) return `there is nothing at ${url.href}`;
-  if (status === 429) return `${url.host} takes no more requests for now`;
-  if (status >= 300 && status < 400) return `${url.host} points to another address, which is not followed`;
-  if (status >= 500) return `${url.host} failed`;
-  return `${url.host} refuses the request`;
+  if (status === 408) return `${name} waited too long for the request`;
+  if (status === 429) return `${name} takes no more requests for now`;
+  if (status >= 300 && status < 400) return `${name} points to another address, which is not followed`;
+  if (status >= 500) return `${name} failed`;
+  return `${name} refuses the request`;
 }
 
 interface Refused extends Pick<Answer, 'status' | 'headers'> {

@@ -22,6 +22,15 @@ export interface LookAheadOptions {
   readonly signal: AbortSignal;
   /** What a listener misses where a part fails, in words; the place in the text when nothing else is said. */
   readonly missing?: (segment: Segment) => string;
+  /** None: the first part that fails ends all. */
+  readonly sparing?: Sparing | undefined;
+}
+
+/** Has all go on without a part whose sound did not even begin. */
+export interface Sparing {
+  allows(error: unknown): error is TtsError;
+  /** Told in the part's turn. */
+  spare(error: TtsError, segment: Segment): void;
 }
 
 interface Started {
@@ -67,7 +76,8 @@ export class LookAhead {
         const started = await this.#started.shift();
         if (!started) return;
         started.sound.takeTurn();
-        yield await this.#part(started);
+        const part = await this.#part(started);
+        if (part) yield part;
       }
     } finally {
       this.leave();
@@ -95,24 +105,24 @@ export class LookAhead {
     }
     this.#count += 1;
     const asked = this.#options.synthesize(next.value, this.#signal);
-    const failed = () => {
-      this.#failed = true;
+    const failed = (error?: unknown) => {
+      this.#failed ||= !this.#options.sparing?.allows(error);
     };
     return { segment: next.value, sound: new Prefetch(asked, this.#budget, failed) };
   }
 
-  async #part({ segment, sound }: Started): Promise<Part> {
+  /** @returns `undefined` where all goes on without it */
+  async #part({ segment, sound }: Started): Promise<Part | undefined> {
+    const { sparing } = this.#options;
     const explain = (error: unknown) => (this.isSingle ? error : this.#withLoss(error, segment));
-    const speech = await sound.speech.catch((error) => {
-      throw explain(error);
-    });
-    return {
-      segment,
-      speech: speech && {
-        ...speech,
-        pcm: passing(speech.pcm, { explain }),
-      },
-    };
+    try {
+      const speech = await sound.speech;
+      return { segment, speech: speech && { ...speech, pcm: passing(speech.pcm, { explain }) } };
+    } catch (error) {
+      if (!sparing?.allows(error)) throw explain(error);
+      sparing.spare(error, segment);
+      return undefined;
+    }
   }
 
   #withLoss(error: unknown, segment: Segment): unknown {

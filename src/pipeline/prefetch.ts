@@ -17,7 +17,7 @@ export class Prefetch {
   /** `undefined` where the sound goes elsewhere. Its `pcm` is to be read when the part has its turn. */
   readonly speech: Promise<Speech | undefined>;
   readonly #budget: Budget;
-  readonly #failed: () => void;
+  readonly #failed: (error?: unknown) => void;
   #pieces: Uint8Array[] = [];
   #held = 0;
   #state: State = 'reading';
@@ -25,8 +25,8 @@ export class Prefetch {
   #wakeReader = () => {};
   #wakePump = () => {};
 
-  /** @param failed hears at once, be it before the sound or in its midst; the error itself is told in the part's turn */
-  constructor(asked: Promise<Speech | undefined>, budget: Budget, failed: () => void) {
+  /** @param failed hears at once, with the error where the sound did not even begin; all is told in the part's turn */
+  constructor(asked: Promise<Speech | undefined>, budget: Budget, failed: (error?: unknown) => void) {
     this.#budget = budget;
     this.#failed = failed;
     this.speech = asked.then((speech) => {

@@ -1,19 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
-import { TtsError, usageError } from '../error.ts';
-import type { Host } from '../host.ts';
-import { openFile } from '../text/input.ts';
-import { namedFile } from './named-file.ts';
+import { usageError } from '../error.ts';
+import { type KeyContext, keyFileOf, readKeyFile } from './key-file.ts';
 import { isLoopback, isNearby } from './nearby.ts';
 import { type Origin, outranks, type Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
-
-interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
-  /** Ends the wait for a pipe that nobody writes to. */
-  readonly signal: AbortSignal;
-}
-
-/** In characters. More is not read of what should be a key: a device may have no end. */
-export const MOST_READ = 65_536;
 
 /** In characters. Web servers give all headers of a request 8 to 16 KiB. */
 const LONGEST_KEY = 8192;
@@ -29,14 +18,13 @@ export interface Key extends Setting<string> {
  * @throws TtsError (usage) when its file cannot be read, or it holds what no header can carry
  */
 export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
-  const { apiKey, apiKeyFile } = settings;
   const stored = storedKey(settings);
-  const isFile = apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin));
-  const general = isFile ? apiKeyFile : apiKey;
+  const file = keyFileOf(settings);
+  const general = file ?? settings.apiKey;
   if (stored && (!general || !outranks(general.origin, stored.origin)))
     return { ...checkedKey(stored), isForBase: true };
   if (!general) return undefined;
-  const key = isFile ? { value: await readKeyFile(general, context), origin: general.origin } : general;
+  const key = file ? { value: await readKeyFile(file, context), origin: file.origin } : general;
   return { ...checkedKey(key), isForBase: false };
 }
 
@@ -59,36 +47,6 @@ export function checkedKey(key: Setting<string>): Setting<string> {
     `the key from ${key.origin.name} is not one`,
     'a key has no spaces, line breaks or letters beyond ASCII',
   );
-}
-
-async function readKeyFile(named: Setting<string>, context: KeyContext): Promise<string> {
-  const path = namedFile(named, context, 'TTS_API_KEY_FILE');
-  try {
-    const stats = statSync(path);
-    const isPlain = !stats.isFIFO() && !stats.isCharacterDevice();
-    if (stats.size > MOST_READ) throw tooLong(path);
-    return isPlain ? readFileSync(path, 'utf8') : await readPiped(path, context.signal);
-  } catch (cause) {
-    if (cause instanceof TtsError) throw cause;
-    throw usageError(
-      `cannot read the key file ${path} (${named.origin.name})`,
-      'it has to be a file that holds the key alone',
-      cause,
-    );
-  }
-}
-
-function tooLong(path: string): TtsError {
-  return usageError(`what comes from ${path} is too long to be a key`, 'it has to hold the key alone');
-}
-
-async function readPiped(path: string, signal: AbortSignal): Promise<string> {
-  let text = '';
-  for await (const piece of openFile(path, '', signal)) {
-    text += piece;
-    if (text.length > MOST_READ) throw tooLong(path);
-  }
-  return text;
 }
 
 /**

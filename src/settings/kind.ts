@@ -131,16 +131,3 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
     data: (data) => (typeof data === 'string' ? find(data) : undefined),
   };
 }
-
-/** A list of values of one kind; there is no way to write one as an option. */
-export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
-  return {
-    allowed: `a list, each entry ${kind.allowed}`,
-    text: () => undefined,
-    data: (data) => {
-      if (!Array.isArray(data)) return undefined;
-      const values = data.map((entry) => kind.data(entry));
-      return values.includes(undefined) ? undefined : (values as T[]);
-    },
-  };
-}

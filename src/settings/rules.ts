@@ -6,7 +6,6 @@ import {
   choice,
   fileName,
   type Kind,
-  list,
   number,
   sampleRate,
   speaker,
@@ -14,6 +13,7 @@ import {
   url,
   words,
 } from './kind.ts';
+import { list } from './list.ts';
 import { proxyUrl } from './proxy-url.ts';
 import { speakers } from './speakers.ts';
 

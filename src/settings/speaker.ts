@@ -59,13 +59,29 @@ function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[]): 
       'choose one with --speaker NUMBER, TTS_SPEAKER or "speaker" in a config file',
     );
   }
-  const { value: name, origin } = speaker;
-  if (typeof name === 'number') return { no: name };
+  const { value: said, origin } = speaker;
+  const chosen: Chosen = typeof said === 'number' ? { no: said } : byName(said, origin, speakers, known);
+  if (known.length > 0 && !known.some(({ no }) => no === chosen.no))
+    throw unknownNumber(chosen.no, origin, known);
+  return chosen;
+}
+
+function byName(
+  name: string,
+  origin: Origin,
+  speakers: Settings['speakers'],
+  known: readonly KnownSpeaker[],
+): Chosen {
   const configured = speakers?.value.get(name);
   if (configured) return { ...configured, name };
   const own = known.find((other) => other.name === name);
   if (own) return { no: own.no, name, kind: own.kind };
   throw unknownName(name, origin, [...(speakers?.value.keys() ?? []), ...known.map((other) => other.name)]);
+}
+
+function unknownNumber(no: number, { name: origin }: Origin, known: readonly KnownSpeaker[]): TtsError {
+  const all = known.map((other) => `${other.no} (${other.name})`).join(', ');
+  return usageError(`${origin}: there is no speaker ${no}`, `there are: ${all}`);
 }
 
 function unknownName(name: string, { name: origin }: Origin, names: readonly string[]): TtsError {

@@ -187,7 +187,7 @@ describe('a 200 that is not audio', () => {
     ['other bytes', answer(200, Buffer.from([1, 2, 3, 4, 0, 5])), /begins with the bytes 010203040005/],
     ['MP3 that calls itself audio/wav', answer(200, 'ID3\x04', { 'Content-Type': 'audio/wav' }), /MP3/],
     ['nothing', answer(200, ''), /empty/],
-    ['nothing, with 204', answer(204), /empty/],
+    ['nothing, with 204', answer(204), /sent no audio \(status 204\)/],
     ['a WAV with a codec', complete(mulaw), /mu-law/],
     [
       'two formats in one body',

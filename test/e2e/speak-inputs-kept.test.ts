@@ -3,7 +3,7 @@ import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
-import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(10_000));
@@ -17,11 +17,15 @@ async function setUp() {
   box.file('book.txt', TEXT);
   box.file('other.txt', TEXT);
   box.file('words.srt', LEXICON);
+  box.file('.ttsrc.json', '{"retries": 1}');
+  box.file('c.json', '{"retries": 2}');
+  box.file('key.srt', KEY);
   mkdirSync(box.path('sub'));
   symlinkSync('../book.txt', box.path('sub/link.wav'));
   symlinkSync('sub', box.path('also-sub'));
   linkSync(box.path('book.txt'), box.path('hard.srt'));
-  return { server, env: named(server.url), box };
+  const { TTS_API_KEY: _, ...env } = named(server.url);
+  return { server, env: { ...env, TTS_API_KEY_FILE: 'key.srt' }, box };
 }
 
 describe('a file that is read', () => {
@@ -41,6 +45,10 @@ describe('a file that is read', () => {
     ['-f book.txt >> book.txt', 'stdout and --file name one file'],
     ['-o - >> book.txt < book.txt', 'stdout and --file name one file'],
     ['hi --lexicon words.srt >> words.srt', 'stdout and --lexicon name one file'],
+    ['hi --config c.json -o c.json', '--output and the config name one file: c.json'],
+    ['hi -o .ttsrc.json', '--output and the config name one file: .ttsrc.json'],
+    ['hi --config c.json > c.json', 'stdout and the config name one file'],
+    ['hi --subtitles key.srt', '--subtitles and TTS_API_KEY_FILE name one file: key.srt'],
     ['-f book.txt -o book.txt --dry-run', '--output and --file name one file: book.txt'],
   ])('is not written over: %s', async (args, message) => {
     const { server, env, box } = await setUp();

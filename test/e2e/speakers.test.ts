@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { serveBytes } from '../support/byte-server.ts';
+import { type Script, serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -292,17 +292,47 @@ describe('tts speakers', () => {
     });
   });
 
-  it('names the speaker with whom a sample fails', async () => {
+  /** A sample by three, of whom those get no sound that are told here. */
+  async function sampleByThree(refusals: Record<number, Script>, ...args: string[]) {
     const server = await serveBytes((wire, request, number) => {
       const { speaker_no } = (request.json ?? {}) as { speaker_no?: number };
-      const answers = { 11: complete(wav), 12: answer(422, '{"message":"not she"}') };
-      return (answers[speaker_no as 11 | 12] ?? answer(404))(wire, request, number);
+      const script = speaker_no === undefined ? answer(404) : (refusals[speaker_no] ?? complete(wav));
+      return script(wire, request, number);
     });
-    const box = configured({ speakers: { bob: 11, anna: 12 } });
-    const run = await box.tts(['speakers', '--sample', 'Hi', '-q', '-o', 'out.wav'], {
-      env: named(server.url),
-    });
-    expectFailure(run, 7, /\(status 422: not she\); asked for speaker 12 \(anna\)\nhint: /);
+    const box = configured({ speakers: { bob: 11, anna: 12, carl: 13 } });
+    const run = await box.tts(
+      ['speakers', '--sample', 'Hi', '--paragraph-pause', '0', '-o', 'out.wav', ...args],
+      { env: named(server.url) },
+    );
+    return { run, box };
+  }
+
+  it.each([
+    ['in between', 12, 'anna'],
+    ['at the beginning', 11, 'bob'],
+    ['at the end', 13, 'carl'],
+  ])('goes on without a speaker that the service refuses, and ends with 9: %s', async (_, no, name) => {
+    const { run, box } = await sampleByThree({ [no]: answer(422, '{"message":"not she"}') }, '-q');
+    const left = `speaker ${no} \\(${name}\\)`;
+    expectFailure(
+      run,
+      9,
+      new RegExp(`1 of 3 speakers could not be heard: ${left}\nhint: .*of ${left} .*not she`),
+    );
+    expect(box.read('out.wav')).toEqual(plainWav(Buffer.concat([sound(200), sound(200)])));
+  });
+
+  it('has no sound where the service refuses all speakers, and fails as the first', async () => {
+    const refused = answer(422, '{"message":"nobody"}');
+    const { run, box } = await sampleByThree({ 11: answer(400), 12: refused, 13: refused }, '-q');
+    expectFailure(run, 7, /\(status 400\)/);
+    expect(box.list()).toEqual(['.ttsrc.json']);
+  });
+
+  it('ends with the first speaker that fails for what would befall the others too, and names it', async () => {
+    const { run, box } = await sampleByThree({ 12: answer(402) }, '-q');
+    expectFailure(run, 4, /\(status 402\); asked for speaker 12 \(anna\)\nhint: /);
+    expect(box.list()).toEqual(['.ttsrc.json']);
   });
 
   it('does not cut the text of a sample, and so takes none that needs it', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { baseUrl, list, number, speaker, toggle, url, words } from '../../../src/settings/kind.ts';
+import { baseUrl, number, speaker, toggle, url, words } from '../../../src/settings/kind.ts';
+import { list } from '../../../src/settings/list.ts';
 import { nearestName } from '../../../src/settings/nearest.ts';
 
 describe('a kind of value', () => {

@@ -81,8 +81,19 @@ describe('a speaker by name', () => {
   });
 
   it('is taken from the config where the service has one of that name too', () => {
-    expect(choose({ flags: { speaker: 'rms' }, config: { speakers: { rms: 7 } } }, own).no).toBe(7);
+    expect(choose({ flags: { speaker: 'rms' }, config: { speakers: { rms: 11 } } }, own).no).toBe(11);
   });
+
+  it.each([{ flags: { speaker: '7' } }, { flags: { speaker: 'rms' }, config: { speakers: { rms: 7 } } }])(
+    'is refused by its number where the service is known to have no such: %j',
+    (said) => {
+      expect(failure(said, own)).toMatchObject({
+        exitCode: 2,
+        message: '--speaker: there is no speaker 7',
+        hint: 'there are: 1 (rms), 11 (rms-mermish)',
+      });
+    },
+  );
 
   it('is known from the project and from the own config together, the nearer going first', () => {
     const files = [
@@ -123,9 +134,14 @@ describe('a speaker of a known kind', () => {
       /^TTS_INSTRUCTIONS: speaker 1190.*Mermish/,
     ],
     [{ flags: { speaker: '12', sampleRate: '16000' } }, /^--sample-rate: speaker 12 is of the kind Mermish/],
+  ])('is asked for nothing that its kind cannot do: %j', (said, message) => {
+    expect(failure(said)).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
+  });
+
+  it.each([
     [{ flags: { instructions: 'x' } }, /^--instructions: speaker 1 is of the kind neo\.one/],
     [{ flags: { speaker: '11' }, config: { sampleRate: 8000 } }, /^sampleRate in .*: speaker 11/],
-  ])('is asked for nothing that its kind cannot do: %j', (said, message) => {
+  ])('of which the service tells is asked for nothing that its kind cannot do: %j', (said, message) => {
     expect(failure(said, own)).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
   });
 

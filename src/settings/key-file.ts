@@ -1,0 +1,54 @@
+import { readFileSync, statSync } from 'node:fs';
+import { TtsError, usageError } from '../error.ts';
+import type { Host } from '../host.ts';
+import { openFile } from '../text/input.ts';
+import { namedFile } from './named-file.ts';
+import { outranks, type Setting } from './origin.ts';
+import type { Settings } from './resolve.ts';
+
+export interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
+  /** Ends the wait for a pipe that nobody writes to. */
+  readonly signal: AbortSignal;
+}
+
+/** In characters. More is not read of what should be a key: a device may have no end. */
+export const MOST_READ = 65_536;
+
+/** The file of the key, unless the key itself was said in a stronger place. */
+export function keyFileOf({
+  apiKey,
+  apiKeyFile,
+}: Pick<Settings, 'apiKey' | 'apiKeyFile'>): Setting<string> | undefined {
+  return apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin)) ? apiKeyFile : undefined;
+}
+
+/** @throws TtsError (usage) when it cannot be read, or is too long to be one */
+export async function readKeyFile(named: Setting<string>, context: KeyContext): Promise<string> {
+  const path = namedFile(named, context, 'TTS_API_KEY_FILE');
+  try {
+    const stats = statSync(path);
+    const isPlain = !stats.isFIFO() && !stats.isCharacterDevice();
+    if (stats.size > MOST_READ) throw tooLong(path);
+    return isPlain ? readFileSync(path, 'utf8') : await readPiped(path, context.signal);
+  } catch (cause) {
+    if (cause instanceof TtsError) throw cause;
+    throw usageError(
+      `cannot read the key file ${path} (${named.origin.name})`,
+      'it has to be a file that holds the key alone',
+      cause,
+    );
+  }
+}
+
+function tooLong(path: string): TtsError {
+  return usageError(`what comes from ${path} is too long to be a key`, 'it has to hold the key alone');
+}
+
+async function readPiped(path: string, signal: AbortSignal): Promise<string> {
+  let text = '';
+  for await (const piece of openFile(path, '', signal)) {
+    text += piece;
+    if (text.length > MOST_READ) throw tooLong(path);
+  }
+  return text;
+}
