@@ -42,6 +42,15 @@ describe('tts config', () => {
     expect(stdout.toString()).toMatch(/^proxy +http:\/\/me@proxy\.example\.com:8080\/, from HTTPS_PROXY$/m);
   });
 
+  it('shows no key, also where it is part of an address', async () => {
+    const args = ['config', '--base-url', `https://tts.example.com/${KEY}`, '--api-key', KEY];
+    for (const more of [[], ['--json']]) {
+      const run = await new Sandbox().tts([...args, ...more]);
+      expect(run.stdout.toString()).toContain('https://tts.example.com/***');
+      expect(run.stdout.toString()).not.toContain(KEY);
+    }
+  });
+
   it.skipIf(process.getuid?.() !== 0)(
     'reads nothing of other users in a folder that everybody may write',
     async () => {

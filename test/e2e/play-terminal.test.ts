@@ -61,6 +61,16 @@ function leftOver(shown: string): string[] {
 }
 
 describe.runIf(isThere('script'))('a person at a terminal', () => {
+  it('who types the text sees what was typed, and nothing that wipes it away', async () => {
+    const { url } = await serveBytes(late(complete(plainWav(pcm))));
+    const line = 'script -qec "tts -f - -o out.wav" /dev/null';
+    const run = await new Sandbox().shell(`(echo Hello.; sleep 1) | ${line}`, {
+      env: { TERM: 'xterm-256color', ...named(url) },
+    });
+    expect(run.stdout.toString()).toContain('Hello.');
+    expect(run.stdout.toString()).not.toContain(ERASE);
+  });
+
   it.each([40, 80, 200])(
     'sees how it goes in one line of %d columns, and then what came of it',
     async (columns) => {

@@ -213,6 +213,7 @@ describe('tts serve', () => {
     ],
     [['--callbacks', '*', '--host', '0.0.0.0', '--port', '0'], /^tts: --callbacks "\*" would let strangers/],
     [['--log', 'xml'], /^tts: .*xml.*\nhint: /],
+    [['--host', ''], /^tts: bad value for --host: \nhint: an address or a name of this machine is needed/],
     [['--prot', '1'], /^tts: unknown option '--prot'\nhint: did you mean --port\?/],
     [['word'], /^tts: too many arguments.*\n/],
     [['--host', '192.0.2.1'], /^tts: cannot listen on 192\.0\.2\.1 port 8787 \(EADDRNOTAVAIL\)\nhint: /],

@@ -71,9 +71,17 @@ describe('with nothing configured', () => {
     expect(box.list()).toEqual([]);
   });
 
+  it('it says who refuses a text, and nothing of speaking where none is to be had', async () => {
+    const box = new Sandbox();
+    const refused = await box.tts(['\u4f60\u597d', '-q', '-o', 'out.wav']);
+    expectFailure(refused, 7, /^tts: the built-in voice refuses the request \(status 422: .*English only/);
+    expectFailure(await box.tts(['-o', 'out.wav'], { stdin: ' \n' }), 2, /^tts: nothing to say\n/);
+    expectFailure(await box.tts(['-f', 'none.txt', '-o', 'out.wav']), 2, /^tts: cannot read none\.txt/);
+  });
+
   it('a speaker that it does not have is an error', async () => {
     const run = await new Sandbox().tts(['hello', '-q', '-s', '181', '-o', 'out.wav']);
-    expect([2, 7]).toContain(run.status);
+    expect(run.status).toBe(2);
     expect(run.stderr).toMatch(/181/);
   });
 

@@ -147,6 +147,14 @@ describe('a callback URL', () => {
     expect(box.list()).toEqual(['out.wav']);
   });
 
+  it('is told without what would let others in', async () => {
+    const server = await serveBytes(answer(202));
+    const url = 'https://me:s3cr3t@example.com/done?token=t0k3n';
+    const run = await new Sandbox().tts(['hi', '--callback-url', url], { env: named(server.url) });
+    expect(run.stderr).toBe('tts: the service sends the audio to https://me@example.com/done?***\n');
+    expect(server.requests[0]?.json).toMatchObject({ callback_url: url });
+  });
+
   const cut = head(202, { 'Content-Length': 60 });
   it.each([
     ['breaks off in its words', `${cut}{"request_id":"abc","status"`, true],

@@ -12,6 +12,11 @@ describe('a secret', () => {
     expect(hiding('ab/cd/ef').redact('{"info":"key ab\\/cd\\/ef"}')).toBe('{"info":"key ***"}');
   });
 
+  it('is replaced where HTML writes its signs', () => {
+    const text = '<p>key a&amp;b&lt;c&quot;d is wrong</p>';
+    expect(hiding('a&b<c"d').redact(text)).toBe('<p>key *** is wrong</p>');
+  });
+
   it('is replaced wherever it stands, also as part of a URL or of JSON', () => {
     const secrets = hiding('s3c/ret"');
     const text = 'a s3c/ret" b%20s3c%2Fret%22 {"key":"s3c/ret\\""}xs3c/ret"x';
