@@ -32,6 +32,8 @@ export interface TtsErrorOptions {
   readonly cause?: unknown;
   /** Set where the same thing tried again may succeed. */
   readonly retry?: Retry | undefined;
+  /** The service has understood this very request and does not want it; it may well want another. */
+  readonly isUnwanted?: boolean | undefined;
 }
 
 /** Everything that can go wrong for a reason outside this program. Whatever else is thrown is a defect. */
@@ -40,13 +42,15 @@ export class TtsError extends Error {
   readonly exitCode: ExitCode;
   readonly hint: string | undefined;
   readonly retry: TtsErrorOptions['retry'];
+  readonly isUnwanted: boolean;
 
   /** @param message what happened, in one line without a full stop at its end */
-  constructor(message: string, { exitCode, hint, cause, retry }: TtsErrorOptions) {
+  constructor(message: string, { exitCode, hint, cause, retry, isUnwanted = false }: TtsErrorOptions) {
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
     this.hint = hint;
     this.retry = retry;
+    this.isUnwanted = isUnwanted;
   }
 }
 

@@ -14,8 +14,8 @@ export async function run(context: Context): Promise<number> {
   const { settings, files } = await settle(line, context);
   const base = namedBase(line.words[0], settings, 'tts logout');
   const removed = settings.keys?.value.has(base.href) ?? false;
-  const file = userFile(files, host);
-  if (removed) await storeKey(file, base, undefined);
+  const file = removed ? userFile(files, host) : undefined;
+  if (file !== undefined) await storeKey(file, base, undefined);
   notices.note(
     removed ? `the key for ${base.href} is removed from ${file}` : `no key is stored for ${base.href}`,
   );

@@ -4,6 +4,7 @@ import { deliver } from '../pipeline/deliver.ts';
 import { countCodePoints } from '../text/code-points.ts';
 import type { Segment } from '../text/segment.ts';
 import { askYes } from './ask-yes.ts';
+import { assertInputsKept } from './assert-inputs-kept.ts';
 import type { Context } from './commands.ts';
 import { type Connection, connect, type ServiceEvent, voiceOf } from './connect.ts';
 import { describe } from './describe.ts';
@@ -13,6 +14,7 @@ import { openOutput, warnOfEnding } from './output.ts';
 import { report } from './report.ts';
 import { eachWith, type Lines, type Voice, voicesOf } from './sample-voices.ts';
 import type { NamedService } from './service.ts';
+import type { Settled } from './settle.ts';
 import { Tally } from './tally.ts';
 import { isKept } from './task.ts';
 import { whileOpen } from './while-open.ts';
@@ -23,6 +25,8 @@ const MOST_UNASKED = 20;
 interface Sample extends Lines {
   /** `undefined` for the built-in one. */
   readonly service: NamedService | undefined;
+  /** The config files that had a say. */
+  readonly files: Settled['files'];
   /** Whether a service may be asked any number of times without a question. */
   readonly mayAsk: boolean;
 }
@@ -30,6 +34,7 @@ interface Sample extends Lines {
 /** One text by each speaker in turn, as one sound. */
 export async function speakSample(sample: Sample, context: Context): Promise<number> {
   const { settings, service } = sample;
+  assertInputsKept({ files: [] }, sample, context.host);
   const voices = voicesOf(sample);
   if (voices.length > MOST_UNASKED) await assertAgreed(sample, voices.length, context);
   if (service?.note) context.notices.note(service.note);
@@ -76,7 +81,7 @@ async function speakInTurn(
   const sink = await openOutput(settings, host, signal);
   warnOfEnding(settings, notices);
   const labelOf = ({ index }: Segment) => voices[index]?.label ?? '';
-  const leftOut = new LeftOut(labelOf, notices);
+  const leftOut = new LeftOut(labelOf);
   const delivery = await deliver({
     segments: () => eachWith(text, voices.length),
     synthesize(segment, signal) {
@@ -98,9 +103,12 @@ async function speakInTurn(
     throw leftOut.count === voices.length ? leftOut.first : error;
   });
   if (delivery?.failure) throw delivery.failure;
-  await report({ settings, tally, progress: undefined }, delivery, { host, notices });
+  await report({ settings, tally }, delivery, { host, notices });
+  if (leftOut.count > 0 && !delivery?.readerLeft) {
+    leftOut.warn((text) => notices.warn(text));
+    throw leftOut.asError(voices.length);
+  }
   if (settings.json.value)
     await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
-  if (leftOut.count > 0) throw leftOut.asError(voices.length);
   return ExitCode.ok;
 }

@@ -3,7 +3,12 @@ import { visible } from '../printable.ts';
 /** Shorter ones are hidden only where they stand alone: elsewhere they would tear holes into ordinary words. */
 const SHORTEST_ANYWHERE = 4;
 
-const NAMES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' };
+/** How JavaScript's, Python's and Go's libraries write in HTML what has a meaning there. */
+const HTML = [
+  { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' },
+  { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#x27' },
+  { '&': 'amp', '<': 'lt', '>': 'gt', '"': '#34', "'": '#39' },
+] as const;
 
 /** What must never be shown. */
 export class Secrets {
@@ -14,8 +19,10 @@ export class Secrets {
     if (secret === '') return;
     const inJson = JSON.stringify(secret).slice(1, -1);
     // PHP writes "/" as "\/".
-    const inHtml = secret.replace(/[&<>"']/g, (sign) => `&${NAMES[sign]};`);
-    for (const form of [secret, encodeURIComponent(secret), inJson, inJson.replaceAll('/', '\\/'), inHtml])
+    const inHtml = HTML.map((names) =>
+      secret.replace(/[&<>"']/g, (sign) => `&${names[sign as keyof typeof names]};`),
+    );
+    for (const form of [secret, encodeURIComponent(secret), inJson, inJson.replaceAll('/', '\\/'), ...inHtml])
       this.#forms.add(form);
   }
 

@@ -4,6 +4,9 @@ import { ruleOf } from '../settings/rules.ts';
 import type { CommandLine } from './command-line.ts';
 import type { Context } from './commands.ts';
 
+/** With its question mark. A shorter one hides nothing, and would tear holes into other words. */
+const SHORTEST_QUERY = 5;
+
 export interface Settled {
   readonly settings: Settings;
   /** The config files that had a say. */
@@ -22,8 +25,17 @@ export async function settle(
   const settings = resolve({ flags, env: host.env, files });
   notices.quiet = settings.quiet.value;
   notices.verbose = settings.verbose.value;
-  if (settings.apiKey) notices.hide(settings.apiKey.value.trim());
+  for (const secret of secretsOf(settings)) notices.hide(secret);
   return { settings, files };
+}
+
+function* secretsOf({ apiKey, keys, callbackUrl }: Settings): Generator<string> {
+  if (apiKey) yield apiKey.value.trim();
+  if (keys) yield* keys.value.values();
+  if (!callbackUrl) return;
+  yield callbackUrl.value.password;
+  // What stands there is often what lets a caller in.
+  if (callbackUrl.value.search.length >= SHORTEST_QUERY) yield callbackUrl.value.search.slice(1);
 }
 
 /** The config file that somebody named, which then is the only one. */

@@ -20,13 +20,6 @@ export function withoutPassword(address: URL): string {
   return shown.href;
 }
 
-/** For an address that others are to call: what stands in its query may be what lets them in. */
-export function withoutSecrets(address: URL): string {
-  const shown = new URL(withoutPassword(address));
-  if (shown.search) shown.search = '?***';
-  return shown.href;
-}
-
 /** The same in a few words. */
 export function inWords(shown: unknown): string {
   if (Array.isArray(shown)) return shown.map(inWords).join(', ');

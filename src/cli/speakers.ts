@@ -43,7 +43,8 @@ export async function run(context: Context): Promise<number> {
   const rows = [...configured, ...('error' in told ? [] : told)];
   if (typeof sample === 'string' && !('error' in told)) {
     const { speakSample } = await import('./sample.ts');
-    return speakSample({ text: sample, speakers: rows, service, settings, mayAsk: yes === true }, context);
+    const mayAsk = yes === true;
+    return speakSample({ text: sample, speakers: rows, service, settings, files, mayAsk }, context);
   }
   if (rows.length > 0 || !('error' in told)) show(rows, context);
   if ('error' in told) throw told.error;

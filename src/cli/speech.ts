@@ -88,11 +88,12 @@ interface Use {
 /** Connects to the service, the built-in one if no other is named, for as long as it is used. */
 async function withService(task: Task, context: Context, { tell: say, use }: Use): Promise<number> {
   const { service, settings, speaker } = task;
-  let note = service ? service.note : BUILT_IN;
+  if (service?.note) context.notices.note(service.note);
+  let isTold = service !== undefined;
   // A run that fails before it speaks has nothing to say but the error.
   const tell = (event: ServiceEvent) => {
-    if (note) context.notices.note(note);
-    note = undefined;
+    if (!isTold) context.notices.note(BUILT_IN);
+    isTold = true;
     say(event);
   };
   return whileOpen(await openService(service), async (target) => {

@@ -25,15 +25,16 @@ const ACCEPTED = 202;
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
   const { elsewhere } = expected;
+  const about = { ...expected, contentType: answer.headers['content-type'] };
   if (!isSuccess(answer.status, elsewhere)) throw await refusal({ ...answer, body }, expected);
   try {
     // What stands there instead of audio is of no interest then, and neither is whether all of it comes.
     const quotedBytes = elsewhere ? SIGNATURE_BYTES : undefined;
     const speech = await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes });
-    return { ...speech, pcm: passing(speech.pcm, { explain: (error) => explain(error, expected) }) };
+    return { ...speech, pcm: passing(speech.pcm, { explain: (error) => explain(error, about) }) };
   } catch (error) {
     if (elsewhere && (isNoAudio(error) || (answer.status === ACCEPTED && isCutOff(error)))) return undefined;
-    throw explain(error, expected);
+    throw explain(error, about);
   }
 }
 
@@ -57,9 +58,13 @@ function isCutOff(error: unknown): boolean {
   return !(error instanceof WavError || error instanceof TtsError);
 }
 
-function explain(error: unknown, { url, timeoutMs }: Expectation): TtsError {
+interface Spoken extends Expectation {
+  readonly contentType: string | undefined;
+}
+
+function explain(error: unknown, { url, timeoutMs, contentType }: Spoken): TtsError {
   if (!(error instanceof WavError)) return brokenAnswer(error, url, timeoutMs);
-  return new TtsError(`${url.host} sent no audio that can be used: ${describe(error)}`, {
+  return new TtsError(`${url.host} sent no audio that can be used: ${describe(error, contentType)}`, {
     exitCode: ExitCode.service,
     hint: hints[error.problem],
     cause: error,
@@ -91,10 +96,10 @@ function otherKind(head: Uint8Array): string | undefined {
   return SIGNATURES.find(([signature]) => signature.test(begin))?.[1];
 }
 
-function describe({ problem, message, head }: WavError): string {
+function describe({ problem, message, head }: WavError, contentType: string | undefined): string {
   if (problem !== 'not-wav' || !head) return message;
   const kind = otherKind(head);
   if (kind) return `${kind} instead of a WAV`;
   if (!isText(head)) return `it begins with the bytes ${Buffer.from(head.subarray(0, 16)).toString('hex')}`;
-  return `it says: ${complaint(head, { isCut: head.length === HEAD_BYTES }) || 'nothing but blanks'}`;
+  return `it says: ${complaint(head, { isCut: head.length === HEAD_BYTES, contentType }) || 'nothing but blanks'}`;
 }

@@ -64,21 +64,28 @@ function looksLikeHtml(text: string): boolean {
   return /^<(!doctype|!--|\?xml|[a-z][a-z\d]*[\s/>])/i.test(text);
 }
 
+const SIGNS: Readonly<Record<string, string>> = {
+  nbsp: ' ',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  amp: '&',
+};
+
 function fromHtml(html: string): string {
   const title = /<title[^>]*>([^<]*)/i.exec(html)?.[1]?.trim();
   const text = html
     .replace(/<!--[\s\S]*?-->/g, ' ')
     .replace(/<(script|style|head)\b[\s\S]*?<\/\1\s*>/gi, ' ')
     .replace(/<[^>]*>/g, ' ')
-    .replace(/&nbsp;/g, ' ')
-    .replace(/&#(\d{1,7}|x[\da-f]{1,6});/gi, (_, number: string) =>
-      character(Number(number.replace(/^x/i, '0x'))),
+    .replace(
+      /&(?:#(\d{1,7}|x[\da-f]{1,6})|(nbsp|lt|gt|quot|apos|amp));/gi,
+      (_, number?: string, name = '') =>
+        number === undefined
+          ? (SIGNS[name.toLowerCase()] ?? '')
+          : character(Number(number.replace(/^x/i, '0x'))),
     )
-    .replace(/&lt;/g, '<')
-    .replace(/&gt;/g, '>')
-    .replace(/&quot;/g, '"')
-    .replace(/&apos;/g, "'")
-    .replace(/&amp;/g, '&')
     .replace(/\s+/g, ' ')
     .trim();
   if (!title || text.startsWith(title)) return text || title || '';

@@ -14,6 +14,9 @@ export const PARTIAL_CONTENT = 206;
 /** The statuses after which the same request may well succeed. */
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
 
+/** What a service says to a speaker that it does not have, or to a text that it cannot speak. */
+const UNWANTED = new Set([400, 404, 422]);
+
 /** Enough of an error body to find its message. */
 const READ_BYTES = 16_384;
 /** A body that drips in, or stalls, is waited for no longer than this; how it goes on is known already. */
@@ -35,6 +38,7 @@ export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> 
   const after = retryAfter(headers['retry-after'], Date.now());
   return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
     exitCode: exitCodeOf(status),
+    isUnwanted: UNWANTED.has(status),
     hint: (TRANSIENT.has(status) && hintToWait(after)) || hintFor({ status, headers, said }, to),
     ...(TRANSIENT.has(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
   });

@@ -5,9 +5,11 @@ import type { Part } from './look-ahead.ts';
 
 /** The sound of the parts, each paragraph but the first with silence before it. Parts whose sound goes elsewhere are left out. */
 export async function* withPauses(parts: AsyncIterable<Part>, seconds: number): AsyncGenerator<Speech> {
+  let begun = false;
   for await (const { segment, speech } of parts) {
     if (!speech) continue;
-    const paused = pauseFrames(segment, speech.format, seconds) > 0;
+    const paused = begun && pauseFrames(segment, speech.format, seconds) > 0;
+    begun = true;
     yield paused ? { ...speech, bytes: undefined, pcm: behindSilence(speech, seconds) } : speech;
   }
 }

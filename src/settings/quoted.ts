@@ -10,6 +10,8 @@ export function quoted(data: unknown): string {
   if (Array.isArray(data)) return 'a list';
   if (data instanceof Date) return 'a date';
   if (typeof data === 'object' && data !== null) return 'an object';
-  const shown = JSON.stringify(data).replace(/^"([a-z][a-z\d+.-]*:\/\/)?.*@/i, '"$1***@');
+  const shown = JSON.stringify(data)
+    .replace(/^"([a-z][a-z\d+.-]*:\/\/)?.*@/i, '"$1***@')
+    .replace(/(:\/\/[^"?#]*[?#]).*"$/, '$1***"');
   return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…"` : shown;
 }

@@ -4,7 +4,7 @@ import type { Origin, Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
 import type { NamedSpeaker } from './speakers.ts';
 
-/** A speaker that the service is known to have. */
+/** A speaker of the built-in service. */
 export interface KnownSpeaker {
   readonly no: number;
   readonly name: string;
@@ -26,7 +26,7 @@ const MOST_NAMES = 20;
 /**
  * The number of the speaker that was asked for, by number or by name, and the settings with its own defaults: these
  * give way to options and the environment only.
- * @param known speakers of the service, the first for when nobody says; empty where they are not known
+ * @param known all speakers of the built-in service, the first for when nobody says; none where another one speaks
  * @throws TtsError (usage) when there is none, no speaker of that name, or one that cannot do what is asked for
  */
 export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]): Choice {
@@ -62,7 +62,7 @@ function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[]): 
   const { value: said, origin } = speaker;
   const chosen: Chosen = typeof said === 'number' ? { no: said } : byName(said, origin, speakers, known);
   if (known.length > 0 && !known.some(({ no }) => no === chosen.no))
-    throw unknownNumber(chosen.no, origin, known);
+    throw unknownNumber(chosen, origin, known);
   return chosen;
 }
 
@@ -79,9 +79,16 @@ function byName(
   throw unknownName(name, origin, [...(speakers?.value.keys() ?? []), ...known.map((other) => other.name)]);
 }
 
-function unknownNumber(no: number, { name: origin }: Origin, known: readonly KnownSpeaker[]): TtsError {
+function unknownNumber(
+  { no, name }: Chosen,
+  { name: origin }: Origin,
+  known: readonly KnownSpeaker[],
+): TtsError {
   const all = known.map((other) => `${other.no} (${other.name})`).join(', ');
-  return usageError(`${origin}: there is no speaker ${no}`, `there are: ${all}`);
+  return usageError(
+    `${origin}: the built-in voice has no speaker ${no}${name === undefined ? '' : ` (${name})`}`,
+    `name the service that has it with --base-url; there are: ${all}`,
+  );
 }
 
 function unknownName(name: string, { name: origin }: Origin, names: readonly string[]): TtsError {

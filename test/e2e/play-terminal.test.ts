@@ -63,12 +63,13 @@ function leftOver(shown: string): string[] {
 describe.runIf(isThere('script'))('a person at a terminal', () => {
   it('who types the text sees what was typed, and nothing that wipes it away', async () => {
     const { url } = await serveBytes(late(complete(plainWav(pcm))));
-    const line = 'script -qec "tts -f - -o out.wav" /dev/null';
+    const line = 'script -qec "stty cols 80 rows 24; tts -f - -o out.wav" /dev/null';
     const run = await new Sandbox().shell(`(echo Hello.; sleep 1) | ${line}`, {
       env: { TERM: 'xterm-256color', ...named(url) },
     });
     expect(run.stdout.toString()).toContain('Hello.');
     expect(run.stdout.toString()).not.toContain(ERASE);
+    expect(leftOver(run.stdout.toString()).at(-1)).toMatch(/^out\.wav {2}1\.0 s /);
   });
 
   it.each([40, 80, 200])(

@@ -151,7 +151,7 @@ describe('a callback URL', () => {
     const server = await serveBytes(answer(202));
     const url = 'https://me:s3cr3t@example.com/done?token=t0k3n';
     const run = await new Sandbox().tts(['hi', '--callback-url', url], { env: named(server.url) });
-    expect(run.stderr).toBe('tts: the service sends the audio to https://me@example.com/done?***\n');
+    expect(run.stderr).toBe('tts: the service sends the audio to https://me:***@example.com/done?***\n');
     expect(server.requests[0]?.json).toMatchObject({ callback_url: url });
   });
 

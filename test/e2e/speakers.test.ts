@@ -322,6 +322,39 @@ describe('tts speakers', () => {
     expect(box.read('out.wav')).toEqual(plainWav(Buffer.concat([sound(200), sound(200)])));
   });
 
+  it('ends quietly where the reader leaves, whoever is left out', async () => {
+    const long = complete(plainWav(sound(4_000_000)));
+    const server = await serveBytes((wire, request, number) => {
+      const { speaker_no } = (request.json ?? {}) as { speaker_no?: number };
+      const script = speaker_no === undefined ? answer(404) : speaker_no === 11 ? answer(422) : long;
+      return script(wire, request, number);
+    });
+    const box = configured({ speakers: { bob: 11, anna: 12, carl: 13 } });
+    const line = 'set -o pipefail; tts speakers --sample Hi -q -o - | head -c 100 | wc -c';
+    expect(await box.shell(line, { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('begins with its first sound, whoever is left out, and not with a pause', async () => {
+    const { run, box } = await sampleByThree({ 11: answer(422) }, '--paragraph-pause', '0.01');
+    expect(run.status).toBe(9);
+    expect(run.stderr).toContain('tts: warning: speaker 11 (bob) is left out: ');
+    const pause = Buffer.alloc(2 * 221);
+    expect(box.read('out.wav')).toEqual(plainWav(Buffer.concat([sound(200), pause, sound(200)])));
+  });
+
+  it('tells one object of those that are left out', async () => {
+    const { run } = await sampleByThree({ 11: answer(422) }, '--json');
+    expect(run.status).toBe(9);
+    expect(run.stdout).toHaveLength(0);
+    expect(JSON.parse(run.stderr)).toMatchObject({ error: { exitCode: 9 } });
+  });
+
+  it('does not take the place of a config file', async () => {
+    const { run, box } = await sampleByThree({}, '-q', '-o', '.ttsrc.json');
+    expectFailure(run, 2, /--output and the config name one file/);
+    expect(JSON.parse(box.read('.ttsrc.json').toString()).speakers.bob).toBe(11);
+  });
+
   it('has no sound where the service refuses all speakers, and fails as the first', async () => {
     const refused = answer(422, '{"message":"nobody"}');
     const { run, box } = await sampleByThree({ 11: answer(400), 12: refused, 13: refused }, '-q');

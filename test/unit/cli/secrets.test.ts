@@ -13,8 +13,8 @@ describe('a secret', () => {
   });
 
   it('is replaced where HTML writes its signs', () => {
-    const text = '<p>key a&amp;b&lt;c&quot;d is wrong</p>';
-    expect(hiding('a&b<c"d').redact(text)).toBe('<p>key *** is wrong</p>');
+    const text = 'a&amp;b&lt;c&quot;d&#39;e a&amp;b&lt;c&quot;d&#x27;e a&amp;b&lt;c&#34;d&#39;e';
+    expect(hiding(`a&b<c"d'e`).redact(text)).toBe('*** *** ***');
   });
 
   it('is replaced wherever it stands, also as part of a URL or of JSON', () => {

@@ -17,7 +17,7 @@ describe('complaint', () => {
     ['{"detail":[{"loc":[],"msg":"field required"}]}', 'field required'],
     ['{"message":"cut of', '{"message":"cut of'],
     ['<h1>Unauthorized</h1>', 'Unauthorized'],
-    ['<!-- made by x --><p>x &lt; y &#38; &#x41;&#39;s&#1234567;</p>', "x < y & A's"],
+    ['<!-- made by x --><p>x &lt; y &#38; &#x41;&#39;s&#1234567; &#38;lt;</p>', "x < y & A's &lt;"],
     ['<html><title>Oops</title><script>alert(1)</script></html>', 'Oops'],
     ['', ''],
   ])('reads %s', (body, expected) => {

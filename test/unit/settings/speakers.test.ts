@@ -84,16 +84,19 @@ describe('a speaker by name', () => {
     expect(choose({ flags: { speaker: 'rms' }, config: { speakers: { rms: 11 } } }, own).no).toBe(11);
   });
 
-  it.each([{ flags: { speaker: '7' } }, { flags: { speaker: 'rms' }, config: { speakers: { rms: 7 } } }])(
-    'is refused by its number where the service is known to have no such: %j',
-    (said) => {
-      expect(failure(said, own)).toMatchObject({
-        exitCode: 2,
-        message: '--speaker: there is no speaker 7',
-        hint: 'there are: 1 (rms), 11 (rms-mermish)',
-      });
-    },
-  );
+  it.each([
+    [{ flags: { speaker: '7' } }, '--speaker: the built-in voice has no speaker 7'],
+    [
+      { flags: { speaker: 'anna' }, config: { speakers: { anna: 7 } } },
+      '--speaker: the built-in voice has no speaker 7 (anna)',
+    ],
+  ])('that the built-in voice does not have is refused: %j', (said, message) => {
+    expect(failure(said, own)).toMatchObject({
+      exitCode: 2,
+      message,
+      hint: 'name the service that has it with --base-url; there are: 1 (rms), 11 (rms-mermish)',
+    });
+  });
 
   it('is known from the project and from the own config together, the nearer going first', () => {
     const files = [
