@@ -4,9 +4,6 @@ import { ruleOf } from '../settings/rules.ts';
 import type { CommandLine } from './command-line.ts';
 import type { Context } from './commands.ts';
 
-/** With its question mark. A shorter one hides nothing, and would tear holes into other words. */
-const SHORTEST_QUERY = 5;
-
 export interface Settled {
   readonly settings: Settings;
   /** The config files that had a say. */
@@ -32,10 +29,7 @@ export async function settle(
 function* secretsOf({ apiKey, keys, callbackUrl }: Settings): Generator<string> {
   if (apiKey) yield apiKey.value.trim();
   if (keys) yield* keys.value.values();
-  if (!callbackUrl) return;
-  yield callbackUrl.value.password;
-  // What stands there is often what lets a caller in.
-  if (callbackUrl.value.search.length >= SHORTEST_QUERY) yield callbackUrl.value.search.slice(1);
+  if (callbackUrl) yield callbackUrl.value.password;
 }
 
 /** The config file that somebody named, which then is the only one. */
