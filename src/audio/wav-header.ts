@@ -27,6 +27,11 @@ export function headerBytes(format: PcmFormat, dataBytes: number | undefined): n
   return plainHeaderBytes(format) + (needsRf64(format, dataBytes) ? RF64_EXTRA_BYTES : 0);
 }
 
+/** What a WAV holds beside its samples: the header, and {@link padding}. */
+export function overheadBytes(format: PcmFormat, dataBytes: number | undefined): number {
+  return headerBytes(format, dataBytes) + padding(dataBytes);
+}
+
 /**
  * Everything that stands before the samples of a WAV. It is followed by `dataBytes` bytes of them and
  * {@link padding}.

@@ -18,12 +18,11 @@ export class Secrets {
   add(secret: string): void {
     if (secret === '') return;
     const inJson = JSON.stringify(secret).slice(1, -1);
-    // PHP writes "/" as "\/".
+    const inPhp = inJson.replaceAll('/', '\\/');
     const inHtml = HTML.map((names) =>
       secret.replace(/[&<>"']/g, (sign) => `&${names[sign as keyof typeof names]};`),
     );
-    for (const form of [secret, encodeURIComponent(secret), inJson, inJson.replaceAll('/', '\\/'), ...inHtml])
-      this.#forms.add(form);
+    for (const form of [secret, encodeURIComponent(secret), inJson, inPhp, ...inHtml]) this.#forms.add(form);
   }
 
   /** Text without the secrets. */

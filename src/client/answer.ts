@@ -25,16 +25,16 @@ const ACCEPTED = 202;
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
   const { elsewhere } = expected;
-  const about = { ...expected, contentType: answer.headers['content-type'] };
   if (!isSuccess(answer.status, elsewhere)) throw await refusal({ ...answer, body }, expected);
+  const explained = (error: unknown) => explain(error, expected, answer.headers['content-type']);
   try {
     // What stands there instead of audio is of no interest then, and neither is whether all of it comes.
     const quotedBytes = elsewhere ? SIGNATURE_BYTES : undefined;
     const speech = await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes });
-    return { ...speech, pcm: passing(speech.pcm, { explain: (error) => explain(error, about) }) };
+    return { ...speech, pcm: passing(speech.pcm, { explain: explained }) };
   } catch (error) {
     if (elsewhere && (isNoAudio(error) || (answer.status === ACCEPTED && isCutOff(error)))) return undefined;
-    throw explain(error, about);
+    throw explained(error);
   }
 }
 
@@ -58,11 +58,7 @@ function isCutOff(error: unknown): boolean {
   return !(error instanceof WavError || error instanceof TtsError);
 }
 
-interface Spoken extends Expectation {
-  readonly contentType: string | undefined;
-}
-
-function explain(error: unknown, { url, timeoutMs, contentType }: Spoken): TtsError {
+function explain(error: unknown, { url, timeoutMs }: Expectation, contentType: string | undefined): TtsError {
   if (!(error instanceof WavError)) return brokenAnswer(error, url, timeoutMs);
   return new TtsError(`${url.host} sent no audio that can be used: ${describe(error, contentType)}`, {
     exitCode: ExitCode.service,

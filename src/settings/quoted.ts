@@ -3,7 +3,7 @@ const LONGEST = 200;
 
 /**
  * What stands in a config file, or was said elsewhere, as a message shows it: in quotes, not endless, and without the
- * password of an address. A list or an object is only called that, since a few lines of YAML, each naming the one before
+ * password and the query of an address. A list or an object is only called that, since a few lines of YAML, each naming the one before
  * ten times, would take minutes to write down.
  */
 export function quoted(data: unknown): string {

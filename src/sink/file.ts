@@ -13,11 +13,7 @@ export function fileSink(options: FileOptions): Sink {
     isLive: false,
     async write(speech, signal) {
       try {
-        const delivery = await record(
-          { fd, name: options.name, start: 0, isWatched: false, path },
-          speech,
-          signal,
-        );
+        const delivery = await record({ fd, name: options.name, start: 0, path }, speech, signal);
         await part.publish(signal);
         return delivery;
       } finally {

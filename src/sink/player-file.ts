@@ -36,7 +36,7 @@ export function temporarySink(start: StartPlayer): Sink {
 async function save(speech: Speech, file: string, signal: AbortSignal): Promise<Delivery> {
   const fd = openSync(file, 'wx+');
   try {
-    return await record({ fd, name: file, start: 0, isWatched: false, path: file }, speech, signal);
+    return await record({ fd, name: file, start: 0, path: file }, speech, signal);
   } finally {
     closeSync(fd);
   }

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { unlessAborted } from '../aborted.ts';
-import { headerBytes, padding } from '../audio/wav-header.ts';
+import { overheadBytes } from '../audio/wav-header.ts';
 import type { TtsError } from '../error.ts';
 import type { PlayerProcess } from './player-process.ts';
 import type { Sink } from './sink.ts';
@@ -40,8 +40,8 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
         const failure = await unlessAborted(player.ended, signal);
         if (failure) throw failure;
         // One that knows the length from the header does not wait for the end of the stream.
-        const overheadBytes = headerBytes(speech.format, speech.bytes) + padding(speech.bytes);
-        return { bytes: poured.bytes, overheadBytes, readerLeft: !poured.isAll };
+        const overhead = overheadBytes(speech.format, speech.bytes);
+        return { bytes: poured.bytes, overheadBytes: overhead, readerLeft: !poured.isAll };
       } catch (error) {
         // What has come of a sound that breaks off is heard to its end.
         await unlessAborted(player.ended, signal);

@@ -1,5 +1,5 @@
 import type { Speech } from '../audio/pcm.ts';
-import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
+import { headerBytes, overheadBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { FileWriter, writeAt } from './file-writer.ts';
 import { assertAsPromised } from './promised-length.ts';
 import type { Delivery } from './sink.ts';
@@ -11,8 +11,8 @@ export interface Recording {
   readonly name: string;
   /** Where in the file the WAV begins; `undefined` where nothing can be put right later (appending). */
   readonly start: number | undefined;
-  /** Whether somebody may watch the file grow; else it is written in large batches, which takes less time. */
-  readonly isWatched: boolean;
+  /** Whether somebody may watch the file grow: then nothing waits to be written in a larger batch. */
+  readonly isWatched?: boolean;
   /** A path under which the same file can be opened again, for reading too, if there is any. */
   readonly path: string;
 }
@@ -41,7 +41,7 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
   writer.flush();
   if (start === undefined) {
     assertAsPromised(bytes, speech.bytes);
-    return { bytes, overheadBytes: header.length + padding(speech.bytes), readerLeft: false };
+    return { bytes, overheadBytes: overheadBytes(format, speech.bytes), readerLeft: false };
   }
   const settled = await settle({ ...recording, start }, { ...speech, bytes }, signal);
   return { bytes, overheadBytes: settled + padding(bytes), readerLeft: false };
@@ -49,7 +49,7 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
 
 /** @returns the length of the header that the file has now */
 async function settle(
-  { fd, name, start, path }: Omit<Recording, 'isWatched'> & { start: number },
+  { fd, name, start, path }: Recording & { start: number },
   { format, bytes }: Pick<Speech, 'format'> & { bytes: number },
   signal: AbortSignal,
 ): Promise<number> {

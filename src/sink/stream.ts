@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Speech } from '../audio/pcm.ts';
-import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
+import { overheadBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { TtsError } from '../error.ts';
 import { assertAsPromised } from './promised-length.ts';
 import { isReaderGone } from './reader-gone.ts';
@@ -64,7 +64,7 @@ export async function pour(
 ): Promise<Delivery> {
   const delivered = (readerLeft: boolean): Delivery => ({
     bytes: poured.bytes,
-    overheadBytes: headerBytes(format, bytes) + padding(bytes),
+    overheadBytes: overheadBytes(format, bytes),
     readerLeft,
   });
   async function* wav() {

@@ -18,7 +18,7 @@ function file() {
     closeSync(fd);
     rmSync(folder, { recursive: true });
   });
-  return { fd, path, name: 'out', isWatched: false };
+  return { fd, path, name: 'out' };
 }
 
 function read(fd: number, length: number): Buffer {
