@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import Module from 'node:module';
+import { Module } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { type Chunk, keep, mayHold, readKept } from './code-store.ts';
@@ -16,14 +16,16 @@ interface Loader {
 /** Of the chunks. The build leaves nothing but ASCII in them. */
 const ENCODING = 'latin1';
 
+let keepAtExit = () => {};
+
 /**
- * Keeps V8's compiled code of the program's own chunks between runs, which saves a sixth of a short one; Node brings
- * this itself only from version 22 on. Nothing depends on it: where it fails, the code is compiled as ever.
+ * Runs V8's compiled code of the program's own chunks as an earlier run has kept it, which saves a sixth of a short one;
+ * Node brings this itself only from version 22 on. Nothing depends on it: where it fails, the code is compiled as ever.
  *
  * V8 takes code only under the flags that it was made with. Of the source it compares no more than the length: it is the
  * build that gives a changed chunk another name. Code that was kept cannot `import()`: in the chunks there is none.
  */
-export function keepCode(host: Host): void {
+export function reuseCode(host: Host): void {
   if (host.env.NODE_DISABLE_COMPILE_CACHE) return;
   const home = cacheFolder(host);
   if (home === undefined) return;
@@ -46,11 +48,20 @@ export function keepCode(host: Host): void {
       loaded();
     }
   };
-  host.onExit(() => {
-    // With the code V8 notes the flags: those that the next run begins with.
-    beginLoad();
-    quietly(() => keep(compiled, folder, host));
-  });
+  keepAtExit = () =>
+    host.onExit(() => {
+      // With the code V8 notes the flags: those that the next run begins with.
+      beginLoad();
+      quietly(() => keep(compiled, folder, host));
+    });
+}
+
+/**
+ * Keeps for later runs what this one had to compile: the functions that ran. For one that has done its work: what it did
+ * not come to would be compiled anew by every run that uses its code (after a mistyped option, 10 ms of 70).
+ */
+export function keepCode(): void {
+  keepAtExit();
 }
 
 function compile(source: string, filename: string, cachedData: Buffer | undefined): Script {

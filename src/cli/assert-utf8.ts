@@ -3,11 +3,18 @@ import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { printable } from '../printable.ts';
 
+/** What was typed, and who knows its bytes. */
+export interface Typed {
+  readonly argv: readonly string[];
+  readonly host: Pick<Host, 'isArgvUtf8'>;
+}
+
 /**
  * Node hands over bytes that are not UTF-8 as U+FFFD: other words would be spoken, and a file of another name written.
  * @throws TtsError (usage) naming the argument
  */
-export function assertUtf8(command: Command, host: Pick<Host, 'isArgvUtf8'>): void {
+export function assertUtf8(command: Command, { argv, host }: Typed): void {
+  if (!argv.some(isDamaged)) return;
   const hint = command.name() === 'tts' ? ELSEWHERE : IN_UTF8;
   refuse(damagedOption(command) ?? damagedWord(command.args, hint), host);
 }

@@ -2,8 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
 import { nearestName } from '../settings/nearest.ts';
 import { type Name, ruleOf, rules } from '../settings/rules.ts';
-import { assertUtf8 } from './assert-utf8.ts';
-import type { Context } from './commands.ts';
+import { assertUtf8, type Typed } from './assert-utf8.ts';
 import { FILE } from './file-option.ts';
 
 export interface CommandLine {
@@ -13,11 +12,6 @@ export interface CommandLine {
   readonly files: readonly string[];
   readonly help: boolean;
   readonly version: boolean;
-}
-
-/** What was typed, and who knows its bytes. */
-export interface Typed extends Pick<Context, 'argv'> {
-  readonly host: Pick<Context['host'], 'isArgvUtf8'>;
 }
 
 /**
@@ -64,21 +58,21 @@ function oppositeOf(flags: string): string | undefined {
 type Complain = (error: CommanderError, command: Command) => TtsError;
 
 /** Lets commander parse, with its complaints as errors of ours. */
-export function parse(command: Command, { argv, host }: Typed, complain: Complain = usage): Command {
+export function parse(command: Command, typed: Typed, complain: Complain = usage): Command {
   try {
     command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
       .showSuggestionAfterError(false)
-      .parse(argv, { from: 'user' });
-    assertUtf8(command, host);
+      .parse(typed.argv, { from: 'user' });
+    assertUtf8(command, typed);
     return command;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     // Again without what stands behind "=": it hides from commander which option was meant, and may be a key.
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
     if (mistyped === undefined) throw complain(error, command);
-    parse(command, { argv: [mistyped], host }, complain);
+    parse(command, { ...typed, argv: [mistyped] }, complain);
     throw usageError(`${mistyped} takes no value`, `see ${command.name()} --help`);
   }
 }

@@ -51,7 +51,7 @@ export async function commandOf(host: Host, argv = host.argv): Promise<Called> {
 }
 
 async function loadSpeak(host: Host): Promise<{ run: Run }> {
-  const { keepCode } = await import('../code-cache.ts');
-  keepCode(host);
+  const { reuseCode } = await import('../code-cache.ts');
+  reuseCode(host);
   return import('./speak.ts');
 }

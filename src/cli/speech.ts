@@ -1,4 +1,5 @@
 import type { Synthesize } from '../client/client.ts';
+import { keepCode } from '../code-cache.ts';
 import { ExitCode } from '../error.ts';
 import { BUDGET_BYTES } from '../pipeline/budget.ts';
 import { deliver } from '../pipeline/deliver.ts';
@@ -134,5 +135,6 @@ async function run(job: Job, { host, notices, signal }: Context): Promise<number
   await report(job, delivery, { host, notices });
   if (settings.json.value)
     await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
+  keepCode();
   return ExitCode.ok;
 }

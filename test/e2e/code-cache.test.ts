@@ -49,6 +49,24 @@ describe('compiled code', () => {
     expect(times()).toEqual(before);
   });
 
+  // It would lack what such a run does not come to, for good: nobody looks at it again.
+  it.each([
+    ['is mistyped', ['hi', '-s', '99'], 2, {}],
+    [
+      'finds no service',
+      ['hi', '-s', '3', '--retries', '0'],
+      6,
+      { TTS_BASE_URL: 'http://127.0.0.1:1', TTS_API_KEY: 'key' },
+    ],
+    ['counts only', ['hi', '--dry-run'], 0, {}],
+    ['shows its text', ['hi', '--show-text'], 0, {}],
+  ])('of a run that %s is left to the next one', async (_, args, status, env) => {
+    const box = new Sandbox();
+    expect(await box.tts(args, { env: env as Record<string, string> })).toMatchObject({ status });
+    expect(() => readdirSync(join(box.home, '.cache', 'tts', 'code'))).toThrow('ENOENT');
+    await kept(box);
+  });
+
   it('does not look for modules: what was kept would not find them', () => {
     const chunks = readdirSync(join(root, 'dist')).filter((name) => /-[0-9a-f]{8}\.cjs$/.test(name));
     expect(chunks.length).toBeGreaterThan(10);
