@@ -57,8 +57,8 @@ export function reuseCode(host: Host): void {
 }
 
 /**
- * Keeps for later runs what this one had to compile: the functions that ran. For one that has done its work: what it did
- * not come to would be compiled anew by every run that uses its code (after a mistyped option, 10 ms of 70).
+ * Keeps for later runs what this one had to compile: the functions that ran. For one that has done all of its work: what it
+ * did not come to would be compiled anew by every run that uses its code (after a mistyped option, 10 ms of 70).
  */
 export function keepCode(): void {
   keepAtExit();

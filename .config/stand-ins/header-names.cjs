@@ -1,8 +1,2 @@
-'use strict';
-
 // No name is known beforehand: undici makes each one that it meets small by itself.
-module.exports = {
-  wellknownHeaderNames: [],
-  headerNameLowerCasedRecord: Object.create(null),
-  getHeaderNameAsBuffer: (name) => Buffer.from(name),
-};
+module.exports = { wellknownHeaderNames: [], headerNameLowerCasedRecord: Object.create(null) };

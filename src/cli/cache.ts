@@ -39,7 +39,7 @@ export function cacheCommand(): Command {
     .argument('[clear]')
     .allowExcessArguments()
     .option('--json', 'one line of JSON')
-    .option('-h, --help', 'this');
+    .option('-h, --help', 'this help');
 }
 
 function isClear(words: readonly string[]): boolean {

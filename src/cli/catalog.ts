@@ -28,6 +28,8 @@ export interface Flag {
 export interface Entry {
   readonly name: string;
   readonly help: string;
+  /** What stands behind its name, as in `[options] [clear]`. */
+  readonly usage: string;
   readonly flags: readonly Flag[];
   /** Words that it knows. */
   readonly words: readonly string[];
@@ -49,7 +51,10 @@ export function catalog(): Entry[] {
     entry('completion', completionCommand(), SHELLS),
     entry('manual', manualCommand()),
   ];
-  const help = new Command().description('Show the help of a command.');
+  const help = new Command()
+    .argument('[command]')
+    .helpOption(false)
+    .description('Show the help of a command.');
   return [
     ...entries,
     entry(
@@ -62,7 +67,7 @@ export function catalog(): Entry[] {
 
 function entry(name: string, command: Command, words: readonly string[] = []): Entry {
   const flags = command.options.filter((option) => !option.hidden).map(flagOf);
-  return { name, help: command.description(), flags, words };
+  return { name, help: command.description(), usage: command.usage(), flags, words };
 }
 
 function flagOf({ short, long, flags, argChoices, description }: Option): Flag {

@@ -4,7 +4,8 @@ import { isStdout } from '../sink/open.ts';
 import { isPlayed, type Wanted } from './output.ts';
 
 /**
- * Whether somebody may hear the sound of a run while it is made, as far as that is known before its output is opened. Nothing is made.
+ * Whether somebody may hear the sound of a run while it is made, as far as that is known before its output is opened.
+ * Nothing is made.
  * @throws TtsError (output) where opening it would
  */
 export async function checkOutput(settings: Wanted, host: Host): Promise<boolean> {

@@ -30,7 +30,7 @@ export function speakCommand(): Command {
     .addOption(
       new Option(FILE.flags, FILE.help).argParser((file: string, files: string[] = []) => [...files, file]),
     )
-    .addOption(new Option('-h, --help', 'help'))
+    .addOption(new Option('-h, --help', 'this help'))
     .addOption(new Option('-V, --version', 'the version'));
 }
 

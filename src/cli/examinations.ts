@@ -70,7 +70,7 @@ async function* connectionExaminations(
   const isDirect = !proxy || isExcepted(url, proxy.except);
   if (proxy && !isDirect)
     return yield await examine('proxy', async () => {
-      await reach(to(proxy.url));
+      await reach({ ...to(proxy.url), isProxy: true });
       return `${withoutPassword(proxy.url)} answers; it looks up ${url.host} and connects to it`;
     });
   yield await examine('proxy', () => (proxy ? `none for ${url.host}, as NO_PROXY wants it` : 'none'));

@@ -6,7 +6,7 @@ import { FILE } from './file-option.ts';
 import { tell } from './tell.ts';
 
 const WIDTH = 80;
-const HELP = { flags: '-h, --help', help: 'this; tts speak --help tells more' };
+const HELP = { flags: '-h, --help', help: 'this help' };
 const VERSION = { flags: '-V, --version', help: 'the version' };
 
 /** Shown with an explanation even in the short help. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
-import { checkedKey } from '../settings/key.ts';
+import { checkedKey, isReadable } from '../settings/key.ts';
 import { MOST_READ } from '../settings/key-file.ts';
 import { outranks } from '../settings/origin.ts';
 import type { Settings } from '../settings/resolve.ts';
@@ -55,9 +55,17 @@ async function readAll({ stdin }: Host, signal: AbortSignal): Promise<string> {
 }
 
 /** What still stands between the stored key and its use. */
-function explain(base: URL, { baseUrl, apiKey, apiKeyFile, keys }: Settings, notices: Notices): void {
+function explain(
+  base: URL,
+  { baseUrl, apiKey, apiKeyFile, keys, allowInsecureHttp }: Settings,
+  notices: Notices,
+): void {
   if (baseUrl?.value.href !== base.href)
     notices.note(`to speak with it: --base-url ${base.href}, TTS_BASE_URL, or "baseUrl" in your config`);
+  if (isReadable(base, allowInsecureHttp))
+    notices.warn(
+      `others could read the key on the way to ${base.host}: use https://, or --allow-insecure-http with each run`,
+    );
   const own = keys?.origin ?? { place: 'user', name: '' };
   const stronger = [apiKey, apiKeyFile].find((said) => said && outranks(said.origin, own));
   if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);

@@ -47,8 +47,8 @@ function manual([speak, ...others]: readonly Entry[]): string {
     `tts \\- ${escaped('speak any text with a text-to-speech service, or with the voice it carries')}`,
     '.SH SYNOPSIS',
     '.B tts',
-    '.RI [ options ] " " [ text... ]',
-    ...others.flatMap(({ name }) => ['.br', `.B tts ${name}`, '.RI [ options ]']),
+    operands(speak?.usage ?? ''),
+    ...others.flatMap(({ name, usage }) => ['.br', `.B tts ${name}`, operands(usage)]),
     '.SH DESCRIPTION',
     'Speaks words, files, or what comes through a pipe, and writes one WAV to a file or to standard output.',
     'Without a base URL the built-in voice speaks; otherwise the text is sent to the service there.',
@@ -81,9 +81,14 @@ function setting({ key, env, envShown, help, fallback, otherwise }: Rule<unknown
   return ['.TP', `.B ${escaped(key ?? '(no key)')}`, escaped(said.filter(Boolean).join('; '))];
 }
 
+/** Each in its brackets, as in `[base-url]`. */
+function operands(usage: string): string {
+  return escaped(usage).replace(/(?<=\[)[^\]]+/g, '\\fI$&\\fR');
+}
+
 /** Explained once, above. */
-function isShared({ long, value }: Flag, speak: Entry | undefined): boolean {
-  return speak?.flags.some((flag) => flag.long === long && flag.value === value) ?? false;
+function isShared({ long, help }: Flag, speak: Entry | undefined): boolean {
+  return speak?.flags.some((flag) => flag.long === long && flag.help === help) ?? false;
 }
 
 function item({ short, long, value, help }: Flag): string[] {

@@ -19,9 +19,9 @@ export async function totalOf(
   host: Pick<Host, 'cwd' | 'stdin'>,
   signal: AbortSignal,
 ): Promise<ProgressState['total']> {
-  if (!canBeReadTwice(order, host)) return undefined;
   const total = { segments: 0, characters: 0 };
   try {
+    if (!canBeReadTwice(order, host)) return undefined;
     for await (const { text } of readText(order, options, host, signal)) {
       total.segments += 1;
       total.characters += countCodePoints(text);

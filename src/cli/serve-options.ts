@@ -100,7 +100,7 @@ export function serveCommand(): Command {
     .addOption(new Option('--log <form>', 'a line on stderr for every request').choices(['text', 'json']))
     .option('--ready-file <file>', 'write the base URL there as soon as it listens')
     .option('--json', 'print the address as one line of JSON on stdout')
-    .option('-h, --help', 'this');
+    .option('-h, --help', 'this help');
 }
 
 function readKey(

@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { aborted } from '../aborted.ts';
 import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
@@ -56,7 +55,7 @@ interface Setup {
 
 async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSignal): Promise<void> {
   const { readyFile } = setup.options;
-  const ready = readyFile === undefined ? undefined : new ReadyFile(resolve(host.cwd, readyFile));
+  const ready = readyFile === undefined ? undefined : new ReadyFile(readyFile, host.cwd);
   await ready?.clear();
   const service = await listen(setup, notices);
   try {

@@ -1,7 +1,10 @@
 import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { type CommandLine, readCommandLine } from './command-line.ts';
-import type { Context } from './commands.ts';
+import { besideSpeaking, type Context } from './commands.ts';
+
+/** In words, as in `cache clear`. */
+const LONGEST_COMMAND = 2;
 
 /** `tts speak`. What it takes to make sound is loaded only once it is known that sound is wanted. */
 export async function run(context: Context): Promise<number> {
@@ -14,8 +17,18 @@ export async function run(context: Context): Promise<number> {
     notices.print((await import('./help.ts')).shortHelp());
     return ExitCode.usage;
   }
+  const command = commandIn(line, context);
+  if (command && !line.flags.quiet)
+    notices.note(`"${command}" is spoken: a command stands before its options`);
   const { speak } = await import('./speech.ts');
   return speak({ flags: line.flags, ...input }, context);
+}
+
+/** The words of one command, where they stand behind an option and nobody said that they are text. */
+function commandIn({ words }: CommandLine, { argv, named }: Context): string | undefined {
+  const [first = ''] = words;
+  const isMeant = named || argv.includes('--') || words.length > LONGEST_COMMAND;
+  return besideSpeaking.includes(first) && !isMeant ? words.join(' ') : undefined;
 }
 
 /** Words, files, or standard input where something may come from it. */

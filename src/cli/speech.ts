@@ -135,6 +135,6 @@ async function run(job: Job, { host, notices, signal }: Context): Promise<number
   await report(job, delivery, { host, notices });
   if (settings.json.value)
     await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
-  keepCode();
+  if (tally.requests > 0 && !delivery?.readerLeft) keepCode();
   return ExitCode.ok;
 }

@@ -26,7 +26,7 @@ export const OF_REQUESTS: readonly Name[] = [
 /** A command beside `speak`, with those of the settings that it takes as options: no others than it heeds. */
 export function subcommand(name: string, description: string, names: readonly Name[]): Command {
   const command = new Command(`tts ${name}`).description(description).helpOption(false);
-  return addRules(command.allowExcessArguments(), names).option('-h, --help', 'this');
+  return addRules(command.allowExcessArguments(), names).option('-h, --help', 'this help');
 }
 
 interface Reading {

@@ -10,8 +10,8 @@ interface Circumstances {
 /**
  * What an error body says, as one readable sentence: `{"error":{"code","message"}}`, `{"error":"…"}`,
  * `{"message":"…"}`, `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text, or the text of an HTML
- * page. Empty when it says nothing or is no text. A body of which only the beginning was read ends in "…": without that mark nobody
- * could tell that the last word, which may be the key, is half of one.
+ * page. Empty when it says nothing or is no text. A body of which only the beginning was read ends in "…": without that
+ * mark nobody could tell that the last word, which may be the key, is half of one.
  */
 export function complaint(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
   if (!isText(body)) return '';

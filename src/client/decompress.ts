@@ -20,7 +20,7 @@ const decoders = new Map<string, (firstByte: number) => Transform>([
 ]);
 
 /**
- * The body without its content coding (RFC 9110, section 8.4). What is torn or damaged fails as zlib says.
+ * The body without one of its content codings (RFC 9110, section 8.4). What is torn or damaged fails as zlib says.
  * @throws TtsError (service) for a coding that is not known
  */
 export function decompress(packed: AsyncIterable<Uint8Array>, coding: string): AsyncIterable<Uint8Array> {
@@ -30,7 +30,7 @@ export function decompress(packed: AsyncIterable<Uint8Array>, coding: string): A
 }
 
 async function* decoded(packed: AsyncIterable<Uint8Array>, coding: string): AsyncGenerator<Uint8Array> {
-  const create = decoders.get(coding.trim().toLowerCase());
+  const create = decoders.get(coding);
   if (!create)
     throw new TtsError(`the answer is packed in a way that is not known: ${printable(coding)}`, {
       exitCode: ExitCode.service,

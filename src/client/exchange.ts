@@ -3,7 +3,7 @@ import type { Dispatcher } from 'undici';
 import { releasing } from '../audio/passing.ts';
 import { countReceived } from './collect.ts';
 import { goOn, rest, type Source } from './feed.ts';
-import { firstValues } from './headers.ts';
+import { singleValues } from './headers.ts';
 import type { Line, Sender } from './line.ts';
 import { Received } from './received.ts';
 import { SilenceWatch } from './silence.ts';
@@ -12,7 +12,7 @@ import { isLoss, StaleError } from './stale.ts';
 /** What came back: the body may be iterated once, and leaving it early ends the request. */
 export interface Answer {
   readonly status: number;
-  /** By lower-case name; of a repeated header the first. */
+  /** By lower-case name; of a repeated header the first, unless it is a list. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: AsyncIterable<Uint8Array>;
 }
@@ -74,7 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     this.#countBytes = () => 0;
     this.#mayBeStale = false;
     this.#silence.hear();
-    this.#resolve({ status, headers: firstValues(headers), body: this.#readOnce() });
+    this.#resolve({ status, headers: singleValues(headers), body: this.#readOnce() });
   }
 
   onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {

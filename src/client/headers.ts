@@ -1,8 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Of a repeated header the first value. */
-export function firstValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
+/** Those whose lines are one list (RFC 9110, section 5.3). */
+const LISTS = new Set(['content-encoding']);
+
+/** Of a repeated header the first value, but where all of them are one list. */
+export function singleValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
   return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
+    Object.entries(headers).map(([name, value]) => {
+      if (!Array.isArray(value)) return [name, value];
+      return [name, LISTS.has(name) ? value.join(', ') : value[0]];
+    }),
   );
 }

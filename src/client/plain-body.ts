@@ -1,9 +1,16 @@
 import type { Answer } from './exchange.ts';
 
-/** The body without its content coding. What unpacks it is loaded only where there is one. */
+/** The body without its content codings. What unpacks it is loaded only where there is one. */
 export async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
-  const coding = headers['content-encoding'] ?? 'identity';
-  if (coding === 'identity' || coding === '') return body;
+  const codings = codingsIn(headers['content-encoding'] ?? '');
+  if (codings.length === 0) return body;
   const { decompress } = await import('./decompress.ts');
-  return decompress(body, coding);
+  // What was done last is undone first.
+  return codings.reduceRight(decompress, body);
+}
+
+/** In the order in which they were applied (RFC 9110, section 8.4). */
+function codingsIn(header: string): string[] {
+  const codings = header.split(',').map((coding) => coding.trim().toLowerCase());
+  return codings.filter((coding) => coding !== '' && coding !== 'identity');
 }

@@ -3,11 +3,14 @@ import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { unlessAborted } from '../aborted.ts';
 import { noAnswer } from './failure.ts';
+import { ProxyError } from './proxy-failure.ts';
 import { SilenceError } from './silence.ts';
 
 /** Where to, and how long to wait. */
 export interface Probe {
   readonly url: URL;
+  /** That it is the address of a proxy. */
+  readonly isProxy?: boolean;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
@@ -67,7 +70,7 @@ function unlessLate<T>(promise: Promise<T>, limitMs: number): Promise<T> {
 function opened<T>(
   socket: Socket,
   event: string,
-  { url, timeoutMs, signal }: Probe,
+  { url, isProxy, timeoutMs, signal }: Probe,
   look: () => T,
 ): Promise<T> {
   const connected = new Promise<void>((resolve, reject) => {
@@ -77,7 +80,7 @@ function opened<T>(
   return unlessAborted(connected, signal)
     .then(look)
     .catch((cause) => {
-      throw noAnswer(cause, url, timeoutMs);
+      throw noAnswer(isProxy ? new ProxyError(url.host, cause) : cause, url, timeoutMs);
     })
     .finally(() => socket.destroy());
 }

@@ -5,7 +5,7 @@ import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import Socks5Agent from 'undici/lib/dispatcher/socks5-proxy-agent.js';
-import { TunnelError } from './proxy-failure.ts';
+import { ProxyError, TunnelError } from './proxy-failure.ts';
 
 // The agent opens its tunnels with a method that undici's front door gives to every dispatcher.
 Object.assign(AnyDispatcher.prototype, { connect: connectMethod });
@@ -27,8 +27,9 @@ export function proxied(
   { service, connections, timeoutMs, watched }: ProxiedOptions,
 ): Dispatcher {
   const tls = { timeout: timeoutMs };
+  const toProxy = (open: Connector) => watched(blaming(proxy, open));
   if (proxy.protocol === 'socks5:')
-    return new Socks5Agent(proxy, { ...user(proxy), connect: watched(createConnector(tls)) });
+    return new Socks5Agent(proxy, { ...user(proxy), connect: toProxy(createConnector(tls)) });
   const isTunnel = service.protocol === 'https:' || proxy.protocol === 'https:';
   const poolOver = (own: (connector: Connector) => Connector) => (origin: string | URL, options: object) => {
     const { connect } = options as { connect: Connector };
@@ -40,9 +41,18 @@ export function proxied(
     proxyTunnel: false,
     proxyTls: tls,
     requestTls: tls,
-    clientFactory: poolOver(watched),
-    factory: poolOver(isTunnel ? throughTunnel : watched),
+    clientFactory: poolOver(toProxy),
+    factory: poolOver(isTunnel ? throughTunnel : toProxy),
   });
+}
+
+/** Without this, nobody could tell whose connection it was that failed. */
+function blaming({ host }: URL, open: Connector): Connector {
+  return (options, callback) =>
+    open(options, (...[error, socket]) => {
+      if (error) callback(new ProxyError(host, error), null);
+      else callback(null, socket);
+    });
 }
 
 /** Where a proxy ends the connection instead of opening a tunnel, undici would ask it again at once, for ever. */

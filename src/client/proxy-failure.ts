@@ -3,6 +3,17 @@ import { ExitCode, TtsError } from '../error.ts';
 const PASSWORD = 'it wants a user and a password, as in http://user:password@proxy:port';
 const OTHERS = 'ask whoever runs the proxy';
 
+/** It is the proxy that cannot be reached: nobody has asked for the service yet. */
+export class ProxyError extends Error {
+  override readonly name = 'ProxyError';
+  readonly host: string;
+
+  constructor(host: string, cause: unknown) {
+    super('the proxy cannot be reached', { cause });
+    this.host = host;
+  }
+}
+
 /** A connection that a proxy was asked for is closed instead. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';

@@ -93,6 +93,8 @@ function hintToMove(location: string | undefined, from: URL): string {
     return 'check the base URL: the answer names no other address';
   const { origin, pathname, protocol } = new URL(location, from);
   if (!/^https?:$/.test(protocol)) return 'check the base URL: the answer leads to what is no service';
+  if (origin === from.origin && pathname === from.pathname)
+    return 'the answer leads to where it came from: the service, or something in between, is set up wrongly';
   const base = `${origin}${pathname.replace(/\/tts\/?$/, '')}`;
   return `if you trust it, name it as the base URL: ${printable(base)}`;
 }

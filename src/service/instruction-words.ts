@@ -4,8 +4,8 @@ import type { Style } from './engine.ts';
  * What `instructions` understand: plain English words, in three tables. To teach a word, add it to a row.
  *
  * In what a row says, `{much}` is a word of degree that may stand there, `{number}` a number that must, `{digits}` one
- * that is written in digits; the rest is a regular expression, tried at word borders and without regard to case. Rows stand in the order in which they are
- * tried: what one has understood, the later ones do not see.
+ * that is written in digits; the rest is a regular expression, tried at word borders and without regard to case. Rows
+ * stand in the order in which they are tried: what one has understood, the later ones do not see.
  */
 export interface Row {
   readonly changes: keyof Style;

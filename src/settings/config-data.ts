@@ -77,6 +77,7 @@ function load(path: string, read: () => unknown): unknown {
 /** What is wrong, in own words and without the cause: a parser quotes the file, and there may be a key in it. */
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EISDIR') return 'it is a folder';
   if (code !== undefined) return code;
   const language = message.startsWith('JSON') ? 'JSON' : 'YAML';
   const line = /(?:^> |\(|\(line )(\d+)(?: \||:\d+\)$| column)/m.exec(message)?.[1];

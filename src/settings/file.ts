@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 
@@ -61,7 +61,8 @@ export async function loadConfig(
   named: string | undefined,
   signal: AbortSignal,
 ): Promise<ConfigFile[]> {
-  if (named !== undefined) return loadNamed({ path: resolve(host.cwd, named), place: 'user' }, signal);
+  if (named !== undefined)
+    return [await (await import('./named-config.ts')).loadNamed(named, host.cwd, signal)];
   const candidates = findConfig(host);
   if (candidates.length === 0) return [];
   const { readConfig } = await import('./read-config.ts');
@@ -71,13 +72,6 @@ export async function loadConfig(
     loaded.push(readConfig(candidate));
   }
   return loaded;
-}
-
-async function loadNamed(named: ConfigPath, signal: AbortSignal): Promise<ConfigFile[]> {
-  const { readConfig, readPipedConfig } = await import('./read-config.ts');
-  const stats = statSync(named.path, { throwIfNoEntry: false });
-  const isPlain = !stats || stats.isFile() || stats.isDirectory();
-  return [isPlain ? readConfig(named) : await readPipedConfig(named, signal)];
 }
 
 /** The places where something lies, the nearest first. */

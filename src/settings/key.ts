@@ -60,7 +60,7 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
       `the key from ${key.origin.name} is not sent to ${base.value.href}, which ${base.origin.name} names`,
       `if you trust that address: "trustedBaseUrls": ["${base.value.href}"] in your own config, or --base-url ${base.value.href}`,
     );
-  if (base.value.protocol === 'http:' && !settings.allowInsecureHttp?.value && !isNearby(base.value.hostname))
+  if (isReadable(base.value, settings.allowInsecureHttp))
     throw usageError(
       `the key is not sent over plain http to ${base.value.host}: others could read it on the way`,
       'use https://, or --allow-insecure-http if you mean it',
@@ -84,11 +84,16 @@ export function assertProxyMaySee(
       `the key from ${key.origin.name} is not sent through the proxy that ${origin.name} names`,
       'name the proxy yourself, with --proxy or HTTP_PROXY',
     );
-  if (url.protocol !== 'https:' && !allowInsecureHttp?.value && !isNearby(url.hostname))
+  if (isReadable(url, allowInsecureHttp))
     throw usageError(
       `the key is not sent over plain http through the proxy ${url.host}: others could read it on the way`,
       `put ${base.hostname} into NO_PROXY, use https://, or --allow-insecure-http if you mean it`,
     );
+}
+
+/** Whether others could read a key on the way there, and its owner has not said that it may go all the same. */
+export function isReadable({ protocol, hostname }: URL, allowed: Settings['allowInsecureHttp']): boolean {
+  return protocol !== 'https:' && !allowed?.value && !isNearby(hostname);
 }
 
 function mayLearn(key: Origin, base: Setting<URL>, settings: Settings): boolean {

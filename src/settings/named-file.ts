@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import nodePath, { basename, dirname, type PlatformPath, resolve } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { pathOf } from '../path-of.ts';
 import type { Origin, Setting } from './origin.ts';
 
 /**
@@ -15,8 +16,15 @@ export function namedFile(
   { cwd, home }: Pick<Host, 'cwd' | 'home'>,
   byYourself: string,
 ): string {
-  const path = resolve(cwd, origin.folder ?? '', value.replace(/^~(?=[/\\])/, home ?? '~'));
-  if (origin.place !== 'project' || isWithin(projectOf(origin), real(path, origin))) return path;
+  const name = value.replace(/^~(?=[/\\])/, () => home ?? '~');
+  const path = found(name, origin, () => pathOf(resolve(cwd, origin.folder ?? ''), name));
+  // Links followed: what is cloned may hold some that lead anywhere.
+  const isProjects = () =>
+    isWithin(
+      projectOf(origin),
+      found(path, origin, () => realpathSync(path)),
+    );
+  if (origin.place !== 'project' || isProjects()) return path;
   throw usageError(
     `${origin.name} lies outside of that project`,
     `name it yourself, with ${byYourself} or in your own config`,
@@ -28,10 +36,9 @@ function projectOf({ folder = '' }: Origin): string {
   return realpathSync(basename(folder) === '.config' ? dirname(folder) : folder);
 }
 
-/** Links followed: what is cloned may hold some that lead anywhere. */
-function real(path: string, { name }: Origin): string {
+function found(path: string, { name }: Origin, find: () => string): string {
   try {
-    return realpathSync(path);
+    return find();
   } catch (cause) {
     throw usageError(`there is no ${path} (${name})`, 'mend the name, or name another file yourself', cause);
   }

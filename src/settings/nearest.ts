@@ -1,7 +1,27 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** The candidate that a mistyped name most likely meant, or `undefined` when none is near. */
+/** So much of a name says which one is meant. */
+const LEAST_TELLING = 3;
+
+/**
+ * The candidate that a mistyped name most likely meant, or `undefined` when none is near: the shortest of which it is the
+ * beginning or a word, else one that is written nearly so.
+ */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
+  return shortened(name, candidates) ?? nearlyWritten(name, candidates);
+}
+
+function shortened(name: string, candidates: readonly string[]): string | undefined {
+  const typed = name.toLowerCase().replace(/^-+/, '');
+  if (typed.length < LEAST_TELLING) return undefined;
+  const isMeant = (candidate: string) => {
+    const whole = candidate.toLowerCase().replace(/^-+/, '');
+    return whole.startsWith(typed) || whole.split('-').includes(typed);
+  };
+  return candidates.filter(isMeant).sort((a, b) => a.length - b.length)[0];
+}
+
+function nearlyWritten(name: string, candidates: readonly string[]): string | undefined {
   if (candidates.length === 0) return undefined;
   const typed = name.toLowerCase();
   const nearest = closest(

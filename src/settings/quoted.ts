@@ -3,8 +3,8 @@ const LONGEST = 200;
 
 /**
  * What stands in a config file, or was said elsewhere, as a message shows it: in quotes, not endless, and without the
- * password and the query of an address. A list or an object is only called that, since a few lines of YAML, each naming the one before
- * ten times, would take minutes to write down.
+ * password and the query of an address. A list or an object is only called that, since a few lines of YAML, each naming
+ * the one before ten times, would take minutes to write down.
  */
 export function quoted(data: unknown): string {
   if (Array.isArray(data)) return 'a list';

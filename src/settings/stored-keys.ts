@@ -22,7 +22,7 @@ export function userFile(
   if (found) throw noPlaceIn(found.path);
   const folder = userFolder(host);
   const path = folder && join(folder, 'config.json');
-  if (path && lstatSync(path, { throwIfNoEntry: false }) && !canHoldKeys(path)) throw noPlaceIn(path);
+  if (path && isThere(path) && !canHoldKeys(path)) throw noPlaceIn(path);
   if (path) return path;
   throw usageError('there is no folder for your own config: HOME names none', 'set HOME or XDG_CONFIG_HOME');
 }
@@ -31,10 +31,22 @@ function noPlaceIn(path: string): TtsError {
   return usageError(`no key can be kept in ${path}`, 'name a config file of its own: --config');
 }
 
+/** Also what cannot be looked at, or leads nowhere. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
+
 /** What was piped is gone, a device such as /dev/null must not be replaced, and a manifest holds other things at its top. */
 function canHoldKeys(path: string): boolean {
-  const isPlain = statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-  return isPlain && basename(path) !== 'package.json';
+  try {
+    return statSync(path).isFile() && basename(path) !== 'package.json';
+  } catch {
+    return false;
+  }
 }
 
 /**

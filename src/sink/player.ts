@@ -97,9 +97,9 @@ async function openPiped(program: string, args: readonly string[]): Promise<Sink
   }
 }
 
-/** Whether it is the system that refuses: to run the program, or a place for the pipe that it needs. */
+/** Whether it is the system that refuses: to run the program, or to make the pipe that it needs. */
 function isUnstartable(error: unknown): boolean {
-  return error instanceof Error && 'syscall' in error;
+  return error instanceof Error && ('syscall' in error || 'cmd' in error);
 }
 
 const reasons = new Map([

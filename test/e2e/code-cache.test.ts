@@ -15,7 +15,10 @@ import { dirname, join } from 'node:path';
 import { type InputOptions, type OutputOptions, rolldown } from 'rolldown';
 import { describe, expect, it } from 'vitest';
 import config from '../../.config/rolldown.config.ts';
-import { program, Sandbox } from '../support/run.ts';
+import { serveBytes } from '../support/byte-server.ts';
+import { complete } from '../support/http-bytes.ts';
+import { named, program, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const root = join(dirname(program), '..');
 
@@ -65,6 +68,20 @@ describe('compiled code', () => {
     expect(await box.tts(args, { env: env as Record<string, string> })).toMatchObject({ status });
     expect(() => readdirSync(join(box.home, '.cache', 'tts', 'code'))).toThrow('ENOENT');
     await kept(box);
+  });
+
+  it('of a run that was spared its requests is left to the next one', async () => {
+    const box = new Sandbox();
+    const { files } = await kept(box);
+    const { url, requests } = await serveBytes(complete(plainWav(sound(200))));
+    const run = (...args: string[]) =>
+      box.tts(['hi', '-o', 'hi.wav', ...args], { env: named(url, { TTS_CACHE: '1' }) });
+    expect(await run()).toMatchObject({ status: 0 });
+    for (const path of files()) rmSync(path);
+    expect(await run()).toMatchObject({ status: 0 });
+    expect({ requests: requests.length, files: files() }).toEqual({ requests: 1, files: [] });
+    expect(await run('--no-cache')).toMatchObject({ status: 0 });
+    expect(files().length).toBeGreaterThan(0);
   });
 
   it('does not look for modules: what was kept would not find them', () => {

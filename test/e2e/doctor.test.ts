@@ -114,6 +114,17 @@ describe('tts doctor', () => {
     expect(run.status).toBe(status);
   });
 
+  it('blames a proxy, not the service behind it', async () => {
+    const run = await doctor(['--yes', '--proxy', 'http://127.0.0.1:9'], named('http://10.0.0.1:9'));
+    expect(run.findings).toContainEqual(
+      expect.objectContaining({
+        name: 'proxy',
+        detail: 'nothing listens at the proxy 127.0.0.1:9',
+        hint: expect.stringContaining('--proxy'),
+      }),
+    );
+  });
+
   it.each([
     ['by its name', 'aplay'],
     ['by a path', './bin/aplay -q'],

@@ -163,6 +163,16 @@ describe('tts login', () => {
     expect(server.requests.map((request) => request.header('x-api-key'))).toEqual([KEY, 'from-env']);
   });
 
+  it('says that a key that others could read is not sent, unless that is meant', async () => {
+    const warned = (url: string) => new Sandbox().tts(['login', url], { stdin: KEY });
+    const far = await warned('http://tts.example.com/api');
+    expect(far.stderr).toMatch(
+      /warning: others could read the key on the way to tts\.example\.com: .*--allow-insecure-http/,
+    );
+    for (const url of ['https://tts.example.com/api', 'http://127.0.0.1:9'])
+      expect((await warned(url)).stderr).not.toContain('warning');
+  });
+
   it('leaves the built-in voice in charge where no base URL is set', async () => {
     const box = new Sandbox();
     await login(box, URL_);

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { fakePlayer, isAlive } from '../support/fake-player.ts';
 import { answer, complete, head, httpChunk, silent, streamed } from '../support/http-bytes.ts';
@@ -245,6 +245,26 @@ describe('players that are looked for', () => {
     });
     expectFailure(none, 8, /there is no player/);
     expect(box.list().filter((name) => name.startsWith('out.wav'))).toEqual(['out.wav']);
+  });
+
+  it.runIf(process.getuid?.() === 0)('are passed over where no pipe can be made', async ({ skip }) => {
+    const box = new Sandbox();
+    fakePlayer(box, 'plays', 'bin/pw-play');
+    const paplay = fakePlayer(box, 'plays', 'bin/paplay');
+    mkdirSync(box.path('full'));
+    try {
+      // Room for itself and one folder.
+      spawnSync('mount', ['-t', 'tmpfs', '-o', 'nr_inodes=2', 'tmpfs', box.path('full')]);
+      execFileSync('mountpoint', [box.path('full')], { stdio: 'pipe' });
+    } catch {
+      skip('no right to mount here');
+    }
+    onTestFinished(() => void execFileSync('umount', [box.path('full')]));
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const env = named(url, { PATH: box.path('bin'), TMPDIR: box.path('full') });
+    expect(await box.tts(['hi', '--play'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(wholePcm(paplay.heard())).toEqual(pcm);
+    expect(readdirSync(box.path('full'))).toEqual([]);
   });
 
   it('make room for the next when they fail before there is sound', async () => {

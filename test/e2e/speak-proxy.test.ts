@@ -125,6 +125,24 @@ describe('a proxy', () => {
     }
   });
 
+  it.each([
+    ['http://127.0.0.1:9', 'http://10.0.0.1:9'],
+    ['http://127.0.0.1:9', 'https://example.com:9'],
+    ['https://127.0.0.1:9', 'https://example.com:9'],
+    ['socks5://127.0.0.1:9', 'http://10.0.0.1:9'],
+    ['socks5://127.0.0.1:9', 'https://example.com:9'],
+  ])('%s is not taken for the service %s on the same port', async (proxy, service) => {
+    const run = await new Sandbox().tts([...toFile, '--proxy', proxy], { env: named(service) });
+    expectFailure(run, 6, /nothing listens at the proxy 127\.0\.0\.1:9\nhint: check --proxy/);
+  });
+
+  it('that has no address is named', async () => {
+    const run = await new Sandbox().tts([...toFile, '--proxy', 'http://nowhere.invalid'], {
+      env: named('https://example.com'),
+    });
+    expectFailure(run, 6, /the proxy nowhere\.invalid has no address\nhint: check --proxy/);
+  });
+
   it('that refuses a tunnel or wants a password is an error that says so', async () => {
     for (const [refuse, hint] of [
       [403, /proxy/],

@@ -138,7 +138,7 @@ describe('the command line', () => {
   it('speaks the name of a command behind "speak"', async () => {
     expect(await textOf(['speak', 'serve'])).toBe('serve');
     expect(await textOf(['speak', 'speak'])).toBe('speak');
-    expect(await textOf(['-s', '1', 'serve'])).toBe('serve');
+    expect(await textOf(['-q', '-s', '1', 'serve'])).toBe('serve');
   });
 
   it.each([
@@ -148,6 +148,11 @@ describe('the command line', () => {
     [['hi', '--outptu', 'x'], '--output'],
     [['speak', 'hi', '--no-colbber'], '--no-clobber'],
     [['hi', '--no-strem'], '--no-stream'],
+    [['hi', '--out', 'x'], '--output'],
+    [['hi', '--rate', '8000'], '--sample-rate'],
+    [['hi', '--url=http://x'], '--base-url'],
+    [['hi', '--key', 'x'], '--api-key'],
+    [['hi', '--con', '3'], '--config'],
   ])('never speaks an unknown option, and suggests the nearest: %j', async (args, nearest) => {
     const run = await refused([args], /unknown option/);
     expect(run.stderr).toContain(`did you mean ${nearest}?`);
@@ -179,6 +184,19 @@ describe('the command line', () => {
       new RegExp(`\nhint: ${otherwise}; to speak the words: tts speak ${words[0]} \\.\\.\\.$`, 'm'),
     );
     expect((await speaking(['speak', ...words])).run).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it.each([
+    [['-s', '1', 'config'], '"config"'],
+    [['-r', '8000', 'cache', 'clear'], '"cache clear"'],
+    [['-q', 'config'], undefined],
+    [['-s', '1', '--', 'config'], undefined],
+    [['speak', 'config'], undefined],
+    [['-s', '1', 'config', 'is', 'text'], undefined],
+  ])('says that a command behind an option is spoken: %j', async (args, named) => {
+    const { run } = await speaking(args);
+    const note = named ? `tts: ${named} is spoken: a command stands before its options\n` : '';
+    expect(run).toMatchObject({ status: 0, stderr: note });
   });
 
   it('does not show what was meant for an option that is mistyped: it may be a key', async () => {

@@ -29,7 +29,8 @@ export interface FliteExports {
 
 /**
  * CMU Flite 2.2, which is a command-line program compiled to WebAssembly. A fresh instance for each utterance costs
- * more than a short utterance does, so there is one, and its variables are put back to what they were before its first run, after each.
+ * more than a short utterance does, so there is one, and its variables are put back to what they were before its first
+ * run, after each.
  */
 export class Flite {
   readonly #wasi = new Wasi();

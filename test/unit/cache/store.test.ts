@@ -287,6 +287,21 @@ describe('a place where nothing can be kept', () => {
     expect(warnings).toEqual([`segments are not kept in ${theirs}: it belongs to another user`]);
   });
 
+  it.skipIf(process.getuid?.() !== 0)(
+    'is not read or written below it when that is another user’s',
+    async () => {
+      await keep(store, KEY, sound(400));
+      const shard = dirname(entry());
+      expect(await heard(store, KEY)).toEqual(sound(400));
+      chownSync(shard, 65_534, 65_534);
+      expect(await heard(store, KEY)).toBeUndefined();
+      await keep(store, KEY, sound(500));
+      await store.close();
+      expect(readFileSync(entry()).length).toBe(44 + 400);
+      expect(warnings).toEqual([expect.stringContaining('is not a folder of its own')]);
+    },
+  );
+
   it('is refused with a warning when it is a file', async () => {
     const file = join(temporaryFolder(), 'file');
     writeFileSync(file, '');

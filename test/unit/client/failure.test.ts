@@ -38,6 +38,21 @@ it.each([
   });
 });
 
+it.each([
+  [
+    Object.assign(new Error('connect'), { code: 'EMFILE' }),
+    /too many files are open \(EMFILE\)/,
+    /ulimit -n/,
+  ],
+  [new RangeError('WebAssembly.Instance(): Out of memory'), /not enough memory/, /ulimit -v/],
+])('What this machine is short of is told as such: %s', (cause, message, hint) => {
+  expect(noAnswer(cause, url, 1000)).toMatchObject({
+    exitCode: ExitCode.connection,
+    message: expect.stringMatching(message),
+    hint: expect.stringMatching(hint),
+  });
+});
+
 it.each(['ERR_INVALID_ARG_TYPE', 'UND_ERR_INVALID_ARG', ''])(
   'What Node or undici call %j is a defect.',
   (code) => {

@@ -14,6 +14,19 @@ it.each([
   ['https://a.example', 'a.example:443', true],
   ['http://a.example', 'a.example:443', false],
   ['http://127.0.0.1:9', 'localhost 127.0.0.1', true],
+  ['http://[::1]:9', 'localhost,::1', true],
+  ['http://[::1]:9', '[::1]', true],
+  ['http://[::1]:9', '0:0:0:0:0:0:0:1', true],
+  ['http://[::1]:9', '[::1]:9', true],
+  ['http://[::1]:9', '[::1]:8', false],
+  ['http://[::1]', '::2', false],
+  ['http://10.1.2.3', '10.0.0.0/8', true],
+  ['http://11.1.2.3', '10.0.0.0/8', false],
+  ['http://[fd00::1]', 'fc00::/7', true],
+  ['http://[fd00::1]', '10.0.0.0/8', false],
+  ['http://10.1.2.3', '10.0.0.0/33', false],
+  ['http://10.1.2.3', '10.0.0.0/x', false],
+  ['http://a.example', 'a.example/8', false],
 ])('reaches %s directly with NO_PROXY="%s": %s', (url, except, expected) => {
   expect(isExcepted(new URL(url), except)).toBe(expected);
 });

@@ -22,6 +22,11 @@ describe('retryDelay', () => {
     expect(retryDelay(failed({ after: 7.5 }), tries(2), 0)).toBe(7.5);
   });
 
+  it('waits for an hour, and no longer', () => {
+    expect(retryDelay(failed({ after: 3600 }), tries(0), 0)).toBe(3600);
+    expect(retryDelay(failed({ after: 3601 }), tries(0), 0)).toBeUndefined();
+  });
+
   it('is never a busy loop and never endless, whatever the service asks for', () => {
     const header = fc.option(fc.oneof(fc.double(), fc.integer(), fc.constant(0)), { nil: undefined });
     fc.assert(

@@ -9,10 +9,10 @@ class Probe implements Sink {
   readonly isLive = true;
   heard = 0;
   isDiscarded = false;
-  readonly #fault: { readonly after?: number; readonly discard?: boolean };
+  readonly #fault: { readonly after?: number; readonly discard?: boolean; readonly leaves?: boolean };
 
-  /** @param fault fails behind so many bytes, or when it is discarded */
-  constructor(fault: { after?: number; discard?: boolean } = {}) {
+  /** @param fault fails behind so many bytes, or when it is discarded; or its reader leaves at once */
+  constructor(fault: { after?: number; discard?: boolean; leaves?: boolean } = {}) {
     this.#fault = fault;
   }
 
@@ -20,6 +20,7 @@ class Probe implements Sink {
     for await (const { length } of pcm) {
       signal.throwIfAborted();
       this.heard += length;
+      if (this.#fault.leaves) return { bytes: this.heard, overheadBytes: 44, readerLeft: true };
       if (this.heard >= (this.#fault.after ?? Number.POSITIVE_INFINITY)) throw new Error('broken');
     }
     return { bytes: this.heard, overheadBytes: 44, readerLeft: false };
@@ -56,6 +57,13 @@ describe('a sound for an output and a listener', () => {
     const [output, listener] = [new Probe({ after: 50 }), new Probe()];
     await expect(tee(output, listener).write(speech(), signal)).rejects.toThrow('broken');
     expect(listener.heard).toBeLessThan(100);
+  });
+
+  it('ends for the listener when the reader of the output leaves', async () => {
+    const [output, listener] = [new Probe({ leaves: true }), new Probe()];
+    const delivery = await tee(output, listener).write(speech(), signal);
+    expect(delivery).toEqual({ bytes: 10, overheadBytes: 44, readerLeft: true });
+    expect(listener.heard).toBeLessThan(1000);
   });
 
   it('that never comes lets go of both, whatever becomes of one', async () => {

@@ -122,6 +122,13 @@ describe('a fair queue', () => {
     await expect(all(queue.run(['e'], never))).resolves.toEqual(['e']);
   });
 
+  it('lets nobody wait more for the sake of a spare lane', async () => {
+    const queue = new FairQueue([new Bench([], 20), new Bench([], 20)], 1, 1);
+    const running = [all(queue.run(['a'], never)), all(queue.run(['b'], never))];
+    await expect(all(queue.run(['c'], never))).rejects.toMatchObject({ status: 503 });
+    await expect(Promise.all(running)).resolves.toEqual([['a'], ['b']]);
+  });
+
   it('stops the work of a reader that leaves, and goes on with the next', async () => {
     const log: string[] = [];
     const queue = new FairQueue([new Bench(log, 1)], 9);

@@ -1,0 +1,30 @@
+import { statSync } from 'node:fs';
+import { usageError } from '../error.ts';
+import { pathOf } from '../path-of.ts';
+import type { ConfigFile } from './file.ts';
+import { readConfig, readPipedConfig } from './read-config.ts';
+
+/** The config file of a name. It may be a pipe. */
+export async function loadNamed(name: string, cwd: string, signal: AbortSignal): Promise<ConfigFile> {
+  if (name === '') throw usageError('--config: "" is no name of a file', 'name a file with settings');
+  const named = { path: located(name, cwd), place: 'user' as const };
+  return isPiped(named.path) ? readPipedConfig(named, signal) : readConfig(named);
+}
+
+function located(name: string, cwd: string): string {
+  try {
+    return pathOf(cwd, name);
+  } catch (cause) {
+    throw usageError(`there is no ${name}`, 'mend the name, or name another file with --config', cause);
+  }
+}
+
+/** Whoever reads what nobody may look at is told why. */
+function isPiped(path: string): boolean {
+  try {
+    const stats = statSync(path);
+    return !stats.isFile() && !stats.isDirectory();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,83 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { expectFailure, KEY, Sandbox } from '../support/run.ts';
+
+/** What the system refuses to look at, even for root. */
+const NOWHERE = ['/etc/passwd/x', `/tmp/${'x'.repeat(300)}`, 'loop', 'missing/../x'];
+
+function withLoop(): Sandbox {
+  const box = new Sandbox();
+  symlinkSync('loop', box.path('loop'));
+  return box;
+}
+
+describe('a name that leads nowhere is a mistake of the user, not of the tool', () => {
+  it.each(NOWHERE)('--config %s', async (name) => {
+    expectFailure(
+      await withLoop().tts(['hi', '-o', 'out.wav', '--config', name]),
+      2,
+      /cannot read the settings in|there is no missing/,
+    );
+  });
+
+  it.each(NOWHERE)('--lexicon %s', async (name) => {
+    const run = await withLoop().tts(['hi', '-o', 'out.wav', '--lexicon', name]);
+    expectFailure(run, 2, /cannot read |there is no missing/);
+  });
+
+  it.each(NOWHERE)('--ready-file %s', async (name) => {
+    const run = await withLoop().tts(['serve', '--port', '0', '--ready-file', name]);
+    expectFailure(run, 8, /cannot write \S*(?:passwd|xxx|loop|missing)/);
+  });
+
+  it('a folder of settings', async () => {
+    const env = { XDG_CONFIG_HOME: '/etc/passwd' };
+    const run = await new Sandbox().tts(['login', 'https://tts.example.com'], { env, stdin: KEY });
+    expectFailure(run, 2, /no key can be kept in \/etc\/passwd\/tts\/config\.json/);
+  });
+});
+
+describe('".." behind a link leads to where the system goes', () => {
+  function withLink(): Sandbox {
+    const box = new Sandbox();
+    mkdirSync(box.path('real/sub'), { recursive: true });
+    symlinkSync('real/sub', box.path('link'));
+    return box;
+  }
+
+  it('for a lexicon', async () => {
+    const box = withLink();
+    box.file('words.txt', 'gif = wrong');
+    box.file('real/words.txt', 'gif = right');
+    for (const name of ['link/../words.txt', `${box.folder}/link/../words.txt`]) {
+      const run = await box.tts(['the gif', '--lexicon', name, '--show-text']);
+      expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
+    }
+  });
+
+  it('for a config file', async () => {
+    const box = withLink();
+    box.file('own.json', '{"lexicon": "wrong.txt"}');
+    box.file('real/own.json', '{"lexicon": "right.txt"}');
+    box.file('real/right.txt', 'gif = right');
+    const run = await box.tts(['the gif', '--config', 'link/../own.json', '--show-text']);
+    expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
+  });
+
+  it('for a file that is removed', async () => {
+    const box = withLink();
+    box.file('ready', 'precious');
+    const run = box.start(['serve', '--port', '0', '--ready-file', 'link/../ready', '--api-key', KEY]);
+    await expect.poll(() => box.read('real/ready').toString()).toMatch(/^http:/);
+    expect((await run.endBy('SIGTERM')).ended.status).toBe(0);
+    expect(box.read('ready').toString()).toBe('precious');
+  });
+});
+
+it('a home is its name, whatever signs are in it', async () => {
+  const box = new Sandbox();
+  box.file('h$&x/words.txt', 'gif = right');
+  const env = { HOME: box.path('h$&x') };
+  const run = await box.tts(['the gif', '--lexicon', '~/words.txt', '--show-text'], { env });
+  expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
+});
