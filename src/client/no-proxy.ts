@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { bareHost } from './bare-host.ts';
 
 /**
  * Whether an address is to be reached directly, by a list as in `NO_PROXY`: hosts and what lies below them, addresses,
@@ -6,7 +7,7 @@ import { BlockList, isIP } from 'node:net';
  */
 export function isExcepted({ hostname, port, protocol }: URL, except: string): boolean {
   if (except === '*') return true;
-  const name = bare(hostname);
+  const name = bareHost(hostname);
   const number = port || (protocol === 'https:' ? '443' : '80');
   return except
     .toLowerCase()
@@ -22,7 +23,7 @@ export function isExcepted({ hostname, port, protocol }: URL, except: string): b
 function split(entry: string): [domain: string, port?: string | undefined] {
   if (isIP(entry) === 6) return [entry];
   const [, domain = '', port] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
-  return [bare(domain), port];
+  return [bareHost(domain), port];
 }
 
 function covers(domain: string, name: string): boolean {
@@ -40,9 +41,4 @@ function isInNetwork(network: string, name: string): boolean {
   const list = new BlockList();
   list.addSubnet(address, prefix, type);
   return list.check(name, type);
-}
-
-/** Without the brackets of IPv6. */
-function bare(host: string): string {
-  return host.replace(/^\[|\]$/g, '');
 }

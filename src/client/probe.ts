@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { unlessAborted } from '../aborted.ts';
+import { bareHost } from './bare-host.ts';
 import { noAnswer } from './failure.ts';
 import { ProxyError } from './proxy-failure.ts';
 import { SilenceError } from './silence.ts';
@@ -21,7 +22,10 @@ export interface Probe {
  */
 export async function lookUp({ url, timeoutMs, signal }: Probe): Promise<string[]> {
   try {
-    const found = await unlessAborted(unlessLate(lookup(hostOf(url), { all: true }), timeoutMs), signal);
+    const found = await unlessAborted(
+      unlessLate(lookup(bareHost(url.hostname), { all: true }), timeoutMs),
+      signal,
+    );
     return found.map(({ address }) => address);
   } catch (cause) {
     throw noAnswer(cause, url, timeoutMs);
@@ -33,7 +37,7 @@ export async function lookUp({ url, timeoutMs, signal }: Probe): Promise<string[
  * @throws TtsError (connection, timeout)
  */
 export async function reach(probe: Probe): Promise<void> {
-  const socket = tcpConnect({ host: hostOf(probe.url), port: portOf(probe.url) });
+  const socket = tcpConnect({ host: bareHost(probe.url.hostname), port: portOf(probe.url) });
   await opened(socket, 'connect', probe, () => undefined);
 }
 
@@ -43,16 +47,12 @@ export async function reach(probe: Probe): Promise<void> {
  * @throws TtsError (connection, timeout)
  */
 export async function shakeHands(probe: Probe): Promise<{ protocol: string; until: string }> {
-  const host = hostOf(probe.url);
+  const host = bareHost(probe.url.hostname);
   const socket = tlsConnect({ host, port: portOf(probe.url), ...(!isIP(host) && { servername: host }) });
   return opened(socket, 'secureConnect', probe, () => ({
     protocol: socket.getProtocol() ?? 'TLS',
     until: new Date(socket.getPeerCertificate().valid_to).toISOString().slice(0, 10),
   }));
-}
-
-function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[|\]$/g, '');
 }
 
 function portOf({ port, protocol }: URL): number {

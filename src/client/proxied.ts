@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { buildConnector, Dispatcher } from 'undici';
 import connectMethod from 'undici/lib/api/api-connect.js';
 import createConnector from 'undici/lib/core/connect.js';
@@ -5,6 +6,7 @@ import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import Socks5Agent from 'undici/lib/dispatcher/socks5-proxy-agent.js';
+import { bareHost } from './bare-host.ts';
 import { ProxyError, TunnelError } from './proxy-failure.ts';
 
 // The agent opens its tunnels with a method that undici's front door gives to every dispatcher.
@@ -27,7 +29,7 @@ export function proxied(
   { service, connections, timeoutMs, watched }: ProxiedOptions,
 ): Dispatcher {
   const tls = { timeout: timeoutMs };
-  const toProxy = (open: Connector) => watched(blaming(proxy, open));
+  const toProxy = (open: Connector) => watched(reaching(proxy, open));
   if (proxy.protocol === 'socks5:')
     return new Socks5Agent(proxy, { ...user(proxy), connect: toProxy(createConnector(tls)) });
   const isTunnel = service.protocol === 'https:' || proxy.protocol === 'https:';
@@ -46,10 +48,14 @@ export function proxied(
   });
 }
 
-/** Without this, nobody could tell whose connection it was that failed. */
-function blaming({ host }: URL, open: Connector): Connector {
+/**
+ * Connections to the proxy itself: of one that fails undici does not tell whose it was. And an address is no name of a
+ * server (RFC 6066, section 3): Node 26 refuses it.
+ */
+function reaching({ host, hostname }: URL, open: Connector): Connector {
+  const named = isIP(bareHost(hostname)) ? { servername: '' } : {};
   return (options, callback) =>
-    open(options, (...[error, socket]) => {
+    open({ ...options, ...named }, (...[error, socket]) => {
       if (error) callback(new ProxyError(host, error), null);
       else callback(null, socket);
     });

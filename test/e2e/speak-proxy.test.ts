@@ -125,6 +125,20 @@ describe('a proxy', () => {
     }
   });
 
+  it('may be spoken to over TLS, also by its address, and has to prove who it is', async () => {
+    const certificate = selfSigned();
+    const proxy = await startProxy({ certificate });
+    for (const server of [await serveBytes(complete(wav)), await serveBytes(complete(wav), certificate)]) {
+      const args = [...toFile, '--proxy', proxy.url];
+      const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
+      expect(await new Sandbox().tts(args, { env })).toMatchObject({ status: 0, stderr: '' });
+      expect(proxy.asked.pop()).toBe(`CONNECT ${new URL(server.url).host}`);
+      const strange = await new Sandbox().tts(args, { env: named(server.url) });
+      expectFailure(strange, 6, /certificate of the proxy 127\.0\.0\.1:\d+ cannot be trusted/);
+      expect(proxy.asked).toEqual([]);
+    }
+  });
+
   it.each([
     ['http://127.0.0.1:9', 'http://10.0.0.1:9'],
     ['http://127.0.0.1:9', 'https://example.com:9'],

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { listen } from './listen.ts';
 
@@ -20,10 +21,13 @@ interface ProxyOptions {
   readonly hangUp?: boolean;
   /** Tunnels are reset when so many bytes came back through them. */
   readonly tear?: number;
+  /** It is spoken to over TLS. */
+  readonly certificate?: { readonly key: string; readonly cert: string };
 }
 
 /** A real proxy on a loopback port: it passes requests in absolute form on, and opens tunnels. */
-export async function startProxy({ refuse, hangUp, tear }: ProxyOptions = {}): Promise<Proxy> {
+export async function startProxy(options: ProxyOptions = {}): Promise<Proxy> {
+  const { refuse, hangUp, tear, certificate } = options;
   const asked: string[] = [];
   const credentials: (string | undefined)[] = [];
   const tunnelled: Buffer[] = [];
@@ -32,11 +36,12 @@ export async function startProxy({ refuse, hangUp, tear }: ProxyOptions = {}): P
     asked.push(`${method} ${url}`);
     credentials.push(headers['proxy-authorization']);
   };
-  const server = createServer((incoming, outgoing) => {
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     note(incoming);
     if (refuse) outgoing.writeHead(refuse).end('refused by the proxy');
     else passOn(incoming, outgoing);
-  });
+  };
+  const server = certificate ? createTlsServer(certificate, answer) : createServer(answer);
   server.on('connect', (incoming: IncomingMessage, client: Socket) => {
     note(incoming);
     client.on('error', () => {});
@@ -56,7 +61,7 @@ export async function startProxy({ refuse, hangUp, tear }: ProxyOptions = {}): P
   });
   const port = await listen(server, upstreams);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${certificate ? 'https' : 'http'}://127.0.0.1:${port}`,
     port,
     asked,
     credentials,
