@@ -16,22 +16,24 @@ interface Case {
   /** Of Node's error codes. */
   readonly code: RegExp;
   /** @param who as in `the proxy proxy.example.com` */
-  readonly what: (who: string, code: string, message: string) => string;
+  readonly what: (who: string, failure: Peer & { readonly code: string; readonly message: string }) => string;
   readonly hint: string;
-  /** That the hint is as good for a proxy. */
-  readonly isOurs?: boolean;
+  /** That the hint helps with a proxy as well. */
+  readonly fitsProxy?: boolean;
+  /** That another try would end in the same way. */
+  readonly isLasting?: boolean;
 }
 
 /** The first that fits counts. */
 const cases: readonly Case[] = [
   {
     code: /^(ENOTFOUND|EAI_AGAIN|EAI_NODATA)$/,
-    what: (who) => (who.startsWith('the proxy ') ? `${who} has no address` : `there is no host ${who}`),
+    what: (_, { host, isProxy }) => `there is no ${isProxy ? 'proxy' : 'host'} ${host}`,
     hint: 'check the name in the base URL, and whether this machine is online',
   },
   {
     code: /^EAI_/,
-    what: (who, code) => `the name ${who} cannot be looked up (${code})`,
+    what: (who, { code }) => `the name ${who} cannot be looked up (${code})`,
     hint: 'check the name in the base URL, and the name server of this machine',
   },
   {
@@ -46,36 +48,39 @@ const cases: readonly Case[] = [
   },
   {
     code: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    what: (who, code) => `the certificate at ${who} is that of another host (${code})`,
+    what: (who, { code }) => `the certificate at ${who} is that of another host (${code})`,
     hint: 'check the name in the base URL: it has to be one that the certificate names',
+    isLasting: true,
   },
   {
     code: CERTIFICATE,
-    what: (who, code, message) =>
+    what: (who, { code, message }) =>
       `the certificate of ${who} cannot be trusted (${code === 'UNSPECIFIED' ? message : code})`,
     hint: 'for a private CA: NODE_EXTRA_CA_CERTS=/path/to/ca.pem',
-    isOurs: true,
+    fitsProxy: true,
+    isLasting: true,
   },
   {
     code: /^(ERR_(OS)?SSL|EPROTO$)/,
-    what: (who, code) => `${who} does not speak TLS as expected (${code})`,
+    what: (who, { code }) => `${who} does not speak TLS as expected (${code})`,
     hint: 'check the base URL: does the service speak http:// rather than https://?',
   },
   {
     code: /^E[MN]FILE$/,
-    what: (who, code) => `no connection to ${who}: too many files are open (${code})`,
+    what: (who, { code }) => `no connection to ${who}: too many files are open (${code})`,
     hint: 'allow more (ulimit -n), or lower --concurrency',
-    isOurs: true,
+    fitsProxy: true,
   },
   {
     code: /^ENOMEM$/,
     what: (who) => `no connection to ${who}: there is not enough memory`,
     hint: 'allow more (ulimit -v), or end other programs',
-    isOurs: true,
+    fitsProxy: true,
+    isLasting: true,
   },
   {
     code: OF_THE_SYSTEM,
-    what: (who, code) => `no connection to ${who} (${code})`,
+    what: (who, { code }) => `no connection to ${who} (${code})`,
     hint: 'check the base URL and the network',
   },
 ];
@@ -86,11 +91,11 @@ export function noConnection(cause: unknown, { host, isProxy }: Peer): TtsError 
   const found = cases.find((each) => each.code.test(code));
   if (!found) return undefined;
   const who = isProxy ? `the proxy ${host}` : host;
-  return new TtsError(found.what(who, code, messageOf(cause)), {
+  return new TtsError(found.what(who, { host, isProxy, code, message: messageOf(cause) }), {
     exitCode: ExitCode.connection,
-    hint: isProxy && !found.isOurs ? 'check --proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY' : found.hint,
+    hint: isProxy && !found.fitsProxy ? 'check --proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY' : found.hint,
     cause,
-    retry: CERTIFICATE.test(code) ? undefined : {},
+    retry: found.isLasting ? undefined : {},
   });
 }
 

@@ -18,13 +18,10 @@ export function namedFile(
 ): string {
   const name = value.replace(/^~(?=[/\\])/, () => home ?? '~');
   const path = found(name, origin, () => pathOf(resolve(cwd, origin.folder ?? ''), name));
+  if (origin.place !== 'project') return path;
   // Links followed: what is cloned may hold some that lead anywhere.
-  const isProjects = () =>
-    isWithin(
-      projectOf(origin),
-      found(path, origin, () => realpathSync(path)),
-    );
-  if (origin.place !== 'project' || isProjects()) return path;
+  const real = found(path, origin, () => realpathSync(path));
+  if (isWithin(projectOf(origin), real)) return path;
   throw usageError(
     `${origin.name} lies outside of that project`,
     `name it yourself, with ${byYourself} or in your own config`,

@@ -12,13 +12,17 @@ export function nearestName(name: string, candidates: readonly string[]): string
 }
 
 function shortened(name: string, candidates: readonly string[]): string | undefined {
-  const typed = name.toLowerCase().replace(/^-+/, '');
+  const typed = withoutDashes(name);
   if (typed.length < LEAST_TELLING) return undefined;
   const isMeant = (candidate: string) => {
-    const whole = candidate.toLowerCase().replace(/^-+/, '');
+    const whole = withoutDashes(candidate);
     return whole.startsWith(typed) || whole.split('-').includes(typed);
   };
   return candidates.filter(isMeant).sort((a, b) => a.length - b.length)[0];
+}
+
+function withoutDashes(name: string): string {
+  return name.toLowerCase().replace(/^-+/, '');
 }
 
 function nearlyWritten(name: string, candidates: readonly string[]): string | undefined {

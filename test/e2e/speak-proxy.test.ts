@@ -154,7 +154,7 @@ describe('a proxy', () => {
     const run = await new Sandbox().tts([...toFile, '--proxy', 'http://nowhere.invalid'], {
       env: named('https://example.com'),
     });
-    expectFailure(run, 6, /the proxy nowhere\.invalid has no address\nhint: check --proxy/);
+    expectFailure(run, 6, /there is no proxy nowhere\.invalid\nhint: check --proxy/);
   });
 
   it('that refuses a tunnel or wants a password is an error that says so', async () => {

@@ -43,11 +43,13 @@ it.each([
     Object.assign(new Error('connect'), { code: 'EMFILE' }),
     /too many files are open \(EMFILE\)/,
     /ulimit -n/,
+    {},
   ],
-  [new RangeError('WebAssembly.Instance(): Out of memory'), /not enough memory/, /ulimit -v/],
-])('What this machine is short of is told as such: %s', (cause, message, hint) => {
+  [new RangeError('WebAssembly.Instance(): Out of memory'), /not enough memory/, /ulimit -v/, undefined],
+])('What this machine is short of is told as such: %s', (cause, message, hint, retry) => {
   expect(noAnswer(cause, url, 1000)).toMatchObject({
     exitCode: ExitCode.connection,
+    retry,
     message: expect.stringMatching(message),
     hint: expect.stringMatching(hint),
   });
