@@ -6,16 +6,18 @@ import { notices } from './notices.ts';
 import { spared } from './spared.ts';
 import { together } from './together.ts';
 
-// What every command needs first, so that it is not drawn into what only some of them need.
-const starting = together('/src/main.ts', '/src/cli/help.ts');
-// What nearly every command ends with.
-const telling = together('/src/main.ts', '/src/cli/tell.ts');
-const keeping = together('/src/code-cache.ts');
-const speaking = together('/src/cli/speak.ts', '/src/cli/speech.ts');
+// The way to the compiled code: what is compiled anew by every run.
+const starting = together('/src/main.ts');
+const speaking = together(
+  '/src/cli/run.ts',
+  '/src/cli/commands.ts',
+  '/src/cli/speak.ts',
+  '/src/cli/speech.ts',
+);
 
 /**
- * Two programs: `main`, and the worker thread that speaks. Every `await import()` in the source is a chunk of its own, so
- * that a run loads only what it uses: that is what start-up time hangs on.
+ * Three programs: `main`, `brief`, and the worker thread that speaks. Every `await import()` in the source is a chunk of
+ * its own, so that a run loads only what it uses: that is what start-up time hangs on.
  */
 export default defineConfig([
   {
@@ -23,17 +25,7 @@ export default defineConfig([
     platform: 'node',
     tsconfig: true,
     preserveEntrySignatures: 'allow-extension',
-    plugins: [
-      spared(),
-      mended(),
-      evaluated(),
-      starting.plugin,
-      telling.plugin,
-      keeping.plugin,
-      speaking.plugin,
-      ascii(),
-      notices(),
-    ],
+    plugins: [spared(), mended(), evaluated(), starting.plugin, speaking.plugin, ascii(), notices()],
     output: {
       dir: 'dist',
       format: 'cjs',
@@ -48,11 +40,22 @@ export default defineConfig([
       codeSplitting: {
         includeDependenciesRecursively: false,
         groups: [
-          { name: 'main', test: (id) => telling.has(id) },
-          { name: 'code-cache', test: (id) => keeping.has(id) && !starting.has(id) },
-          { name: 'speaking', test: (id) => speaking.has(id) && !starting.has(id) && !keeping.has(id) },
+          { name: 'main', test: (id) => starting.has(id) },
+          { name: 'speaking', test: (id) => speaking.has(id) && !starting.has(id) },
         ],
       },
+    },
+  },
+  {
+    input: { brief: 'src/brief.ts' },
+    platform: 'node',
+    tsconfig: true,
+    output: {
+      dir: 'dist',
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: 'brief-[name].cjs',
+      comments: false,
     },
   },
   {

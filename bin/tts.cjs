@@ -8,7 +8,9 @@ if (major < 20 || (major === 20 && minor < 19)) {
 } else {
   // What Node has to say of the program's insides, such as that a module is experimental, is no help to who speaks.
   process.removeAllListeners('warning');
-  const { hostOf, main } = require('../dist/main.cjs');
+  // People and scripts expect these at once; anywhere else on the line they come through the whole program.
+  const isBrief = ['-h', '--help', '-V', '--version'].includes(process.argv[2]);
+  const { hostOf, main } = require(isBrief ? '../dist/brief.cjs' : '../dist/main.cjs');
   // Should the process ever end before it comes to a result, that is no success.
   process.exitCode = 1;
   main(hostOf(process)).then((status) => {

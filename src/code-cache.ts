@@ -5,7 +5,7 @@ import { Script } from 'node:vm';
 import { type Chunk, keep, mayHold, readKept } from './code-store.ts';
 import type { Host } from './host.ts';
 import { cacheFolder } from './settings/folders.ts';
-import { beginLoad } from './v8-flags.ts';
+import { beginLoad, withChecksum } from './v8-flags.ts';
 
 /** What Node lets a loader do with a module, though its types do not say so. */
 interface Loader {
@@ -50,6 +50,7 @@ export function reuseCode(host: Host): void {
   };
   keepAtExit = () =>
     host.onExit(() => {
+      if (compiled.length === 0) return;
       // With the code V8 notes the flags: those that the next run begins with.
       beginLoad();
       quietly(() => keep(compiled, folder, host));
@@ -65,7 +66,7 @@ export function keepCode(): void {
 }
 
 function compile(source: string, filename: string, cachedData: Buffer | undefined): Script {
-  return new Script(source, { filename, ...(cachedData && { cachedData }) });
+  return withChecksum(() => new Script(source, { filename, ...(cachedData && { cachedData }) }));
 }
 
 function quietly<T>(action: () => T): T | undefined {

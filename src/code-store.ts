@@ -13,17 +13,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Script } from 'node:vm';
-import { crc32 } from 'node:zlib';
 import type { Host } from './host.ts';
 import { makeFolder } from './make-folder.ts';
+import { withChecksum } from './v8-flags.ts';
 
 /** Permission for the group, or for everybody, to write. */
 const WRITTEN_BY_OTHERS = 0o022;
 
 /** A link may lead to what somebody else has written, such as a download; Windows has no word for this. */
 const NO_LINK = files.O_NOFOLLOW ?? 0;
-
-const CHECKSUM_BYTES = 4;
 
 /** A part of the program, by the name of its file. */
 export interface Chunk {
@@ -43,40 +41,31 @@ function isOursAlone({ uid, mode }: Stats, own: number | undefined): boolean {
 }
 
 /**
- * Compiled code, unless somebody else may have written it or it is damaged. Whoever may move the folder can put another
- * one in its place at any time: what counts is the file that is read.
+ * Compiled code, unless somebody else may have written it. Whoever may move the folder can put another one in its place
+ * at any time: what counts is the file that is read.
  */
 export function readKept(path: string, uid: number | undefined): Buffer | undefined {
   const fd = openSync(path, files.O_RDONLY | NO_LINK);
   try {
-    return isOursAlone(fstatSync(fd), uid) ? withoutChecksum(readFileSync(fd)) : undefined;
+    return isOursAlone(fstatSync(fd), uid) ? readFileSync(fd) : undefined;
   } finally {
     closeSync(fd);
   }
 }
 
-/** V8 does not look whether the code is whole: with a torn file, every run would crash. */
-function withoutChecksum(bytes: Buffer): Buffer | undefined {
-  const code = bytes.subarray(0, -CHECKSUM_BYTES);
-  return crc32(code) === bytes.readUInt32LE(code.length) ? code : undefined;
-}
-
-function withChecksum(code: Buffer): Buffer {
-  const checksum = Buffer.alloc(CHECKSUM_BYTES);
-  checksum.writeUInt32LE(crc32(code));
-  return Buffer.concat([code, checksum]);
-}
-
 /** To be called at the end, when the code of the functions that ran is part of what V8 hands out. */
 export function keep(chunks: readonly Chunk[], folder: string, host: Pick<Host, 'pid' | 'isRunning'>): void {
-  if (chunks.length === 0) return;
   makeFolder(folder);
   const old = readdirSync(folder);
   for (const name of old) if (isLeftover(name, host)) rmSync(join(folder, name));
   for (const { name, script } of chunks) {
     const part = join(folder, `${name}.${host.pid}.part`);
     try {
-      writeFileSync(part, withChecksum(script.createCachedData()), { mode: 0o600, flag: 'wx' });
+      writeFileSync(
+        part,
+        withChecksum(() => script.createCachedData()),
+        { mode: 0o600, flag: 'wx' },
+      );
       renameSync(part, join(folder, name));
     } catch (error) {
       rmSync(part, { force: true });

@@ -23,6 +23,19 @@ export function unoptimised(compile: () => WebAssembly.Module): WebAssembly.Modu
   }
 }
 
+/**
+ * Puts a checksum into compiled code that is made here, and looks for it in what is taken. Without, V8 takes what is torn
+ * or damaged, and crashes.
+ */
+export function withChecksum<T>(makeOrTake: () => T): T {
+  setFlagsFromString('--verify-snapshot-checksum');
+  try {
+    return makeOrTake();
+  } finally {
+    setFlagsFromString('--no-verify-snapshot-checksum');
+  }
+}
+
 /** What V8 starts with: the space for young objects is doubled when most of them live on. */
 const GROWING = 2;
 const STEADY = 1;

@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { cached } from '../cache/cached.ts';
 import { segmentKey } from '../cache/key.ts';
 import { openStore, type Store } from '../cache/store.ts';
@@ -23,6 +24,7 @@ export async function openCaching(settings: Settings, context: Context): Promise
   const store = await openSegments(settings, context);
   return (
     store && {
+      checksum: crc32,
       around: (synthesize, spoken, tell) =>
         cached(synthesize, {
           store,

@@ -1,4 +1,5 @@
 import type { Host } from '../host.ts';
+import type { besideSpeaking } from './command-names.ts';
 import type { Notices } from './notices.ts';
 
 export interface Context {
@@ -15,43 +16,31 @@ export interface Context {
 /** @returns the exit status */
 type Run = (context: Context) => Promise<number>;
 
-type Load = (host: Host) => Promise<{ run: Run }>;
+type Load = () => Promise<{ run: Run }>;
 
 /** The first word decides, if it is one of these; each is loaded only when it is called. */
-const commands: ReadonlyMap<string, Load> = new Map<string, Load>([
-  ['speak', loadSpeak],
-  ['serve', () => import('./serve.ts')],
-  ['speakers', () => import('./speakers.ts')],
-  ['cache', () => import('./cache.ts')],
-  ['config', () => import('./config.ts')],
-  ['login', () => import('./login.ts')],
-  ['logout', () => import('./logout.ts')],
-  ['doctor', () => import('./doctor.ts')],
-  ['completion', () => import('./completion.ts')],
-  ['manual', () => import('./manual.ts')],
-  ['help', () => import('./help-command.ts')],
-  // Spared the parser: people and scripts ask for these alone, and expect them at once.
-  ['-h', async () => ({ run: (await import('./help.ts')).help })],
-  ['--help', async () => ({ run: (await import('./help.ts')).help })],
-  ['-V', async () => ({ run: (await import('./help.ts')).version })],
-  ['--version', async () => ({ run: (await import('./help.ts')).version })],
-]);
+const loads: Readonly<Record<'speak' | 'help' | (typeof besideSpeaking)[number], Load>> = {
+  speak: () => import('./speak.ts'),
+  serve: () => import('./serve.ts'),
+  speakers: () => import('./speakers.ts'),
+  cache: () => import('./cache.ts'),
+  config: () => import('./config.ts'),
+  login: () => import('./login.ts'),
+  logout: () => import('./logout.ts'),
+  doctor: () => import('./doctor.ts'),
+  completion: () => import('./completion.ts'),
+  manual: () => import('./manual.ts'),
+  help: () => import('./help-command.ts'),
+};
 
-/** What else there is than to speak, by name. */
-export const besideSpeaking = [...commands.keys()].filter((name) => !/^(?:-.*|speak|help)$/.test(name));
+const commands: ReadonlyMap<string, Load> = new Map(Object.entries(loads));
 
-type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
+export type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
 
 /** The command that was called, and what is left for it. Whatever is not a command's name is to be spoken. */
-export async function commandOf(host: Host, argv = host.argv): Promise<Called> {
+export async function commandOf(argv: readonly string[]): Promise<Called> {
   const [first = '', ...rest] = argv;
   const load = commands.get(first);
-  if (!load) return { ...(await loadSpeak(host)), argv, named: false };
-  return { ...(await load(host)), argv: rest, named: !first.startsWith('-') };
-}
-
-async function loadSpeak(host: Host): Promise<{ run: Run }> {
-  const { reuseCode } = await import('../code-cache.ts');
-  reuseCode(host);
-  return import('./speak.ts');
+  const { run } = await (load ?? loads.speak)();
+  return load ? { run, argv: rest, named: true } : { run, argv, named: false };
 }

@@ -1,5 +1,6 @@
 import type { Voice } from '../client/body.ts';
 import { createClient, type Synthesize } from '../client/client.ts';
+import type { Checksum } from '../client/delivered.ts';
 import type { ClientEvent } from '../client/event.ts';
 import { Pace } from '../client/pace.ts';
 import { createTransport } from '../client/transport.ts';
@@ -11,6 +12,7 @@ export type ServiceEvent = ClientEvent | { readonly type: 'cache'; readonly foun
 
 /** A cache around a client: asks it only for what is not there. */
 export interface Caching {
+  readonly checksum: Checksum;
   around(
     synthesize: Synthesize,
     spoken: Voice & { readonly url: URL },
@@ -45,7 +47,7 @@ export async function connect(
   const retries = settings.retries.value;
   return {
     speakAs(voice) {
-      const isKept = caching !== undefined;
+      const checksum = caching?.checksum;
       const synthesize = createClient({
         ...service,
         transport,
@@ -54,7 +56,7 @@ export async function connect(
         retries,
         tell,
         pace,
-        isKept,
+        checksum,
       });
       return caching?.around(synthesize, { ...voice, url: service.url }, tell) ?? synthesize;
     },

@@ -6,7 +6,7 @@ import { help } from './help.ts';
 export async function run(context: Context): Promise<number> {
   const [name, ...more] = context.argv;
   if (name === undefined || name.startsWith('-')) return help({ host: context.host, named: false });
-  const { run, named } = await commandOf(context.host, [name]);
+  const { run, named } = await commandOf([name]);
   if (named && more.length === 0) return run({ ...context, argv: ['--help'], named });
   // Loaded only now: it comes with the parser.
   const { assertWordsUtf8 } = await import('./assert-utf8.ts');

@@ -1,7 +1,8 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../error.ts';
 import { type Name, type Rule, ruleOf, rules } from '../settings/rules.ts';
-import { besideSpeaking, type Context } from './commands.ts';
+import { besideSpeaking } from './command-names.ts';
+import type { Context } from './commands.ts';
 import { FILE } from './file-option.ts';
 import { tell } from './tell.ts';
 

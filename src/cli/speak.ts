@@ -1,7 +1,8 @@
 import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { type CommandLine, readCommandLine } from './command-line.ts';
-import { besideSpeaking, type Context } from './commands.ts';
+import { besideSpeaking } from './command-names.ts';
+import type { Context } from './commands.ts';
 
 /** In words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
@@ -28,7 +29,7 @@ export async function run(context: Context): Promise<number> {
 function commandIn({ words }: CommandLine, { argv, named }: Context): string | undefined {
   const [first = ''] = words;
   const isMeant = named || argv.includes('--') || words.length > LONGEST_COMMAND;
-  return besideSpeaking.includes(first) && !isMeant ? words.join(' ') : undefined;
+  return (besideSpeaking as readonly string[]).includes(first) && !isMeant ? words.join(' ') : undefined;
 }
 
 /** Words, files, or standard input where something may come from it. */

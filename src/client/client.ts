@@ -4,7 +4,7 @@ import { type Speech, sameFormat } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { readAnswer } from './answer.ts';
 import { requestBody, type Voice } from './body.ts';
-import { Delivered } from './delivered.ts';
+import { type Checksum, Delivered } from './delivered.ts';
 import type { ClientEvent } from './event.ts';
 import { noAnswer } from './failure.ts';
 import type { Pace } from './pace.ts';
@@ -27,8 +27,8 @@ export interface ClientOptions {
   readonly retries: number;
   readonly pace: Pace;
   readonly tell: (event: ClientEvent) => void;
-  /** Whether somebody keeps what comes, and has to know where it was put together of several renderings. */
-  readonly isKept: boolean;
+  /** For somebody who keeps what comes, and has to know where it was put together of several renderings. */
+  readonly checksum: Checksum | undefined;
 }
 
 /** What is to be spoken, and whose sound is heard first. */
@@ -50,7 +50,7 @@ export function createClient(options: ClientOptions): Synthesize {
     const request = { body: requestBody(text, options.voice), index, signal, tries: { made: 0 } };
     const speech = await open(options, request);
     if (!speech) return undefined;
-    const delivered = new Delivered(options.isKept ? () => options.tell({ type: 'other take' }) : undefined);
+    const delivered = new Delivered(options.checksum, () => options.tell({ type: 'other take' }));
     const pcm = releasing(resumed(speech, delivered, { options, request }), () => letGo(speech));
     return { ...speech, pcm, isOneTake: () => delivered.isOneTake };
   };

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import nodePath, { basename, dirname, type PlatformPath, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, type PlatformPath, relative, resolve, sep } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { pathOf } from '../path-of.ts';
@@ -41,8 +41,10 @@ function found(path: string, { name }: Origin, find: () => string): string {
   }
 }
 
+type Paths = Pick<PlatformPath, 'isAbsolute' | 'relative' | 'sep'>;
+
 /** Whether a file lies below a folder, also where that is the root of a drive. Both without links. */
-export function isWithin(folder: string, file: string, path: PlatformPath = nodePath): boolean {
+export function isWithin(folder: string, file: string, path: Paths = { relative, isAbsolute, sep }): boolean {
   const between = path.relative(folder, file);
   return !path.isAbsolute(between) && between.split(path.sep)[0] !== '..';
 }

@@ -1,6 +1,5 @@
 import { openSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import type { Host } from '../host.ts';
 import { besideFile, shortName } from '../part-name.ts';
 
@@ -64,7 +63,8 @@ function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writ
   return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_AFTER_MS;
 }
 
-/** Short, since names of files are bounded. */
+/** Short, since names of files are bounded: 32 bits, mixed from all of it. */
 function tagOf(realm: string): string {
-  return crc32(realm).toString(16).padStart(8, '0');
+  const mixed = Buffer.from(realm).reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 0);
+  return (mixed >>> 0).toString(16).padStart(8, '0');
 }

@@ -1,4 +1,5 @@
 import { isHighSurrogate, isPair } from './code-points.ts';
+import { hasWord } from './has-word.ts';
 
 /** A word of a lexicon; white space in it is one space, and stands for any one character of white space. */
 export interface Word {
@@ -50,7 +51,6 @@ class Node {
 const unspaced = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan'];
 const scripts = unspaced.map((script) => `\\p{sc=${script}}`).join('');
 const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`, 'v');
-const HAS_LETTER = /[\p{L}\p{N}]/u;
 
 /**
  * Finds the words of a lexicon. A word is whole where no letter, digit or mark stands right before or behind it; one
@@ -101,12 +101,12 @@ export class WordTree {
 
 function choose(words: readonly Word[], written: string, isPart: boolean): Word | undefined {
   const plain = written.replace(/\s/gu, ' ');
-  const fitting = words.filter(({ word }) => !(isPart && HAS_LETTER.test(word)));
+  const fitting = words.filter(({ word }) => !(isPart && hasWord(word)));
   return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
 }
 
 function hangsOnNext({ isLast, words }: Node): boolean {
-  return !isLast || words.some(({ word }) => HAS_LETTER.test(word));
+  return !isLast || words.some(({ word }) => hasWord(word));
 }
 
 /** The length of the text without a surrogate at its end that waits for its other half. */

@@ -1,9 +1,9 @@
 import { EXTENDER } from './extender.ts';
+import { hasWord } from './has-word.ts';
 import { late } from './late.ts';
 
 const blankLine = late(() => new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu'));
 const spaceWithMark = late(() => new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u'));
-const WORD = /[\p{L}\p{N}]/u;
 
 /**
  * Where the second paragraph of a text begins, or undefined if it is not there yet. A paragraph ends at an empty
@@ -14,12 +14,12 @@ export function secondParagraph(text: string): number | undefined {
   let start = 0;
   let isFound = false;
   for (const { 0: gap, index } of text.matchAll(blankLine())) {
-    const hasWord = WORD.test(text.slice(start, index));
-    if (hasWord && isFound) return start;
-    isFound ||= hasWord;
+    const isSpoken = hasWord(text.slice(start, index));
+    if (isSpoken && isFound) return start;
+    isFound ||= isSpoken;
     start = index + gap.length;
   }
-  return isFound && WORD.test(text.slice(start)) && start > 0 ? start : undefined;
+  return isFound && hasWord(text.slice(start)) && start > 0 ? start : undefined;
 }
 
 /**

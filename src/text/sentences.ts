@@ -1,3 +1,4 @@
+import { hasWord } from './has-word.ts';
 import { segmenterOf } from './intl.ts';
 import { lineBorders } from './lines.ts';
 import { endsLikeSentence, isSentenceBorder } from './sentence-border.ts';
@@ -9,7 +10,6 @@ import { endsLikeSentence, isSentenceBorder } from './sentence-border.ts';
 const WINDOW = 1024;
 
 const segmenter = segmenterOf('sentence');
-const WORD = /[\p{L}\p{N}]/u;
 
 /**
  * Cuts a paragraph into sentences without loss: the pieces joined are the paragraph, and the white space between
@@ -24,10 +24,10 @@ export function sentences(paragraph: string): string[] {
   let start = 0;
   for (const end of borders(paragraph)) {
     const piece = paragraph.slice(start, end);
-    const hasWord = WORD.test(piece);
-    if (pieces.length > 0 && (wordless || !hasWord)) pieces.push(pieces.pop() + piece);
+    const isWordless = !hasWord(piece);
+    if (pieces.length > 0 && (wordless || isWordless)) pieces.push(pieces.pop() + piece);
     else pieces.push(piece);
-    wordless &&= !hasWord;
+    wordless &&= isWordless;
     start = end;
   }
   return pieces;
@@ -39,7 +39,7 @@ export function sentences(paragraph: string): string[] {
  * @param isQuiet nothing more is coming for now: then its full stop is enough
  */
 export function completeLength(text: string, isQuiet: boolean): number {
-  if (!WORD.test(text)) return 0;
+  if (!hasWord(text)) return 0;
   let complete = 0;
   let at = 0;
   for (const sentence of sentences(text)) {

@@ -1,0 +1,16 @@
+import { help, version } from './cli/help.ts';
+import { runCommand } from './cli/run.ts';
+import type { Host } from './host.ts';
+
+export { hostOf } from './host-of.ts';
+
+/**
+ * `tts --help` and `tts --version` where they stand first: people and scripts expect them at once. A program of its own,
+ * since what it shares with the other one would be loaded there in pieces.
+ * @returns the exit status
+ */
+export function main(host: Host): Promise<number> {
+  const [asked = ''] = host.argv;
+  const run = /^(?:-V|--version)$/.test(asked) ? version : help;
+  return runCommand(host, async () => ({ run, argv: [], named: false }));
+}
