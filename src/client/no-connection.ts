@@ -66,6 +66,12 @@ const cases: readonly Case[] = [
     hint: 'check the base URL: does the service speak http:// rather than https://?',
   },
   {
+    code: /^(ENETUNREACH|EHOSTUNREACH|ENETDOWN|EADDRNOTAVAIL)$/,
+    what: (who, { code }) => `no network leads to ${who} (${code})`,
+    hint: 'check the network; for this machine itself, whether its loopback device is up (ip link set lo up)',
+    fitsProxy: true,
+  },
+  {
     code: /^E[MN]FILE$/,
     what: (who, { code }) => `no connection to ${who}: too many files are open (${code})`,
     hint: 'allow more (ulimit -n), or lower --concurrency',

@@ -138,6 +138,14 @@ describe('tts manual', () => {
     expect((await new Sandbox().tts(['manual'])).stdout.toString()).toContain('TTS_CACHE_DIR');
   });
 
+  it('names what a command takes, and no option twice that means the same', async () => {
+    const page = (await new Sandbox().tts(['manual'])).stdout.toString().replaceAll('\\-', '-');
+    expect(page).toContain('.B tts login\n[\\fIoptions\\fR] [\\fIbase-url\\fR]');
+    const [, serve = ''] = /^\.SS tts serve\n([\s\S]*?)^\.SS /m.exec(page) ?? [];
+    expect(serve).toMatch(/--api-key.*\nwhat clients have to send/);
+    expect(serve).not.toContain('--verbose');
+  });
+
   it('tells of every option and every exit status', async () => {
     const page = (await new Sandbox().tts(['manual'])).stdout.toString().replaceAll('\\-', '-');
     const { stdout } = await new Sandbox().tts(['speak', '--help']);
