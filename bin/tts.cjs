@@ -13,9 +13,15 @@ if (major < 20 || (major === 20 && minor < 19)) {
   const { hostOf, main } = require(isBrief ? '../dist/brief.cjs' : '../dist/main.cjs');
   // Should the process ever end before it comes to a result, that is no success.
   process.exitCode = 1;
-  main(hostOf(process)).then((status) => {
+  const ended = (status) => {
     process.exitCode = status;
     // Node waits for what it cannot end, above all for the lookup of a name: after an interruption the signal ends it.
     if (status > 128) setTimeout(() => process.kill(process.pid, status - 128), 50).unref();
-  });
+  };
+  // What goes wrong is told by the program, unless that is not all there.
+  const incomplete = ({ message }) => {
+    const [what] = message.split('\n');
+    process.stderr.write(`tts: the program cannot be loaded: ${what}\nhint: install it again\n`);
+  };
+  main(hostOf(process)).then(ended, incomplete);
 }

@@ -53,7 +53,7 @@ export function reuseCode(host: Host): void {
       if (compiled.length === 0) return;
       // With the code V8 notes the flags: those that the next run begins with.
       beginLoad();
-      quietly(() => keep(compiled, folder, host));
+      quietly(() => keep(compiled, { folder, program: import.meta.dirname }, host));
     });
 }
 

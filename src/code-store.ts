@@ -53,11 +53,23 @@ export function readKept(path: string, uid: number | undefined): Buffer | undefi
   }
 }
 
+interface Place {
+  /** Where compiled code is kept. */
+  readonly folder: string;
+  /** Where the chunks lie. */
+  readonly program: string;
+}
+
 /** To be called at the end, when the code of the functions that ran is part of what V8 hands out. */
-export function keep(chunks: readonly Chunk[], folder: string, host: Pick<Host, 'pid' | 'isRunning'>): void {
+export function keep(
+  chunks: readonly Chunk[],
+  { folder, program }: Place,
+  host: Pick<Host, 'pid' | 'isRunning'>,
+): void {
   makeFolder(folder);
-  const old = readdirSync(folder);
-  for (const name of old) if (isLeftover(name, host)) rmSync(join(folder, name));
+  const ours = readdirSync(program);
+  for (const name of readdirSync(folder))
+    if (isLeftover(name, host) || isOlder(name, ours)) rmSync(join(folder, name));
   for (const { name, script } of chunks) {
     const part = join(folder, `${name}.${host.pid}.part`);
     try {
@@ -71,8 +83,6 @@ export function keep(chunks: readonly Chunk[], folder: string, host: Pick<Host, 
       rmSync(part, { force: true });
       throw error;
     }
-    for (const other of old)
-      if (other !== name && withoutHash(other) === withoutHash(name)) rmSync(join(folder, other));
   }
 }
 
@@ -82,6 +92,7 @@ function isLeftover(name: string, { isRunning }: Pick<Host, 'isRunning'>): boole
   return pid !== undefined && !isRunning(Number(pid));
 }
 
-function withoutHash(chunk: string): string {
-  return chunk.replace(/-[0-9a-f]+\.cjs$/, '');
+/** Code of a program that was here before. */
+function isOlder(name: string, ours: readonly string[]): boolean {
+  return name.endsWith('.cjs') && !ours.includes(name);
 }

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { fstatSync, readFileSync, readlinkSync } from 'node:fs';
-import { homedir, hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { usageError } from './error.ts';
 import type { Host, Output } from './host.ts';
@@ -15,7 +14,7 @@ export function hostOf(process: NodeJS.Process): Host {
       return workingFolder(process);
     },
     get home() {
-      return homeFolder();
+      return homeFolder(process);
     },
     platform: process.platform,
     pid: process.pid,
@@ -52,10 +51,14 @@ function isArgvUtf8(): boolean | undefined {
   }
 }
 
-/** What HOME says, if that is a place at all, or else the list of users: some containers run as a number that is not in it. */
-function homeFolder(): string | undefined {
+/**
+ * What HOME says, if that is a place at all, or else the list of users: some containers run as a number that is not in it.
+ * Node would say the same, but brings a module along that nothing else needs.
+ */
+function homeFolder(process: NodeJS.Process): string | undefined {
   try {
-    const home = homedir();
+    const named = process.platform === 'win32' ? undefined : process.env.HOME;
+    const home = named ?? process.getBuiltinModule('node:os').homedir();
     return isAbsolute(home) ? home : undefined;
   } catch {
     return undefined;
@@ -71,12 +74,13 @@ function workingFolder(process: NodeJS.Process): string {
 }
 
 /** One boot of a system, and one namespace of processes (a container has its own); elsewhere than on Linux the machine. */
-function realmOf({ platform }: NodeJS.Process): string {
-  if (platform !== 'linux') return hostname();
+function realmOf(process: NodeJS.Process): string {
+  const machine = () => process.getBuiltinModule('node:os').hostname();
+  if (process.platform !== 'linux') return machine();
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'latin1')}${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
-    return hostname();
+    return machine();
   }
 }
 

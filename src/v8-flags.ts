@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 
 // Node's own modules come with compiled code, and so do ours (code-cache.ts). V8 takes it only under the flags that it was
 // made with: another flag makes TLS 3 ms slower to load and a thread 20 ms slower to start. So all are as they were
-// while anything is loaded.
+// while anything is loaded, but for a moment in which nothing else is: `withChecksum`.
 
 const UNOPTIMISED = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'];
 

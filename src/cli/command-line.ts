@@ -39,19 +39,26 @@ export function addRules(command: Command, names: readonly Name[]): Command {
   for (const { flags, help } of names.map(ruleOf)) {
     if (flags === undefined) continue;
     const option = new Option(flags, help);
-    const opposite = oppositeOf(flags);
-    const both = opposite === undefined ? [option] : [option, new Option(opposite).hideHelp()];
     // The positive one first: a `--no-x` alone would have commander say `x: true` where nobody said anything.
-    for (const each of both.sort((a, b) => Number(a.negate) - Number(b.negate))) command.addOption(each);
+    if (option.negate) command.addOption(new Option(`--${option.name().replace(/^no-/, '')}`).hideHelp());
+    command.addOption(option);
   }
   return command;
 }
 
-/** `--no-x` for a switch `--x` and the other way round; without it commander would take one of them as said. */
-function oppositeOf(flags: string): string | undefined {
-  if (/[<[]/.test(flags)) return undefined;
-  const long = /--[a-z-]+/.exec(flags)?.[0] ?? '';
-  return long.startsWith('--no-') ? long.replace('--no-', '--') : long.replace('--', '--no-');
+/** Adds `--no-x` for a switch `--x` where it is typed, as it hardly ever is. */
+function addOpposites(command: Command, argv: readonly string[]): void {
+  for (const word of new Set(argv.filter((each) => each.startsWith('--no-')))) {
+    const isKnown = command.options.some(({ long }) => long === word);
+    if (!isKnown && command.options.some((option) => oppositeOf(option) === word))
+      command.addOption(new Option(word).hideHelp());
+  }
+}
+
+/** `--no-x` for a switch `--x` among the settings. */
+function oppositeOf(option: Option): string | undefined {
+  const isSwitch = option.isBoolean() && Object.hasOwn(rules, option.attributeName());
+  return isSwitch ? `--no-${option.name()}` : undefined;
 }
 
 /** Makes of what commander says of a command's arguments an error of ours. */
@@ -60,6 +67,7 @@ type Complain = (error: CommanderError, command: Command) => TtsError;
 /** Lets commander parse, with its complaints as errors of ours. */
 export function parse(command: Command, typed: Typed, complain: Complain = usage): Command {
   try {
+    addOpposites(command, typed.argv);
     command
       .exitOverride()
       .configureOutput({ writeErr: () => {} })
@@ -103,7 +111,7 @@ export function nearestOption(complaint: string, { options }: Command): string |
     typed &&
     nearestName(
       typed,
-      options.map(({ long }) => long ?? ''),
+      options.flatMap((option) => [option.long ?? '', oppositeOf(option) ?? '']),
     )
   );
 }

@@ -12,6 +12,7 @@ export type ServiceEvent = ClientEvent | { readonly type: 'cache'; readonly foun
 
 /** A cache around a client: asks it only for what is not there. */
 export interface Caching {
+  /** Tells one rendering from another. It comes along, since what makes it is loaded for the cache alone. */
   readonly checksum: Checksum;
   around(
     synthesize: Synthesize,

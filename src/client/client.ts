@@ -27,7 +27,7 @@ export interface ClientOptions {
   readonly retries: number;
   readonly pace: Pace;
   readonly tell: (event: ClientEvent) => void;
-  /** For somebody who keeps what comes, and has to know where it was put together of several renderings. */
+  /** From somebody who keeps what comes, and has to know where it was put together of several renderings. */
   readonly checksum: Checksum | undefined;
 }
 

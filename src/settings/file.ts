@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, sep } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 
@@ -89,7 +89,8 @@ export function findConfig(host: Host): ConfigPath[] {
 
 /** In a folder that everybody may write, such as /tmp, a file of another user belongs to no project of this one. */
 function filesIn(folder: string, uid: number | undefined): string[] {
-  const files = PROJECT_PLACES.map((place) => join(folder, place)).filter(isFile);
+  const beginning = join(folder, sep);
+  const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
   if (files.length === 0 || uid === undefined || (statSync(folder).mode & WRITTEN_BY_ALL) === 0) return files;
   return files.filter((path) => [uid, ROOT].includes(statSync(path).uid));
 }

@@ -20,6 +20,8 @@ export type Settings = {
     : Setting<Value<N>> | undefined;
 };
 
+const DEFAULT: Origin = { place: 'default', name: 'the default' };
+
 /**
  * Option, environment, project config, user config, default: the first that says something wins. An environment
  * variable that is set to nothing says nothing.
@@ -41,9 +43,7 @@ function resolveOne(
   if (variable) return read(rule, variable.value, variable.origin);
   const inFile = fromFiles(rule, files);
   if (inFile) return inFile;
-  return rule.fallback === undefined
-    ? undefined
-    : { value: rule.fallback, origin: { place: 'default', name: 'the default' } };
+  return rule.fallback === undefined ? undefined : { value: rule.fallback, origin: DEFAULT };
 }
 
 /** The text of a variable; one that is set to nothing says nothing. */

@@ -101,14 +101,18 @@ describe('compiled code', () => {
     expect(files().filter((path) => path.endsWith('.part'))).toEqual([]);
   });
 
-  it('that is damaged is not run, and is made anew', async () => {
+  const damages: readonly [string, (bytes: Buffer) => Buffer][] = [
+    ['half of zeros', (bytes) => Buffer.from(bytes).fill(0, bytes.length >> 1)],
+    ['torn in the middle', (bytes) => bytes.subarray(0, bytes.length >> 1)],
+    ['short of a byte', (bytes) => bytes.subarray(0, -1)],
+    ['empty', () => Buffer.alloc(0)],
+    ['other in one bit', (bytes) => Buffer.from(bytes).fill((bytes[999] ?? 0) ^ 4, 999, 1000)],
+  ];
+  it.each(damages)('that is %s is not run, and is made anew', async (_, damage) => {
     const box = new Sandbox();
     const { files } = await kept(box);
-    const damaged = new Map(files().map((path) => [path, readFileSync(path)]));
-    for (const [path, bytes] of damaged) {
-      bytes.fill(0, bytes.length >> 1);
-      writeFileSync(path, bytes);
-    }
+    const damaged = new Map(files().map((path) => [path, damage(readFileSync(path))]));
+    for (const [path, bytes] of damaged) writeFileSync(path, bytes);
     expect(await box.tts(['hi', '-q'])).toMatchObject({ status: 0, stderr: '' });
     expect(new Set(files())).toEqual(new Set(damaged.keys()));
     for (const [path, bytes] of damaged) expect(readFileSync(path).equals(bytes)).toBe(false);
@@ -136,17 +140,28 @@ describe('compiled code', () => {
     expect(output.filter(({ fileName }) => before.has(fileName)).length).toBeGreaterThan(10);
   });
 
-  it('of an older program is removed, of its own chunk only', async () => {
+  it('of an older program is removed, also of chunks that there are no more', async () => {
     const box = new Sandbox();
     const { folder, files } = await kept(box);
-    const [speaking = ''] = files().filter((path) => path.includes('/speaking-'));
-    const older = join(folder, 'speaking-01234567.cjs');
-    const other = join(folder, 'speaking-of-01234567.cjs');
-    renameSync(speaking, older);
-    writeFileSync(other, '');
+    const before = files();
+    const [speaking = ''] = before.filter((path) => path.includes('/speaking-'));
+    renameSync(speaking, join(folder, 'speaking-01234567.cjs'));
+    writeFileSync(join(folder, 'gone-01234567.cjs'), '');
     expect(await box.tts(['hi', '-q'])).toMatchObject({ status: 0 });
-    expect(files()).toEqual(expect.arrayContaining([speaking, other]));
-    expect(files()).not.toContain(older);
+    expect(new Set(files())).toEqual(new Set(before));
+  });
+
+  it('of a run that asks a service and keeps no segments is that of one chunk', async () => {
+    const box = new Sandbox();
+    const { url } = await serveBytes(complete(plainWav(sound(200))));
+    expect(await box.tts(['hi', '-o', 'hi.wav', '--no-cache'], { env: named(url) })).toMatchObject({
+      status: 0,
+    });
+    const folder = join(box.home, '.cache', 'tts', 'code');
+    const kept = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(kept.filter((name) => name.endsWith('.cjs'))).toEqual([
+      expect.stringMatching(/\/speaking-[0-9a-f]+\.cjs$/),
+    ]);
   });
 
   it.skipIf(process.platform === 'win32')('is not kept where others could put theirs', async () => {

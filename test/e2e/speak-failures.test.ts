@@ -1,7 +1,9 @@
+import { cpSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
-import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { expectFailure, KEY, named, node, program, Sandbox } from '../support/run.ts';
 import { chunk, fmt, plainWav, riff, sound, speechFormat } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(4000));
@@ -313,4 +315,14 @@ describe('an error', () => {
     const run = await new Sandbox().tts(['hi', '-q'], { env: named('http://127.0.0.1:1') });
     expectFailure(run, 6, /127\.0\.0\.1:1/);
   });
+});
+
+it('A program that is not all there says so.', async () => {
+  const box = new Sandbox();
+  for (const folder of ['bin', 'dist'])
+    cpSync(join(dirname(program), '..', folder), box.path(folder), { recursive: true });
+  const [speaking = ''] = readdirSync(box.path('dist')).filter((name) => name.startsWith('speaking-'));
+  rmSync(box.path(join('dist', speaking)));
+  const run = await box.shell(`'${node}' bin/tts.cjs hi`);
+  expectFailure(run, 1, /^tts: the program cannot be loaded: .*speaking-.*\nhint: install it again\n$/);
 });
