@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { Module } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { type Chunk, keep, mayHold, readKept } from './code-store.ts';
@@ -7,11 +6,8 @@ import type { Host } from './host.ts';
 import { cacheFolder } from './settings/folders.ts';
 import { beginLoad, withChecksum } from './v8-flags.ts';
 
-/** What Node lets a loader do with a module, though its types do not say so. */
-interface Loader {
-  _extensions: Record<'.js' | '.cjs', (module: NodeModule, path: string) => void>;
-  wrap(source: string): string;
-}
+/** By the endings of files; what Node says of `require.extensions` is less than it has. */
+type Loaders = Record<'.js' | '.cjs', (module: NodeModule, path: string) => void>;
 
 /** Of the chunks. The build leaves nothing but ASCII in them. */
 const ENCODING = 'latin1';
@@ -32,14 +28,15 @@ export function reuseCode(host: Host): void {
   const folder = join(home, 'code', host.runtime);
   if (!quietly(() => mayHold(folder, host.uid))) return;
   const compiled: Chunk[] = [];
-  const { _extensions: loaders, wrap } = Module as unknown as Loader;
+  // Of the built program, which is CommonJS: `node:module` would load all that it takes to load ECMAScript modules.
+  const loaders = require.extensions as unknown as Loaders;
   loaders['.cjs'] = (module, path) => {
     if (dirname(path) !== import.meta.dirname) return loaders['.js'](module, path);
     const loaded = beginLoad();
     try {
       const name = basename(path);
       const kept = quietly(() => readKept(join(folder, name), host.uid));
-      const script = compile(wrap(readFileSync(path, ENCODING)), path, kept);
+      const script = compile(wrapped(readFileSync(path, ENCODING)), path, kept);
       if (!kept || script.cachedDataRejected) compiled.push({ name, script });
       const { exports } = module;
       const require = (id: string) => module.require(id);
@@ -63,6 +60,11 @@ export function reuseCode(host: Host): void {
  */
 export function keepCode(): void {
   keepAtExit();
+}
+
+/** As Node wraps what it loads: https://nodejs.org/api/modules.html#the-module-wrapper. */
+function wrapped(source: string): string {
+  return `(function (exports, require, module, __filename, __dirname) { ${source}\n});`;
 }
 
 function compile(source: string, filename: string, cachedData: Buffer | undefined): Script {

@@ -108,7 +108,16 @@ function outputOf(process: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
   };
 }
 
-/** Looked up when asked, since the module behind it brings the whole network stack with it: 2 ms of every start. */
+/** Looked up when asked, and where it is worth it: the module behind it brings the whole network stack along, 2 ms of a start. */
 function isTerminal(process: NodeJS.Process, fd: number): boolean {
-  return process.getBuiltinModule('node:tty').isatty(fd);
+  return mayBeTerminal(fd) && process.getBuiltinModule('node:tty').isatty(fd);
+}
+
+function mayBeTerminal(fd: number): boolean {
+  try {
+    const found = fstatSync(fd);
+    return !(found.isFile() || found.isFIFO() || found.isSocket());
+  } catch {
+    return true;
+  }
 }
