@@ -12,5 +12,7 @@ export { hostOf } from './host-of.ts';
 export function main(host: Host): Promise<number> {
   const [asked = ''] = host.argv;
   const run = /^(?:-V|--version)$/.test(asked) ? version : help;
-  return runCommand(host, async () => ({ run, argv: [], named: false }));
+  // It is over before anybody could interrupt it.
+  const { signal } = new AbortController();
+  return runCommand({ host, signal }, async () => ({ run, argv: [], named: false }));
 }

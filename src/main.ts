@@ -1,3 +1,4 @@
+import { interruption } from './cli/interruption.ts';
 import { reuseCode } from './code-cache.ts';
 import type { Host } from './host.ts';
 
@@ -5,13 +6,18 @@ export { hostOf } from './host-of.ts';
 
 /**
  * Runs the command line of a host to its end. All but the way to the compiled code comes behind that way.
- * @returns the exit status
+ * @returns the exit status; nothing is left behind that would keep the process alive
  */
 export async function main(host: Host): Promise<number> {
-  reuseCode(host);
-  const [{ runCommand }, { commandOf }] = await Promise.all([
-    import('./cli/run.ts'),
-    import('./cli/commands.ts'),
-  ]);
-  return runCommand(host, commandOf);
+  const { signal, stop } = interruption(host);
+  try {
+    reuseCode(host);
+    const [{ runCommand }, { commandOf }] = await Promise.all([
+      import('./cli/run.ts'),
+      import('./cli/commands.ts'),
+    ]);
+    return await runCommand({ host, signal }, commandOf);
+  } finally {
+    stop();
+  }
 }

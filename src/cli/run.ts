@@ -1,19 +1,16 @@
-import type { Host } from '../host.ts';
-import type { Called } from './commands.ts';
-import { interruption } from './interruption.ts';
+import type { Called, Context } from './commands.ts';
 import { Notices } from './notices.ts';
 import { paintFor } from './paint.ts';
 
 /**
  * Runs the command that a host's arguments call, and prints whatever goes wrong.
- * @returns the exit status; nothing is left behind that would keep the process alive
+ * @returns the exit status
  */
 export async function runCommand(
-  host: Host,
+  { host, signal }: Pick<Context, 'host' | 'signal'>,
   commandOf: (argv: readonly string[]) => Promise<Called>,
 ): Promise<number> {
   const notices = new Notices(host);
-  const { signal, stop } = interruption(host);
   try {
     notices.json = asksForJson(host.argv);
     // Also where it stands in the place of something else, and is complained about before anybody asks for the key.
@@ -22,8 +19,6 @@ export async function runCommand(
     return await run({ argv, named, host, notices, signal });
   } catch (error) {
     return notices.failure(error, await paintFor(host));
-  } finally {
-    stop();
   }
 }
 

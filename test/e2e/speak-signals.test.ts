@@ -139,3 +139,19 @@ describe.each([
     expect(box.list()).toEqual(['busy.cjs']);
   });
 });
+
+it('A signal that comes while the program is still being loaded ends it as any other.', async () => {
+  const box = new Sandbox();
+  const early = box.file(
+    'early.cjs',
+    `const Module = require('node:module');
+    const load = Module._load;
+    Module._load = (id, ...more) => {
+      if (id.includes('speaking-')) process.kill(process.pid, 'SIGINT');
+      return load(id, ...more);
+    };`,
+  );
+  const run = await box.tts(['hi', '-q', '-o', 'hi.wav'], { env: { NODE_OPTIONS: `--require ${early}` } });
+  expect(run).toMatchObject({ status: 130, stderr: 'tts: interrupted\n' });
+  expect(box.list()).toEqual(['early.cjs']);
+});
