@@ -8,11 +8,14 @@ if (major < 20 || (major === 20 && minor < 19)) {
 } else {
   // What Node has to say of the program's insides, such as that a module is experimental, is no help to who speaks.
   process.removeAllListeners('warning');
-  // People and scripts expect these at once; anywhere else on the line they come through the whole program.
-  const isBrief = ['-h', '--help', '-V', '--version'].includes(process.argv[2]);
-  const { hostOf, main } = require(isBrief ? '../dist/brief.cjs' : '../dist/main.cjs');
   // Should the process ever end before it comes to a result, that is no success.
   process.exitCode = 1;
+  const run = async () => {
+    // People and scripts expect these at once; anywhere else on the line they come through the whole program.
+    const isBrief = ['-h', '--help', '-V', '--version'].includes(process.argv[2]);
+    const { hostOf, main } = require(isBrief ? '../dist/brief.cjs' : '../dist/main.cjs');
+    return main(hostOf(process));
+  };
   const ended = (status) => {
     process.exitCode = status;
     // Node waits for what it cannot end, above all for the lookup of a name: after an interruption the signal ends it.
@@ -23,5 +26,5 @@ if (major < 20 || (major === 20 && minor < 19)) {
     const [what] = message.split('\n');
     process.stderr.write(`tts: the program cannot be loaded: ${what}\nhint: install it again\n`);
   };
-  main(hostOf(process)).then(ended, incomplete);
+  run().then(ended, incomplete);
 }

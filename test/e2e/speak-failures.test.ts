@@ -317,12 +317,17 @@ describe('an error', () => {
   });
 });
 
-it('A program that is not all there says so.', async () => {
+it.each([
+  ['speaking-', 'hi'],
+  ['main.cjs', 'hi'],
+  ['brief.cjs', '--version'],
+])('A program without %s says that it is not all there.', async (missing, asked) => {
   const box = new Sandbox();
   for (const folder of ['bin', 'dist'])
     cpSync(join(dirname(program), '..', folder), box.path(folder), { recursive: true });
-  const [speaking = ''] = readdirSync(box.path('dist')).filter((name) => name.startsWith('speaking-'));
-  rmSync(box.path(join('dist', speaking)));
-  const run = await box.shell(`'${node}' bin/tts.cjs hi`);
-  expectFailure(run, 1, /^tts: the program cannot be loaded: .*speaking-.*\nhint: install it again\n$/);
+  for (const name of readdirSync(box.path('dist')))
+    if (name.startsWith(missing)) rmSync(box.path(join('dist', name)));
+  const run = await box.shell(`'${node}' bin/tts.cjs ${asked}`);
+  expectFailure(run, 1, /^tts: the program cannot be loaded: .+\nhint: install it again\n$/);
+  expect(run.stderr).toContain(missing);
 });
