@@ -63,7 +63,7 @@ function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writ
   return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_AFTER_MS;
 }
 
-/** Short, since names of files are bounded: 32 bits, mixed from all of it. */
+/** Short, since names of files are bounded: 32 bits, mixed here, since node:zlib would be loaded for its crc32 alone. */
 function tagOf(realm: string): string {
   const mixed = Buffer.from(realm).reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 0);
   return (mixed >>> 0).toString(16).padStart(8, '0');
