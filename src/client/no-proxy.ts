@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import { bareHost } from './bare-host.ts';
+import { bareHost } from '../bare-host.ts';
 
 /**
  * Whether an address is to be reached directly, by a list as in `NO_PROXY`: hosts and what lies below them, addresses,

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { unlessAborted } from '../aborted.ts';
-import { bareHost } from './bare-host.ts';
+import { bareHost } from '../bare-host.ts';
 import { noAnswer } from './failure.ts';
 import { ProxyError } from './proxy-failure.ts';
 import { SilenceError } from './silence.ts';

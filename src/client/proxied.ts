@@ -6,7 +6,7 @@ import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import Socks5Agent from 'undici/lib/dispatcher/socks5-proxy-agent.js';
-import { bareHost } from './bare-host.ts';
+import { bareHost } from '../bare-host.ts';
 import { ProxyError, TunnelError } from './proxy-failure.ts';
 
 // The agent opens its tunnels with a method that undici's front door gives to every dispatcher.

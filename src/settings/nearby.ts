@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import { bareHost } from '../bare-host.ts';
 
 type Network = readonly [address: string, prefix: number, family: 'ipv4' | 'ipv6'];
 
@@ -19,13 +20,13 @@ const PRIVATE_NETWORKS: readonly Network[] = [
 
 /** Whether a URL's host name means this machine itself. */
 export function isLoopback(hostname: string): boolean {
-  const host = bare(hostname);
+  const host = relativeHost(hostname);
   return host === 'localhost' || host.endsWith('.localhost') || isLoopbackAddress(host);
 }
 
 /** Whether a URL's host is this machine or in its own network: private addresses, `.local`, names without a dot. */
 export function isNearby(hostname: string): boolean {
-  const host = bare(hostname);
+  const host = relativeHost(hostname);
   if (isIP(host)) return isLoopbackAddress(host) || within(PRIVATE_NETWORKS, host);
   return isLoopback(host) || host.endsWith('.local') || !host.includes('.');
 }
@@ -44,7 +45,7 @@ function within(networks: readonly Network[], host: string): boolean {
   return list.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Without the brackets of IPv6 and the dot that ends an absolute name. */
-function bare(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+/** Without the dot that ends an absolute name. */
+function relativeHost(hostname: string): string {
+  return bareHost(hostname).replace(/\.$/, '');
 }

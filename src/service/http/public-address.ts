@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { bareHost } from '../../bare-host.ts';
 
 /** IPv6 hands out public addresses from this block alone (RFC 4291, section 2.4, and the registry of IANA). */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
@@ -15,7 +16,7 @@ export class ClosedAddress extends Error {
 
 /** Whether a host is given as an address, or a name, that cannot be public. `[` and `]` around IPv6 are fine. */
 export function isClosedHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '');
+  const host = bareHost(hostname);
   if (isIP(host) === 0) return /(^|\.)localhost\.?$/i.test(host);
   return !isPublic(host);
 }
