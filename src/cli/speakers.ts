@@ -26,18 +26,12 @@ const HEEDED: readonly Name[] = [
 
 /** `tts speakers`: those with a name in a config file, and those that the service tells. */
 export async function run(context: Context): Promise<number> {
-  const { host } = context;
   const line = readSubcommand(speakersCommand(), context);
   if (!line) return ExitCode.ok;
   const { sample, yes = false, names = false, ...flags } = line.flags;
   const { settings, files } = await settle({ flags }, context);
   const configured = configuredSpeakers(settings);
-  if (names) {
-    const own = settings.baseUrl ? [] : FLITE_SPEAKERS;
-    const shown = [...configured, ...own].map(({ name = '' }) => visible(name));
-    tell(host.stdout, [...new Set(shown)].join('\n'));
-    return ExitCode.ok;
-  }
+  if (names) return showNames([...configured, ...(settings.baseUrl ? [] : FLITE_SPEAKERS)], context);
   const service = await chooseService(settings, { ...context, files });
   const told = await toldBy(service, settings, context).catch((error: unknown) => ({ error }));
   const rows = [...configured, ...('error' in told ? [] : told)];
@@ -48,6 +42,12 @@ export async function run(context: Context): Promise<number> {
   }
   if (rows.length > 0 || !('error' in told)) show(rows, context);
   if ('error' in told) throw told.error;
+  return ExitCode.ok;
+}
+
+function showNames(speakers: readonly ToldSpeaker[], { host, notices }: Context): number {
+  const names = [...new Set(speakers.map(({ name = '' }) => name))];
+  tell(host.stdout, notices.json ? notices.inJson({ names }) : notices.redact(names.map(visible).join('\n')));
   return ExitCode.ok;
 }
 

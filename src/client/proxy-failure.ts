@@ -1,6 +1,6 @@
 import { ExitCode, TtsError } from '../error.ts';
 
-const PASSWORD = 'it wants a user and a password, as in http://user:password@proxy:port';
+const PASSWORD = 'it wants a user and a password that it knows, as in http://user:password@proxy:port';
 const OTHERS = 'ask whoever runs the proxy';
 
 /** It is the proxy that cannot be reached: nobody has asked for the service yet. */

@@ -76,14 +76,18 @@ function notText(bytes: Uint8Array, { encoding, offset, name }: Place, cause?: u
   const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
   return usageError(
     `${name} is not text: byte 0x${byte} at offset ${offset + at}`,
-    howToConvert(bytes, at, encoding.mark === 2),
+    howToConvert(bytes, at, encoding),
     cause,
   );
 }
 
-function howToConvert(bytes: Uint8Array, at: number, isUtf16: boolean): string {
-  if (isUtf16) return 'the byte order mark says UTF-16, but the file is damaged or cut off';
-  if (bytes[at] !== 0) return 'convert it to UTF-8 first, for example with `iconv -f WINDOWS-1252 -t UTF-8`';
+const CONVERT = 'convert it to UTF-8 first, for example with `iconv -f WINDOWS-1252 -t UTF-8`';
+
+function howToConvert(bytes: Uint8Array, at: number, { mark, tornTail }: Encoding): string {
+  if (mark === 2) return 'the byte order mark says UTF-16, but the file is damaged or cut off';
+  if (at + tornTail(bytes) === bytes.length)
+    return `it ends within a character: if it is not cut off, ${CONVERT}`;
+  if (bytes[at] !== 0) return CONVERT;
   const everySecond = bytes[at + 2] === 0 && bytes[at + 1] !== 0;
   if (!everySecond) return 'it looks like a binary file: give text in UTF-8';
   const label = at % 2 === 1 ? 'UTF-16LE' : 'UTF-16BE';

@@ -86,6 +86,19 @@ describe('tts speakers', () => {
     expect(lines).toContainEqual(expect.stringMatching(/^11 +rms-mermish +Mermish/));
   });
 
+  it('tells the names alone, a line each or in JSON, and asks no service for them', async () => {
+    const box = configured();
+    const lines = await box.tts(['speakers', '--names']);
+    const names = lines.stdout.toString().trimEnd().split('\n');
+    expect(names).toEqual(expect.arrayContaining(['anna', 'deep', 'warm', 'rms', 'slt']));
+    const { stdout } = await box.tts(['speakers', '--names', '--json']);
+    expect(JSON.parse(stdout.toString())).toEqual({ names });
+    const server = await serveBytes(list([]));
+    const own = await box.tts(['speakers', '--names'], { env: named(server.url) });
+    expect(own.stdout.toString()).toBe('anna\ndeep\nwarm\n');
+    expect(server.connections.made).toBe(0);
+  });
+
   it('asks the service that is named, with the key, and prints what it tells without control characters', async () => {
     const told = [{ speaker_no: 7, name: 'Z\u001b[31moe', kind: 'neo.one' }, { name: 'no number' }];
     const server = await serveBytes(list(told));
