@@ -18,6 +18,8 @@ if (major < 20 || (major === 20 && minor < 19)) {
   };
   const ended = (status) => {
     process.exitCode = status;
+    // Node aborts where it finds its terminal gone at the end, as it is after a hangup.
+    if (status === 129) process.kill(process.pid, 'SIGHUP');
     // Node waits for what it cannot end, above all for the lookup of a name: after an interruption the signal ends it.
     if (status > 128) setTimeout(() => process.kill(process.pid, status - 128), 50).unref();
   };

@@ -52,6 +52,11 @@ export class TtsError extends Error {
     this.retry = retry;
     this.isUnwanted = isUnwanted;
   }
+
+  /** The same error in other words, for somebody who knows more of what it means. */
+  inWords(message: string): TtsError {
+    return new TtsError(message, { ...this, cause: this.cause ?? this });
+  }
 }
 
 /**

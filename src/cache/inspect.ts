@@ -1,5 +1,6 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { ExitCode, TtsError } from '../error.ts';
 import { type CacheFile, listEntries, listParts, listShards } from './listing.ts';
 import { TALLY } from './tally.ts';
 
@@ -8,22 +9,42 @@ export interface Found {
   readonly bytes: number;
 }
 
-/** What lies in a segment cache; nothing where there is none. */
+/**
+ * What lies in a segment cache; nothing where there is none.
+ * @throws TtsError (output) where it cannot be read
+ */
 export async function measureCache(folder: string): Promise<Found> {
-  return total(folder, () => {});
+  return total(folder, () => {}).catch((cause) => {
+    throw inaccessible('read', folder, cause);
+  });
 }
 
 /**
  * Removes what the cache has made, and nothing else. A run that writes at this moment loses what it has begun.
  * @returns what was removed
+ * @throws TtsError (output) where it cannot be emptied
  */
 export async function clearCache(folder: string): Promise<Found> {
+  return clear(folder).catch((cause) => {
+    throw inaccessible('empty', folder, cause);
+  });
+}
+
+async function clear(folder: string): Promise<Found> {
   const removed = await total(folder, ({ path }) => rmSync(path, { force: true }));
   const parts = listParts(folder);
   for (const { path } of parts) rmSync(path, { force: true });
   rmSync(join(folder, TALLY), { force: true });
   for (const shard of listShards(folder)) removeIfEmpty(shard);
   return { ...removed, bytes: parts.reduce((sum, { bytes }) => sum + bytes, removed.bytes) };
+}
+
+function inaccessible(action: 'read' | 'empty', folder: string, cause: unknown): TtsError {
+  return new TtsError(`cannot ${action} ${folder}`, {
+    exitCode: ExitCode.output,
+    hint: 'check its permissions, or name another folder with TTS_CACHE_DIR',
+    cause,
+  });
 }
 
 async function total(folder: string, each: (entry: CacheFile) => void): Promise<Found> {

@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { unlessAborted } from '../aborted.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
+import type { Context } from './commands.ts';
 
 /** What a terminal sends in raw mode. */
 const INTERRUPT = '\x03';
@@ -14,17 +15,17 @@ const BACKSPACES = new Set(['\x7f', '\b']);
  * was afterwards, whatever happens.
  * @throws TtsError (interrupted) on Ctrl-C; the signal's reason
  */
-export async function askSecret(question: string, host: Host, signal: AbortSignal): Promise<string> {
+export async function askSecret(question: string, { host, notices, signal }: Context): Promise<string> {
   const { stream } = host.stdin;
   stream.setRawMode?.(true);
   try {
     // Only now: whoever types at once is not shown either.
-    host.stderr.stream.write(question);
+    notices.ask(question);
     return await unlessAborted(line(stream), signal);
   } finally {
     stream.setRawMode?.(false);
     stream.pause();
-    host.stderr.stream.write('\n');
+    notices.ask('\n');
   }
 }
 

@@ -1,5 +1,5 @@
 import { unlessAborted } from '../aborted.ts';
-import type { Host } from '../host.ts';
+import type { Context } from './commands.ts';
 
 /**
  * A question at the terminal; whatever does not begin with a "y" means no.
@@ -7,12 +7,11 @@ import type { Host } from '../host.ts';
  */
 export async function askYes(
   question: string,
-  host: Host,
-  signal: AbortSignal,
+  { host, notices, signal }: Context,
 ): Promise<boolean | undefined> {
   if (!host.stdin.isTTY) return undefined;
   const { stream } = host.stdin;
-  host.stderr.stream.write(`${question} [y/N] `);
+  notices.ask(`${question} [y/N] `);
   try {
     const answer = new Promise<boolean>((resolve, reject) => {
       stream.once('data', (line) => resolve(/^\s*y/i.test(String(line))));

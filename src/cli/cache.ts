@@ -1,11 +1,12 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { clearCache, type Found, measureCache } from '../cache/inspect.ts';
-import { ExitCode, TtsError, usageError } from '../error.ts';
+import { ExitCode, usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 import { noSegmentFolder, segmentFolder } from '../settings/folders.ts';
 import { nearestName } from '../settings/nearest.ts';
-import { howToSpeak, parse } from './command-line.ts';
+import { howToSpeak } from './command-line.ts';
 import type { Context } from './commands.ts';
+import { readSubcommand, subcommand } from './subcommand.ts';
 import { tell } from './tell.ts';
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
@@ -13,33 +14,22 @@ const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 /** `tts cache` shows the segment cache, `tts cache clear` empties it. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
-  const command = parse(cacheCommand(), context);
-  const { json = false, help = false } = command.opts<{ json?: boolean; help?: boolean }>();
-  if (help) {
-    tell(host.stdout, command.helpInformation().trimEnd());
-    return ExitCode.ok;
-  }
-  notices.json = json;
-  const clear = isClear(command.args);
+  const line = readSubcommand(cacheCommand(), context, { most: Number.POSITIVE_INFINITY });
+  if (!line) return ExitCode.ok;
+  const clear = isClear(line.words);
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
-  const found = await (clear ? clearCache(folder) : measureCache(folder)).catch((cause) => {
-    throw unreadable(folder, clear, cause);
-  });
-  tell(host.stdout, json ? inJson(folder, found, clear) : inWords(folder, found, clear));
+  const found = await (clear ? clearCache(folder) : measureCache(folder));
+  tell(host.stdout, notices.json ? inJson(folder, found, clear) : inWords(folder, found, clear));
   return ExitCode.ok;
 }
 
 export function cacheCommand(): Command {
-  return new Command('tts cache')
-    .description(
-      'Segments that were paid for once: where they lie, and how many there are (TTS_CACHE_DIR names another folder). clear: remove them.',
-    )
-    .helpOption(false)
-    .argument('[clear]')
-    .allowExcessArguments()
-    .option('--json', 'one line of JSON')
-    .option('-h, --help', 'this help');
+  return subcommand(
+    'cache',
+    'Segments that were paid for once: where they lie, and how many there are (TTS_CACHE_DIR names another folder). clear: remove them.',
+    ['json'],
+  ).argument('[clear]');
 }
 
 function isClear(words: readonly string[]): boolean {
@@ -67,12 +57,4 @@ function inWords(folder: string, { entries, bytes }: Found, cleared: boolean): s
 function sizeInWords(bytes: number): string {
   const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length);
   return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power - 1]}`;
-}
-
-function unreadable(folder: string, clear: boolean, cause: unknown): TtsError {
-  return new TtsError(`cannot ${clear ? 'empty' : 'read'} ${folder}`, {
-    exitCode: ExitCode.output,
-    hint: 'check its permissions, or name another folder with TTS_CACHE_DIR',
-    cause,
-  });
 }

@@ -6,6 +6,9 @@ import { MOST_READ } from '../settings/key-file.ts';
 import { outranks } from '../settings/origin.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { storeKey, userFile } from '../settings/stored-keys.ts';
+import { decode } from '../text/decode.ts';
+import { abortable } from '../text/input.ts';
+import { readWhole } from '../text/whole.ts';
 import { askSecret } from './ask-secret.ts';
 import type { Context } from './commands.ts';
 import { baseCommand, namedBase, readBase } from './named-base.ts';
@@ -22,8 +25,8 @@ export async function run(context: Context): Promise<number> {
   const base = namedBase(line.words[0], settings, 'tts login');
   const path = userFile(files, host);
   const typed = host.stdin.isTTY
-    ? await askSecret(`Key for ${base.href} (it is not shown): `, host, signal)
-    : await readAll(host, signal);
+    ? await askSecret(`Key for ${base.href} (it is not shown): `, context)
+    : await readPiped(host, signal);
   if (typed.trim() === '') throw usageError('no key was given', HOW);
   notices.hide(typed.trim());
   const { value: key } = checkedKey({
@@ -43,15 +46,9 @@ export function loginCommand(): Command {
   return baseCommand('login', 'Keep the key of a service in your own config, for that base URL only.');
 }
 
-async function readAll({ stdin }: Host, signal: AbortSignal): Promise<string> {
-  const stop = () => void stdin.stream.destroy(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  let text = '';
-  for await (const piece of stdin.stream) {
-    text += piece;
-    if (text.length > MOST_READ) throw usageError('what came from stdin is too long to be a key', HOW);
-  }
-  return text;
+async function readPiped({ stdin }: Host, signal: AbortSignal): Promise<string> {
+  const text = decode(abortable(stdin.stream, signal), 'stdin');
+  return readWhole(text, MOST_READ, () => usageError('what came from stdin is too long to be a key', HOW));
 }
 
 /** What still stands between the stored key and its use. */

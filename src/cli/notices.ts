@@ -5,7 +5,7 @@ import { plain } from './paint.ts';
 import { Secrets } from './secrets.ts';
 
 /** Erases the line that the cursor stands on, and what a narrower window has made of it below. */
-export const ERASE = '\r\u001B[J';
+const ERASE = '\r\u001B[J';
 
 /**
  * Everything that is said to people and programs beside the audio: on stderr, never a secret, and nothing that rules
@@ -16,7 +16,7 @@ export class Notices {
   verbose = false;
   json = false;
   /** There is a line that is drawn again and again: whatever is printed takes its place. */
-  hasProgress = false;
+  #isDrawn = false;
   readonly #host: Host;
   readonly #secrets = new Secrets();
 
@@ -53,6 +53,23 @@ export class Notices {
     this.#write(this.inJson(value));
   }
 
+  /** A question, behind which the answer is typed. */
+  ask(question: string): void {
+    this.#send(question);
+  }
+
+  /** A line on the terminal in place of the one before it; the cursor rests at its start. */
+  draw(line: string): void {
+    this.#isDrawn = true;
+    this.#send(`\r${line}\u001B[J\r`);
+  }
+
+  /** Removes that line, if there is one. */
+  erase(): void {
+    if (this.#isDrawn) this.#send(ERASE);
+    this.#isDrawn = false;
+  }
+
   /** Says what went wrong; the one place where errors are printed. Whatever is no TtsError is a defect. */
   failure(error: unknown, paint = plain): ExitCode {
     const known = error instanceof TtsError ? error : defect(error);
@@ -84,9 +101,13 @@ export class Notices {
   }
 
   #write(safe: string): void {
+    this.#send(`${this.#isDrawn ? ERASE : ''}${safe}\n`);
+  }
+
+  #send(bytes: string): void {
     const { stream } = this.#host.stderr;
     if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
-    stream.write(`${this.hasProgress ? ERASE : ''}${safe}\n`);
+    stream.write(bytes);
   }
 }
 

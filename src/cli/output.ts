@@ -17,7 +17,17 @@ export function isPlayed({ output, play, player }: Wanted, { stdout }: Pick<Host
  * Where the sound of a run goes: into what `-o` names, to a player, or to both.
  * @throws TtsError (output)
  */
-export async function openOutput(settings: Wanted, host: Host, signal: AbortSignal): Promise<Sink> {
+export async function openOutput(
+  settings: Wanted & Pick<Settings, 'callbackUrl'>,
+  host: Host,
+  signal: AbortSignal,
+): Promise<Sink> {
+  const opened = openWanted(settings, host, signal);
+  // With a callback there will hardly be any sound here, and where nobody named a place for it, that is no error.
+  return settings.callbackUrl && !settings.output ? opened.catch(unopened) : opened;
+}
+
+async function openWanted(settings: Wanted, host: Host, signal: AbortSignal): Promise<Sink> {
   const { output, clobber, player } = settings;
   const open = (name: string) => openSink({ output: name, clobber: clobber.value }, host, signal);
   if (!isPlayed(settings, host)) return open(output?.value ?? '-');
@@ -28,7 +38,7 @@ export async function openOutput(settings: Wanted, host: Host, signal: AbortSign
   try {
     const { tee } = await import('../sink/tee.ts');
     // The file is wanted even if nobody can hear it.
-    return tee(file, await opened.catch(silent));
+    return tee(file, await opened.catch(unopened));
   } catch (error) {
     await file.discard();
     throw error;
@@ -45,8 +55,8 @@ export function warnOfEnding({ output }: Pick<Wanted, 'output'>, notices: Notice
   notices.warn(`${output.value} will hold a WAV, whatever its name says; for the other: ${instead}`);
 }
 
-/** A player that could not be started, which is told once the file is whole. */
-function silent(error: unknown): Sink {
+/** What could not be opened: the error comes with the sound for it. */
+function unopened(error: unknown): Sink {
   if (!(error instanceof TtsError)) throw error;
   return {
     isLive: false,

@@ -1,7 +1,7 @@
 import type { Ora } from 'ora';
 import type { Host } from '../host.ts';
 import { inOneLine } from '../printable.ts';
-import { ERASE, type Notices } from './notices.ts';
+import type { Notices } from './notices.ts';
 import { ProgressCount } from './progress-count.ts';
 import { type ProgressState, renderProgress } from './progress-line.ts';
 
@@ -46,33 +46,30 @@ export class Progress {
   stop(): void {
     this.#over.abort();
     clearTimeout(this.#timer);
-    const { host, notices } = this.#options;
-    if (notices.hasProgress) host.stderr.stream.write(ERASE);
-    notices.hasProgress = false;
+    this.#options.notices.erase();
   }
 
   async #show(): Promise<void> {
     const { default: ora } = await import('ora');
     if (this.#over.signal.aborted) return;
-    const { host, notices } = this.#options;
+    const { host } = this.#options;
     const spinner = ora({
       stream: host.stderr.stream,
       color: host.env.NO_COLOR ? false : 'cyan',
       isEnabled: false,
       discardStdin: false,
     });
-    notices.hasProgress = true;
     this.#timer = setInterval(() => this.#draw(spinner), spinner.interval);
     this.#draw(spinner);
   }
 
   #draw(spinner: Ora): void {
     if (this.count.hasSound && !this.#isCounted) void this.#countAll();
-    const { stderr } = this.#options.host;
-    const columns = stderr.columns ?? 0;
+    const { host, notices } = this.#options;
+    const columns = host.stderr.columns ?? 0;
     if (columns < LEAST_COLUMNS) return;
     spinner.text = renderProgress(this.count.state, columns - RESERVED_COLUMNS);
-    stderr.stream.write(`\r ${spinner.frame()}\u001B[J\r`);
+    notices.draw(` ${spinner.frame()}`);
   }
 
   async #countAll(): Promise<void> {

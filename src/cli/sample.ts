@@ -57,11 +57,11 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
 async function assertAgreed(
   { service, mayAsk, text }: Sample,
   requests: number,
-  { host, signal }: Context,
+  context: Context,
 ): Promise<void> {
   if (!service || mayAsk) return;
   const cost = `${requests} requests to ${service.url.host}, of ${countCodePoints(text)} characters each`;
-  if (await askYes(`Make ${cost}?`, host, signal)) return;
+  if (await askYes(`Make ${cost}?`, context)) return;
   throw usageError(
     `not spoken: it would take ${cost}`,
     'with --yes they are made; tts -s NAME tries one speaker',

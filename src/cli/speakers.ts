@@ -7,6 +7,8 @@ import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Name } from '../settings/rules.ts';
 import type { Context } from './commands.ts';
+import type { ServiceEvent } from './connect.ts';
+import { describe, warnOfPause } from './describe.ts';
 import { chooseService, type NamedService } from './service.ts';
 import { settle } from './settle.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from './subcommand.ts';
@@ -80,20 +82,26 @@ function configuredSpeakers({ speakers }: Settings): Row[] {
 async function toldBy(
   service: NamedService | undefined,
   settings: Settings,
-  { notices, signal }: Context,
+  context: Context,
 ): Promise<Row[]> {
-  const told = service ? await askOver(service, settings, signal) : FLITE_SPEAKERS;
+  const { notices } = context;
+  const told = service ? await askOver(service, settings, context) : FLITE_SPEAKERS;
   if (!told) notices.note(`${service?.url.host} does not tell its speakers; any number may be one`);
   return (told ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
 }
 
-async function askOver(service: NamedService, settings: Settings, signal: AbortSignal) {
+async function askOver(service: NamedService, settings: Settings, { notices, signal }: Context) {
+  const tell = (event: ServiceEvent) => {
+    notices.detail(() => describe(event));
+    warnOfPause(event, notices);
+  };
+  const retries = settings.retries.value;
   const timeoutMs = settings.timeout.value * 1000;
   const url = new URL(service.url);
   url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
   const transport = await createTransport({ ...service, url, connections: 1, timeoutMs });
   try {
-    return await askSpeakers({ ...service, url, transport, timeoutMs }, signal);
+    return await askSpeakers({ ...service, url, transport, timeoutMs, retries, tell }, signal);
   } finally {
     await transport.close();
   }

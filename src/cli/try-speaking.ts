@@ -23,11 +23,10 @@ interface Trial {
 
 /** One tiny request, if somebody agrees to what it costs. */
 export async function trySpeaking(trial: Trial, context: Context): Promise<Finding> {
-  const { host, signal } = context;
   const { service, mayAsk } = trial;
   if (service && !mayAsk) {
     const question = `Make one request to ${service.url.host}? It costs ${COST}.`;
-    const says = await askYes(question, host, signal);
+    const says = await askYes(question, context);
     if (says === undefined)
       return skipped('request', `not made: it would cost ${COST}`, 'tts doctor --yes makes it');
     if (!says) return skipped('request', 'not made');

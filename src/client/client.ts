@@ -1,18 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { releasing } from '../audio/passing.ts';
 import { type Speech, sameFormat } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { readAnswer } from './answer.ts';
 import { requestBody, type Voice } from './body.ts';
 import { type Checksum, Delivered } from './delivered.ts';
-import type { ClientEvent } from './event.ts';
 import { noAnswer } from './failure.ts';
 import type { Pace } from './pace.ts';
-import { retryDelay } from './retry.ts';
 import { GaveWay } from './slot.ts';
 import type { Transport } from './transport.ts';
+import { type Patience, type Trying, trying, waitOrGiveUp } from './trying.ts';
 
-export interface ClientOptions {
+export interface ClientOptions extends Patience {
   readonly transport: Transport;
   /** The whole address, `/tts` included. */
   readonly url: URL;
@@ -23,11 +21,8 @@ export interface ClientOptions {
   readonly keyOrigin: string;
   readonly voice: Voice;
   readonly timeoutMs: number;
-  /** Further tries of each request. */
-  readonly retries: number;
   readonly pace: Pace;
-  readonly tell: (event: ClientEvent) => void;
-  /** From somebody who keeps what comes, and has to know where it was put together of several renderings. */
+  /** Given by whoever keeps what comes: it tells whether an answer that was resumed begins as the first one did. */
   readonly checksum: Checksum | undefined;
 }
 
@@ -56,21 +51,13 @@ export function createClient(options: ClientOptions): Synthesize {
   };
 }
 
-interface Request {
+interface Request extends Trying {
   readonly body: string;
   readonly index: number;
-  readonly signal: AbortSignal;
-  readonly tries: { made: number };
 }
 
-async function open(options: ClientOptions, request: Request): Promise<Speech | undefined> {
-  for (;;) {
-    try {
-      return await attempt(options, request);
-    } catch (error) {
-      await waitOrGiveUp(error, options, request);
-    }
-  }
+function open(options: ClientOptions, request: Request): Promise<Speech | undefined> {
+  return trying(() => attempt(options, request), options, request);
 }
 
 /** One request, from its admission to the end of its answer. */
@@ -107,29 +94,17 @@ async function exchange(options: ClientOptions, { body, signal }: Request): Prom
   return readAnswer(answer, { url, name, timeoutMs, keyOrigin, elsewhere });
 }
 
-/** @throws the error itself where another try makes no sense, or none is left */
-async function waitOrGiveUp(
-  error: unknown,
-  { retries, tell }: ClientOptions,
-  { signal, tries }: Request,
-): Promise<void> {
-  if (!(error instanceof TtsError) || signal.aborted) throw error;
-  const seconds = retryDelay(error, { made: tries.made, allowed: retries }, Math.random());
-  if (seconds === undefined) throw error;
-  tries.made += 1;
-  tell({ type: 'retry', error, seconds });
-  await sleep(seconds * 1000, undefined, { signal }).catch(() => {
-    throw signal.reason;
-  });
-}
-
 async function* resumed(
   first: Speech,
   delivered: Delivered,
   { options, request }: { readonly options: ClientOptions; readonly request: Request },
 ): AsyncGenerator<Uint8Array> {
   for (let speech: Speech | undefined = first; ; speech = await open(options, request)) {
-    if (!speech || !sameFormat(speech.format, first.format)) throw changed(options.url);
+    if (!speech) throw sentElsewhere(options.url);
+    if (!sameFormat(speech.format, first.format)) {
+      await letGo(speech);
+      throw changed(options.url);
+    }
     try {
       for await (const piece of delivered.behind(speech.pcm)) {
         delivered.count(piece);
@@ -140,6 +115,13 @@ async function* resumed(
       if (!(error instanceof GaveWay)) await waitOrGiveUp(error, options, request);
     }
   }
+}
+
+function sentElsewhere(url: URL): TtsError {
+  return new TtsError(`the answer of ${url.host} broke off, and asked again it sends the audio elsewhere`, {
+    exitCode: ExitCode.service,
+    hint: 'the whole of it should arrive at the callback URL',
+  });
 }
 
 function changed(url: URL): TtsError {

@@ -1,4 +1,5 @@
 import { ExitCode, TtsError } from '../error.ts';
+import { isTransient } from './retry.ts';
 
 const PASSWORD = 'it wants a user and a password that it knows, as in http://user:password@proxy:port';
 const OTHERS = 'ask whoever runs the proxy';
@@ -19,9 +20,6 @@ export class TunnelError extends Error {
   override readonly name = 'TunnelError';
 }
 
-/** Answers of a proxy that another one may follow. */
-const TRANSIENT = new Set(['408', '425', '429', '500', '502', '503', '504']);
-
 /** The error for a proxy that was reached and does not lead on; `undefined` where the cause is something else. */
 export function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
   if (!(cause instanceof Error)) return undefined;
@@ -33,7 +31,7 @@ export function blockedByProxy(cause: unknown, host: string): TtsError | undefin
     return failed(
       `the proxy refuses to connect to ${host} (status ${status})`,
       status === '407' ? PASSWORD : OTHERS,
-      TRANSIENT.has(status),
+      isTransient(Number(status)),
     );
   if (cause instanceof TunnelError || code === 'UND_ERR_SOCKS5_CLOSED')
     return failed(`the proxy closed the connection when it was asked for ${host}`, OTHERS, true);

@@ -3,16 +3,13 @@ import { printable } from '../printable.ts';
 import { firstBytes } from './beginning.ts';
 import { complaint } from './complaint.ts';
 import type { Answer } from './exchange.ts';
-import { LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
+import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
 /** Nothing follows its head (RFC 9110, section 15.3.5). */
 export const NO_CONTENT = 204;
 
 /** Only for whoever asks for a part (RFC 9110, section 15.3.7), which is not done here. */
 export const PARTIAL_CONTENT = 206;
-
-/** The statuses after which the same request may well succeed. */
-const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /** What a service says to a speaker that it does not have, or to a text that it cannot speak. */
 const UNWANTED = new Set([400, 404, 422]);
@@ -39,8 +36,8 @@ export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> 
   return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
     exitCode: exitCodeOf(status),
     isUnwanted: UNWANTED.has(status),
-    hint: (TRANSIENT.has(status) && hintToWait(after)) || hintFor({ status, headers, said }, to),
-    ...(TRANSIENT.has(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
+    hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, said }, to),
+    ...(isTransient(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
   });
 }
 
@@ -83,7 +80,7 @@ function hintFor({ status, headers, said }: Refused, { url, keyOrigin }: Address
   if (status === 404) return 'check the base URL: /tts is added to it';
   if (status === 407) return 'the proxy wants a user and a password: http://user:password@proxy:port';
   if (status >= 300 && status < 400) return hintToMove(headers.location, url);
-  if (TRANSIENT.has(status)) return 'try again later';
+  if (isTransient(status)) return 'try again later';
   return said ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
 }
 

@@ -8,6 +8,13 @@ const SHORTEST_WAIT = 0.05;
 /** Whoever is asked to wait longer, in seconds, is better told at once. */
 export const LONGEST_REQUESTED_WAIT = 3600;
 
+const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** Whether the same request may well succeed after an answer of this status. */
+export function isTransient(status: number): boolean {
+  return TRANSIENT.has(status);
+}
+
 export interface Tries {
   /** Further tries made so far. */
   readonly made: number;

@@ -5,6 +5,7 @@ import { noAnswer } from './failure.ts';
 import { plainBody } from './plain-body.ts';
 import { refusal } from './refusal.ts';
 import type { Transport } from './transport.ts';
+import { type Patience, trying } from './trying.ts';
 
 /** A speaker as a service describes it. */
 export interface ToldSpeaker {
@@ -16,7 +17,7 @@ export interface ToldSpeaker {
   readonly sampleRate?: number | undefined;
 }
 
-export interface Asked {
+export interface Asked extends Patience {
   readonly transport: Transport;
   /** The whole address, `/speakers` included. */
   readonly url: URL;
@@ -36,13 +37,17 @@ const MOST_BYTES = 4 * 2 ** 20;
  * @returns `undefined` where it has no such list
  * @throws TtsError when it cannot be reached, does not accept the key, or breaks off
  */
-export async function askSpeakers(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
+export function askSpeakers(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
+  return trying(() => ask(asked, signal), asked, { signal, tries: { made: 0 } });
+}
+
+async function ask(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
   const { transport, url, key, timeoutMs } = asked;
   const answer = await transport.get({ 'X-API-KEY': key }, signal).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
   });
   if (NO_LIST.has(answer.status)) {
-    await firstBytes(answer.body, 1);
+    await firstBytes(answer.body, 0);
     return undefined;
   }
   if (answer.status !== 200) throw await refusal(answer, asked);
@@ -51,6 +56,7 @@ export async function askSpeakers(asked: Asked, signal: AbortSignal): Promise<To
     throw new TtsError(`the list of speakers of ${url.host} broke off`, {
       exitCode: ExitCode.service,
       hint: 'try again; if it goes on, name speakers by their numbers',
+      retry: {},
     });
   return read(Buffer.from(bytes).toString());
 }

@@ -128,8 +128,7 @@ export class LookAhead {
   #withLoss(error: unknown, segment: Segment): unknown {
     if (!(error instanceof TtsError)) return error;
     const { missing = restFrom } = this.#options;
-    const { message, hint, exitCode, retry, cause } = error;
-    return new TtsError(`${message}; ${missing(segment)}`, { hint, exitCode, retry, cause: cause ?? error });
+    return error.inWords(`${error.message}; ${missing(segment)}`);
   }
 }
 

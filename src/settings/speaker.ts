@@ -107,7 +107,8 @@ export function kindOf(no: number, all: readonly Pick<Chosen, 'no' | 'kind'>[]):
 }
 
 function withDefaults(settings: Settings, { name, sampleRate, instructions }: Chosen): Settings {
-  const origin: Origin = { place: 'project', name: `the speaker ${name}` };
+  const place = settings.speakers?.origin.place ?? 'project';
+  const origin: Origin = { place, name: `the speaker ${name}` };
   return {
     ...settings,
     sampleRate: stronger(settings.sampleRate, sampleRate, origin),

@@ -51,8 +51,8 @@ async function* only(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-/** Without this, Ctrl-C would wait for the next byte of an open pipe. */
-async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+/** The bytes of stdin. Without this, Ctrl-C would wait for the next one of an open pipe. */
+export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     yield* addAbortSignal(signal, stream);
   } catch (error) {

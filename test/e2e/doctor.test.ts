@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { chmodSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { userInfo } from 'node:os';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
@@ -168,6 +169,19 @@ describe('tts doctor', () => {
     expect(await doctor(['--yes'], named(server.url))).toMatchObject({ status: 6, states: { tls: 'bad' } });
     const trusted = await doctor(['--yes'], named(server.url, { NODE_EXTRA_CA_CERTS: certFile }));
     expect(trusted).toMatchObject({ status: 0, states: { tls: 'good', request: 'good' } });
+  });
+
+  it.runIf(userInfo().uid === 0)('tells of a cache that cannot be read', async () => {
+    const nobody = 65_534;
+    const { box, path } = boxWithPlayer();
+    for (const folder of ['segments', 'segments/ab']) {
+      mkdirSync(box.path(folder), { mode: folder === 'segments' ? 0o700 : 0 });
+      chownSync(box.path(folder), nobody, nobody);
+    }
+    const env = { ...path, TTS_CACHE_DIR: box.path('segments') };
+    const run = await box.tts(['doctor'], { env, uid: nobody });
+    expect(run).toMatchObject({ status: 8, stderr: '' });
+    expect(run.stdout.toString()).toMatch(/cache .*cannot read/);
   });
 
   it.each([

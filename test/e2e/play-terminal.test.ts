@@ -127,6 +127,41 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     expect(leftOver(shown)).toEqual(['tts: interrupted', 'status 130']);
   });
 
+  it('who closes it while a run of its own session goes on gets the whole file', async () => {
+    const box = new Sandbox();
+    const { url } = await serveBytes(late(complete(plainWav(pcm)), 2500));
+    // The terminal is gone as soon as the shell is, in the midst of the progress line.
+    const line =
+      'stty cols 80; setsid tts hi -o out.wav & for i in $(seq 100); do sleep 0.1; [ -e seen ] && exit; done';
+    const shell = box.startShell(`script -qfec '${line}' shown`, {
+      env: { TERM: 'xterm-256color', ...named(url) },
+    });
+    const shown = () => (box.list().includes('shown') ? box.read('shown').toString() : '');
+    await expect.poll(shown, { timeout: 5000 }).toContain(ERASE);
+    box.file('seen');
+    await shell.ended;
+    await expect.poll(() => box.list(), { timeout: 10_000 }).toEqual(['out.wav', 'seen', 'shown']);
+    expect(wholePcm(box.read('out.wav')).equals(pcm)).toBe(true);
+  });
+
+  it('that is gone ends a run with 129, and nothing is left behind', async () => {
+    const box = new Sandbox();
+    const { url } = await serveBytes(late(complete(plainWav(pcm)), 5000));
+    // A shell passes the hangup on to what it has started.
+    const line =
+      'stty cols 80; tts hi -o out.wav & trap "kill -HUP $!" HUP; wait $!; wait $!; echo $? > status';
+    const shell = box.startShell(`exec script -qfec '${line}' shown`, {
+      env: { TERM: 'xterm-256color', ...named(url) },
+    });
+    const shown = () => (box.list().includes('shown') ? box.read('shown').toString() : '');
+    await expect.poll(shown, { timeout: 5000 }).toContain(ERASE);
+    shell.child.kill('SIGKILL');
+    const status = () => (box.list().includes('status') ? box.read('status').toString() : '');
+    await expect.poll(status, { timeout: 5000 }).toBe('129\n');
+    expect(box.list()).toEqual(['shown', 'status']);
+    await shell.ended.catch(() => {});
+  });
+
   it('sees no colours with NO_COLOR', async () => {
     const { url } = await serveBytes(late(complete(plainWav(pcm))));
     const env = named(url);

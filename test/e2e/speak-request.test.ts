@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { serveBytes } from '../support/byte-server.ts';
-import { answer, complete, head } from '../support/http-bytes.ts';
+import { type Script, serveBytes } from '../support/byte-server.ts';
+import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -169,6 +169,28 @@ describe('a callback URL', () => {
     const run = await new Sandbox().tts([...args, '--timeout', '1'], { env: named(server.url) });
     expect(run.status).toBe(0);
     expect(server.requests).toHaveLength(1);
+  });
+
+  it('needs no place for a sound, as long as none comes', async () => {
+    const line = 'tts hi --callback-url https://example.com/done >&-';
+    const accepted = await serveBytes(answer(202));
+    const run = await new Sandbox().shell(line, { env: named(accepted.url) });
+    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('https://example.com/done') });
+    const spoken = await serveBytes(complete(wav));
+    expectFailure(await new Sandbox().shell(line, { env: named(spoken.url) }), 8, /stdout/);
+  });
+
+  it('is told of where an answer that broke off is followed by one without audio', async () => {
+    const torn: Script = async (wire) => {
+      await wire.write(head(200, { 'Content-Type': 'audio/wav', 'Content-Length': wav.length }));
+      await wire.write(wav.subarray(0, -2));
+      wire.end();
+    };
+    const server = await serveBytes(inTurn(torn, answer(202)));
+    const box = new Sandbox();
+    const run = await box.tts(args, { env: named(server.url, { TTS_RETRIES: '1' }) });
+    expectFailure(run, 7, /broke off, and asked again it sends the audio elsewhere/);
+    expect(box.list()).toEqual([]);
   });
 
   it('leaves audio in the answer to be handled as always', async () => {

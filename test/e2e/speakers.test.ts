@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
-import { answer, complete, head } from '../support/http-bytes.ts';
+import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -138,6 +138,21 @@ describe('tts speakers', () => {
     const run = await configured().tts(['speakers'], { env: named(server.url) });
     expect(run.status).toBe(status);
     expect(run.stdout.toString()).toMatch(/181 +anna/);
+  });
+
+  it('is asked again where it fails for the moment', async () => {
+    const pause = answer(503, 'in a moment', { 'Retry-After': 0 });
+    const server = await serveBytes(inTurn(pause, list([{ speaker_no: 7, name: 'Zoe' }])));
+    const env = named(server.url, { TTS_RETRIES: '1' });
+    const run = await new Sandbox().tts(['speakers'], { env });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(run.stdout.toString()).toMatch(/7 +Zoe/);
+  });
+
+  it('does not wait for the words of a service that has no list', async () => {
+    const server = await serveBytes((wire) => wire.write(head(404, { 'Content-Length': 100 })));
+    const run = new Sandbox().tts(['speakers'], { env: named(server.url, { TTS_TIMEOUT: '60' }) });
+    expect(await run).toMatchObject({ status: 0 });
   });
 
   it('does not take a list that breaks off for none', async () => {
