@@ -30,6 +30,13 @@ const MENDED: readonly Mend[] = [
     if (isEarly) this.emit('error', new Socks5ProxyError('closed', 'UND_ERR_SOCKS5_CLOSED'))
     this.emit('close')`,
   },
+  // A request that waits until it is certain that a kept connection still stands is lost with it where that is reset; where
+  // it is closed, undici sends the request over another.
+  {
+    module: CLIENT,
+    wrong: 'this[kError] = err\n\n  this[kClient][kOnError](err)',
+    right: 'this[kError] = err\n\n  if (this[kIdleSocketValidation] !== 1) this[kClient][kOnError](err)',
+  },
   // A connection that rests is not read: see src/client/feed.ts.
   {
     module: CLIENT,

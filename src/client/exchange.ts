@@ -8,6 +8,7 @@ import type { Line, Sender } from './line.ts';
 import { Received } from './received.ts';
 import { SilenceWatch } from './silence.ts';
 import { isLoss, StaleError } from './stale.ts';
+import { unseenReset } from './unseen-reset.ts';
 
 /** What came back: the body may be iterated once, and leaving it early ends the request. */
 export interface Answer {
@@ -17,10 +18,7 @@ export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/**
- * One request as undici's dispatcher sees it. Its own queue, instead of a stream, because pausing at every piece makes
- * `undici.request` quadratic on chunked bodies under Node 20.
- */
+/** One request as undici's dispatcher sees it, with a queue of its own: `undici.request` goes quadratic on Node 20. */
 export class Exchange implements Dispatcher.DispatchHandler, Sender {
   readonly answer: Promise<Answer>;
   #resolve!: (answer: Answer) => void;
@@ -31,6 +29,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
   #countBytes = () => 0;
   /** The connection was used before, and no head came over it since. */
   #mayBeStale = false;
+  /** The body ends where its connection does (RFC 9112, section 6.3). */
+  #endsByClosing = false;
   readonly #received = new Received();
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
@@ -73,6 +73,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     if (status < 200) return;
     this.#countBytes = () => 0;
     this.#mayBeStale = false;
+    this.#endsByClosing = !('content-length' in headers || 'transfer-encoding' in headers);
     this.#silence.hear();
     this.#resolve({ status, headers: singleValues(headers), body: this.#readOnce() });
   }
@@ -91,7 +92,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   /** undici takes a reset for the end of a body that ends with its connection; it is none. */
   onResponseEnd(): void {
-    if (this.#line.error) this.#fail(this.#line.error);
+    const error = this.#line.error ?? (this.#endsByClosing ? unseenReset(this.#connection) : undefined);
+    if (error) this.#fail(error);
     this.#ended = true;
     if (this.#connection) goOn(this.#connection);
     this.#settle();

@@ -47,6 +47,22 @@ describe('a connection that ends while a slow reader rests', () => {
   });
 });
 
+describe('an answer that ends with its connection', () => {
+  const endless = plainWav(sound(600_000), 0xffff_ffff);
+
+  it.each(['reset', 'end'] as const)('is whole by an end in order alone: %s', async (farewell) => {
+    const server = await serveBytes(async (wire) => {
+      await wire.write(head(200, { 'Content-Type': 'audio/wav' }));
+      await wire.write(endless);
+      wire[farewell]();
+    });
+    const runs = Array.from({ length: 10 }, () => new Sandbox().tts(toFile, { env: named(server.url) }));
+    for (const run of await Promise.all(runs))
+      if (farewell === 'end') expect(run).toMatchObject({ status: 0, stderr: '' });
+      else expectFailure(run, 7, /broke off before its end/);
+  });
+});
+
 describe('an answer', () => {
   it.each([100, 102, 103, 199])('may be announced by a status that nobody asked for: %i', async (status) => {
     const server = await serveBytes(async (wire, request, number) => {
@@ -211,6 +227,20 @@ describe('a connection that the service ends after each answer, without a word',
     });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(new Set(server.requests.map(({ json }) => JSON.stringify(json))).size).toBe(1);
+  });
+
+  it.each(['1', '4'])('is no failure by a reset either, with %s at once', async (concurrency) => {
+    const short = plainWav(sound(100));
+    const server = await serveBytes(async (wire, request, number) => {
+      await sleep((number * 7) % 11);
+      await complete(short)(wire, request, number);
+      void sleep((number * 5) % 16).then(() => wire.reset());
+    });
+    const run = await new Sandbox().tts([...args, '--concurrency', concurrency], {
+      env: named(server.url),
+      stdin: text.repeat(10),
+    });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('is no secret: each request that was sent is counted', async () => {
