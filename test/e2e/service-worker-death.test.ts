@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -82,5 +83,54 @@ describe('a worker that is killed in the middle of its work', { timeout: 60_000 
     threads.letGo();
     expect((await other).equals(alone)).toBe(true);
     await expect.poll(() => health(url), patient).toMatchObject({ workers: WORKERS, requests: 0 });
+  });
+});
+
+/** Root has no limit of threads, so somebody else runs the service, who runs nothing besides. */
+const SOMEBODY = process.getuid?.() === 0 ? 61_234 : undefined;
+const hasPrlimit = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0;
+
+describe.skipIf(!hasPrlimit)('a system without room for threads (skipped without prlimit)', () => {
+  const running = SOMEBODY === undefined ? {} : { uid: SOMEBODY, gid: SOMEBODY };
+
+  function prlimit(pid: number | undefined, ...args: string[]): string {
+    const { status, stdout, stderr } = spawnSync('prlimit', [`--pid=${pid}`, ...args], running);
+    if (status !== 0) throw new Error(String(stderr));
+    return String(stdout).trim();
+  }
+
+  /** Leaves as soon as there is sound, which ends the thread that speaks. */
+  async function hangUp(url: string): Promise<void> {
+    const { body, ...rest } = asked(LONG.repeat(20), true);
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const answer = await request(`${url}/tts`, { ...rest, body: JSON.stringify(body), signal });
+    answer.body.on('error', () => {});
+    await once(answer.body, 'data');
+    leaving.abort();
+    await expect.poll(() => health(url), patient).toMatchObject({ requests: 0 });
+  }
+
+  it('fails requests for as long as that lasts, and no longer', { timeout: 60_000 }, async () => {
+    const env = { TTS_API_KEY: KEY };
+    const args = ['serve', '--port=0', '--json', '--workers=1'];
+    const whose = SOMEBODY === undefined ? {} : { uid: SOMEBODY };
+    const { child, stdout } = new Sandbox().start(args, { env, patience: 60_000, ...whose });
+    onTestFinished(() => void child.kill());
+    const [line] = await once(stdout, 'data');
+    const { url } = JSON.parse(String(line));
+    const most = prlimit(child.pid, '--nproc', '--output=HARD', '--raw', '--noheadings');
+    prlimit(child.pid, '--nproc=1:');
+    do await hangUp(url);
+    while ((await health(url)).workers > 0); // there is a spare one
+    for (const _ of [1, 2, 3]) {
+      const { status, json } = await ask(`${url}/tts`, asked('Hello.', false));
+      expect([status, json.error]).toMatchObject([
+        500,
+        { code: 'engine_failed', message: expect.stringContaining('EAGAIN') },
+      ]);
+    }
+    prlimit(child.pid, `--nproc=${most}:`);
+    for (const _ of [1, 2, 3]) expect((await speak(url, 'Hello.', false)).length).toBeGreaterThan(1000);
   });
 });

@@ -56,9 +56,15 @@ export class FliteThread implements Lane<Job> {
     await this.#worker?.terminate();
   }
 
+  /** What failed is forgotten: the system may have had no room for a thread just then. */
   #start(): Promise<Worker> {
-    this.#booted ??= this.#boot();
-    return this.#booted;
+    if (this.#booted) return this.#booted;
+    const booted = this.#boot();
+    this.#booted = booted;
+    booted.catch(() => {
+      if (this.#booted === booted) this.#booted = undefined;
+    });
+    return booted;
   }
 
   async #boot(): Promise<Worker> {

@@ -94,6 +94,15 @@ describe('a thread', () => {
     await expect(ask(unfound, 'speak')).rejects.toThrow('no such wasm');
   });
 
+  it('that could not even be made is made with the next job', async () => {
+    const address = new URL('http://127.0.0.1/'); // of which Node makes no thread, and says so before there is one
+    const thread = start(address);
+    for (const _ of [1, 2]) await expect(ask(thread, 'speak')).rejects.toMatchObject({ status: 500 });
+    address.href = file.href;
+    expect(await ask(thread, 'speak')).toBeGreaterThan(0);
+    expect(thread.ready).toBe(true);
+  });
+
   it('ends at once when it is closed, also while it starts or spins', async () => {
     const starting = start();
     const prepared = starting.prepare();
