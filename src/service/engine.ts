@@ -28,6 +28,8 @@ export interface Utterance {
   /** Hz of the samples wanted. */
   readonly sampleRate: number;
   readonly style: Style;
+  /** Waits however many do, and takes nobody's place in the queue. Whoever asks for it keeps their number small. */
+  readonly isPatient?: boolean;
 }
 
 /** What speaks: 16-bit mono samples for a text. The service owns the port; flite and espeak-ng stand behind it. */
@@ -43,7 +45,7 @@ export interface Engine {
    * turns, so that who hears nothing by then has been admitted.
    *
    * @throws Refusal 422 `unsupported_text` when the text has nothing that the voice can speak, 503 `busy` when the
-   * queue is full, 500 `engine_failed` when a worker died; the reason of the signal
+   * queue is full and it is not patient, 500 `engine_failed` when a worker died; the reason of the signal
    */
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;

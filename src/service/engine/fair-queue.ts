@@ -58,15 +58,17 @@ export class FairQueue<Job> {
    * Yields the results in the order of the jobs, of which only a few are taken ahead of the reader. When the reader
    * leaves, or the signal aborts, the work on them stops at once.
    *
+   * @param isPatient it waits although too many do, and is none of those who are too many for others
    * @throws Refusal with status 503 when too many wait already; what a lane throws; the reason of the signal
    */
   async *run(
     jobs: Iterable<Job> | AsyncIterable<Job>,
     signal: AbortSignal,
+    isPatient = false,
   ): AsyncGenerator<Int16Array, void, undefined> {
     signal.throwIfAborted();
     const leaving = new AbortController();
-    const line: Line<Job> = { signal: leaving.signal, tickets: [], working: 0 };
+    const line: Line<Job> = { signal: leaving.signal, tickets: [], working: 0, isPatient };
     this.#admit(line);
     this.#open.add(leaving);
     const leave = () => leaving.abort(signal.reason);
@@ -94,7 +96,8 @@ export class FairQueue<Job> {
   }
 
   #admit(line: Line<Job>): void {
-    if (this.waiting >= this.#maxWaiting + this.#free.length - this.#spare) {
+    const places = this.#maxWaiting + this.#free.length - this.#spare;
+    if (!line.isPatient && this.#turns.limited >= places) {
       throw new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: RETRY_AFTER });
     }
     this.#turns.enter(line);

@@ -24,7 +24,7 @@ export function createSection<Job>(
     },
     speak(utterance, signal) {
       const how = recipe(utterance);
-      return audible(queue.run(jobs(utterance, how), signal), how.complaint);
+      return audible(queue.run(jobs(utterance, how), signal, utterance.isPatient), how.complaint);
     },
     close: () => queue.close(),
   };

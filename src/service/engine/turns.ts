@@ -11,6 +11,8 @@ export interface Line<Job> {
   readonly tickets: Ticket<Job>[];
   /** Its jobs that lanes work on. */
   working: number;
+  /** Waits however many do. */
+  readonly isPatient: boolean;
 }
 
 /**
@@ -26,6 +28,11 @@ export class Turns<Job> {
   /** Lines that wait for their first turn. */
   get waiting(): number {
     return this.#waiting.size;
+  }
+
+  /** Those of them that a queue has so many places for. */
+  get limited(): number {
+    return [...this.#waiting].filter(({ isPatient }) => !isPatient).length;
   }
 
   /** A new line waits from now on, also while it has no ticket yet. */

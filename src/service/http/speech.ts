@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../aborted.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
-import type { Engine } from '../engine.ts';
+import type { Engine, Utterance } from '../engine.ts';
 import { Refusal } from '../refusal.ts';
 import { callbackTarget } from './callback-policy.ts';
 import type { Context } from './context.ts';
@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts';
 import type { Effects } from './fault.ts';
 import { ignoredHeader } from './instructions-header.ts';
 import { readJson } from './json-body.ts';
-import { type Order, orderOf } from './order.ts';
+import { orderOf } from './order.ts';
 import { withPatience } from './patience.ts';
 import { sendJson } from './refuse.ts';
 import { checkRequest } from './request-check.ts';
@@ -28,19 +28,20 @@ export async function speak(exchange: Exchange, context: Context): Promise<void>
   await suffer(effects, exchange, context);
   if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
   if (target !== undefined) {
-    context.callbacks.accept(id, target, (jobSignal) => soundOf(engine, order, jobSignal));
+    const utterance = { ...order.utterance, isPatient: true }; // it was accepted; how many are is limited there
+    context.callbacks.accept(id, target, (jobSignal) => soundOf(engine, utterance, jobSignal));
     sendJson(exchange, 202, { request_id: id, status: 'accepted' });
     return;
   }
   const streamed = body.config?.use_streaming_response === true;
   try {
-    await sendSpeech(exchange, soundOf(engine, order, signal), { streamed, effects });
+    await sendSpeech(exchange, soundOf(engine, order.utterance, signal), { streamed, effects });
   } catch (error) {
     throw withPatience(error, engine);
   }
 }
 
-function soundOf(engine: Engine, { utterance }: Order, signal: AbortSignal): Sound {
+function soundOf(engine: Engine, utterance: Utterance, signal: AbortSignal): Sound {
   const format: PcmFormat = {
     encoding: 'integer',
     sampleRate: utterance.sampleRate,

@@ -129,6 +129,19 @@ describe('a fair queue', () => {
     await expect(Promise.all(running)).resolves.toEqual([['a'], ['b']]);
   });
 
+  it('lets who is patient wait behind too many, and not in the place of anybody', async () => {
+    const queue = new FairQueue([new Bench([], 20)], 1);
+    const patient = ['a', 'b', 'c', 'd'].map((job) => all(queue.run([job], never, true)));
+    const others = ['e', 'f'].map((job) => all(queue.run([job], never)));
+    expect(queue.waiting).toBe(6);
+    await turn();
+    await expect(all(queue.run(['g'], never))).rejects.toMatchObject({ status: 503, code: 'busy' });
+    const late = all(queue.run(['h'], never, true));
+    await expect(Promise.all([...patient, ...others, late])).resolves.toEqual(
+      ['a', 'b', 'c', 'd', 'e', 'f', 'h'].map((job) => [job]),
+    );
+  });
+
   it('stops the work of a reader that leaves, and goes on with the next', async () => {
     const log: string[] = [];
     const queue = new FairQueue([new Bench(log, 1)], 9);
