@@ -56,7 +56,7 @@ interface Setup {
 async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSignal): Promise<void> {
   const { readyFile } = setup.options;
   const ready = readyFile === undefined ? undefined : new ReadyFile(readyFile, host.cwd);
-  await ready?.clear();
+  await ready?.check();
   const service = await listen(setup, notices);
   try {
     announce(service.url, setup, host.stdout, notices);
@@ -64,7 +64,8 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
     await aborted(signal);
     notices.note('stopping: no new requests, those under way may finish');
   } finally {
-    await closeOrHurry(service, host).finally(() => ready?.clear());
+    // The file goes first: while the service closes, which may take long, nobody can connect any more.
+    await Promise.resolve(ready?.clear()).finally(() => closeOrHurry(service, host));
   }
 }
 

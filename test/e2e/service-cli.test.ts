@@ -249,6 +249,58 @@ describe('tts serve', () => {
     expect(box.list()).toEqual(['other', `ready.${run.child.pid}.part`]);
   });
 
+  describe('has a ready file that', () => {
+    const content = (file: string) => (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
+
+    /** @returns the service, and its base URL from its ready file */
+    async function ready(readyFile: string, ...args: string[]) {
+      const before = content(readyFile);
+      const service = serve(['--no-auth', '--ready-file', readyFile, ...args]);
+      await expect.poll(() => content(readyFile), listening).not.toBe(before);
+      return { ...service, url: content(readyFile)?.trimEnd() as string };
+    }
+
+    it('stays when another service cannot start', async () => {
+      const file = new Sandbox().path('ready');
+      const first = await ready(file, '--port=0');
+      const { port } = new URL(first.url);
+      const second = await serve(['--no-auth', `--port=${port}`, '--ready-file', file]).ended;
+      expect([second.status, content(file)]).toEqual([2, `${first.url}\n`]);
+    });
+
+    it('is gone while requests that are under way may finish', async () => {
+      const file = new Sandbox().path('ready');
+      const { child, url } = await ready(file, '--port=0', '--fault', 'delay=60s');
+      ask(`${url}/tts`, { method: 'POST', headers: key, body: hello }).catch(() => {});
+      await expect.poll(async () => (await ask(`${url}/healthz`)).json.requests).toBe(1);
+      child.kill('SIGTERM');
+      await expect.poll(() => content(file)).toBeUndefined();
+      await expect.poll(() => ask(`${url}/healthz`).catch(({ code }) => code)).toBe('ECONNREFUSED');
+      expect(child.exitCode).toBeNull();
+    });
+
+    it.each(['another', 'the same'])(
+      'stays when it is by now that of a successor on %s port',
+      async (which) => {
+        const file = new Sandbox().path('ready');
+        const old = await ready(file, '--port=0', '--fault', 'delay=3s');
+        const stop = async () => {
+          const last = ask(`${old.url}/tts`, { method: 'POST', headers: key, body: hello });
+          await expect.poll(async () => (await ask(`${old.url}/healthz`)).json.requests).toBe(1);
+          old.child.kill('SIGTERM');
+          return await last;
+        };
+        const stopped = which === 'another' ? undefined : stop();
+        if (stopped) await expect.poll(() => content(file)).toBeUndefined();
+        const port = which === 'another' ? '0' : new URL(old.url).port;
+        const { url } = await ready(file, `--port=${port}`);
+        expect((await (stopped ?? stop())).status).toBe(200);
+        expect((await old.ended).status).toBe(0);
+        expect(content(file)).toBe(`${url}\n`);
+      },
+    );
+  });
+
   it.each(['mkfifo ready', 'mkdir ready', 'ln -s /dev/null ready'])(
     'leaves alone what is no ordinary file: %s',
     async (make) => {
