@@ -3,7 +3,7 @@ import { measureCache } from '../cache/inspect.ts';
 import { isExcepted } from '../client/no-proxy.ts';
 import { lookUp, type Probe, reach, shakeHands } from '../client/probe.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { findProgram } from '../service/engine/find-program.ts';
+import { findProgram } from '../find-program.ts';
 import { noSegmentFolder, segmentFolder } from '../settings/folders.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { playersOf } from '../sink/player-command.ts';

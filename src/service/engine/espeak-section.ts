@@ -1,8 +1,8 @@
+import { findProgram } from '../../find-program.ts';
 import { compileResampler } from './assets.ts';
 import { type EspeakJob, EspeakProcess } from './espeak.ts';
 import { listEspeakVoices } from './espeak-voices.ts';
 import { FairQueue, type QueueLimits } from './fair-queue.ts';
-import { findProgram } from './find-program.ts';
 import { loadResampler } from './resampler.ts';
 import { createSection, type Section } from './section.ts';
 

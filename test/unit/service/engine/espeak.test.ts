@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findProgram } from '../../../../src/service/engine/find-program.ts';
+import { findProgram } from '../../../../src/find-program.ts';
 import { buildWorker, samplesOf, startEngine } from '../../../support/engine.ts';
 import { loudness } from './loudness.ts';
 
