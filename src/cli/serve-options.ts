@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { usageError } from '../error.ts';
+import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../service/defaults.ts';
 import type { Fault } from '../service/http/fault.ts';
 import { parseFault } from '../service/http/fault-spec.ts';
-import { DEFAULT_MAX_TEXT } from '../service/http/limits.ts';
 import { checkedKey } from '../settings/key.ts';
 import { type Kind, number, words } from '../settings/kind.ts';
 import { isLoopback } from '../settings/nearby.ts';
@@ -34,9 +34,7 @@ type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile
   Partial<Record<'workers' | 'maxQueue' | 'maxText', string>> &
   Partial<Record<'callbacks' | 'fault', string[]>> & { auth: boolean; json?: boolean; help?: boolean };
 
-const DEFAULT_HOST = '127.0.0.1';
 const DEFAULT_PORT = '8787';
-const DEFAULT_MAX_QUEUE = '64';
 
 /** Node would take nothing for all networks. */
 const address: Kind<string> = { ...words, allowed: 'an address or a name of this machine' };
@@ -60,18 +58,18 @@ export function readServeOptions(
   const command = serveCommand();
   const flags: Flags = parse(command, context).opts();
   if (flags.help) return { help: command.helpInformation().trimEnd() };
-  const host = required('--host', flags.host ?? DEFAULT_HOST, address);
+  const host = parsed('--host', flags.host ?? DEFAULT_HOST, address);
   return {
     host,
-    port: required('--port', flags.port ?? DEFAULT_PORT, number({ min: 0, max: 65_535, whole: true })),
+    port: parsed('--port', flags.port ?? DEFAULT_PORT, number({ min: 0, max: 65_535, whole: true })),
     apiKey: readKey(flags, context.host.env, host),
     basePath: readBasePath(flags.basePath ?? ''),
     workers:
       flags.workers === undefined
         ? undefined
-        : required('--workers', flags.workers, number({ min: 1, max: 256, whole: true })),
-    maxQueue: required('--max-queue', flags.maxQueue ?? DEFAULT_MAX_QUEUE, upToAMillion),
-    maxText: required('--max-text', flags.maxText ?? String(DEFAULT_MAX_TEXT), upToAMillion),
+        : parsed('--workers', flags.workers, number({ min: 1, max: 256, whole: true })),
+    maxQueue: parsed('--max-queue', flags.maxQueue ?? String(DEFAULT_MAX_QUEUE), upToAMillion),
+    maxText: parsed('--max-text', flags.maxText ?? String(DEFAULT_MAX_TEXT), upToAMillion),
     callbacks: flags.callbacks ?? [],
     faults: (flags.fault ?? []).map(parseFault),
     log: flags.log as LogForm | undefined,
@@ -130,7 +128,7 @@ function readBasePath(value: string): string {
   throw usageError(`bad value for --base-path: ${value}`, wrong);
 }
 
-function required<T>(option: string, value: string, kind: Kind<T>): T {
+function parsed<T>(option: string, value: string, kind: Kind<T>): T {
   const read = kind.text(value);
   if (read !== undefined) return read;
   throw usageError(`bad value for ${option}: ${value}`, `${kind.allowed} is needed`);

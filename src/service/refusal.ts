@@ -7,7 +7,7 @@ interface RefusalOptions {
 /** An answer other than audio: what the service says to a request that it cannot or will not fulfil. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
-  /** HTTP status, 400 to 599. */
+  /** HTTP status: 400 to 599, or from 300 on where `--fault` asks for one. */
   readonly status: number;
   /** A word for programs, in snake_case. */
   readonly code: string;

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../settings/nearby.ts';
+import { DEFAULT_HOST, DEFAULT_MAX_TEXT } from './defaults.ts';
 import type { Engine } from './engine.ts';
 import { createKeyCheck } from './http/api-key.ts';
 import { readCallbackPolicy } from './http/callback-policy.ts';
@@ -12,7 +13,7 @@ import { responseOver } from './http/connect.ts';
 import type { Context } from './http/context.ts';
 import { createFaults, type Fault } from './http/fault.ts';
 import { createHandler } from './http/handler.ts';
-import { DEFAULT_MAX_TEXT, defaultLimits, type Limits } from './http/limits.ts';
+import { defaultLimits, type Limits } from './http/limits.ts';
 import type { Log } from './http/log.ts';
 import { Traffic } from './http/traffic.ts';
 
@@ -42,8 +43,6 @@ export interface Service {
   /** Takes no more requests, lets those under way finish, and ends the rest after so many milliseconds. */
   close(graceMs: number): Promise<void>;
 }
-
-const DEFAULT_HOST = '127.0.0.1';
 
 /**
  * Serves the interface: `POST {url}/tts`.

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { DEFAULT_MAX_QUEUE } from '../defaults.ts';
 import type { Engine } from '../engine.ts';
 import { loadAssets } from './assets.ts';
 import { FairQueue, type QueueLimits } from './fair-queue.ts';
@@ -21,8 +22,6 @@ export interface BuiltInEngine extends Engine {
   /** Starts all workers. Without it, the first one starts by itself and the others when there is work for them. */
   prepare(): Promise<void>;
 }
-
-const DEFAULT_MAX_QUEUE = 64;
 
 /** A thread more than work at once: who hangs up ends one, and the next request need not wait until it is replaced. */
 const SPARE = 1;

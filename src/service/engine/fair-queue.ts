@@ -5,13 +5,10 @@ import { type Line, type Ticket, Turns } from './turns.ts';
 /** Segments of one utterance that are made before its reader asks for them. This bounds the memory of a slow reader. */
 const LOOK_AHEAD = 3;
 
-/** Seconds after which somebody who was refused should come again: by then several sentences are done. */
-const RETRY_AFTER = 1;
-
 export interface QueueLimits {
   /** Segments spoken at the same time; by default, one for each core. */
   readonly workers: number;
-  /** Utterances that may wait for their first turn while all workers are busy; 64 by default. */
+  /** Utterances that may wait for their first turn while all workers are busy. */
   readonly maxQueue: number;
 }
 
@@ -98,7 +95,7 @@ export class FairQueue<Job> {
   #admit(line: Line<Job>): void {
     const places = this.#maxWaiting + this.#free.length - this.#spare;
     if (!line.isPatient && this.#turns.limited >= places) {
-      throw new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: RETRY_AFTER });
+      throw new Refusal(503, 'busy', 'too many requests wait already');
     }
     this.#turns.enter(line);
   }

@@ -18,9 +18,6 @@ export interface Limits {
   readonly callbackBackoff: number;
 }
 
-/** Characters of the longest text: about nine hours of speech. What bounds a request is the size of its body. */
-export const DEFAULT_MAX_TEXT = 500_000;
-
 export const defaultLimits: Limits = {
   body: 1024 * 1024,
   connections: 2048,

@@ -1,13 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { DEFAULT_RETRY_AFTER } from '../defaults.ts';
 import { Refusal } from '../refusal.ts';
 import type { Exchange } from './exchange.ts';
 import { hasUnreadBody } from './json-body.ts';
 
 /** How much of a refused body is still read, so that its sender gets to see the answer: in bytes, and in ms. */
 const DRAIN = { bytes: 16 * 1024 * 1024, time: 5_000 };
-
-/** Seconds to wait that a 429 or 503 names when nobody knows better. */
-const RETRY_AFTER = 1;
 
 export interface ErrorBody {
   readonly error: { readonly code: string; readonly message: string; readonly field?: string };
@@ -35,7 +33,7 @@ export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void
     'Content-Length': body.length,
     ...(status === 401 && { 'WWW-Authenticate': 'ApiKey header="X-API-KEY"' }),
     ...(status === 429 || status === 503 || refusal.retryAfter !== undefined
-      ? { 'Retry-After': String(Math.ceil(refusal.retryAfter ?? RETRY_AFTER)) }
+      ? { 'Retry-After': String(Math.ceil(refusal.retryAfter ?? DEFAULT_RETRY_AFTER)) }
       : {}),
     ...(unread && { Connection: 'close' }),
   });

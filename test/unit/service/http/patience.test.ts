@@ -20,3 +20,8 @@ it('leaves every other error alone', () => {
     expect(withPatience(error, { queued: 1000, workers: 1 })).toBe(error);
   }
 });
+
+it('says to come again in a second where nobody knows better', () => {
+  const refusal = new Refusal(503, 'busy', 'x');
+  expect(withPatience(refusal, { queued: 0, workers: 2 })).toMatchObject({ retryAfter: 1 });
+});
