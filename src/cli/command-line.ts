@@ -3,7 +3,7 @@ import { type TtsError, usageError } from '../error.ts';
 import { nearestName } from '../settings/nearest.ts';
 import { type Name, ruleOf, rules } from '../settings/rules.ts';
 import { assertUtf8, type Typed } from './assert-utf8.ts';
-import { FILE } from './file-option.ts';
+import { FILE, HELP, VERSION } from './common-options.ts';
 
 export interface CommandLine {
   /** What was said by options, by the names of the rules; nothing stands for what nobody said. */
@@ -30,8 +30,8 @@ export function speakCommand(): Command {
     .addOption(
       new Option(FILE.flags, FILE.help).argParser((file: string, files: string[] = []) => [...files, file]),
     )
-    .addOption(new Option('-h, --help', 'this help'))
-    .addOption(new Option('-V, --version', 'the version'));
+    .option(HELP.flags, HELP.help)
+    .option(VERSION.flags, VERSION.help);
 }
 
 /** Options for those of the settings that have one. */

@@ -3,12 +3,10 @@ import { ExitCode } from '../error.ts';
 import { type Name, type Rule, ruleOf, rules } from '../settings/rules.ts';
 import { besideSpeaking } from './command-names.ts';
 import type { Context } from './commands.ts';
-import { FILE } from './file-option.ts';
+import { FILE, HELP, VERSION } from './common-options.ts';
 import { tell } from './tell.ts';
 
 const WIDTH = 80;
-const HELP = { flags: '-h, --help', help: 'this help' };
-const VERSION = { flags: '-V, --version', help: 'the version' };
 
 /** Shown with an explanation even in the short help. */
 const COMMON: readonly Name[] = ['speaker', 'output', 'stream', 'sampleRate', 'instructions', 'baseUrl'];

@@ -20,7 +20,7 @@ export class LeftOut implements Sparing {
     return this.#absent.length;
   }
 
-  /** Why the first of them is. */
+  /** Why the first of them was left out. */
   get first(): TtsError | undefined {
     return this.#absent[0]?.error;
   }

@@ -8,6 +8,7 @@ import { type Kind, number, words } from '../settings/kind.ts';
 import { isLoopback } from '../settings/nearby.ts';
 import { parse } from './command-line.ts';
 import type { Context } from './commands.ts';
+import { HELP } from './common-options.ts';
 
 type LogForm = 'text' | 'json';
 
@@ -98,7 +99,7 @@ export function serveCommand(): Command {
     .addOption(new Option('--log <form>', 'a line on stderr for every request').choices(['text', 'json']))
     .option('--ready-file <file>', 'write the base URL there as soon as it listens')
     .option('--json', 'print the address as one line of JSON on stdout')
-    .option('-h, --help', 'this help');
+    .option(HELP.flags, HELP.help);
 }
 
 function readKey(

@@ -3,6 +3,7 @@ import { usageError } from '../error.ts';
 import type { Name } from '../settings/rules.ts';
 import { addRules, type CommandLine, howToSpeak, parse } from './command-line.ts';
 import type { Context } from './commands.ts';
+import { HELP } from './common-options.ts';
 import { tell } from './tell.ts';
 
 /** The settings that a command heeds which asks a service for sound, whatever it does with that. */
@@ -26,7 +27,7 @@ export const OF_REQUESTS: readonly Name[] = [
 /** A command beside `speak`, with those of the settings that it takes as options: no others than it heeds. */
 export function subcommand(name: string, description: string, names: readonly Name[]): Command {
   const command = new Command(`tts ${name}`).description(description).helpOption(false);
-  return addRules(command.allowExcessArguments(), names).option('-h, --help', 'this help');
+  return addRules(command.allowExcessArguments(), names).option(HELP.flags, HELP.help);
 }
 
 interface Reading {

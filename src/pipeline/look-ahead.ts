@@ -13,7 +13,7 @@ export interface Part {
 }
 
 export interface LookAheadOptions {
-  /** Makes the sound of a segment; `order` tells whose sound is heard first. */
+  /** Makes the sound of a segment. That with the lowest index is heard first. */
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
   /** Parts that may be under way or wait for their turn. */
   readonly window: number;

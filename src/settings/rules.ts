@@ -38,7 +38,7 @@ export interface Rule<T> {
   readonly secret?: true;
   /** How several config files have their say together, the strongest first; without it the strongest is heard alone. */
   combine?(values: readonly T[]): T;
-  /** A project's file may not say it: it would decide what leaves, runs or is lost on the machine of whoever looks in. */
+  /** A project's file may not set it: it decides what leaves, runs or is lost on the machine of whoever opens the project. */
   readonly userOnly?: true;
 }
 

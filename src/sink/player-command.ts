@@ -12,7 +12,7 @@ function onStdin(program: string, ...args: string[]): PlayerCommand {
   return { program, args, input: 'stdin' };
 }
 
-/** As its own messages go to stderr and nothing of the keyboard is taken, `-` follows at the end. */
+/** mpv says what is wrong on stderr, and must not read the keyboard; `-` is stdin, and comes last. */
 const mpv = onStdin('mpv', '--no-input-terminal', '--msg-level=all=error', '--no-video', '-');
 const ffplay = onStdin('ffplay', '-nodisp', '-autoexit', '-loglevel', 'error', '-i', '-');
 const play = onStdin('play', '-q', '-t', 'wav', '-');

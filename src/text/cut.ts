@@ -9,7 +9,7 @@ const EARLIEST = 0.25;
 /** How far before the limit a word border is looked for in scripts without spaces, in UTF-16 units. */
 const WORD_SIGHT = 200;
 
-/** Only what has no letter stays with a sentence across one. */
+/** Within a sentence there is one only in front of what has no letter: that stays with the sentence. */
 const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
