@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { ByteReader } from '../audio/byte-reader.ts';
 import { frameBytes, type PcmFormat } from '../audio/pcm.ts';
@@ -45,8 +45,13 @@ export async function openEntry(path: string, name: string, key: string): Promis
   } catch {
     // No header, or a disk that cannot read it: damaged either way.
   }
-  await file.close();
+  await closeEntry(file);
   return undefined;
+}
+
+/** What was only read loses nothing, whatever the system says. */
+export async function closeEntry(file: FileHandle): Promise<void> {
+  await file.close().catch(() => {});
 }
 
 async function readLayout(file: FileHandle): Promise<Layout | undefined> {
@@ -71,7 +76,7 @@ async function checksum(file: FileHandle, { start, bytes }: Layout, key: string)
 
 /**
  * The samples, in pieces that end at frame borders.
- * @throws TtsError where the disk fails
+ * @throws TtsError where the disk fails; then the entry is removed
  */
 export async function* readSamples({
   file,
@@ -86,9 +91,10 @@ export async function* readSamples({
   try {
     for (let at = start; at < end; at += block) yield await readBlock(file, at, Math.min(block, end - at));
   } catch (cause) {
+    await rm(path, { force: true }).catch(() => {});
     throw new TtsError(`cannot read ${path}, which was whole a moment ago`, {
       exitCode: ExitCode.output,
-      hint: 'try again, or use --no-cache',
+      hint: 'try again: its text is asked for then; or use --no-cache',
       cause,
     });
   }

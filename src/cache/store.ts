@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { releasing } from '../audio/passing.ts';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { Draft } from './draft.ts';
-import { type OpenEntry, openEntry, readSamples } from './entry.ts';
+import { closeEntry, type OpenEntry, openEntry, readSamples } from './entry.ts';
 import { isEntryName, placeOf } from './entry-name.ts';
 import { evict, sweepParts } from './evict.ts';
 import { type Home, isOwnFolder, objectionTo } from './folder.ts';
@@ -64,7 +64,7 @@ export class Store {
     this.#files.add(file);
     const close = async () => {
       this.#files.delete(file);
-      await file.close();
+      await closeEntry(file);
     };
     return { format, bytes, pcm: releasing(readSamples(entry), close) };
   }
@@ -72,7 +72,7 @@ export class Store {
   /** Whether {@link get} would find it. Does not count as use. */
   async has(key: string): Promise<boolean> {
     const entry = await this.#find(key);
-    await entry?.file.close();
+    if (entry) await closeEntry(entry.file);
     return entry !== undefined;
   }
 
@@ -94,7 +94,7 @@ export class Store {
   /** Lets go of what nobody read to its end, and resolves when nothing is under way any more. */
   async close(): Promise<void> {
     await Promise.all([...this.#drafts].map((keeping) => keeping.discard()));
-    await Promise.all([...this.#files].map((file) => file.close()));
+    await Promise.all([...this.#files].map(closeEntry));
     await this.#tidying;
   }
 

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ExitCode } from '../error.ts';
 import type { Host } from '../host.ts';
 import { printable, visible } from '../printable.ts';
-import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/file.ts';
+import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/config-places.ts';
 import type { Origin } from '../settings/origin.ts';
 import { chooseProxy } from '../settings/proxy.ts';
 import type { Settings } from '../settings/resolve.ts';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../error.ts';
-import { PROJECT_PLACES } from '../settings/file.ts';
+import { PROJECT_PLACES } from '../settings/config-places.ts';
 import { type Rule, rules } from '../settings/rules.ts';
 import type { Entry, Flag } from './catalog.ts';
 import type { Context } from './commands.ts';

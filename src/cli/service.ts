@@ -1,8 +1,8 @@
 import { isExcepted } from '../client/no-proxy.ts';
 import type { ProxyRoute } from '../client/transport.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
+import type { ConfigFile } from '../settings/config-file.ts';
 import { exposedFiles } from '../settings/exposed.ts';
-import type { ConfigFile } from '../settings/file.ts';
 import { assertKeyMayGo, assertProxyMaySee, findKey, isStrange } from '../settings/key.ts';
 import { isLoopback } from '../settings/nearby.ts';
 import type { Origin, Setting } from '../settings/origin.ts';

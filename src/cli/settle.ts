@@ -1,4 +1,4 @@
-import { type ConfigFile, loadConfig } from '../settings/file.ts';
+import { type ConfigFile, loadConfig } from '../settings/config-file.ts';
 import { fromEnvironment, resolve, type Settings } from '../settings/resolve.ts';
 import { ruleOf } from '../settings/rules.ts';
 import type { CommandLine } from './command-line.ts';

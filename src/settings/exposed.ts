@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import type { ConfigFile } from './file.ts';
+import type { ConfigFile } from './config-file.ts';
 
 /** Permission for the group, or for everybody, to read. */
 const READ_BY_OTHERS = 0o044;
@@ -10,5 +10,5 @@ export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Plat
   return files
     .filter(({ place, values }) => place === 'user' && (values.apiKey ?? values.keys) !== undefined)
     .map(({ path }) => path)
-    .filter((path) => (statSync(path).mode & READ_BY_OTHERS) !== 0);
+    .filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & READ_BY_OTHERS) !== 0);
 }

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { usageError } from '../error.ts';
 import { pathOf } from '../path-of.ts';
-import type { ConfigFile } from './file.ts';
+import type { ConfigFile } from './config-file.ts';
 import { readConfig, readPipedConfig } from './read-config.ts';
 
 /** The config file of a name. It may be a pipe. */

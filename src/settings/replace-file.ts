@@ -3,6 +3,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makeFolder } from '../make-folder.ts';
 import { besideFile } from '../part-name.ts';
+import { synced } from '../synced.ts';
 
 /** {@link putInPlace}, for nobody but its owner to read; also where its folder is still to be made. */
 export async function replaceFile(path: string, text: string): Promise<void> {
@@ -20,7 +21,7 @@ export async function putInPlace(path: string, text: string, mode = 0o666): Prom
     const file = await open(part, 'wx', mode);
     try {
       await file.writeFile(text);
-      await file.sync();
+      await synced(file.fd);
     } finally {
       await file.close();
     }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type TtsError, usageError } from '../error.ts';
-import type { ConfigFile } from './file.ts';
+import type { ConfigFile } from './config-file.ts';
 import type { Origin, Setting } from './origin.ts';
 import { quoted } from './quoted.ts';
 import { type Name, type Rule, ruleOf, rules, type Value } from './rules.ts';

@@ -1,4 +1,3 @@
-import { command } from './command.ts';
 import { keys } from './keys.ts';
 import {
   baseUrl,
@@ -14,6 +13,7 @@ import {
   words,
 } from './kind.ts';
 import { list } from './list.ts';
+import { command } from './player-kind.ts';
 import { proxyUrl } from './proxy-url.ts';
 import { speakers } from './speakers.ts';
 

@@ -5,7 +5,8 @@ import { type Document, parseDocument, type YAMLMap } from 'yaml';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { decodeAll } from '../text/decode.ts';
-import { type ConfigFile, userFolder } from './file.ts';
+import type { ConfigFile } from './config-file.ts';
+import { userFolder } from './config-places.ts';
 import { baseUrl } from './kind.ts';
 import { replaceFile } from './replace-file.ts';
 

@@ -4,9 +4,10 @@ import type { Host } from '../host.ts';
 import { pathOf } from '../path-of.ts';
 import { assertWritable } from './assert-writable.ts';
 import { openDevice } from './device.ts';
+import { behindLinks } from './links.ts';
 import { isStdout, lookAt, type OutputOptions } from './open.ts';
 import type { Writer } from './part.ts';
-import { behindLinks, type FileOptions } from './part-file.ts';
+import type { FileOptions } from './part-file.ts';
 import { stdoutSink } from './stdout.ts';
 import { unwritable } from './unwritable.ts';
 

@@ -1,23 +1,22 @@
 import {
   closeSync,
   fchmodSync,
-  fsync,
-  linkSync,
+  fstatSync,
   lstatSync,
-  readlinkSync,
-  realpathSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { dirname } from 'node:path';
+import type { TtsError } from '../error.ts';
+import { synced } from '../synced.ts';
 import { assertWritable, exists, removed } from './assert-writable.ts';
+import { behindLinks, linkAs } from './links.ts';
 import { createPart, type Part, removeLeftovers, type Writer } from './part.ts';
 import { unwritable } from './unwritable.ts';
 
-const sync = promisify(fsync);
+const PERMISSIONS = 0o777;
 
 export interface FileOptions {
   /** As the user named it. */
@@ -28,6 +27,8 @@ export interface FileOptions {
   readonly old: Stats | undefined;
   readonly clobber: boolean;
   readonly writer: Writer;
+  /** What would have it written elsewhere, for whoever reads that it cannot be written here. */
+  readonly elsewhere?: string;
 }
 
 /**
@@ -42,6 +43,9 @@ export class PartFile {
   readonly #options: FileOptions;
   readonly #target: string;
   #isOpen = true;
+  #isSynced = false;
+  /** Under the name of the part. */
+  #isThere = true;
 
   constructor(options: FileOptions) {
     this.#options = options;
@@ -53,41 +57,55 @@ export class PartFile {
 
   /** Finds what would keep the file from its name, as far as that can be known before. */
   async settle(): Promise<void> {
-    const { name, clobber } = this.#options;
+    const { name, old, clobber } = this.#options;
     try {
-      await sync(this.fd);
+      if (old) this.#allowAs(old);
+      await synced(this.fd);
+      this.#isSynced = true;
     } catch (error) {
-      throw unwritable(name, error);
+      throw this.#unwritable(error);
     }
-    if (!clobber && lstatSync(this.#target, { throwIfNoEntry: false })) throw unwritable(name, exists(name));
+    if (!clobber && lstatSync(this.#target, { throwIfNoEntry: false })) throw this.#unwritable(exists(name));
   }
 
   /** Gives the file its name. */
   async publish(signal: AbortSignal): Promise<void> {
-    const { name, old, clobber } = this.#options;
     try {
-      if (old) fchmodSync(this.fd, old.mode & 0o777);
-      await sync(this.fd);
+      if (!this.#isSynced) await this.settle();
       signal.throwIfAborted();
-      if (clobber) renameSync(this.path, this.#target);
-      else linkAs(this.path, this.#target);
+      // First, since some file systems tell only now that there was no room.
       this.#close();
+      if (this.#options.clobber) renameSync(this.path, this.#target);
+      else linkAs(this.path, this.#target);
+      this.#isThere = false;
     } catch (error) {
       this.discard();
       if (signal.aborted) throw signal.reason;
-      throw unwritable(name, this.#meaning(error as NodeJS.ErrnoException));
+      throw this.#unwritable(this.#meaning(error as NodeJS.ErrnoException));
     }
   }
 
   /** Leaves no trace, as far as that can be, and never fails. Without effect on what is published. */
   discard(): void {
-    if (!this.#isOpen) return;
-    try {
-      this.#close();
-      rmSync(this.path, { force: true });
-    } catch {
-      // What ended the run matters more, and the next one for the same file tries again.
+    if (!this.#isThere) return;
+    this.#isThere = false;
+    // What ended the run matters more, and the next one for the same file tries again.
+    for (const tidy of [() => this.#close(), () => rmSync(this.path, { force: true })]) {
+      try {
+        tidy();
+      } catch {}
     }
+  }
+
+  /** Left alone where it is right: some file systems have one mode for all files, and refuse to be told it. */
+  #allowAs(old: Stats): void {
+    const mode = old.mode & PERMISSIONS;
+    if ((fstatSync(this.fd).mode & PERMISSIONS) !== mode) fchmodSync(this.fd, mode);
+  }
+
+  #unwritable(cause: unknown): TtsError {
+    const { name, elsewhere } = this.#options;
+    return unwritable(name, cause, elsewhere);
   }
 
   /** What an error says of the name that the file was to get. */
@@ -99,38 +117,19 @@ export class PartFile {
   }
 
   #open(): Part {
-    const { name, writer } = this.#options;
+    const { writer } = this.#options;
     try {
       assertWritable(this.#target, this.#options);
       removeLeftovers(this.#target, writer);
       return createPart(this.#target, writer);
     } catch (error) {
-      throw unwritable(name, error);
+      throw this.#unwritable(error);
     }
   }
 
   #close(): void {
+    if (!this.#isOpen) return;
     this.#isOpen = false;
     closeSync(this.fd);
   }
-}
-
-/** Behind a symbolic link it is the file that is made or replaced, not the link. */
-export function behindLinks(path: string): string {
-  if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
-  return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
-}
-
-/** Unlike a rename, a link never takes the place of a file that came up meanwhile. */
-function linkAs(part: string, target: string): void {
-  try {
-    linkSync(part, target);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST' || statSync(target, { throwIfNoEntry: false }))
-      throw error;
-    // A file system without hard links.
-    renameSync(part, target);
-    return;
-  }
-  rmSync(part);
 }

@@ -1,5 +1,6 @@
 import { constants, fstatSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Output } from '../host.ts';
+import { synced } from '../synced.ts';
 import { onTerminal } from './device.ts';
 import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
@@ -28,8 +29,14 @@ function openFileSink(fd: number, start: number | undefined): Sink {
   return {
     isLive: false,
     // Linux only has such names.
-    write: (speech, signal) =>
-      record({ fd, name: 'stdout', start, isWatched: true, path: `/proc/self/fd/${fd}` }, speech, signal),
+    async write(speech, signal) {
+      const file = { fd, name: 'stdout', start, isWatched: true, path: `/proc/self/fd/${fd}` };
+      const delivery = await record(file, speech, signal);
+      await synced(fd).catch((error) => {
+        throw unwritable('stdout', error);
+      });
+      return delivery;
+    },
     discard: async () => {},
   };
 }

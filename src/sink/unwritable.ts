@@ -3,6 +3,9 @@ import { ExitCode, TtsError } from '../error.ts';
 /** Stands for the way to have it written elsewhere. */
 const ELSEWHERE = Symbol();
 
+/** EDQUOT of Linux, and of macOS and BSD, for which Node 20 has no name. */
+const QUOTA = new Set([-122, -69]);
+
 /** What the system says, why that is, and what can be done. */
 const reasons = new Map<string, [reason: string, ...remedies: (string | typeof ELSEWHERE)[]]>([
   ['ENOSPC', ['no space is left there', 'make room', ELSEWHERE]],
@@ -28,7 +31,7 @@ const reasons = new Map<string, [reason: string, ...remedies: (string | typeof E
 export function unwritable(name: string, cause: unknown, elsewhere = 'write elsewhere with -o'): TtsError {
   if (cause instanceof TtsError) return cause;
   if (!(cause instanceof Error && 'code' in cause)) throw cause;
-  const code = String(cause.code);
+  const code = 'errno' in cause && QUOTA.has(Number(cause.errno)) ? 'EDQUOT' : String(cause.code);
   const [reason, ...remedies] = reasons.get(code) ?? [code, ELSEWHERE];
   const hint = remedies.map((remedy) => (remedy === ELSEWHERE ? elsewhere : remedy)).join(', or ');
   return new TtsError(`cannot write ${name}: ${reason}`, { exitCode: ExitCode.output, hint, cause });

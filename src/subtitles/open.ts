@@ -5,12 +5,13 @@ import type { Host } from '../host.ts';
 import { pathOf } from '../path-of.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile } from '../sink/check.ts';
+import { behindLinks } from '../sink/links.ts';
 import { lookAt } from '../sink/open.ts';
 import type { Writer } from '../sink/part.ts';
-import { behindLinks, type FileOptions, PartFile } from '../sink/part-file.ts';
+import { type FileOptions, PartFile } from '../sink/part-file.ts';
 import { unwritable } from '../sink/unwritable.ts';
 import { type Style, styleOf } from './style.ts';
-import { Subtitles } from './subtitles.ts';
+import { ELSEWHERE, Subtitles } from './subtitles.ts';
 
 type Asked = Pick<Settings, 'subtitles' | 'output' | 'callbackUrl' | 'clobber' | 'paragraphPause'>;
 
@@ -72,9 +73,10 @@ function lookFor(
         `--subtitles: ${name} is no regular file`,
         'they appear when they are whole: name a file',
       );
-    return { style, options: { name, path, old, clobber: clobber.value, writer: host } };
+    const options = { name, path, old, clobber: clobber.value, writer: host, elsewhere: ELSEWHERE };
+    return { style, options };
   } catch (error) {
-    throw unwritable(name, error);
+    throw unwritable(name, error, ELSEWHERE);
   }
 }
 

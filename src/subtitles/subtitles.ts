@@ -9,6 +9,9 @@ import type { Segment } from '../text/segment.ts';
 import { folded, placed } from './cue.ts';
 import type { Style } from './style.ts';
 
+/** What would have them written elsewhere. */
+export const ELSEWHERE = 'name another file with --subtitles';
+
 /** Characters that are written at once. */
 const BATCH = 1 << 16;
 
@@ -98,7 +101,7 @@ export class Subtitles {
     try {
       for (let done = 0; done < bytes.length; ) done += writeSync(this.#options.file.fd, bytes, done);
     } catch (error) {
-      throw unwritable(this.#options.name, error);
+      throw unwritable(this.#options.name, error, ELSEWHERE);
     }
   }
 }

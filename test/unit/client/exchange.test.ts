@@ -22,7 +22,7 @@ test.each([
   const exchange = new Exchange(LIMIT_MS, new Line(), new AbortController().signal);
   exchange.onRequestStart(controller);
   exchange.sentOver(new Socket());
-  exchange.onResponseStart(controller, 200, {});
+  exchange.onResponseStart(controller, 200, { 'content-length': String(bytes) });
   const { body } = await exchange.answer;
   const reading = body[Symbol.asyncIterator]();
   const first = reading.next();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TtsError } from '../../../src/error.ts';
-import type { ConfigFile } from '../../../src/settings/file.ts';
+import type { ConfigFile } from '../../../src/settings/config-file.ts';
 import { resolve } from '../../../src/settings/resolve.ts';
 import { chooseSpeaker } from '../../../src/settings/speaker.ts';
 import { speakers } from '../../../src/settings/speakers.ts';

@@ -3,19 +3,10 @@ import { dirname, isAbsolute, join, sep } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 
-/** What a config file says, checked: each value is of its rule's kind. */
-export interface ConfigFile {
-  readonly path: string;
-  /** Where it lies: relative paths in it begin here. */
-  readonly folder: string;
-  /** A project's file is somebody else's word; the user's own is trusted. */
-  readonly place: 'project' | 'user';
-  readonly values: Readonly<Record<string, unknown>>;
-}
-
 export interface ConfigPath {
   readonly path: string;
-  readonly place: ConfigFile['place'];
+  /** A project's file is somebody else's word; the user's own is trusted. */
+  readonly place: 'project' | 'user';
 }
 
 const WRITTEN_BY_ALL = 0o002;
@@ -52,29 +43,9 @@ export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): strin
 }
 
 /**
- * Config files, checked, the strongest first: the one nearest to the working folder, then the user's own. A file that
- * was named is the only one; it may be a pipe. The parsers are loaded only when there is a file to read.
- * @throws TtsError (usage) naming the file and what is wrong in it
+ * The places where something lies, the nearest first.
+ * @throws TtsError (usage) where nobody can tell whether the user's own lies there: another voice would speak without it
  */
-export async function loadConfig(
-  host: Host,
-  named: string | undefined,
-  signal: AbortSignal,
-): Promise<ConfigFile[]> {
-  if (named !== undefined)
-    return [await (await import('./named-config.ts')).loadNamed(named, host.cwd, signal)];
-  const candidates = findConfig(host);
-  if (candidates.length === 0) return [];
-  const { readConfig } = await import('./read-config.ts');
-  const loaded: ConfigFile[] = [];
-  for (const candidate of candidates) {
-    if (loaded.some(({ place }) => place === candidate.place)) continue;
-    loaded.push(readConfig(candidate));
-  }
-  return loaded;
-}
-
-/** The places where something lies, the nearest first. */
 export function findConfig(host: Host): ConfigPath[] {
   const project = [...foldersUpwards(host.cwd)]
     .flatMap((folder) => filesIn(folder, host.uid))
@@ -82,7 +53,7 @@ export function findConfig(host: Host): ConfigPath[] {
   return [
     ...project.map((path) => ({ path, place: 'project' as const })),
     ...userPlaces(host)
-      .filter(isFile)
+      .filter((path) => isOwnFile(path, host))
       .map((path) => ({ path, place: 'user' as const })),
   ];
 }
@@ -101,13 +72,40 @@ function* foldersUpwards(folder: string): Generator<string> {
   if (parent !== folder) yield* foldersUpwards(parent);
 }
 
-/** Where nobody may look there is no config. */
+function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
+  try {
+    return isThere(path);
+  } catch (cause) {
+    if (isForeign(host)) return false;
+    throw usageError(
+      `cannot read the settings in ${path}`,
+      'check its permissions and those of its folder, or name another file with --config',
+      cause,
+    );
+  }
+}
+
+/** Whoever runs under another's HOME, as services and `sudo` do, has no config there. */
+function isForeign({ env, home, uid }: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
+  if (env.XDG_CONFIG_HOME || home === undefined) return false;
+  try {
+    return statSync(home).uid !== uid;
+  } catch {
+    return true;
+  }
+}
+
+/** Of a project: where nobody may look there is none. */
 function isFile(path: string): boolean {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+    return isThere(path);
   } catch {
     return false;
   }
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
 /** In bytes. What is longer is no manifest that somebody wrote, and nobody looks for settings in it. */
