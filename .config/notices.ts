@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Plugin } from 'rolldown';
 
 const OUTPUT = 'docs/third-party-notices.md';
@@ -20,7 +20,8 @@ export function notices(): Plugin {
     generateBundle(_, bundle) {
       const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
       const bundled = modules.flatMap((id) => /.*\/node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(id)?.[0] ?? []);
-      const shipped = SHIPPED.map((name) => resolve('node_modules', name));
+      // The bundler names modules by their real paths: through a link, a package that is both would be listed twice.
+      const shipped = SHIPPED.map((name) => realpathSync(join('node_modules', name)));
       const folders = [...new Set([...bundled, ...shipped])];
       const sections = folders.map(sectionOf).sort((a, b) => (a < b ? -1 : 1));
       writeFileSync(OUTPUT, `${[INTRODUCTION, ...sections].join('\n\n')}\n`);
