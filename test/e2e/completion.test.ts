@@ -1,9 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ExitCode } from '../../src/error.ts';
+import { isThere } from '../support/programs.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
-
-const has = (program: string) => spawnSync(program, ['--version']).status === 0;
 
 /** What each shell offers for a line, one a line. */
 const COMPLETE: Readonly<Record<string, (line: string) => string>> = {
@@ -69,7 +67,7 @@ describe.each(Object.keys(COMPLETE))('the completion for %s', (shell) => {
   let box: Sandbox;
 
   beforeEach(async ({ skip }) => {
-    if (!has(shell)) skip(`there is no ${shell} here`);
+    if (!isThere(shell)) skip(`there is no ${shell} here`);
     box = new Sandbox();
     box.file('script', (await box.tts(['completion', shell])).stdout);
     box.file('.ttsrc', 'speakers: { anna: 181 }\n');
@@ -128,7 +126,7 @@ describe('tts completion', () => {
 
 describe('tts manual', () => {
   it('is a page that man reads without a warning', async ({ skip }) => {
-    if (!has('man')) skip('there is no man here');
+    if (!isThere('man')) skip('there is no man here');
     const run = await new Sandbox().shell('tts manual > tts.1; MANWIDTH=80 man --warnings -l tts.1 | col -b');
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(run.stdout.toString()).toMatch(/-s, --speaker <no\|name>[\s\S]*TTS_SPEAKER[\s\S]*EXIT STATUS/);

@@ -1,15 +1,13 @@
-import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { answer, complete, head } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
-
-const isThere = (program: string) => spawnSync('which', [program]).status === 0;
 
 const pcm = sound(44_100);
 

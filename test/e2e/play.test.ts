@@ -1,9 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
-import { fakePlayer, isAlive } from '../support/fake-player.ts';
+import { fakePlayer } from '../support/fake-player.ts';
 import { answer, complete, head, httpChunk, silent, streamed } from '../support/http-bytes.ts';
+import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -11,8 +12,6 @@ import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 const pcm = sound(6000);
 /** More than all the buffers between a service and a player hold. */
 const long = sound(1_000_000);
-
-const isThere = (program: string) => spawnSync('which', [program]).status === 0;
 
 /** Begins an answer and leaves it open. */
 function begun(bytes: Uint8Array) {

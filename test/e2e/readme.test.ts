@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
 import { startProxy } from '../support/proxy.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { fenced, updating } from '../support/readme.ts';
@@ -16,8 +16,6 @@ import { wavOf } from '../support/text-audio.ts';
 const SERVICE = 'https://tts.example.com/api';
 const PROXY = 'http://proxy.example.com:3128';
 
-const has = (program: string) => spawnSync('which', [program]).status === 0;
-
 // `npm ci` and what follows it is what .ci/run does.
 const examples = fenced('sh').filter((block) => !block.includes('npm '));
 const daemons = examples.filter((block) => block.startsWith('tts serve'));
@@ -25,7 +23,7 @@ const ending = examples.filter((block) => !daemons.includes(block));
 
 describe('an example of the README', () => {
   it.for(ending)('runs as it stands: %s', async (block, { skip }) => {
-    if (block.includes('ffmpeg')) skip(!has('ffmpeg'), 'ffmpeg is not there');
+    if (block.includes('ffmpeg')) skip(!isThere('ffmpeg'), 'ffmpeg is not there');
     const box = machine();
     const service = await serveBytes(complete(wavOf('spoken by the service')));
     const proxy = await startProxy();
@@ -50,7 +48,7 @@ describe('an example of the README', () => {
     expect((await run.endBy('SIGTERM')).ended.status).toBe(0);
   });
 
-  it.runIf(process.platform === 'linux' && has('script')).each(fenced('console'))(
+  it.runIf(process.platform === 'linux' && isThere('script')).each(fenced('console'))(
     'says on a terminal what is shown below it: %s',
     async (block) => {
       const box = machine();

@@ -1,15 +1,14 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete, streamed } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
 import { plainWav } from '../unit/audio/wav-builder.ts';
 
 /** One second of a tone, so that all programs have something to read. */
 const tone = Buffer.alloc(44_100);
 for (let at = 0; at < 22_050; at += 1) tone.writeInt16LE(Math.round(8000 * Math.sin(at / 8)), at * 2);
-
-const isThere = (program: string) => spawnSync('which', [program]).status === 0;
 
 /** How long a file is, in seconds, says a program. */
 const durations: readonly (readonly [string, (path: string) => string])[] = [

@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -31,8 +31,6 @@ async function crowd(count: number) {
   );
   return { server, posts: () => server.requests.filter(({ method }) => method === 'POST').length };
 }
-
-const isThere = (program: string) => spawnSync('which', [program]).status === 0;
 
 describe('a speaker by name', () => {
   it('is sent as its number, with its own defaults', async () => {

@@ -59,12 +59,3 @@ const heard = (bytes) => appendFileSync(${JSON.stringify(log)}, bytes);
     },
   };
 }
-
-/** Whether a process is there. */
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { frameBytes, type PcmFormat } from '../../../src/audio/pcm.ts';
 import { headerBytes, padding, RF64_EXTRA_BYTES, wavHeader } from '../../../src/audio/wav-header.ts';
 import { readWav } from '../../../src/audio/wav-reader.ts';
+import { isThere } from '../../support/programs.ts';
 import { inPieces } from './body.ts';
 import { plainWav, sound, speechFormat } from './wav-builder.ts';
 
@@ -20,14 +21,9 @@ const formats: readonly PcmFormat[] = [
   { ...float, channels: 2 },
 ];
 
-const isThere = (command: string, flag: string) =>
-  run(command, [flag]).then(
-    () => true,
-    () => false,
-  );
-const python = await isThere('python3', '--version');
-const ffprobe = await isThere('ffprobe', '-version');
-const sox = await isThere('sox', '--version');
+const python = isThere('python3');
+const ffprobe = isThere('ffprobe');
+const sox = isThere('sox');
 
 describe('wavHeader', () => {
   it('writes the canonical 44 bytes for integers', () => {

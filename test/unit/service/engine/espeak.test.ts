@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findProgram } from '../../../../src/find-program.ts';
 import { buildWorker, samplesOf, startEngine } from '../../../support/engine.ts';
+import { isAlive } from '../../../support/programs.ts';
 import { loudness } from './loudness.ts';
 
 const worker = await buildWorker();
@@ -76,14 +77,6 @@ it('is not looked for without a path, and not missed where there is none', async
   expect((await startEngine({ worker, path: '/nowhere' })).speakers).toHaveLength(10);
 });
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
-
 describe('a program called espeak-ng', () => {
   let folder: string;
   beforeAll(async () => {
@@ -120,7 +113,7 @@ describe('a program called espeak-ng', () => {
     const running = await pid();
     leaving.abort(new Error('gone'));
     await expect(spoken).rejects.toThrow('gone');
-    await expect.poll(() => isRunning(running)).toBe(false);
+    await expect.poll(() => isAlive(running)).toBe(false);
   });
 
   it('that cannot list its voices is an error at the start, or a warning to whoever wants that', async () => {
