@@ -1,6 +1,7 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Pace } from '../../../src/client/pace.ts';
 import { GaveWay, type Slot } from '../../../src/client/slot.ts';
+import { useMovedClock } from '../../support/clock.ts';
 import { turns } from '../../support/turns.ts';
 
 /** Asks for admission and remembers who was admitted. */
@@ -16,15 +17,6 @@ function entering(pace: Pace) {
     },
   };
 }
-
-/** A clock that the test moves on. */
-function useMovedClock(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
-}
-
-afterEach(() => {
-  vi.useRealTimers();
-});
 
 async function* endless() {
   for (;;) yield new Uint8Array(2);

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { liveSegments } from '../../../src/text/live.ts';
 import { type SegmentOptions, segments } from '../../../src/text/segment.ts';
+import { useMovedClock } from '../../support/clock.ts';
 import { anyText } from './any-text.ts';
 
 /** Longer than anything here is waited for. */
@@ -62,14 +63,6 @@ async function expectSilence(said: Promise<unknown>): Promise<void> {
   expect(isSaid).toBe(false);
 }
 
-function useMovedClock(): void {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'], shouldAdvanceTime: true });
-}
-
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 test('Text that is all there gives the same segments as without waiting.', async () => {
   const anyPieces = fc.array(anyText, { maxLength: 20 });
   await fc.assert(
@@ -93,7 +86,7 @@ test('A short text that ends at once is one segment.', async () => {
 });
 
 test('A sentence is given out as soon as the next one begins, and the unfinished one waits.', async () => {
-  useMovedClock();
+  useMovedClock({ runs: true });
   const { write, end, say } = live();
   for (const letter of 'I met Dr. Smith. He') write(letter);
   expect(await say()).toBe('I met Dr. Smith.');
@@ -117,7 +110,7 @@ test.each([
 });
 
 test('Quiet does not end a sentence after an abbreviation.', async () => {
-  useMovedClock();
+  useMovedClock({ runs: true });
   const { write, say } = live();
   write('It was Dr.');
   const first = say();
