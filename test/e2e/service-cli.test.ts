@@ -1,17 +1,14 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
-import { Sandbox } from '../support/run.ts';
+import { emptyFolder } from '../support/folder.ts';
+import { program, Sandbox } from '../support/run.ts';
 
-const bin = fileURLToPath(new URL('../../bin/tts.cjs', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'tts-serve-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = emptyFolder(afterAll);
 
 const running: ChildProcessWithoutNullStreams[] = [];
 afterEach(() => {
@@ -21,7 +18,7 @@ afterEach(() => {
 /** A `tts serve` as a process of its own, with what it has said so far. */
 function serve(args: string[], env: Record<string, string> = {}) {
   const { PATH = '' } = process.env;
-  const child = spawn(process.execPath, [bin, 'serve', ...args], {
+  const child = spawn(process.execPath, [program, 'serve', ...args], {
     env: { PATH, HOME: folder, ...env },
     cwd: folder,
   });
@@ -142,7 +139,7 @@ describe('tts serve', () => {
   });
 
   it('goes on when whoever read its stderr and stdout has left', async () => {
-    const script = `"${process.execPath}" "${bin}" serve --port 0 --no-auth --json --log text 2>&1 | head -1`;
+    const script = `"${process.execPath}" "${program}" serve --port 0 --no-auth --json --log text 2>&1 | head -1`;
     const shell = spawn('sh', ['-c', script], {
       env: { PATH: process.env.PATH, HOME: folder },
       detached: true,

@@ -1,13 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { emptyFolder } from './folder.ts';
 
 /** A certificate for 127.0.0.1 and localhost that nobody but itself vouches for, made now. */
 export function selfSigned(): { key: string; cert: string; certFile: string } {
-  const folder = mkdtempSync(join(tmpdir(), 'tts-certificate-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = emptyFolder();
   const keyFile = join(folder, 'key.pem');
   const certFile = join(folder, 'cert.pem');
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'];

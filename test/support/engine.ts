@@ -1,18 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll } from 'vitest';
 import { type BuiltInEngine, createEngine, type EngineOptions } from '../../src/service/engine/create.ts';
 import type { Style, Utterance } from '../../src/service/engine.ts';
+import { emptyFolder } from './folder.ts';
 
 export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
 /** Builds the worker from source, as the program of a thread has to be JavaScript; it is removed after the tests. */
 export async function buildWorker(): Promise<URL> {
-  const dir = await mkdtemp(join(tmpdir(), 'tts-worker-'));
-  afterAll(() => rm(dir, { recursive: true }));
+  const dir = emptyFolder(afterAll);
   await build({
     input: { worker: 'src/service/engine/worker.ts' },
     platform: 'node',

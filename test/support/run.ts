@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { emptyFolder } from './folder.ts';
 
 /** What is run. */
 export const program = fileURLToPath(new URL('../../bin/tts.cjs', import.meta.url));
@@ -53,10 +53,7 @@ export class Sandbox {
   readonly commands: string;
 
   constructor() {
-    const root = mkdtempSync(join(tmpdir(), 'tts-run-'));
-    onTestFinished(() => {
-      rmSync(root, { recursive: true, force: true, maxRetries: 3 });
-    });
+    const root = emptyFolder();
     this.home = join(root, 'home');
     this.folder = join(root, 'home', 'work');
     this.commands = join(root, 'commands');

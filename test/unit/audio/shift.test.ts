@@ -1,25 +1,21 @@
-import { type FileHandle, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shiftRight } from '../../../src/audio/shift.ts';
+import { emptyFolder } from '../../support/folder.ts';
 import { sound } from './wav-builder.ts';
 
 const MiB = 1024 * 1024;
 
 describe('shiftRight', () => {
-  let folder = '';
+  let path: string;
   let file: FileHandle;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'tts-shift-'));
-    await writeFile(join(folder, 'wav'), '');
-    file = await open(join(folder, 'wav'), 'r+');
+    path = join(emptyFolder(), 'wav');
+    file = await open(path, 'wx+');
   });
-  afterEach(async () => {
-    await file.close();
-    await rm(folder, { recursive: true });
-  });
+  afterEach(() => file.close());
 
   it.each([
     ['nothing', 44, 36],
@@ -31,7 +27,7 @@ describe('shiftRight', () => {
     const before = sound(length);
     await file.write(before, 0, length, 0);
     await shiftRight(file, 44, by);
-    const after = await readFile(join(folder, 'wav'));
+    const after = await readFile(path);
     expect(after.subarray(0, 44).equals(before.subarray(0, 44))).toBe(true);
     expect(after.subarray(44 + by).equals(before.subarray(44))).toBe(true);
   });

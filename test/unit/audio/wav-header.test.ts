@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { frameBytes, type PcmFormat } from '../../../src/audio/pcm.ts';
 import { headerBytes, padding, RF64_EXTRA_BYTES, wavHeader } from '../../../src/audio/wav-header.ts';
 import { readWav } from '../../../src/audio/wav-reader.ts';
+import { emptyFolder } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
 import { inPieces } from './body.ts';
 import { plainWav, sound, speechFormat } from './wav-builder.ts';
@@ -80,15 +80,9 @@ describe('wavHeader', () => {
 });
 
 describe('other programs read what wavHeader wrote', () => {
-  let folder = '';
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'tts-wav-header-'));
-  });
-  afterAll(() => rm(folder, { recursive: true }));
-
   async function written(format: PcmFormat, frames: number): Promise<string> {
     const pcm = sound(frames * frameBytes(format));
-    const file = join(folder, `${format.encoding}-${format.bitsPerSample}-${format.channels}-${frames}.wav`);
+    const file = join(emptyFolder(), 'sound.wav');
     await writeFile(
       file,
       Buffer.concat([wavHeader(format, pcm.length), pcm, Buffer.alloc(padding(pcm.length))]),
@@ -127,7 +121,7 @@ describe('other programs read what wavHeader wrote', () => {
 
   it('ffprobe, RF64 of 5 GB (a file with a hole)', async ({ skip }) => {
     skip(!ffprobe, 'no ffprobe here');
-    const file = join(folder, 'large.wav');
+    const file = join(emptyFolder(), 'large.wav');
     const handle = await open(file, 'w');
     await handle.write(wavHeader(speechFormat, 5e9));
     await handle.truncate(headerBytes(speechFormat, 5e9) + 5e9);

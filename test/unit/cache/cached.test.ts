@@ -3,9 +3,10 @@ import type { Speech } from '../../../src/audio/pcm.ts';
 import { cached } from '../../../src/cache/cached.ts';
 import { openStore, type Store } from '../../../src/cache/store.ts';
 import type { Synthesize } from '../../../src/client/client.ts';
+import { emptyFolder } from '../../support/folder.ts';
 import { collect, WatchedBody } from '../audio/body.ts';
 import { sound, speechFormat } from '../audio/wav-builder.ts';
-import { filesBelow, keyOf, speechOf, temporaryFolder, uid } from './segment-sound.ts';
+import { filesBelow, keyOf, speechOf, uid } from './segment-sound.ts';
 
 const { signal } = new AbortController();
 
@@ -15,7 +16,7 @@ let asked: string[];
 let told: string[];
 
 beforeEach(async () => {
-  folder = temporaryFolder();
+  folder = emptyFolder();
   asked = [];
   told = [];
   const opened = await openStore({ folder, uid, maxBytes: 2 ** 30, warn: (text) => told.push(text) });

@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rolldown } from 'rolldown';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openStore, type Store } from '../../../src/cache/store.ts';
+import { emptyFolder } from '../../support/folder.ts';
 import { sound } from '../audio/wav-builder.ts';
-import { filesBelow, heard, keyOf, temporaryFolder, uid } from './segment-sound.ts';
+import { filesBelow, heard, keyOf, uid } from './segment-sound.ts';
 
 const KEYS = Array.from({ length: 12 }, (_, i) => keyOf(`${i}`));
 const BYTES = 300_000;
@@ -68,7 +69,7 @@ let folder: string;
 let store: Store;
 
 beforeEach(async () => {
-  folder = temporaryFolder();
+  folder = emptyFolder();
   const opened = await openStore({ folder, uid, maxBytes: 2 ** 30, warn: () => {} });
   if (!opened) throw new Error('no store');
   store = opened;

@@ -1,20 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { PcmFormat, Speech } from '../../../src/audio/pcm.ts';
 import type { Store } from '../../../src/cache/store.ts';
 import { collect, inPieces } from '../audio/body.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 
 export const uid = process.geteuid?.();
-
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tts-cache-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 export function keyOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');

@@ -18,9 +18,10 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PcmFormat } from '../../../src/audio/pcm.ts';
 import { openStore, type Store } from '../../../src/cache/store.ts';
+import { emptyFolder } from '../../support/folder.ts';
 import { collect, hear, inPieces } from '../audio/body.ts';
 import { plainWav, sound, speechFormat } from '../audio/wav-builder.ts';
-import { filesBelow, heard, keep, keyOf, temporaryFolder, uid } from './segment-sound.ts';
+import { filesBelow, heard, keep, keyOf, uid } from './segment-sound.ts';
 
 const KEY = keyOf('hello');
 const HOUR = 3600;
@@ -36,7 +37,7 @@ async function open(maxBytes = 2 ** 30, at = folder): Promise<Store> {
 }
 
 beforeEach(async () => {
-  folder = join(temporaryFolder(), 'deep', 'cache');
+  folder = join(emptyFolder(), 'deep', 'cache');
   warnings = [];
   store = await open();
 });
@@ -201,7 +202,7 @@ describe('a damaged entry', () => {
   it('is never looked for, nor written, behind a link that takes the place of a sub-folder', async () => {
     await keep(store, KEY, sound(400));
     const shard = dirname(entry());
-    const elsewhere = join(temporaryFolder(), 'elsewhere');
+    const elsewhere = join(emptyFolder(), 'elsewhere');
     renameSync(shard, elsewhere);
     symlinkSync(elsewhere, shard);
     const before = filesBelow(elsewhere, /./);
@@ -279,7 +280,7 @@ describe('a cache that grows too large', () => {
 
 describe('a place where nothing can be kept', () => {
   it.skipIf(process.getuid?.() !== 0)('is refused with a warning when it is another user’s', async () => {
-    const theirs = temporaryFolder();
+    const theirs = emptyFolder();
     chownSync(theirs, 65_534, 65_534);
     expect(
       await openStore({ folder: theirs, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
@@ -303,7 +304,7 @@ describe('a place where nothing can be kept', () => {
   );
 
   it('is refused with a warning when it is a file', async () => {
-    const file = join(temporaryFolder(), 'file');
+    const file = join(emptyFolder(), 'file');
     writeFileSync(file, '');
     expect(
       await openStore({ folder: file, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),

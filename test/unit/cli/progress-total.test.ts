@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { totalOf } from '../../../src/cli/progress-total.ts';
 import type { Order } from '../../../src/cli/task.ts';
+import { emptyFolder } from '../../support/folder.ts';
 
 function total(files: readonly string[]) {
-  const cwd = mkdtempSync(join(tmpdir(), 'tts-total-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const cwd = emptyFolder();
   writeFileSync(join(cwd, 'a.txt'), 'One. Two.');
   const order: Order = { flags: {}, words: [], files };
   const stdin = { isTTY: false, stream: Readable.from([]) };

@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join, posix, win32 } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fileName } from '../../../src/settings/kind.ts';
 import { isWithin, namedFile } from '../../../src/settings/named-file.ts';
 import { type Rule, rules } from '../../../src/settings/rules.ts';
+import { emptyFolder } from '../../support/folder.ts';
 
-const root = realpathSync(mkdtempSync(join(tmpdir(), 'tts-named-')));
-afterAll(() => rmSync(root, { recursive: true }));
+const root = realpathSync(emptyFolder(afterAll));
 const file = join(root, 'names.txt');
 writeFileSync(file, '');
 mkdirSync(join(root, '.config'));

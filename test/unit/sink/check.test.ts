@@ -1,16 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hostOf } from '../../../src/host-of.ts';
 import { checkSink } from '../../../src/sink/check.ts';
 import { openSink } from '../../../src/sink/open.ts';
+import { emptyFolder } from '../../support/folder.ts';
 
 /** A folder with all kinds of things in it. */
 function setUp() {
-  const cwd = mkdtempSync(join(tmpdir(), 'tts-check-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const cwd = emptyFolder();
   mkdirSync(join(cwd, 'folder'));
   writeFileSync(join(cwd, 'file'), 'old');
   symlinkSync('file', join(cwd, 'link'));

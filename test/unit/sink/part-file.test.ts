@@ -1,26 +1,10 @@
-import {
-  closeSync,
-  fstatSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { PartFile } from '../../../src/sink/part-file.ts';
+import { emptyFolder } from '../../support/folder.ts';
 
 const { signal } = new AbortController();
-
-function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tts-part-file-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** A part with a text in it. */
 function open(path: string, text: string, clobber = true): PartFile {

@@ -1,7 +1,6 @@
 import {
   closeSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -9,19 +8,13 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPart, removeLeftovers, type Writer } from '../../../src/sink/part.ts';
+import { emptyFolder } from '../../support/folder.ts';
 
 /** In seconds of Unix time. */
 const LONG_AGO = 1_000_000_000;
-
-function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tts-part-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** Only the process 7 runs, besides the one that asks. */
 function writer(pid: number, realm: string): Writer {

@@ -1,9 +1,9 @@
-import { closeSync, ftruncateSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { wavHeader } from '../../../src/audio/wav-header.ts';
 import { record } from '../../../src/sink/recording.ts';
+import { emptyFolder } from '../../support/folder.ts';
 import { plainWav, sound, speechFormat } from '../audio/wav-builder.ts';
 
 const format = speechFormat;
@@ -11,13 +11,9 @@ const { signal } = new AbortController();
 
 /** A file that is open for writing. */
 function file() {
-  const folder = mkdtempSync(join(tmpdir(), 'tts-recording-'));
-  const path = join(folder, 'out');
+  const path = join(emptyFolder(), 'out');
   const fd = openSync(path, 'wx+');
-  onTestFinished(() => {
-    closeSync(fd);
-    rmSync(folder, { recursive: true });
-  });
+  onTestFinished(() => closeSync(fd));
   return { fd, path, name: 'out' };
 }
 

@@ -1,9 +1,9 @@
-import { closeSync, fstatSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ExitCode } from '../../../src/error.ts';
 import { stdoutSink } from '../../../src/sink/stdout.ts';
+import { emptyFolder } from '../../support/folder.ts';
 import { plainWav, sound, speechFormat } from '../audio/wav-builder.ts';
 
 const pcm = sound(1000);
@@ -17,13 +17,9 @@ function speech() {
 
 /** A file that holds some bytes, opened as a shell does for `>`. */
 function file(content: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'tts-stdout-'));
-  const path = join(folder, 'out');
+  const path = join(emptyFolder(), 'out');
   const fd = openSync(path, 'w');
-  onTestFinished(() => {
-    closeSync(fd);
-    rmSync(folder, { recursive: true });
-  });
+  onTestFinished(() => closeSync(fd));
   writeSync(fd, content);
   return { fd, path };
 }

@@ -1,22 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deviceSink, pipeSink, pour } from '../../../src/sink/stream.ts';
+import { emptyFolder } from '../../support/folder.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 
 /** The end of a pipe to write to, with somebody at the other one. */
 function pipe(): number {
-  const folder = mkdtempSync(join(tmpdir(), 'tts-stream-'));
-  const path = join(folder, 'fifo');
+  const path = join(emptyFolder(), 'fifo');
   execFileSync('mkfifo', [path]);
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  onTestFinished(() => {
-    closeSync(reader);
-    rmSync(folder, { recursive: true });
-  });
+  onTestFinished(() => closeSync(reader));
   return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
 }
 

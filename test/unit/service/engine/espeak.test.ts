@@ -1,9 +1,9 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { findProgram } from '../../../../src/find-program.ts';
 import { buildWorker, samplesOf, startEngine } from '../../../support/engine.ts';
+import { emptyFolder } from '../../../support/folder.ts';
 import { isAlive } from '../../../support/programs.ts';
 import { loudness } from './loudness.ts';
 
@@ -79,16 +79,16 @@ it('is not looked for without a path, and not missed where there is none', async
 
 describe('a program called espeak-ng', () => {
   let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'tts-espeak-'));
+  beforeEach(() => {
+    folder = emptyFolder();
   });
-  afterAll(() => rm(folder, { recursive: true }));
 
   async function install(script: string): Promise<string> {
     const file = join(folder, 'espeak-ng');
     const voices = 'echo "Pty Language Age/Gender VoiceName File"; echo " 5  xx  --/M  Test  test/xx"';
-    await writeFile(file, `#!/bin/sh\nif [ "$1" = --voices ]; then ${voices}; exit; fi\n${script}\n`);
-    await chmod(file, 0o755);
+    await writeFile(file, `#!/bin/sh\nif [ "$1" = --voices ]; then ${voices}; exit; fi\n${script}\n`, {
+      mode: 0o755,
+    });
     return folder;
   }
 
@@ -117,7 +117,7 @@ describe('a program called espeak-ng', () => {
   });
 
   it('that cannot list its voices is an error at the start, or a warning to whoever wants that', async () => {
-    await writeFile(join(folder, 'espeak-ng'), '#!/bin/sh\nexit 1\n');
+    await writeFile(join(folder, 'espeak-ng'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
     await expect(startEngine({ worker, path: folder })).rejects.toThrow('--voices');
     const warnings: string[] = [];
     const engine = await startEngine({ worker, path: folder, warn: (text) => warnings.push(text) });

@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Assets } from '../../../../src/service/engine/assets.ts';
 import type { Job } from '../../../../src/service/engine/job.ts';
 import { FliteThread } from '../../../../src/service/engine/thread.ts';
+import { emptyFolder } from '../../../support/folder.ts';
 
 /** A worker that answers with the thread it is, and can be told to fail in every way. */
 const PROGRAM = `
@@ -26,14 +26,9 @@ parentPort.once('message', (assets) => {
 const never = new AbortController().signal;
 const good = Promise.resolve({ flite: 'good' } as unknown as Assets);
 
-let folder: string;
-let file: URL;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tts-thread-'));
-  file = pathToFileURL(join(folder, 'program.cjs'));
-  await writeFile(file, PROGRAM);
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = emptyFolder(afterAll);
+const file = pathToFileURL(join(folder, 'program.cjs'));
+writeFileSync(file, PROGRAM);
 
 function start(program = file, assets = good): FliteThread {
   const thread = new FliteThread(program, assets);
