@@ -2,12 +2,13 @@ import { chmodSync, chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectFailure, KEY, Sandbox } from '../support/run.ts';
+import { writeUserConfig } from '../support/user-config.ts';
 
 describe('tts config', () => {
   it('tells of every setting its value and who said it', async () => {
     const box = new Sandbox();
     const project = box.file('.ttsrc', 'speaker: 181\nmaxChars: 500\n');
-    const user = box.file('../.config/tts/config.yaml', 'maxChars: 600\nretries: 1\n');
+    const user = writeUserConfig(box, 'maxChars: 600\nretries: 1\n', { name: 'config.yaml' });
     const run = await box.tts(['config', '--json', '--timeout', '9'], { env: { TTS_CONCURRENCY: '2' } });
     const { settings, files } = JSON.parse(run.stdout.toString());
     expect(settings.speaker).toEqual({

@@ -7,12 +7,12 @@ import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, KEY, Sandbox } from '../support/run.ts';
+import { userConfig, writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const URL_ = 'https://tts.example.com/api';
 const wav = plainWav(sound(50));
 
-const userConfig = ({ home }: Sandbox, name = 'config.json') => join(home, '.config', 'tts', name);
 const keysIn = (box: Sandbox) => JSON.parse(readFileSync(userConfig(box), 'utf8')).keys;
 const login = (box: Sandbox, url: string, key = KEY) => box.tts(['login', url], { stdin: `${key}\n` });
 
@@ -42,11 +42,8 @@ describe('tts login', () => {
 
   it('keeps the other settings, and replaces the key of the same base URL', async () => {
     const box = new Sandbox();
-    box.file(
-      '../.config/tts/config.json',
-      `{"retries": 2, "keys": {"${URL_}/": "old", "https://b.example": "b"}}`,
-    );
-    chmodSync(userConfig(box), 0o644);
+    const config = { retries: 2, keys: { [`${URL_}/`]: 'old', 'https://b.example': 'b' } };
+    writeUserConfig(box, config, { mode: 0o644 });
     expect((await login(box, URL_)).status).toBe(0);
     expect(JSON.parse(readFileSync(userConfig(box), 'utf8'))).toEqual({
       retries: 2,
@@ -89,7 +86,7 @@ describe('tts login', () => {
 
   it('keeps it in your own config, also where that holds comments only', async () => {
     const box = new Sandbox();
-    box.file('../.config/tts/config.yaml', '# nothing yet\n');
+    writeUserConfig(box, '# nothing yet\n', { name: 'config.yaml' });
     expect((await login(box, URL_)).status).toBe(0);
     expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.yaml']);
     expect(readFileSync(userConfig(box, 'config.yaml'), 'utf8')).toContain(KEY);
@@ -153,10 +150,7 @@ describe('tts login', () => {
   it('gives way to a key in the environment, and goes before one for any service in the same file', async () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
-    box.file(
-      '../.config/tts/config.json',
-      JSON.stringify({ apiKey: 'for-any', baseUrl: server.url, speaker: 1 }),
-    );
+    writeUserConfig(box, { apiKey: 'for-any', baseUrl: server.url, speaker: 1 });
     await login(box, server.url);
     await box.tts(['hi', '-o', 'out.wav', '--no-cache']);
     await box.tts(['hi', '-o', 'out.wav', '--no-cache'], { env: { TTS_API_KEY: 'from-env' } });
@@ -276,11 +270,7 @@ describe('a config file that holds a key', () => {
     ['keys', { keys: { 'http://127.0.0.1:9': KEY }, baseUrl: 'http://127.0.0.1:9' }],
   ])('and can be read by others gets a warning: %s', async (_, config) => {
     const box = new Sandbox();
-    const path = box.file(
-      '../.config/tts/config.json',
-      JSON.stringify({ ...config, retries: 0, speaker: 1 }),
-    );
-    chmodSync(path, 0o644);
+    const path = writeUserConfig(box, { ...config, retries: 0, speaker: 1 }, { mode: 0o644 });
     const warning = /warning: .*config\.json holds a key and can be read by others: chmod 600/;
     expect((await box.tts(['hi', '-o', 'out.wav'])).stderr).toMatch(warning);
     chmodSync(path, 0o600);

@@ -1,23 +1,16 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, httpChunk } from '../support/http-bytes.ts';
 import { startProxy } from '../support/proxy.ts';
 import { type Ended, expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 /** Nobody answers there; a run that gets so far as to try ends with 6. */
 const PUBLIC = 'https://speech.invalid/api';
-
-function userConfig(box: Sandbox, content: unknown, mode = 0o600): string {
-  const path = join(box.home, '.config/tts/config.json');
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, JSON.stringify(content));
-  chmodSync(path, mode);
-  return path;
-}
 
 interface Setup {
   readonly project?: unknown;
@@ -28,7 +21,7 @@ interface Setup {
 
 function run({ project, user, env = {}, args = [] }: Setup, box = new Sandbox()): Promise<Ended> {
   if (project) box.file('.ttsrc.json', JSON.stringify(project));
-  if (user) userConfig(box, user);
+  if (user) writeUserConfig(box, user);
   return box.tts(['hi', '-s', '1', '-o', 'out.wav', '--retries', '0', '--no-cache', ...args], { env });
 }
 
@@ -281,7 +274,7 @@ describe('the key', () => {
   it('in a user config that others can read gives a warning, which names the file and not the key', async () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
-    const path = userConfig(box, { baseUrl: server.url, apiKey: KEY, speaker: 1 }, 0o644);
+    const path = writeUserConfig(box, { baseUrl: server.url, apiKey: KEY, speaker: 1 }, { mode: 0o644 });
     const warned = await box.tts(['hi', '-o', 'out.wav']);
     expect(warned.status).toBe(0);
     expect(warned.stderr).toMatch(/^tts: warning: [^\n]+\n$/);
@@ -289,7 +282,7 @@ describe('the key', () => {
     expect(warned.stderr).not.toContain(KEY);
     chmodSync(path, 0o600);
     expect((await box.tts(['again', '-o', 'out.wav'])).stderr).toBe('');
-    userConfig(box, { baseUrl: server.url, speaker: 1 }, 0o644);
+    writeUserConfig(box, { baseUrl: server.url, speaker: 1 }, { mode: 0o644 });
     expect((await box.tts(['once more', '-o', 'out.wav'], { env: key })).stderr).toBe('');
   });
 
@@ -367,9 +360,7 @@ describe('no output shows the key', () => {
     ['config.yaml', `apiKey: !${KEY} x`],
   ])('when the user config that holds it cannot be read: %s: %s', async (name, content) => {
     const box = new Sandbox();
-    const folder = join(box.home, '.config/tts');
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, name), content, { mode: 0o600 });
+    writeUserConfig(box, content, { name });
     for (const args of [[], ['-v'], ['--json', '-v']]) {
       const { status, stderr } = await box.tts(['hi', ...args]);
       expect(status).toBe(2);

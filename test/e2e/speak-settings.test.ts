@@ -1,22 +1,14 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { type Ended, expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
+import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(200));
-
-/** Writes a file of the user's own config. */
-function userConfig(box: Sandbox, content: unknown, name = '.config/tts/config.json'): string {
-  const path = join(box.home, name);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
-  chmodSync(path, 0o600);
-  return path;
-}
 
 /** The speaker number that the service is asked for. */
 async function speakerOf(box: Sandbox, args: readonly string[] = [], options: RunOptions = {}) {
@@ -36,7 +28,7 @@ async function refusedConfig(content: string, name: string): Promise<Ended> {
 describe('precedence', () => {
   it('is option, environment, project, user', async () => {
     const box = new Sandbox();
-    userConfig(box, { speaker: 4 });
+    writeUserConfig(box, { speaker: 4 });
     expect(await speakerOf(box)).toBe(4);
     box.file('.ttsrc.json', '{"speaker":3}');
     expect(await speakerOf(box)).toBe(3);
@@ -47,7 +39,7 @@ describe('precedence', () => {
 
   it('is decided for each setting by itself', async () => {
     const box = new Sandbox();
-    userConfig(box, { speaker: 4, sampleRate: 8000 });
+    writeUserConfig(box, { speaker: 4, sampleRate: 8000 });
     box.file('.ttsrc.json', '{"instructions":"calm"}');
     const server = await serveBytes(complete(wav));
     const { TTS_SPEAKER: _, ...env } = named(server.url);
@@ -61,7 +53,7 @@ describe('precedence', () => {
 
   it('refuses a bad value where it was said, even if it is of the weakest place', async () => {
     const box = new Sandbox();
-    const path = userConfig(box, { timeout: 'long' });
+    const path = writeUserConfig(box, { timeout: 'long' });
     const run = await box.tts(['hi'], { env: named('http://127.0.0.1:1') });
     expectFailure(run, 2, /timeout/);
     expect(run.stderr).toContain(path);
@@ -172,8 +164,8 @@ describe('a config file', () => {
     'of the user is found as %s, with XDG_CONFIG_HOME too',
     async (name) => {
       const box = new Sandbox();
-      userConfig(box, name.endsWith('json') ? '{"speaker":5}' : 'speaker: 5', `elsewhere/tts/${name}`);
-      userConfig(box, name.endsWith('json') ? '{"speaker":6}' : 'speaker: 6', `.config/tts/${name}`);
+      box.file(`../elsewhere/tts/${name}`, name.endsWith('json') ? '{"speaker":5}' : 'speaker: 5');
+      writeUserConfig(box, name.endsWith('json') ? '{"speaker":6}' : 'speaker: 6', { name });
       expect(await speakerOf(box)).toBe(6);
       expect(await speakerOf(box, [], { env: { XDG_CONFIG_HOME: join(box.home, 'elsewhere') } })).toBe(5);
     },
@@ -181,7 +173,7 @@ describe('a config file', () => {
 
   it('that is named is the only one', async () => {
     const box = new Sandbox();
-    userConfig(box, { speaker: 4, sampleRate: 'wrong' });
+    writeUserConfig(box, { speaker: 4, sampleRate: 'wrong' });
     box.file('.ttsrc', 'speakr: 3');
     box.file('mine.yaml', 'speaker: 7');
     expect(await speakerOf(box, ['--config', 'mine.yaml'])).toBe(7);
@@ -245,7 +237,7 @@ describe('a config file', () => {
           place + ending,
           ending === '.mjs' ? `import fs from 'node:fs'; fs.writeFileSync('ran', 'x')` : spy,
         );
-    userConfig(box, spy, '.config/tts/config.js');
+    writeUserConfig(box, spy, { name: 'config.js' });
     box.file('.config/config.json', '{"cosmiconfig":{"searchPlaces":[".ttsrc.js"]}}');
     box.file('package.json', '{"cosmiconfig":{"searchPlaces":[".ttsrc.js"]}}');
     expect(await speakerOf(box, ['-s', '2'])).toBe(2);
