@@ -6,12 +6,6 @@ const engine = await startEngine({ worker: await buildWorker(), workers: 2, maxQ
 await engine.prepare();
 const LONG = 'We saw the moon rise over the mountains while the wolves howled. '.repeat(500);
 
-async function becomes(isTrue: () => boolean): Promise<void> {
-  for (const started = performance.now(); !isTrue(); await sleep(2)) {
-    if (performance.now() - started > 5_000) throw new Error('it never was');
-  }
-}
-
 describe('the engine under load', () => {
   it('has all its workers once it is prepared', () => {
     expect(engine.workers).toBe(2);
@@ -47,6 +41,6 @@ describe('the engine under load', () => {
     }
     for await (const _ of speak(engine, { text: LONG })) break;
     expect((await samplesOf(engine, { text: 'Hello.' })).length).toBeGreaterThan(1000);
-    await becomes(() => engine.workers === 2);
+    await expect.poll(() => engine.workers, { timeout: 5_000 }).toBe(2);
   });
 });

@@ -41,12 +41,6 @@ async function ask(thread: FliteThread, use: string, signal = never): Promise<nu
   return answer ?? Number.NaN;
 }
 
-async function becomes(isTrue: () => boolean): Promise<void> {
-  for (const started = performance.now(); !isTrue(); await sleep(2)) {
-    if (performance.now() - started > 5_000) throw new Error('it never was');
-  }
-}
-
 describe('a thread', () => {
   it('starts with its first job, and stays', async () => {
     const thread = start();
@@ -60,7 +54,7 @@ describe('a thread', () => {
     const thread = start();
     const first = await ask(thread, 'speak');
     await expect(ask(thread, death)).rejects.toMatchObject({ status: 500, code: 'engine_failed' });
-    await becomes(() => thread.ready);
+    await expect.poll(() => thread.ready, { timeout: 5_000 }).toBe(true);
     expect(await ask(thread, 'speak')).not.toBe(first);
   });
 
