@@ -4,7 +4,16 @@ import { serveBytes } from '../support/byte-server.ts';
 import { complete, streamed } from '../support/http-bytes.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
-import { chunk, extensibleFmt, fmt, plainWav, riff, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+import {
+  chunk,
+  extensibleFmt,
+  fmt,
+  fmtChunk,
+  plainWav,
+  riff,
+  sound,
+  speechFormat,
+} from '../unit/audio/wav-builder.ts';
 
 const pcm = sound(6000);
 const list = chunk('LIST', Buffer.from('INFOISFT\x0e\0\0\0Lavf58.76.100\0'));
@@ -15,7 +24,7 @@ function rf64(dataBytes: number): Buffer {
   const ds64 = Buffer.alloc(28);
   ds64.writeBigUInt64LE(BigInt(dataBytes + 72), 0);
   ds64.writeBigUInt64LE(BigInt(dataBytes), 8);
-  return riff([chunk('ds64', ds64), chunk('fmt ', fmt(speechFormat)), data(0xffffffff)], 'RF64', 0xffffffff);
+  return riff([chunk('ds64', ds64), fmtChunk, data(0xffffffff)], 'RF64', 0xffffffff);
 }
 
 /** What services send, and all of it means the same sound. */
@@ -25,13 +34,10 @@ const variations: readonly (readonly [string, Buffer])[] = [
   ['a size of 0x7FFFFFFF', plainWav(pcm, 0x7fffffff)],
   ['a size of 0xFFFFFFFF', plainWav(pcm, 0xffffffff)],
   ['a size of 0x7FFFF000, as sox writes', plainWav(pcm, 0x7ffff000)],
-  ['a LIST before the samples', riff([chunk('fmt ', fmt(speechFormat)), list, data()])],
-  ['a LIST before the format', riff([list, chunk('fmt ', fmt(speechFormat)), data()])],
-  ['the samples before the format', riff([data(), chunk('fmt ', fmt(speechFormat))])],
-  [
-    'chunks behind the samples',
-    riff([chunk('fmt ', fmt(speechFormat)), data(), chunk('C2PA', sound(15_043)), list]),
-  ],
+  ['a LIST before the samples', riff([fmtChunk, list, data()])],
+  ['a LIST before the format', riff([list, fmtChunk, data()])],
+  ['the samples before the format', riff([data(), fmtChunk])],
+  ['chunks behind the samples', riff([fmtChunk, data(), chunk('C2PA', sound(15_043)), list])],
   ['WAVE_FORMAT_EXTENSIBLE', riff([chunk('fmt ', extensibleFmt(speechFormat)), data()])],
   ['a wrong byte rate', riff([chunk('fmt ', fmt(speechFormat, { byteRate: 176_400 })), data()])],
   ['a fmt chunk of 18 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(2) })), data()])],
@@ -97,7 +103,7 @@ describe('the WAV that comes out', () => {
   });
 
   it('is the same however the body is cut, even into single bytes', async () => {
-    const wav = riff([list, chunk('fmt ', fmt(speechFormat)), chunk('data', pcm.subarray(0, 300))]);
+    const wav = riff([list, fmtChunk, chunk('data', pcm.subarray(0, 300))]);
     const server = await serveBytes(streamed(wav, 1));
     const box = new Sandbox();
     await box.tts(['hi', '--stream', '-o', 'out.wav'], { env: named(server.url) });

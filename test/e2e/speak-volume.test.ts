@@ -5,7 +5,7 @@ import { type Script, serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { head, httpChunk, streamed } from '../support/http-bytes.ts';
 import { named, node, program, Sandbox } from '../support/run.ts';
-import { chunk, fmt, plainWav, riff, sound, speechFormat } from '../unit/audio/wav-builder.ts';
+import { chunk, fmtChunk, plainWav, riff, sound } from '../unit/audio/wav-builder.ts';
 
 const MIB = 2 ** 20;
 const isNode20 = execFileSync(node, ['--version']).toString().startsWith('v20.');
@@ -16,7 +16,7 @@ function large(mebibytes: number): Script {
   return async (wire) => {
     const bytes = mebibytes * MIB;
     const data = chunk('data', Buffer.alloc(0), { size: Math.min(bytes, 0xffffffff) });
-    const header = riff([chunk('fmt ', fmt(speechFormat)), data], 'RIFF', 0xffffffff);
+    const header = riff([fmtChunk, data], 'RIFF', 0xffffffff);
     await wire.write(head(200, { 'Content-Length': header.length + bytes }));
     await wire.write(header);
     for (let sent = 0; sent < mebibytes; sent += 1) await wire.write(block);

@@ -41,6 +41,9 @@ export function fmt(format: PcmFormat, fields: FmtFields = {}): Buffer {
   return Buffer.concat([content, fields.extra ?? Buffer.alloc(0)]);
 }
 
+/** Tells of the usual format. */
+export const fmtChunk = chunk('fmt ', fmt(speechFormat));
+
 const GUID_TAIL = '000000001000800000aa00389b71';
 
 /** WAVEFORMATEXTENSIBLE, with the subformat of the encoding unless another is given as 32 hex digits. */

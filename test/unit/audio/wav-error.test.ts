@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { WavError, WavProblem } from '../../../src/audio/wav-error.ts';
 import { hear, inPieces } from './body.ts';
-import { chunk, extensibleFmt, fmt, plainWav, riff, sound, speechFormat } from './wav-builder.ts';
+import { chunk, extensibleFmt, fmt, fmtChunk, plainWav, riff, sound, speechFormat } from './wav-builder.ts';
 
 const pcm = sound(2000);
 const data = chunk('data', pcm);
-const fmtChunk = chunk('fmt ', fmt(speechFormat));
 const withFmt = (content: Uint8Array) => riff([chunk('fmt ', content), data]);
 
 async function failure(body: AsyncIterable<Uint8Array>): Promise<WavError> {

@@ -2,12 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { PcmFormat } from '../../../src/audio/pcm.ts';
 import { readWav } from '../../../src/audio/wav-reader.ts';
 import { collect, hear, inPieces, WatchedBody } from './body.ts';
-import { chunk, extensibleFmt, fmt, plainWav, riff, sound, speechFormat } from './wav-builder.ts';
+import { chunk, extensibleFmt, fmt, fmtChunk, plainWav, riff, sound, speechFormat } from './wav-builder.ts';
 
 /** Sound that looks like a header to those who do not look closely. */
 const decoy = Buffer.from('RIFF1234WAVE\0\0\0\0RIFF');
 const pcm = Buffer.concat([decoy, sound(1980)]);
-const fmtChunk = chunk('fmt ', fmt(speechFormat));
 const data = chunk('data', pcm);
 const text = Buffer.from('made by a test');
 

@@ -4,23 +4,12 @@ import { ExitCode, TtsError } from '../../../src/error.ts';
 import { LookAhead, type Part } from '../../../src/pipeline/look-ahead.ts';
 import type { Segment } from '../../../src/text/segment.ts';
 import { turns } from '../../support/turns.ts';
-
-const FORMAT = { encoding: 'integer', sampleRate: 8000, channels: 1, bitsPerSample: 16 } as const;
+import { speechFormat } from '../audio/wav-builder.ts';
+import { countedSound } from './counted-sound.ts';
 
 async function* segments(count: number): AsyncGenerator<Segment> {
   for (let index = 0; index < count; index++)
     yield { text: `number ${index}`, line: 2 * index + 1, startsParagraph: true, index };
-}
-
-/** Sound of so many pieces, counted as they are taken. */
-function speechOf(pieces: number, bytes: number, taken: { pieces: number }): Speech {
-  async function* pcm() {
-    for (let piece = 0; piece < pieces; piece++) {
-      taken.pieces += 1;
-      yield new Uint8Array(bytes);
-    }
-  }
-  return { format: FORMAT, bytes: undefined, pcm: pcm() };
 }
 
 interface Setup {
@@ -47,7 +36,7 @@ async function bytesOf({ speech }: Part): Promise<number> {
 test('Parts come in the order of the text, however long each of them takes.', async () => {
   const ahead = look(async ({ index }) => {
     await new Promise((resolve) => setTimeout(resolve, (index * 7) % 20));
-    return speechOf(index + 1, 2, { pieces: 0 });
+    return countedSound(index + 1);
   }, {});
   const heard: [number, number][] = [];
   for await (const part of ahead.parts()) heard.push([part.segment.index, await bytesOf(part)]);
@@ -60,7 +49,7 @@ test('No more parts are begun than the window has room for, and no more is kept 
   const ahead = look(
     async () => {
       begun += 1;
-      return speechOf(1000, 1000, taken);
+      return countedSound(1000, { bytes: 1000, taken });
     },
     { budgetBytes: 50_000 },
   );
@@ -79,12 +68,12 @@ test('A part that breaks off behind the one that is heard keeps others from bein
   const ahead = look(
     async ({ index }) => {
       begun.push(index);
-      if (index !== 2) return speechOf(2, 2, { pieces: 0 });
+      if (index !== 2) return countedSound(2);
       async function* pcm() {
         yield new Uint8Array(2);
         throw new TtsError('broken off', { exitCode: ExitCode.service });
       }
-      return { format: FORMAT, bytes: undefined, pcm: pcm() };
+      return { format: speechFormat, bytes: undefined, pcm: pcm() };
     },
     { window: 4 },
   );
@@ -104,7 +93,7 @@ test('A part that fails is told in its turn, with the line that is missing, and 
   const ahead = look(async ({ index }) => {
     begun += 1;
     if (index === 3) throw new TtsError('no', { exitCode: ExitCode.quota });
-    return speechOf(1, 2, { pieces: 0 });
+    return countedSound(1);
   }, {});
   const heard: number[] = [];
   const all = async () => {
@@ -122,7 +111,7 @@ test('Whoever leaves ends all that is under way.', async () => {
   const aborted: number[] = [];
   const ahead = look(async ({ index }, signal) => {
     signal.addEventListener('abort', () => aborted.push(index));
-    return speechOf(1, 2, { pieces: 0 });
+    return countedSound(1);
   }, {});
   await ahead.parts().next();
   await turns();

@@ -2,15 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import { decode } from '../../../src/text/decode.ts';
+import { inPieces } from '../audio/body.ts';
 import { anyText } from './any-text.ts';
-
-async function* pieces(bytes: Uint8Array, size: number) {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
 
 async function decoded(bytes: Uint8Array, size = 7): Promise<string> {
   let text = '';
-  for await (const piece of decode(pieces(bytes, size), 'a.txt')) text += piece;
+  for await (const piece of decode(inPieces(bytes, size), 'a.txt')) text += piece;
   return text;
 }
 

@@ -4,18 +4,12 @@ import { type ExitCode, TtsError } from '../../../src/error.ts';
 import { readLexicon } from '../../../src/text/lexicon.ts';
 import { applyLexicon } from '../../../src/text/lexicon-apply.ts';
 import { anyText } from './any-text.ts';
-
-async function* pieces(text: string, sizes: readonly number[]) {
-  for (let at = 0, turn = 0; at < text.length; turn += 1) {
-    const size = sizes[turn % sizes.length] ?? 1;
-    yield text.slice(at, at + size);
-    at += size;
-  }
-}
+import { inPieces } from './pieces.ts';
 
 async function speak(source: string, text: string, sizes: readonly number[] = [65_536]): Promise<string> {
   let spoken = '';
-  for await (const piece of applyLexicon(readLexicon(source, 'my.txt'), pieces(text, sizes))) spoken += piece;
+  const pieces = inPieces(text, ...sizes);
+  for await (const piece of applyLexicon(readLexicon(source, 'my.txt'), pieces)) spoken += piece;
   return spoken;
 }
 

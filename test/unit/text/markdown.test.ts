@@ -3,13 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatOf } from '../../../src/text/markdown/format.ts';
 import { LONGEST_MARKDOWN, type MarkdownOptions, spokenMarkdown } from '../../../src/text/markdown/spoken.ts';
+import { inPieces } from './pieces.ts';
 
 async function spoken(markdown: string, code: MarkdownOptions['code'] = 'announce', size = 65_536) {
-  async function* pieces() {
-    for (let at = 0; at < markdown.length; at += size) yield markdown.slice(at, at + size);
-  }
   let text = '';
-  for await (const piece of spokenMarkdown(pieces(), { code })) text += piece;
+  for await (const piece of spokenMarkdown(inPieces(markdown, size), { code })) text += piece;
   return text;
 }
 

@@ -3,14 +3,11 @@ import { expect, test } from 'vitest';
 import { type Segment, type SegmentOptions, segments } from '../../../src/text/segment.ts';
 import { heldMemory } from '../../support/memory.ts';
 import { anyText } from './any-text.ts';
-
-async function* pieces(text: string, size: number) {
-  for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
-}
+import { inPieces } from './pieces.ts';
 
 async function cut(text: string, options: Partial<SegmentOptions> = {}, size = 65_536): Promise<Segment[]> {
   const all: Segment[] = [];
-  for await (const segment of segments(pieces(text, size), { maxChars: 1000, pace: 'full', ...options })) {
+  for await (const segment of segments(inPieces(text, size), { maxChars: 1000, pace: 'full', ...options })) {
     all.push(segment);
   }
   return all;
