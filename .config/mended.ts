@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'rolldown';
 import { Used } from './used.ts';
 
@@ -6,6 +7,9 @@ interface Mend {
   readonly wrong: string;
   readonly right: string;
 }
+
+/** Named as it lies here, since undici may lie elsewhere, behind a link. */
+const V8_FLAGS = fileURLToPath(new URL('../src/v8-flags.ts', import.meta.url));
 
 const CLIENT = /\/undici\/lib\/dispatcher\/client-h1\.js$/;
 const SOCKS_CLIENT = /\/undici\/lib\/core\/socks5-client\.js$/;
@@ -58,7 +62,7 @@ const MENDED: readonly Mend[] = [
     module: CLIENT,
     wrong: 'let extractBody\n',
     right: `let extractBody
-const { unoptimised } = require('../../../../src/v8-flags.ts')
+const { unoptimised } = require(${JSON.stringify(V8_FLAGS)})
 // Read before there are connections: they may use up what files may be open.
 const simd = require('../llhttp/llhttp_simd-wasm.js')
 `,

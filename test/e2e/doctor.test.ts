@@ -1,11 +1,11 @@
-import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { answer, complete } from '../support/http-bytes.ts';
+import { listen } from '../support/listen.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -156,10 +156,7 @@ describe('tts doctor', () => {
     const server = createServer((socket) =>
       socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n'),
     );
-    onTestFinished(() => void server.close());
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const { port } = server.address() as { port: number };
-    const run = await doctor(['--yes'], named(`https://127.0.0.1:${port}`));
+    const run = await doctor(['--yes'], named(`https://127.0.0.1:${await listen(server)}`));
     expect(run).toMatchObject({ status: 6, states: { connection: 'good', tls: 'bad', request: 'skipped' } });
   });
 

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LogRecord } from '../../src/service/http/log.ts';
 import type { ServiceOptions } from '../../src/service/service.ts';
+import { listen } from '../support/listen.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 
 interface Received {
@@ -13,26 +13,20 @@ interface Received {
 }
 
 let tones: ToneService | undefined;
-let receiver: Server | undefined;
-afterEach(async () => {
-  await tones?.close();
-  receiver?.closeAllConnections();
-  receiver?.close();
-});
+afterEach(() => tones?.close());
 
 /** Receives callbacks; answers with these statuses, one after the other, and then with 204. */
 async function receive(
   ...statuses: number[]
 ): Promise<{ url: string; origin: string; received: Received[] }> {
   const received: Received[] = [];
-  receiver = createServer(async (request, response) => {
+  const receiver = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece);
     received.push({ headers: request.headers, body: Buffer.concat(pieces), time: performance.now() });
     response.writeHead(statuses.shift() ?? 204, { Location: '/elsewhere' }).end();
   });
-  await new Promise<void>((resolve) => receiver?.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const origin = `http://127.0.0.1:${await listen(receiver)}`;
   return { url: `${origin}/hook?job=7`, origin, received };
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { emptyFolder } from '../support/folder.ts';
+import { listen } from '../support/listen.ts';
 import { program, Sandbox } from '../support/run.ts';
 
 const folder = emptyFolder(afterAll);
@@ -221,11 +222,8 @@ describe('tts serve', () => {
   });
 
   it('says so when another program listens on its port', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const { port } = other.address() as { port: number };
+    const port = await listen(createServer());
     const { status, stderr } = await serve(['--port', String(port)]).ended;
-    other.close();
     expect(status).toBe(2);
     expect(stderr).toMatch(
       `tts: cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)\nhint: another program`,

@@ -1,7 +1,5 @@
-import { createConnection } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseFault } from '../../src/service/http/fault-spec.ts';
-import { ask } from '../support/ask.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 
 let tones: ToneService;
@@ -18,7 +16,7 @@ const streamed = { ...complete, config: { use_streaming_response: true } };
 /** Everything that comes over a bare socket for one request, head and body apart. */
 async function rawSpeak(body: object): Promise<{ head: string; body: Buffer }> {
   const json = JSON.stringify(body);
-  const socket = createConnection(Number(new URL(tones.service.url).port), '127.0.0.1');
+  const socket = tones.connect();
   socket.write(
     `POST /tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nConnection: close\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${json.length}\r\n\r\n${json}`,
@@ -73,8 +71,7 @@ describe('a fault', () => {
     await expect(impatient).rejects.toThrow();
     const hung = tones.speak(complete);
     hung.catch(() => {});
-    const health = async () => (await ask(`${tones.service.url}/healthz`)).json;
-    await expect.poll(health).toMatchObject({ requests: 1 });
+    await expect.poll(tones.health).toMatchObject({ requests: 1 });
     await tones.service.close(20_000);
     await expect(hung).rejects.toThrow();
   });

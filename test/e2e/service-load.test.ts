@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LogRecord } from '../../src/service/http/log.ts';
-import { ask } from '../support/ask.ts';
 import { heldMemory } from '../support/memory.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 
@@ -19,13 +18,11 @@ function requestOf(body: object): string {
 }
 
 async function open(): Promise<Socket> {
-  const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
+  const socket = tones.connect();
   socket.on('error', () => {});
   await once(socket, 'connect');
   return socket;
 }
-
-const health = async () => (await ask(`${tones.service.url}/healthz`)).json;
 
 describe('clients that hang up', () => {
   it('leave nothing behind, 1,000 of them, at random moments', { timeout: 60_000 }, async () => {
@@ -49,7 +46,7 @@ describe('clients that hang up', () => {
       await Promise.all(Array.from({ length: 100 }, (_, index) => hangUp(index)));
     }
     await expect.poll(() => tones.engine.active).toBe(0);
-    await expect.poll(health).toMatchObject({ requests: 0 });
+    await expect.poll(tones.health).toMatchObject({ requests: 0 });
     expect((await tones.speak(hello)).status).toBe(200);
     expect(records.filter(({ event }) => event === 'defect')).toEqual([]);
   });
@@ -95,8 +92,8 @@ describe('slow senders', () => {
     const text = 'x'.repeat(400_000);
     socket.pause();
     socket.write(requestOf({ text, speaker_no: 1, config: { use_streaming_response: true } }));
-    await expect.poll(health, { timeout: 5000 }).toMatchObject({ requests: 1 });
-    await expect.poll(health, { timeout: 5000 }).toMatchObject({ requests: 0 });
+    await expect.poll(tones.health, { timeout: 5000 }).toMatchObject({ requests: 1 });
+    await expect.poll(tones.health, { timeout: 5000 }).toMatchObject({ requests: 0 });
     socket.destroy();
   });
 
@@ -123,13 +120,13 @@ describe('many at once', () => {
     for (let i = 0; i < 10; i++) await round();
     // All of the answers together are 40 MB.
     expect(heldMemory() - before).toBeLessThan(10e6);
-    expect(await health()).toMatchObject({ requests: 0 });
+    expect(await tones.health()).toMatchObject({ requests: 0 });
   });
 
   it('are closed above the limit of connections, and the others go on', async () => {
     tones = await startToneService({ limits: { connections: 3 } });
     const sockets = await Promise.all([open(), open(), open()]);
-    const refused = connect(Number(new URL(tones.service.url).port), '127.0.0.1').on('error', () => {});
+    const refused = tones.connect().on('error', () => {});
     await once(refused.resume(), 'close');
     const [first] = sockets;
     first?.write(requestOf(hello));

@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogRecord } from '../../src/service/http/log.ts';
 import openapi from '../../src/service/http/openapi.json' with { type: 'json' };
@@ -19,7 +18,7 @@ const json = 'application/json';
 
 /** Sends bytes over a bare socket and returns what comes back until the service closes or falls silent. */
 async function raw(text: string): Promise<string> {
-  const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
+  const socket = tones.connect();
   socket.end(text);
   let answer = '';
   socket.on('data', (piece) => {
@@ -30,8 +29,8 @@ async function raw(text: string): Promise<string> {
 }
 
 /** The same, by a client that waits for the service to close. */
-async function ended(text: string, { service } = tones): Promise<string> {
-  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+async function ended(text: string, asked = tones): Promise<string> {
+  const socket = asked.connect();
   socket.write(text);
   let answer = '';
   socket.on('data', (piece) => {
@@ -157,7 +156,7 @@ describe('a streamed answer', () => {
     const big = await startToneService();
     const text = Array.from({ length: 28_000 }, () => 'x'.repeat(16)).join(' ');
     const body = JSON.stringify({ text, speaker_no: 1, config: { use_streaming_response: true } });
-    const socket = connect(Number(new URL(big.service.url).port), '127.0.0.1');
+    const socket = big.connect();
     socket.write(
       `POST /tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
@@ -412,8 +411,7 @@ describe('bare sockets', () => {
   it('are told to go on when they ask whether to send a body, and are refused before they send it', async () => {
     const head = (key: string) =>
       `POST /api/tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${key}\r\nContent-Type: ${json}\r\nExpect: 100-continue\r\nContent-Length: 31\r\n\r\n`;
-    const port = Number(new URL(tones.service.url).port);
-    const socket = connect(port, '127.0.0.1');
+    const socket = tones.connect();
     socket.write(head(KEY));
     const [go] = (await once(socket, 'data')) as [Buffer];
     expect(go.toString()).toMatch(/^HTTP\/1\.1 100 /);
@@ -421,7 +419,7 @@ describe('bare sockets', () => {
     const [answer] = (await once(socket, 'data')) as [Buffer];
     expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 200 /);
     socket.destroy();
-    const refused = connect(port, '127.0.0.1');
+    const refused = tones.connect();
     refused.write(head('wrong'));
     const [no] = (await once(refused, 'data')) as [Buffer];
     expect(no.toString()).toMatch(/^HTTP\/1\.1 401 /);
@@ -439,7 +437,7 @@ describe('bare sockets', () => {
     'get the answer to their request whole, though they send nonsense behind it %s',
     async (_, behind, expected) => {
       const config = { use_streaming_response: true };
-      const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
+      const socket = tones.connect();
       const request = post(JSON.stringify({ ...hello, text: 'slow now slow', config }));
       const nonsense = 'nonsense\r\n\r\nand more\r\n';
       socket.write(behind === '' ? request + nonsense : request);
@@ -516,7 +514,7 @@ describe('bare sockets', () => {
   it('may ask twice in one breath', async () => {
     const body = JSON.stringify(hello);
     const one = `POST /api/tts HTTP/1.1\r\nHost: x\r\nx-API-kEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const socket = connect(Number(new URL(tones.service.url).port), '127.0.0.1');
+    const socket = tones.connect();
     let answer = '';
     socket.on('data', (piece) => {
       answer += piece.toString('latin1');
@@ -530,7 +528,7 @@ describe('bare sockets', () => {
 describe('closing', () => {
   it('lets a request finish, takes no more, and drops who only sits there', async () => {
     const own = await startToneService();
-    const idle = connect(Number(new URL(own.service.url).port), '127.0.0.1');
+    const idle = own.connect();
     await once(idle, 'connect');
     const answer = own.speak({ text: 'slow slow slow slow', speaker_no: 1 });
     await expect.poll(() => own.engine.active).toBe(1);

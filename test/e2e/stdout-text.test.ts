@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { listen } from '../support/listen.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 
 const ASKED_FOR = [
@@ -65,10 +65,6 @@ describe('the text that would be spoken', () => {
 });
 
 /** Takes a connection, and ends it at once with a TCP reset. */
-async function serveReset(done: () => void): Promise<number> {
-  const server = createServer((socket) => socket.once('close', done).resetAndDestroy());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+function serveReset(done: () => void): Promise<number> {
+  return listen(createServer((socket) => socket.once('close', done).resetAndDestroy()));
 }

@@ -1,3 +1,4 @@
+import { connect, type Socket } from 'node:net';
 import { type Service, type ServiceOptions, startService } from '../../src/service/service.ts';
 import { ask, type Question, type Reply } from './ask.ts';
 import { ToneEngine } from './tone-engine.ts';
@@ -9,6 +10,10 @@ export interface ToneService {
   readonly service: Service;
   /** `POST /tts` with the key. */
   speak(body: unknown, question?: Question): Promise<Reply>;
+  /** What the service says of itself. */
+  health(): Promise<unknown>;
+  /** A bare connection to the service. */
+  connect(): Socket;
   close(): Promise<void>;
 }
 
@@ -26,6 +31,8 @@ export async function startToneService(options: Partial<ServiceOptions> = {}): P
         body,
         ...rest,
       }),
+    health: async () => (await ask(`${service.url}/healthz`)).json,
+    connect: () => connect(Number(new URL(service.url).port), '127.0.0.1'),
     close: () => service.close(0),
   };
 }

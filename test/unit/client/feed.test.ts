@@ -1,22 +1,19 @@
-import { once } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { afterEach, expect, test } from 'vitest';
 import { feed, goOn, rest, type Source } from '../../../src/client/feed.ts';
 import { intoSlabs } from '../../../src/client/slabs.ts';
+import { httpChunk } from '../../support/http-bytes.ts';
+import { listen } from '../../support/listen.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nTransfer-Encoding: chunked\r\n\r\n';
 const PIECE = Buffer.alloc(882, 'x');
 
-const servers: Server[] = [];
 const pools: Dispatcher[] = [];
 
-afterEach(async () => {
-  await Promise.all(pools.splice(0).map((pool) => pool.destroy()));
-  for (const server of servers.splice(0)) server.close();
-});
+afterEach(() => Promise.all(pools.splice(0).map((pool) => pool.destroy())));
 
 interface Exchange {
   /** What arrived, in order. */
@@ -29,10 +26,7 @@ interface Exchange {
 
 /** A request whose socket is read by {@link feed}; resolves with the first piece of the answer. */
 async function exchange(answer: (socket: Socket) => void, hear = (_: Source) => {}): Promise<Exchange> {
-  const server = createServer((socket) => socket.once('data', () => answer(socket))).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
+  const port = await listen(createServer((socket) => socket.once('data', () => answer(socket))));
   const waiting: number[] = [];
   let source: Source;
   const onread = intoSlabs((socket, piece) => {
@@ -67,18 +61,14 @@ async function exchange(answer: (socket: Socket) => void, hear = (_: Source) => 
   });
 }
 
-function chunk(bytes: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
-}
-
 test('What a parser is ready for never lies in the stream of the socket.', async () => {
   const { pieces, waiting, ended } = await exchange(async (socket) => {
     socket.write(HEAD);
     for (let sent = 0; sent < 10; sent++) {
-      socket.write(chunk(PIECE));
+      socket.write(httpChunk(PIECE));
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    socket.write('0\r\n\r\n');
+    socket.write(httpChunk(''));
   });
   await ended;
   expect(Buffer.concat(pieces).length).toBe(10 * PIECE.length);

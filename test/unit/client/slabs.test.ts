@@ -1,21 +1,11 @@
-import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
+import { connect, createServer, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
 import { intoSlabs } from '../../../src/client/slabs.ts';
-
-const servers: Server[] = [];
-
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close();
-});
+import { listen } from '../../support/listen.ts';
 
 /** A socket that reads into slabs what a server writes. */
 async function received(write: (socket: Socket) => void): Promise<Socket> {
-  const server = createServer(write).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  const address = server.address();
-  const port = address && typeof address === 'object' ? address.port : 0;
+  const port = await listen(createServer(write));
   return connect({ port, host: '127.0.0.1', onread: intoSlabs((socket, piece) => socket.push(piece)) });
 }
 
