@@ -1,14 +1,14 @@
 import { Command, type Option } from 'commander';
 import { cacheCommand } from './cache.ts';
 import { speakCommand } from './command-line.ts';
-import { completionCommand } from './completion.ts';
+import { completionCommand } from './completion/completion.ts';
 import { configCommand } from './config.ts';
-import { doctorCommand } from './doctor.ts';
-import { loginCommand } from './login.ts';
-import { logoutCommand } from './logout.ts';
+import { doctorCommand } from './doctor/doctor.ts';
+import { loginCommand } from './login/login.ts';
+import { logoutCommand } from './login/logout.ts';
 import { manualCommand } from './manual.ts';
-import { serveCommand } from './serve-options.ts';
-import { speakersCommand } from './speakers.ts';
+import { serveCommand } from './serve/options.ts';
+import { speakersCommand } from './speakers/speakers.ts';
 
 /** An option as completions and the manual need it. */
 export interface Flag {

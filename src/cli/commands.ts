@@ -21,14 +21,14 @@ type Load = () => Promise<{ run: Run }>;
 /** The first word decides, if it is one of these; each is loaded only when it is called. */
 const loads: Readonly<Record<'speak' | 'help' | (typeof besideSpeaking)[number], Load>> = {
   speak: () => import('./speak.ts'),
-  serve: () => import('./serve.ts'),
-  speakers: () => import('./speakers.ts'),
+  serve: () => import('./serve/serve.ts'),
+  speakers: () => import('./speakers/speakers.ts'),
   cache: () => import('./cache.ts'),
   config: () => import('./config.ts'),
-  login: () => import('./login.ts'),
-  logout: () => import('./logout.ts'),
-  doctor: () => import('./doctor.ts'),
-  completion: () => import('./completion.ts'),
+  login: () => import('./login/login.ts'),
+  logout: () => import('./login/logout.ts'),
+  doctor: () => import('./doctor/doctor.ts'),
+  completion: () => import('./completion/completion.ts'),
   manual: () => import('./manual.ts'),
   help: () => import('./help-command.ts'),
 };

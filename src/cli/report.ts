@@ -1,7 +1,7 @@
 import type { Settings } from '../settings/resolve.ts';
 import type { Delivery } from '../sink/sink.ts';
 import type { Context } from './commands.ts';
-import { isProgressWanted } from './progress-wanted.ts';
+import { isProgressWanted } from './progress/wanted.ts';
 import type { Tally } from './tally.ts';
 
 interface Run {
@@ -20,7 +20,7 @@ export async function report(
   const isWatched = isProgressWanted(host, notices);
   if (!delivery) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
   else if (isWatched || notices.verbose) {
-    const { closing } = await import('./progress-closing.ts');
+    const { closing } = await import('./progress/closing.ts');
     const line = closing({ settings, tally, delivery }, host);
     if (isWatched) notices.print(line);
     else notices.detail(() => line);

@@ -14,8 +14,8 @@ import { describe, warnOfPause } from './describe.ts';
 import { openService } from './open-service.ts';
 import { type Outputs, openOutputs } from './outputs.ts';
 import { prepareOrder } from './prepare-order.ts';
-import type { Progress } from './progress.ts';
-import { isProgressWanted } from './progress-wanted.ts';
+import type { Progress } from './progress/progress.ts';
+import { isProgressWanted } from './progress/wanted.ts';
 import { report } from './report.ts';
 import { segmentOptions } from './segmenting.ts';
 import { chooseService } from './service.ts';
@@ -54,7 +54,7 @@ export async function speak(order: Order, context: Context): Promise<number> {
         notices.detail(() => describe(event));
         if (!progress) warnOfPause(event, notices);
       },
-      use: (synthesize) => run({ ...task, ...outputs, tally, progress, synthesize }, context),
+      use: (synthesize) => deliverOrder({ ...task, ...outputs, tally, progress, synthesize }, context),
     });
   } catch (error) {
     await outputs.sink.discard();
@@ -74,8 +74,8 @@ async function showProgress(
   const isTyped = order.files.includes('-') && host.stdin.isTTY;
   if (isTyped || !isProgressWanted(host, notices)) return undefined;
   const [{ Progress }, { totalOf }] = await Promise.all([
-    import('./progress.ts'),
-    import('./progress-total.ts'),
+    import('./progress/progress.ts'),
+    import('./progress/total.ts'),
   ]);
   const options = segmentOptions(settings, isLive);
   return new Progress({ host, notices, total: (signal) => totalOf(order, options, host, signal) });
@@ -112,7 +112,7 @@ interface Job extends Task, Outputs {
   readonly progress: Progress | undefined;
 }
 
-async function run(job: Job, { host, notices, signal }: Context): Promise<number> {
+async function deliverOrder(job: Job, { host, notices, signal }: Context): Promise<number> {
   const { order, settings, sink, subtitles, synthesize, tally, progress } = job;
   const delivery = await deliver({
     segments: (until) => readText(order, segmentOptions(settings, sink.isLive), host, until),

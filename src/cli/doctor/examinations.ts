@@ -1,0 +1,128 @@
+import { objectionTo, objectionToWriting } from '../../cache/folder.ts';
+import { measureCache } from '../../cache/inspect.ts';
+import { isExcepted } from '../../client/no-proxy.ts';
+import { lookUp, type Probe, reach, shakeHands } from '../../client/probe.ts';
+import { ExitCode, TtsError } from '../../error.ts';
+import { findProgram } from '../../find-program.ts';
+import { noSegmentFolder, segmentFolder } from '../../settings/folders.ts';
+import type { Settings } from '../../settings/resolve.ts';
+import { playersOf } from '../../sink/player-command.ts';
+import type { CommandLine } from '../command-line.ts';
+import type { Context } from '../commands.ts';
+import { chooseService, type NamedService } from '../service.ts';
+import { type Settled, settle } from '../settle.ts';
+import { withoutPassword } from '../shown-value.ts';
+import { examine, type Finding, skipped } from './finding.ts';
+import { trySpeaking } from './try-speaking.ts';
+
+export interface Doubts extends Pick<CommandLine, 'flags'> {
+  /** Whether the service may be asked for sound without a question. */
+  readonly mayAsk: boolean;
+}
+
+/** One after the other; what cannot be looked at because of what came before is left out. */
+export async function* examinations(doubts: Doubts, context: Context): AsyncGenerator<Finding> {
+  yield await examine('node', () => context.host.runtime);
+  let settled: Settled | undefined;
+  yield await examine('config', async () => {
+    settled = await settle(doubts, context);
+    return (
+      settled.files.map(({ path }) => path).join(', ') || 'no config file; tts config tells where to put one'
+    );
+  });
+  if (settled) yield* serviceExaminations(settled, doubts, context);
+  yield await examine('player', () => findPlayer(settled?.settings, context));
+  yield await examine('cache', () => lookAtCache(settled?.settings, context));
+}
+
+async function* serviceExaminations(
+  { settings, files }: Settled,
+  { mayAsk }: Doubts,
+  context: Context,
+): AsyncGenerator<Finding> {
+  let service: NamedService | undefined;
+  const key = await examine('key', async () => {
+    service = await chooseService(settings, { ...context, files });
+    return service
+      ? `set, from ${service.keyOrigin}`
+      : 'none needed: no base URL is set, the built-in voice speaks';
+  });
+  yield key;
+  if (key.state === 'bad') return;
+  let reached = true;
+  if (service)
+    for await (const finding of connectionExaminations(service, settings, context)) {
+      reached &&= finding.state !== 'bad';
+      yield finding;
+    }
+  yield reached
+    ? await trySpeaking({ service, settings, mayAsk }, context)
+    : skipped('request', 'not made: there is no connection');
+}
+
+/** Up to the first that fails. */
+async function* connectionExaminations(
+  { url, proxy }: NamedService,
+  settings: Settings,
+  { signal }: Context,
+): AsyncGenerator<Finding> {
+  const to = (url: URL): Probe => ({ url, timeoutMs: settings.timeout.value * 1000, signal });
+  const isDirect = !proxy || isExcepted(url, proxy.except);
+  if (proxy && !isDirect)
+    return yield await examine('proxy', async () => {
+      await reach({ ...to(proxy.url), isProxy: true });
+      return `${withoutPassword(proxy.url)} answers; it looks up ${url.host} and connects to it`;
+    });
+  yield await examine('proxy', () => (proxy ? `none for ${url.host}, as NO_PROXY wants it` : 'none'));
+  const looks: [string, () => Promise<string>][] = [
+    ['dns', async () => `${url.hostname} is ${(await lookUp(to(url))).join(', ')}`],
+    ['connection', async () => reach(to(url)).then(() => `${url.host} answers`)],
+    ['tls', () => tls(to(url))],
+  ];
+  for (const [name, look] of looks) {
+    const finding = await examine(name, look);
+    yield finding;
+    if (finding.state === 'bad') return;
+  }
+}
+
+async function tls(probe: Probe): Promise<string> {
+  if (probe.url.protocol !== 'https:') return 'none: the base URL begins with http://';
+  const { protocol, until } = await shakeHands(probe);
+  return `${protocol}, with a certificate until ${until}`;
+}
+
+async function findPlayer(settings: Settings | undefined, { host }: Context): Promise<string> {
+  const named = settings?.player;
+  const names = named ? named.value.slice(0, 1) : playersOf(host.platform).map(({ program }) => program);
+  for (const name of names) {
+    const file = host.platform === 'win32' && !name.endsWith('.exe') ? `${name}.exe` : name;
+    const found = await findProgram(file, host.env.PATH ?? '');
+    if (found) return found;
+  }
+  throw new TtsError(
+    named
+      ? `there is no program ${names}, which ${named.origin.name} names`
+      : 'no program that plays sound was found',
+    {
+      exitCode: ExitCode.output,
+      hint: named
+        ? 'name another, or none: then the first that is there is used'
+        : `install one of ${names.join(', ')}; files (-o) and pipes need none`,
+    },
+  );
+}
+
+async function lookAtCache(settings: Settings | undefined, { host }: Context): Promise<string> {
+  if (settings?.cache.value === false) return `off, as ${settings.cache.origin.name} wants it`;
+  const folder = segmentFolder(host);
+  if (folder === undefined) throw noSegmentFolder();
+  const objection = (await objectionTo({ folder, uid: host.uid })) ?? objectionToWriting(folder);
+  if (objection !== undefined)
+    throw new TtsError(`${folder} is not used: ${objection}`, {
+      exitCode: ExitCode.output,
+      hint: 'name another folder with TTS_CACHE_DIR, or switch it off with TTS_CACHE=0',
+    });
+  const { entries } = await measureCache(folder);
+  return `${folder} (entries: ${entries})`;
+}

@@ -1,0 +1,51 @@
+import { FLITE_SPEAKERS } from '../../service/engine/voices.ts';
+import type { Settings } from '../../settings/resolve.ts';
+import { chooseSpeaker } from '../../settings/speaker.ts';
+import { askYes } from '../ask-yes.ts';
+import type { Context } from '../commands.ts';
+import { connect, type ServiceEvent, voiceOf } from '../connect.ts';
+import { describe } from '../describe.ts';
+import { openService } from '../open-service.ts';
+import type { NamedService } from '../service.ts';
+import { whileOpen } from '../while-open.ts';
+import { examine, type Finding, skipped } from './finding.ts';
+
+/** As little as can be spoken. */
+const TEXT = 'Hi';
+const COST = `${TEXT.length} characters`;
+
+interface Trial {
+  /** `undefined` for the built-in one, which costs nothing. */
+  readonly service: NamedService | undefined;
+  readonly settings: Settings;
+  readonly mayAsk: boolean;
+}
+
+/** One tiny request, if somebody agrees to what it costs. */
+export async function trySpeaking(trial: Trial, context: Context): Promise<Finding> {
+  const { service, mayAsk } = trial;
+  if (service && !mayAsk) {
+    const question = `Make one request to ${service.url.host}? It costs ${COST}.`;
+    const says = await askYes(question, context);
+    if (says === undefined)
+      return skipped('request', `not made: it would cost ${COST}`, 'tts doctor --yes makes it');
+    if (!says) return skipped('request', 'not made');
+  }
+  return examine('request', () => speak(trial, context));
+}
+
+async function speak({ service, settings: said }: Trial, { notices, signal }: Context): Promise<string> {
+  const { no, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
+  const tell = (event: ServiceEvent) => notices.detail(() => describe(event));
+  return whileOpen(await openService(service), async (target) =>
+    whileOpen(await connect(target, settings, { tell }), async ({ speakAs }) => {
+      const begun = performance.now();
+      const speech = await speakAs(voiceOf(settings, no))({ text: TEXT, index: 0 }, signal);
+      if (!speech) return 'accepted; the audio goes to the callback URL';
+      let bytes = 0;
+      for await (const piece of speech.pcm) bytes += piece.length;
+      const { sampleRate } = speech.format;
+      return `speaker ${no} spoke: ${bytes} bytes at ${sampleRate} Hz in ${Math.round(performance.now() - begun)} ms`;
+    }),
+  );
+}

@@ -1,0 +1,69 @@
+import type { Command } from 'commander';
+import { ExitCode, usageError } from '../../error.ts';
+import type { Host } from '../../host.ts';
+import { checkedKey, isReadable } from '../../settings/key.ts';
+import { MOST_READ } from '../../settings/key-file.ts';
+import { outranks } from '../../settings/origin.ts';
+import type { Settings } from '../../settings/resolve.ts';
+import { storeKey, userFile } from '../../settings/stored-keys.ts';
+import { decode } from '../../text/decode.ts';
+import { abortable } from '../../text/input.ts';
+import { readWhole } from '../../text/whole.ts';
+import type { Context } from '../commands.ts';
+import type { Notices } from '../notices.ts';
+import { settle } from '../settle.ts';
+import { tell } from '../tell.ts';
+import { askSecret } from './ask-secret.ts';
+import { baseCommand, namedBase, readBase } from './named-base.ts';
+
+/** `tts login [base-url]`: keeps a key for one service in the user's own config. With `--json` it tells which one, and where. */
+export async function run(context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  const line = readBase(loginCommand(), context);
+  if (!line) return ExitCode.ok;
+  const { settings, files } = await settle(line, context);
+  const base = namedBase(line.words[0], settings, 'tts login');
+  const path = userFile(files, host);
+  const typed = host.stdin.isTTY
+    ? await askSecret(`Key for ${base.href} (it is not shown): `, context)
+    : await readPiped(host, signal);
+  if (typed.trim() === '') throw usageError('no key was given', HOW);
+  notices.hide(typed.trim());
+  const { value: key } = checkedKey({
+    value: typed,
+    origin: { place: 'option', name: host.stdin.isTTY ? 'the terminal' : 'stdin' },
+  });
+  await storeKey(path, base, key);
+  notices.note(`the key for ${base.href} is stored in ${path}`);
+  explain(base, settings, notices);
+  if (notices.json) tell(host.stdout, notices.inJson({ baseUrl: base.href, file: path }));
+  return ExitCode.ok;
+}
+
+const HOW = 'type it at the terminal, or send it through a pipe: tts login URL < key-file';
+
+export function loginCommand(): Command {
+  return baseCommand('login', 'Keep the key of a service in your own config, for that base URL only.');
+}
+
+async function readPiped({ stdin }: Host, signal: AbortSignal): Promise<string> {
+  const text = decode(abortable(stdin.stream, signal), 'stdin');
+  return readWhole(text, MOST_READ, () => usageError('what came from stdin is too long to be a key', HOW));
+}
+
+/** What still stands between the stored key and its use. */
+function explain(
+  base: URL,
+  { baseUrl, apiKey, apiKeyFile, keys, allowInsecureHttp }: Settings,
+  notices: Notices,
+): void {
+  if (baseUrl?.value.href !== base.href)
+    notices.note(`to speak with it: --base-url ${base.href}, TTS_BASE_URL, or "baseUrl" in your config`);
+  if (isReadable(base, allowInsecureHttp))
+    notices.warn(
+      `others could read the key on the way to ${base.host}: use https://, or --allow-insecure-http with each run`,
+    );
+  const own = keys?.origin ?? { place: 'user', name: '' };
+  const stronger = [apiKey, apiKeyFile].find((said) => said && outranks(said.origin, own));
+  if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
+}

@@ -1,0 +1,136 @@
+import { Command, Option } from 'commander';
+import { usageError } from '../../error.ts';
+import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../service/defaults.ts';
+import type { Fault } from '../../service/http/fault.ts';
+import { parseFault } from '../../service/http/fault-spec.ts';
+import { checkedKey } from '../../settings/key.ts';
+import { type Kind, number, words } from '../../settings/kind.ts';
+import { isLoopback } from '../../settings/nearby.ts';
+import { parse } from '../command-line.ts';
+import type { Context } from '../commands.ts';
+import { HELP } from '../common-options.ts';
+
+type LogForm = 'text' | 'json';
+
+/** How the service is to be run. */
+export interface ServeOptions {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** `undefined`: make one; `null`: let everybody in. */
+  readonly apiKey: string | null | undefined;
+  /** Empty, or as in `/api`. */
+  readonly basePath: string;
+  readonly workers: number | undefined;
+  readonly maxQueue: number;
+  readonly maxText: number;
+  readonly callbacks: readonly string[];
+  readonly faults: readonly Fault[];
+  readonly log: LogForm | undefined;
+  readonly readyFile: string | undefined;
+  readonly json: boolean;
+}
+
+type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile' | 'log', string>> &
+  Partial<Record<'workers' | 'maxQueue' | 'maxText', string>> &
+  Partial<Record<'callbacks' | 'fault', string[]>> & { auth: boolean; json?: boolean; help?: boolean };
+
+const DEFAULT_PORT = '8787';
+
+/** Node would take nothing for all networks. */
+const address: Kind<string> = { ...words, allowed: 'an address or a name of this machine' };
+const upToAMillion = number({ min: 1, max: 1e6, whole: true });
+
+/** What makes a path one that clients would not ask for letter by letter, or that is none. */
+const pathFaults: readonly (readonly [RegExp, hint: string])[] = [
+  [/^[^/]/, 'it begins with a slash, as in /api'],
+  [/\/\//, 'one slash stands between two names, as in /api/v1'],
+  [/\/\.\.?(\/|$)/, 'leave out "." and "..": clients do not send them'],
+  [/[^\w.~/-]/, 'it has letters and digits of ASCII, and . _ ~ - and slashes, as in /api/v1'],
+];
+
+/**
+ * Reads the arguments of `tts serve`; `help` stands for the wish to see the text of it.
+ * @throws TtsError usage
+ */
+export function readServeOptions(
+  context: Pick<Context, 'argv' | 'host'>,
+): ServeOptions | { readonly help: string } {
+  const command = serveCommand();
+  const flags: Flags = parse(command, context).opts();
+  if (flags.help) return { help: command.helpInformation().trimEnd() };
+  const host = parsed('--host', flags.host ?? DEFAULT_HOST, address);
+  return {
+    host,
+    port: parsed('--port', flags.port ?? DEFAULT_PORT, number({ min: 0, max: 65_535, whole: true })),
+    apiKey: readKey(flags, context.host.env, host),
+    basePath: readBasePath(flags.basePath ?? ''),
+    workers:
+      flags.workers === undefined
+        ? undefined
+        : parsed('--workers', flags.workers, number({ min: 1, max: 256, whole: true })),
+    maxQueue: parsed('--max-queue', flags.maxQueue ?? String(DEFAULT_MAX_QUEUE), upToAMillion),
+    maxText: parsed('--max-text', flags.maxText ?? String(DEFAULT_MAX_TEXT), upToAMillion),
+    callbacks: flags.callbacks ?? [],
+    faults: (flags.fault ?? []).map(parseFault),
+    log: flags.log as LogForm | undefined,
+    readyFile: flags.readyFile,
+    json: flags.json ?? false,
+  };
+}
+
+export function serveCommand(): Command {
+  return new Command('tts serve')
+    .description('Be the service: POST /tts, on this machine, without a network.')
+    .helpOption(false)
+    .option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`)
+    .option('--port <n>', `port; 0 picks a free one (default: ${DEFAULT_PORT})`)
+    .option('--api-key <key>', 'what clients have to send; or TTS_API_KEY (default: one is made and printed)')
+    .option('--no-auth', 'let in everybody on this machine')
+    .option('--base-path <path>', 'in front of /tts, as in /api (default: none)')
+    .option('--workers <n>', 'threads that speak (default: the number of cores)')
+    .option('--max-queue <n>', `requests that may wait; further ones get 503 (default: ${DEFAULT_MAX_QUEUE})`)
+    .option('--max-text <n>', `characters of the longest text (default: ${DEFAULT_MAX_TEXT})`)
+    .option('--callbacks <origin...>', 'origins that audio may be sent to; "*": all public ones')
+    .option(
+      '--fault <spec...>',
+      'fail on purpose, as in status=429,times=2 or hang,match=Yes\\, sir (\\, is a comma of the text)',
+    )
+    .addOption(new Option('--log <form>', 'a line on stderr for every request').choices(['text', 'json']))
+    .option('--ready-file <file>', 'write the base URL there as soon as it listens')
+    .option('--json', 'print the address as one line of JSON on stdout')
+    .option(HELP.flags, HELP.help);
+}
+
+function readKey(
+  { auth, apiKey }: Flags,
+  env: Readonly<Record<string, string | undefined>>,
+  host: string,
+): string | null | undefined {
+  if (auth) return checked(apiKey, '--api-key') ?? checked(env.TTS_API_KEY || undefined, 'TTS_API_KEY');
+  if (apiKey !== undefined)
+    throw usageError('--no-auth and --api-key contradict each other', 'leave one out');
+  if (isLoopback(host)) return null;
+  throw usageError(
+    `--no-auth would let the whole network in through ${host}`,
+    'use --api-key, or --host 127.0.0.1',
+  );
+}
+
+/** By the rule for those who send it. */
+function checked(value: string | undefined, name: string): string | undefined {
+  return value === undefined ? undefined : checkedKey({ value, origin: { place: 'option', name } }).value;
+}
+
+function readBasePath(value: string): string {
+  const path = value.replace(/\/+$/, '');
+  const [, wrong] = pathFaults.find(([fault]) => fault.test(path)) ?? [];
+  if (wrong === undefined) return path;
+  throw usageError(`bad value for --base-path: ${value}`, wrong);
+}
+
+function parsed<T>(option: string, value: string, kind: Kind<T>): T {
+  const read = kind.text(value);
+  if (read !== undefined) return read;
+  throw usageError(`bad value for ${option}: ${value}`, `${kind.allowed} is needed`);
+}

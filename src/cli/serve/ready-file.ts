@@ -1,0 +1,55 @@
+import { statSync } from 'node:fs';
+import { readFile, rm } from 'node:fs/promises';
+import { ExitCode, TtsError, usageError } from '../../error.ts';
+import { pathOf } from '../../path-of.ts';
+import { putInPlace } from '../../settings/replace-file.ts';
+
+/** A file that says where the service listens. Whoever waits for it finds it whole, or not at all. */
+export class ReadyFile {
+  readonly #name: string;
+  readonly #cwd: string;
+  #text: string | undefined;
+
+  constructor(name: string, cwd: string) {
+    this.#name = name;
+    this.#cwd = cwd;
+  }
+
+  /** @throws TtsError for what is no file, which nothing may be put in the place of */
+  async check(): Promise<void> {
+    await this.#orFail(async (path) => {
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() !== false) return;
+      throw usageError(
+        `--ready-file ${this.#name} is no ordinary file`,
+        'name one: it is made, and removed again',
+      );
+    });
+  }
+
+  async write(text: string): Promise<void> {
+    await this.#orFail((path) => putInPlace(path, text));
+    this.#text = text;
+  }
+
+  /** Takes away what this run wrote. What stands there by now may be of a service that took its place. */
+  async clear(): Promise<void> {
+    if (this.#text === undefined) return;
+    await this.#orFail(async (path) => {
+      if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return;
+      if ((await readFile(path, 'utf8')) === this.#text) await rm(path, { force: true });
+    });
+  }
+
+  async #orFail(action: (path: string) => Promise<void>): Promise<void> {
+    try {
+      await action(pathOf(this.#cwd, this.#name));
+    } catch (cause) {
+      if (cause instanceof TtsError) throw cause;
+      throw new TtsError(`cannot write ${this.#name}`, {
+        exitCode: ExitCode.output,
+        hint: 'choose another place with --ready-file',
+        cause,
+      });
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { aborted } from '../../aborted.ts';
+import { ExitCode, usageError } from '../../error.ts';
+import type { Host } from '../../host.ts';
+import type { Engine } from '../../service/engine.ts';
+import { randomKey } from '../../service/http/api-key.ts';
+import type { LogRecord } from '../../service/http/log.ts';
+import { type Service, startService } from '../../service/service.ts';
+import { leaveYoungSpaceSmall } from '../../v8-flags.ts';
+import type { Context } from '../commands.ts';
+import { interruption } from '../interruption.ts';
+import type { Notices } from '../notices.ts';
+import { tell } from '../tell.ts';
+import { announce } from './announce.ts';
+import { logLine } from './log-line.ts';
+import { readServeOptions, type ServeOptions } from './options.ts';
+import { ReadyFile } from './ready-file.ts';
+
+/** Milliseconds that requests get to finish in once the process is told to stop. */
+const GRACE = 10_000;
+
+/** `tts serve`: runs the service until the process is told to stop, which is how it ends well. */
+export async function run(context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  const options = readServeOptions(context);
+  if ('help' in options) {
+    tell(host.stdout, options.help);
+    return ExitCode.ok;
+  }
+  notices.json = options.json;
+  if (options.apiKey) notices.hide(options.apiKey);
+  const apiKey = options.apiKey === undefined ? randomKey() : options.apiKey;
+  leaveYoungSpaceSmall();
+  const { createEngine } = await import('../../service/engine/create.ts');
+  const { workers, maxQueue } = options;
+  const engine = await createEngine({
+    path: host.env.PATH,
+    warn: (text) => notices.warn(text),
+    maxQueue,
+    ...(workers !== undefined && { workers }),
+  });
+  try {
+    await engine.prepare();
+    await serve({ engine, apiKey, options }, host, notices, signal);
+  } finally {
+    await engine.close();
+  }
+  return ExitCode.ok;
+}
+
+interface Setup {
+  readonly engine: Engine;
+  readonly apiKey: string | null;
+  readonly options: ServeOptions;
+}
+
+async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSignal): Promise<void> {
+  const { readyFile } = setup.options;
+  const ready = readyFile === undefined ? undefined : new ReadyFile(readyFile, host.cwd);
+  await ready?.check();
+  const service = await listen(setup, notices);
+  try {
+    announce(service.url, setup, host.stdout, notices);
+    await ready?.write(`${service.url}\n`);
+    await aborted(signal);
+    notices.note('stopping: no new requests, those under way may finish');
+  } finally {
+    // The file goes first: while the service closes, which may take long, nobody can connect any more.
+    await Promise.resolve(ready?.clear()).finally(() => closeOrHurry(service, host));
+  }
+}
+
+async function listen({ engine, apiKey, options }: Setup, notices: Notices): Promise<Service> {
+  const { host, port, basePath, callbacks, faults, maxText } = options;
+  const log = (record: LogRecord) => {
+    if (options.log === undefined && record.event !== 'defect') return;
+    notices.print(logLine(record, options.log ?? 'text', new Date()));
+  };
+  try {
+    return await startService({ engine, apiKey, host, port, basePath, callbacks, faults, log, maxText });
+  } catch (error) {
+    throw unusable(error, host, port);
+  }
+}
+
+function unusable(cause: unknown, host: string, port: number): unknown {
+  const hints: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program listens there; choose with --port, 0 picks a free one',
+    EACCES: 'ports below 1024 are for administrators; choose with --port',
+    EADDRNOTAVAIL: 'this machine has no such address; choose with --host',
+    ENOTFOUND: 'there is no such name; choose with --host',
+  };
+  const code = (cause as NodeJS.ErrnoException).code ?? '';
+  const hint = hints[code];
+  if (hint === undefined) return cause;
+  return usageError(`cannot listen on ${host} port ${port} (${code})`, hint, cause);
+}
+
+/**
+ * A second signal ends what the first one waits for.
+ * @throws TtsError that says which one it was
+ */
+async function closeOrHurry(service: Service, host: Host): Promise<void> {
+  const { signal, stop } = interruption(host);
+  signal.addEventListener('abort', () => void service.close(0));
+  try {
+    await service.close(GRACE);
+    signal.throwIfAborted();
+  } finally {
+    stop();
+  }
+}

@@ -1,0 +1,120 @@
+import type { Command } from 'commander';
+import { askSpeakers, type ToldSpeaker } from '../../client/speakers.ts';
+import { createTransport } from '../../client/transport.ts';
+import { ExitCode } from '../../error.ts';
+import { printable, visible } from '../../printable.ts';
+import { FLITE_SPEAKERS } from '../../service/engine/voices.ts';
+import type { Settings } from '../../settings/resolve.ts';
+import type { Name } from '../../settings/rules.ts';
+import type { Context } from '../commands.ts';
+import type { ServiceEvent } from '../connect.ts';
+import { describe, warnOfPause } from '../describe.ts';
+import { chooseService, type NamedService } from '../service.ts';
+import { settle } from '../settle.ts';
+import { OF_REQUESTS, readSubcommand, subcommand } from '../subcommand.ts';
+import { table } from '../table.ts';
+import { tell } from '../tell.ts';
+
+/** The sound of a sample is heard here, and its text is one request for each speaker. */
+const HEEDED: readonly Name[] = [
+  'output',
+  'clobber',
+  'play',
+  'player',
+  'concurrency',
+  'paragraphPause',
+  ...OF_REQUESTS,
+];
+
+/** `tts speakers`: those with a name in a config file, and those that the service tells. */
+export async function run(context: Context): Promise<number> {
+  const line = readSubcommand(speakersCommand(), context);
+  if (!line) return ExitCode.ok;
+  const { sample, yes = false, names = false, ...flags } = line.flags;
+  const { settings, files } = await settle({ flags }, context);
+  const configured = configuredSpeakers(settings);
+  if (names) return showNames([...configured, ...(settings.baseUrl ? [] : FLITE_SPEAKERS)], context);
+  const service = await chooseService(settings, { ...context, files });
+  const told = await toldBy(service, settings, context).catch((error: unknown) => ({ error }));
+  const rows = [...configured, ...('error' in told ? [] : told)];
+  if (typeof sample === 'string' && !('error' in told)) {
+    const { speakSample } = await import('./sample.ts');
+    const mayAsk = yes === true;
+    return speakSample({ text: sample, speakers: rows, service, settings, files, mayAsk }, context);
+  }
+  if (rows.length > 0 || !('error' in told)) show(rows, context);
+  if ('error' in told) throw told.error;
+  return ExitCode.ok;
+}
+
+function showNames(speakers: readonly ToldSpeaker[], { host, notices }: Context): number {
+  const names = [...new Set(speakers.map(({ name = '' }) => name))];
+  tell(host.stdout, notices.json ? notices.inJson({ names }) : notices.redact(names.map(visible).join('\n')));
+  return ExitCode.ok;
+}
+
+function show(speakers: readonly Row[], { host, notices }: Context): void {
+  const shown = notices.json ? notices.inJson({ speakers }) : notices.redact(inWords(speakers));
+  tell(host.stdout, shown);
+}
+
+export function speakersCommand(): Command {
+  return subcommand(
+    'speakers',
+    'List the speakers that a config file names and those that the service tells.',
+    HEEDED,
+  )
+    .option('--sample <text>', 'speak this with each of them in turn')
+    .option('--yes', 'with --sample: however many there are, without asking')
+    .option('--names', 'names only, one a line; no service is asked');
+}
+
+/** A speaker, and who told of it. */
+export interface Row extends ToldSpeaker {
+  readonly instructions?: string | undefined;
+  readonly from: 'config' | 'service';
+}
+
+function configuredSpeakers({ speakers }: Settings): Row[] {
+  return [...(speakers?.value ?? [])].map(([name, speaker]) => ({ name, ...speaker, from: 'config' }));
+}
+
+async function toldBy(
+  service: NamedService | undefined,
+  settings: Settings,
+  context: Context,
+): Promise<Row[]> {
+  const { notices } = context;
+  const told = service ? await askOver(service, settings, context) : FLITE_SPEAKERS;
+  if (!told) notices.note(`${service?.url.host} does not tell its speakers; any number may be one`);
+  return (told ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
+}
+
+async function askOver(service: NamedService, settings: Settings, { notices, signal }: Context) {
+  const tell = (event: ServiceEvent) => {
+    notices.detail(() => describe(event));
+    warnOfPause(event, notices);
+  };
+  const retries = settings.retries.value;
+  const timeoutMs = settings.timeout.value * 1000;
+  const url = new URL(service.url);
+  url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
+  const transport = await createTransport({ ...service, url, connections: 1, timeoutMs });
+  try {
+    return await askSpeakers({ ...service, url, transport, timeoutMs, retries, tell }, signal);
+  } finally {
+    await transport.close();
+  }
+}
+
+function inWords(rows: readonly Row[]): string {
+  if (rows.length === 0)
+    return 'no speaker has a name; give "speakers" in a config file, as in { "anna": 181 }';
+  const head = ['NO', 'NAME', 'KIND', 'LANGUAGE', 'HZ', 'FROM'];
+  return table([
+    head,
+    ...rows.map(({ no, name, kind, language, sampleRate, from }) =>
+      [no, name, kind, language, sampleRate, from].map((cell) => printable(String(cell ?? '-'))),
+    ),
+  ]);
+}

@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+import { logLine } from '../../../../src/cli/serve/log-line.ts';
+
+const time = new Date(0);
+const request = {
+  event: 'request',
+  id: 'r',
+  method: 'POST',
+  status: 200,
+  cut: false,
+  milliseconds: 5,
+} as const;
+
+it('shows what was no request', () => {
+  const record = {
+    event: 'request',
+    id: 'id',
+    status: 400,
+    cut: false,
+    milliseconds: 0,
+    refusal: 'x',
+  } as const;
+  expect(logLine(record, 'text', time)).toBe(`${time.toISOString()} id - - 400 0 ms, x`);
+});
+
+it('shows a path from a stranger without what a terminal would obey', () => {
+  const line = logLine({ ...request, path: '/\u009b31m\u001b]0;x\u0007ü' }, 'text', time);
+  expect(line).toBe('1970-01-01T00:00:00.000Z r POST /?31m?]0;x?? 200 5 ms');
+});
+
+it('is data that rules no terminal either', () => {
+  const path = '/\u009b31m\u001b]0;x\u0007ü\u202e';
+  const line = logLine({ ...request, path }, 'json', time);
+  expect(line).toMatch(/^[^\p{Cc}\p{Cf}]+$/u);
+  expect(JSON.parse(line).path).toBe(path);
+});
+
+it('says what was refused, and what was cut off', () => {
+  const refused = {
+    ...request,
+    path: '/tts',
+    status: 422,
+    speaker: 3,
+    characters: 9,
+    refusal: 'invalid_field',
+  };
+  expect(logLine(refused, 'text', time)).toMatch(
+    /POST \/tts 422 5 ms, speaker 3, 9 characters, invalid_field$/,
+  );
+  const left = { ...request, path: '/tts', status: undefined, cut: true };
+  expect(logLine(left, 'text', time)).toMatch(/POST \/tts - 5 ms, cut off$/);
+});
+
+it('says how a callback ended', () => {
+  const callback = { event: 'callback', id: 'r', origin: 'http://a.b', tries: 5 } as const;
+  expect(logLine({ ...callback, delivered: true }, 'text', time)).toMatch(
+    /to http:\/\/a\.b delivered \(tries: 5\)$/,
+  );
+  const failed = { ...callback, delivered: false, reason: 'status 500' };
+  expect(logLine(failed, 'text', time)).toMatch(/given up: status 500 \(tries: 5\)$/);
+});
+
+it('gives programs one object a line, with the stack of a defect', () => {
+  const line = logLine({ event: 'defect', id: 'r', error: new Error('oh') }, 'json', time);
+  expect(JSON.parse(line)).toEqual({
+    time: '1970-01-01T00:00:00.000Z',
+    event: 'defect',
+    id: 'r',
+    error: expect.stringMatching(/^Error: oh\n +at /),
+  });
+});
