@@ -72,11 +72,14 @@ function* foldersUpwards(folder: string): Generator<string> {
   if (parent !== folder) yield* foldersUpwards(parent);
 }
 
+/** Nothing can lie where a path leads through a file, or is longer than any. */
+const NOWHERE = new Set(['ENOTDIR', 'ENAMETOOLONG']);
+
 function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
   try {
     return isThere(path);
   } catch (cause) {
-    if (isForeign(host)) return false;
+    if (NOWHERE.has((cause as NodeJS.ErrnoException).code ?? '') || isForeign(host)) return false;
     throw usageError(
       `cannot read the settings in ${path}`,
       'check its permissions and those of its folder, or name another file with --config',
