@@ -22,9 +22,11 @@ export async function openOutput(
   host: Host,
   signal: AbortSignal,
 ): Promise<Sink> {
+  const { output, play, player, callbackUrl } = settings;
+  const isNamed = output || play?.value || player?.origin.place === 'option';
   const opened = openWanted(settings, host, signal);
   // With a callback there will hardly be any sound here, and where nobody named a place for it, that is no error.
-  return settings.callbackUrl && !settings.output ? opened.catch(unopened) : opened;
+  return callbackUrl && !isNamed ? opened.catch(unopened) : opened;
 }
 
 async function openWanted(settings: Wanted, host: Host, signal: AbortSignal): Promise<Sink> {

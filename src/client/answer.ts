@@ -4,8 +4,8 @@ import { WavError } from '../audio/wav-error.ts';
 import { HEAD_BYTES, readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { complaint, isText } from './complaint.ts';
-import type { Answer } from './exchange.ts';
 import { brokenAnswer } from './failure.ts';
+import type { Answer } from './http-answer.ts';
 import { plainBody } from './plain-body.ts';
 import { type Addressee, NO_CONTENT, PARTIAL_CONTENT, refusal } from './refusal.ts';
 

@@ -4,19 +4,13 @@ import { releasing } from '../audio/passing.ts';
 import { countReceived } from './collect.ts';
 import { goOn, rest, type Source } from './feed.ts';
 import { singleValues } from './headers.ts';
+import type { Answer } from './http-answer.ts';
 import type { Line, Sender } from './line.ts';
 import { Received } from './received.ts';
+import { NO_CONTENT } from './refusal.ts';
 import { SilenceWatch } from './silence.ts';
 import { isLoss, StaleError } from './stale.ts';
-import { unseenReset } from './unseen-reset.ts';
-
-/** What came back: the body may be iterated once, and leaving it early ends the request. */
-export interface Answer {
-  readonly status: number;
-  /** By lower-case name; of a repeated header the first, unless it is a list. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: AsyncIterable<Uint8Array>;
-}
+import { lookBehindEnd } from './unseen-reset.ts';
 
 /** One request as undici's dispatcher sees it, with a queue of its own: `undici.request` goes quadratic on Node 20. */
 export class Exchange implements Dispatcher.DispatchHandler, Sender {
@@ -73,7 +67,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
     if (status < 200) return;
     this.#countBytes = () => 0;
     this.#mayBeStale = false;
-    this.#endsByClosing = !('content-length' in headers || 'transfer-encoding' in headers);
+    const isBounded = 'content-length' in headers || 'transfer-encoding' in headers || status === NO_CONTENT;
+    this.#endsByClosing = !isBounded;
     this.#silence.hear();
     this.#resolve({ status, headers: singleValues(headers), body: this.#readOnce() });
   }
@@ -92,7 +87,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Sender {
 
   /** undici takes a reset for the end of a body that ends with its connection; it is none. */
   onResponseEnd(): void {
-    const error = this.#line.error ?? (this.#endsByClosing ? unseenReset(this.#connection) : undefined);
+    const { error } = this.#line;
+    if (error || !this.#endsByClosing || !this.#connection) this.#end(error);
+    else lookBehindEnd(this.#connection, (reset) => this.#end(reset));
+  }
+
+  #end(error: Error | undefined): void {
     if (error) this.#fail(error);
     this.#ended = true;
     if (this.#connection) goOn(this.#connection);

@@ -1,4 +1,4 @@
-import type { Answer } from './exchange.ts';
+import type { Answer } from './http-answer.ts';
 
 /** Each takes memory of its own, and nobody means to pack a thing so often: more are one that is not known. */
 const MOST_CODINGS = 4;

@@ -2,7 +2,7 @@ import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
 import { firstBytes } from './beginning.ts';
 import { complaint } from './complaint.ts';
-import type { Answer } from './exchange.ts';
+import type { Answer } from './http-answer.ts';
 import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
 /** Nothing follows its head (RFC 9110, section 15.3.5). */

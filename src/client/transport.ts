@@ -1,8 +1,9 @@
 import type { buildConnector, Dispatcher } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { type Answer, Exchange } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import { feed } from './feed.ts';
+import type { Answer } from './http-answer.ts';
 import { Line } from './line.ts';
 import { isExcepted } from './no-proxy.ts';
 import { intoSlabs } from './slabs.ts';

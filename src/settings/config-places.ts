@@ -27,13 +27,18 @@ export function userFolder({
   home,
   platform,
 }: Pick<Host, 'env' | 'home' | 'platform'>): string | undefined {
-  // "All paths set in these environment variables must be absolute": XDG Base Directory Specification 0.8.
-  if (env.XDG_CONFIG_HOME && isAbsolute(env.XDG_CONFIG_HOME)) return join(env.XDG_CONFIG_HOME, 'tts');
+  const xdg = xdgFolder(env);
+  if (xdg !== undefined) return join(xdg, 'tts');
   if (platform === 'win32' && env.APPDATA) return join(env.APPDATA, 'tts');
   if (home === undefined) return undefined;
   if (platform === 'win32') return join(home, 'AppData', 'Roaming', 'tts');
   if (platform === 'darwin') return join(home, 'Library', 'Preferences', 'tts');
   return join(home, '.config', 'tts');
+}
+
+/** "All paths set in these environment variables must be absolute": XDG Base Directory Specification 0.8. */
+function xdgFolder({ XDG_CONFIG_HOME: folder }: Host['env']): string | undefined {
+  return folder && isAbsolute(folder) ? folder : undefined;
 }
 
 export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): string[] {
@@ -88,11 +93,11 @@ function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): bool
   }
 }
 
-/** Whoever runs under another's HOME, as services and `sudo` do, has no config there. */
-function isForeign({ env, home, uid }: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
-  if (env.XDG_CONFIG_HOME || home === undefined) return false;
+/** Whoever runs in another's environment, as services and `su` do, has no config there. */
+function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
+  if (uid === undefined) return false;
   try {
-    return statSync(home).uid !== uid;
+    return statSync(xdgFolder(env) ?? home).uid !== uid;
   } catch {
     return true;
   }

@@ -48,7 +48,9 @@ function utf8(mark: number): Encoding {
   };
 }
 
+/** Of a character that begins so; 1 where none does (RFC 3629, section 4). */
 function utf8Length(firstByte: number): number {
+  if (firstByte < 0xc2 || firstByte > 0xf4) return 1;
   if (firstByte >= 0xf0) return 4;
   return firstByte >= 0xe0 ? 3 : 2;
 }

@@ -130,7 +130,7 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     const { url } = await serveBytes(late(complete(plainWav(pcm)), 2500));
     // The terminal is gone as soon as the shell is, in the midst of the progress line.
     const line =
-      'stty cols 80; setsid tts hi -o out.wav & for i in $(seq 100); do sleep 0.1; [ -e seen ] && exit; done';
+      'stty cols 80; setsid sh -c "tts hi -o out.wav; echo \\$? > status" & for i in $(seq 100); do sleep 0.1; [ -e seen ] && exit; done';
     const shell = box.startShell(`script -qfec '${line}' shown`, {
       env: { TERM: 'xterm-256color', ...named(url) },
     });
@@ -138,7 +138,8 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     await expect.poll(shown, { timeout: 5000 }).toContain(ERASE);
     box.file('seen');
     await shell.ended;
-    await expect.poll(() => box.list(), { timeout: 10_000 }).toEqual(['out.wav', 'seen', 'shown']);
+    await expect.poll(() => box.list(), { timeout: 10_000 }).toEqual(['out.wav', 'seen', 'shown', 'status']);
+    expect(box.read('status').toString()).toBe('0\n');
     expect(wholePcm(box.read('out.wav')).equals(pcm)).toBe(true);
   });
 

@@ -255,6 +255,18 @@ describe('tts serve', () => {
       return { ...service, url: content(readyFile)?.trimEnd() as string };
     }
 
+    it('is removed where whoever wrote it was killed', async () => {
+      const file = new Sandbox().path('ready');
+      const killed = await ready(file, '--port=0');
+      killed.child.kill('SIGKILL');
+      await killed.ended.catch(() => {});
+      expect(content(file)).toBe(`${killed.url}\n`);
+      const { url } = await ready(new Sandbox().path('ready'), '--port=0');
+      const taken = `--port=${new URL(url).port}`;
+      const failed = await serve(['--no-auth', taken, '--ready-file', file]).ended;
+      expect([failed.status, content(file)]).toEqual([2, undefined]);
+    });
+
     it('stays when another service cannot start', async () => {
       const file = new Sandbox().path('ready');
       const first = await ready(file, '--port=0');

@@ -103,6 +103,9 @@ describe.runIf(userInfo().uid === 0)('a config folder that cannot be looked at',
   it('is none where the home is that of another user', async () => {
     const box = closedHome(0);
     chmodSync(box.folder, 0o777);
-    expect(await box.tts(['hi', '-q', '-o', 'out.wav'], { uid: nobody })).toMatchObject({ status: 0 });
+    const args = ['hi', '-q', '-o', 'out.wav'];
+    expect(await box.tts(args, { uid: nobody })).toMatchObject({ status: 0 });
+    const env = { XDG_CONFIG_HOME: join(box.home, '.config') };
+    expect(await box.tts(args, { uid: nobody, env })).toMatchObject({ status: 0 });
   });
 });

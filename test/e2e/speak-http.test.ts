@@ -63,6 +63,33 @@ describe('an answer that ends with its connection', () => {
   });
 });
 
+describe('a reset behind an end', () => {
+  const short = plainWav(sound(1000), 0xffff_ffff);
+
+  it.each([
+    ['of an answer that ends with its connection', Buffer.concat([Buffer.from(head(200)), short]), toFile],
+    ['of one without a body', head(204), ['hi', '--callback-url', 'https://example.com/done']],
+  ])('makes nothing broken: %s', async (_, bytes, args) => {
+    const server = await serveBytes(async (wire) => {
+      await wire.write(bytes);
+      wire.end();
+      await sleep(20);
+      wire.reset();
+    });
+    // By then both have arrived, and are seen at once.
+    const stopped = async () => {
+      const run = new Sandbox().start(args, { env: named(server.url, { TTS_RETRIES: '1' }) });
+      await expect.poll(() => server.requests.length, { interval: 1 }).toBeGreaterThan(0);
+      run.child.kill('SIGSTOP');
+      await sleep(100);
+      run.child.kill('SIGCONT');
+      return run.ended;
+    };
+    expect(await stopped()).toMatchObject({ status: 0 });
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
 describe('an answer', () => {
   it.each([100, 102, 103, 199])('may be announced by a status that nobody asked for: %i', async (status) => {
     const server = await serveBytes(async (wire, request, number) => {

@@ -178,6 +178,9 @@ describe('a callback URL', () => {
     expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('https://example.com/done') });
     const spoken = await serveBytes(complete(wav));
     expectFailure(await new Sandbox().shell(line, { env: named(spoken.url) }), 8, /stdout/);
+    const played = `${line.replace('>&-', '')} --play --player nosuch`;
+    expectFailure(await new Sandbox().shell(played, { env: named(spoken.url) }), 8, /nosuch/);
+    expect(spoken.requests).toHaveLength(1);
   });
 
   it('is told of where an answer that broke off is followed by one without audio', async () => {

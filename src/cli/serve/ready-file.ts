@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { bareHost } from '../../bare-host.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import { pathOf } from '../../path-of.ts';
 import { putInPlace } from '../../settings/replace-file.ts';
@@ -15,14 +17,20 @@ export class ReadyFile {
     this.#cwd = cwd;
   }
 
-  /** @throws TtsError for what is no file, which nothing may be put in the place of */
+  /**
+   * Removes the file of a service that was killed, and leaves that of one which listens.
+   * @throws TtsError for what is no file, which nothing may be put in the place of
+   */
   async check(): Promise<void> {
     await this.#orFail(async (path) => {
-      if (statSync(path, { throwIfNoEntry: false })?.isFile() !== false) return;
-      throw usageError(
-        `--ready-file ${this.#name} is no ordinary file`,
-        'name one: it is made, and removed again',
-      );
+      const found = statSync(path, { throwIfNoEntry: false });
+      if (!found) return;
+      if (!found.isFile())
+        throw usageError(
+          `--ready-file ${this.#name} is no ordinary file`,
+          'name one: it is made, and removed again',
+        );
+      if (!(await isListening(await readFile(path, 'utf8')))) await rm(path, { force: true });
     });
   }
 
@@ -52,4 +60,16 @@ export class ReadyFile {
       });
     }
   }
+}
+
+/** Whether somebody listens where a ready file says so. Only a refusal is certain. */
+async function isListening(text: string): Promise<boolean> {
+  if (!URL.canParse(text.trim())) return false;
+  const { hostname, port } = new URL(text.trim());
+  const socket = connect({ host: bareHost(hostname), port: Number(port) });
+  const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    socket.once('connect', () => resolve(undefined)).once('error', resolve);
+  });
+  socket.destroy();
+  return error?.code !== 'ECONNREFUSED';
 }

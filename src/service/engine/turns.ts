@@ -17,7 +17,7 @@ export interface Line<Job> {
 
 /**
  * Whose ticket is next: that of the line which has the fewest jobs worked on, so that none takes all lanes while others
- * wait; among equals they take turns. A line without a ticket keeps no place.
+ * wait; one that is patient counts one more. Among equals they take turns. A line without a ticket keeps no place.
  */
 export class Turns<Job> {
   /** Lines that have a ticket, the next one first. */
@@ -47,8 +47,8 @@ export class Turns<Job> {
 
   /** Hands out the first ticket of the next line, which then stands behind all others. */
   next(): { readonly ticket: Ticket<Job>; readonly line: Line<Job> } | undefined {
-    const fewest = Math.min(...this.#order.map(({ working }) => working));
-    const place = this.#order.findIndex(({ working }) => working === fewest);
+    const fewest = Math.min(...this.#order.map(shareOf));
+    const place = this.#order.findIndex((line) => shareOf(line) === fewest);
     const [line] = place < 0 ? [] : this.#order.splice(place, 1);
     const ticket = line?.tickets.shift();
     if (!line || !ticket) return undefined;
@@ -70,4 +70,8 @@ export class Turns<Job> {
     if (place >= 0) this.#order.splice(place, 1);
     for (const { reject } of line.tickets.splice(0)) reject(line.signal.reason);
   }
+}
+
+function shareOf<Job>({ working, isPatient }: Line<Job>): number {
+  return isPatient ? working + 1 : working;
 }

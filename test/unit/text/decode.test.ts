@@ -52,6 +52,7 @@ test('Nothing, and a byte order mark alone, are empty texts.', async () => {
 
 const bad: [string, Buffer, number, RegExp][] = [
   ['a byte that no text has', Buffer.from('añb\xff', 'latin1'), 1, /iconv/],
+  ['a byte at the end that no text has', Buffer.from('ab\xff', 'latin1'), 2, /^convert .*iconv/],
   [
     'an invalid byte behind other scripts',
     Buffer.concat([Buffer.from('日本\ufffd😀'), Buffer.of(0xfe)]),

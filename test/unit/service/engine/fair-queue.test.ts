@@ -141,6 +141,26 @@ describe('a fair queue', () => {
     );
   });
 
+  it('serves first who is not patient', async () => {
+    const log: string[] = [];
+    const queue = new FairQueue([new Bench(log, 1)], 9);
+    const patient = ['a', 'b'].map((name) =>
+      all(
+        queue.run(
+          [1, 2, 3].map((n) => name + n),
+          never,
+          true,
+        ),
+      ),
+    );
+    await turn();
+    const other = all(queue.run(['c1', 'c2', 'c3'], never));
+    await Promise.all([...patient, other]);
+    const done = [...new Set(log)].map((entry) => entry.slice(0, 1)).join('');
+    expect(done.indexOf('c')).toBe(1);
+    expect(done.slice(1, 4)).toBe('ccc');
+  });
+
   it('stops the work of a reader that leaves, and goes on with the next', async () => {
     const log: string[] = [];
     const queue = new FairQueue([new Bench(log, 1)], 9);
