@@ -1,6 +1,7 @@
 import { isExcepted } from '../client/no-proxy.ts';
 import type { ProxyRoute } from '../client/transport.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
+import type { Host } from '../host.ts';
 import type { ConfigFile } from '../settings/config-file.ts';
 import { exposedFiles } from '../settings/exposed.ts';
 import { assertKeyMayGo, assertProxyMaySee, findKey, isStrange } from '../settings/key.ts';
@@ -56,7 +57,7 @@ export async function chooseService(
   assertKeyMayGo(key, baseUrl, settings);
   const url = new URL(baseUrl.value);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/tts`;
-  const proxy = chooseProxy(settings, host.env, url);
+  const proxy = chooseWay(baseUrl, settings, host);
   if (proxy) notices.hide(proxy.url.password);
   if (proxy && !isExcepted(url, proxy.except)) assertProxyMaySee(key, { base: url, proxy }, settings);
   const note = noteOn(baseUrl, key.origin, settings);
@@ -69,6 +70,13 @@ function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | u
   if (isStrange(base, settings)) return `speaking with ${host}, which ${base.origin.name} names`;
   if (key.place !== 'project' || base.origin.place === 'project' || isLoopback(hostname)) return undefined;
   return `speaking with ${host} under the key that ${key.name} names`;
+}
+
+/** What a project calls this machine would be another one behind a proxy, and get the key there. */
+function chooseWay({ origin, value }: Setting<URL>, settings: Settings, { env }: Pick<Host, 'env'>) {
+  const proxy = chooseProxy(settings, env, value);
+  const isHere = origin.place === 'project' && isLoopback(value.hostname);
+  return isHere && proxy?.origin.place !== 'option' ? undefined : proxy;
 }
 
 /** It ends with the run, and the audio would be on its way yet. */

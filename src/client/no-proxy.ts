@@ -6,7 +6,6 @@ import { bareHost } from '../bare-host.ts';
  * networks such as 10.0.0.0/8, some of them with a port, or `*`.
  */
 export function isExcepted({ hostname, port, protocol }: URL, except: string): boolean {
-  if (except === '*') return true;
   const name = bareHost(hostname);
   const number = port || (protocol === 'https:' ? '443' : '80');
   return except
@@ -15,6 +14,7 @@ export function isExcepted({ hostname, port, protocol }: URL, except: string): b
     .filter(Boolean)
     .some((entry) => {
       const [domain, only] = split(entry);
+      if (entry === '*') return true;
       return (only === undefined || only === number) && covers(domain, name);
     });
 }

@@ -106,8 +106,12 @@ export function isStrange(base: Setting<URL>, { trustedBaseUrls }: Settings): bo
   return !trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value));
 }
 
+/** What is no step up for a URL, and is one for some servers. */
+const LEADS_UP = /%2f|%5c|%2e|\.\.;/i;
+
 /** Whether an address is the trusted one or lies below it. */
 function covers(trusted: URL, address: URL): boolean {
   const folder = trusted.pathname.replace(/\/*$/, '/');
+  if (LEADS_UP.test(address.pathname)) return false;
   return trusted.origin === address.origin && `${address.pathname}/`.startsWith(folder);
 }

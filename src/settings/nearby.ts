@@ -18,17 +18,20 @@ const PRIVATE_NETWORKS: readonly Network[] = [
   ['fe80::', 10, 'ipv6'],
 ];
 
-/** Whether a URL's host name means this machine itself. */
+/**
+ * Whether a URL's host name means this machine itself, whatever a name server says: of the names below `localhost`, and of
+ * itself with a dot behind it, many systems ask one.
+ */
 export function isLoopback(hostname: string): boolean {
-  const host = relativeHost(hostname);
-  return host === 'localhost' || host.endsWith('.localhost') || isLoopbackAddress(host);
+  const host = bareHost(hostname);
+  return host === 'localhost' || isLoopbackAddress(host);
 }
 
-/** Whether a URL's host is this machine or in its own network: private addresses, `.local`, names without a dot. */
+/** Whether a URL's host is this machine or in its own network: private addresses, names without a dot or below these. */
 export function isNearby(hostname: string): boolean {
   const host = relativeHost(hostname);
   if (isIP(host)) return isLoopbackAddress(host) || within(PRIVATE_NETWORKS, host);
-  return isLoopback(host) || host.endsWith('.local') || !host.includes('.');
+  return /\.local(?:host)?$/.test(host) || !host.includes('.');
 }
 
 /** RFC 1122 and RFC 4291, also where an IPv6 address stands for one of IPv4. */

@@ -1,6 +1,8 @@
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unlessAborted } from '../aborted.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { namedPlayer, type PlayerCommand, playersOf } from './player-command.ts';
 import { temporarySink } from './player-file.ts';
@@ -8,6 +10,9 @@ import { type LiveSink, liveSink } from './player-live.ts';
 import { makePipe } from './player-pipe.ts';
 import { PlayerProcess } from './player-process.ts';
 import type { Sink } from './sink.ts';
+
+/** By then a player has failed that lacks its sound server, in milliseconds since its start. */
+const TRIAL_MS = 150;
 
 /** How often a player is woken that was slower to begin than the sound took to end. */
 const WAKE_MS = 50;
@@ -43,6 +48,10 @@ async function openFirst([first, ...others]: readonly PlayerCommand[], problem: 
   if (!sink) return openFirst(others, problem);
   if (!('ended' in sink)) return sink;
   let isDecided = false;
+  const tried = Promise.race([
+    sink.ended,
+    sleep(others.length > 0 ? TRIAL_MS : 0, undefined, { ref: false }),
+  ]);
   const heir = sink.ended.then((failure) =>
     failure && !isDecided ? openFirst(others, failure) : Promise.resolve(sink),
   );
@@ -54,7 +63,11 @@ async function openFirst([first, ...others]: readonly PlayerCommand[], problem: 
   };
   return {
     isLive: true,
-    write: async (speech, signal) => (await decide()).write(speech, signal),
+    async write(speech, signal) {
+      // Sound that comes at once, as from the cache, would be lost with a player that is about to fail.
+      await unlessAborted(tried, signal);
+      return (await decide()).write(speech, signal);
+    },
     // Where no player is left nothing is to be let go of, and what ended the run matters more.
     discard: () =>
       decide().then(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { fakePlayer } from '../support/fake-player.ts';
@@ -266,13 +266,13 @@ describe('players that are looked for', () => {
     expect(readdirSync(box.path('full'))).toEqual([]);
   });
 
-  it('make room for the next when they fail before there is sound', async () => {
+  it.each([0, 1000])('make room for the next when they fail, and sound comes after %d ms', async (ms) => {
     const box = new Sandbox();
-    fakePlayer(box, 'failsAtOnce', 'bin/pw-play');
-    fakePlayer(box, 'failsAtOnce', 'bin/paplay');
+    for (const name of ['bin/pw-play', 'bin/paplay'])
+      chmodSync(box.file(name, '#!/bin/sh\n/bin/sleep 0.03\nexit 4\n'), 0o755);
     const aplay = fakePlayer(box, 'plays', 'bin/aplay');
     const { url } = await serveBytes(async (wire, request, number) => {
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await new Promise((resolve) => setTimeout(resolve, ms));
       await complete(plainWav(pcm))(wire, request, number);
     });
     const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });

@@ -95,6 +95,25 @@ describe('a base URL that a project names', () => {
     expectFailure(await run({ project, env: key, user: { trustedBaseUrls: [trusted] } }), 2, /is not sent/);
   });
 
+  it.each(['..%2fevil', '%2E%2E%5Cevil', '..;/evil'])('gets no key through a step up: %s', async (step) => {
+    const above = { baseUrl: `${PUBLIC}/${step}` };
+    const user = { trustedBaseUrls: [PUBLIC] };
+    expectFailure(await run({ project: above, env: key, user }), 2, /is not sent/);
+  });
+
+  it('gets no key where only a name server would say that it is on this machine', async () => {
+    const below = { baseUrl: 'http://evil.localhost:9' };
+    expectFailure(await run({ project: below, env: key }), 2, /is not sent to http:\/\/evil\.localhost/);
+  });
+
+  it('is reached directly where it is on this machine, which for a proxy is another', async () => {
+    const server = await serveBytes(complete(wav));
+    const proxy = await startProxy();
+    const env = { ...key, HTTP_PROXY: proxy.url };
+    expect(await run({ project: { baseUrl: server.url }, env })).toMatchObject({ status: 0 });
+    expect([server.requests.length, proxy.asked.length]).toEqual([1, 0]);
+  });
+
   it.each(['127.0.0.1', 'localhost'])('gets any key where it is on this machine: %s', async (host) => {
     const server = await serveBytes(complete(wav));
     const baseUrl = `http://${host}:${server.port}`;

@@ -4,6 +4,7 @@ import { isExcepted } from '../../../src/client/no-proxy.ts';
 it.each([
   ['http://a.example', '', false],
   ['http://a.example', '*', true],
+  ['http://a.example', 'x, *', true],
   ['http://a.example', 'a.example', true],
   ['http://b.a.example', 'x, a.example', true],
   ['http://b.a.example', '.a.example', true],

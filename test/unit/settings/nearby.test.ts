@@ -7,8 +7,6 @@ describe('an address', () => {
   it.each([
     'localhost',
     'LOCALHOST',
-    'localhost.',
-    'a.localhost',
     '127.0.0.1',
     '127.255.0.9',
     '[::1]',
@@ -30,6 +28,8 @@ describe('an address', () => {
     '[fc00::1]',
     '[fe80::1]',
     'printer',
+    'localhost.',
+    'a.localhost',
     'nas.local',
     'NAS.LOCAL',
   ])('of the own network is near, but not this machine: %s', (name) => {
