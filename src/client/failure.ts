@@ -15,6 +15,8 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
   if (cause instanceof TtsError) return cause;
   if (cause instanceof ProxyError) return unreachableProxy(cause, timeoutMs);
   if (isLate(cause)) return silence(url.host, timeoutMs, cause);
+  const blocked = blockedByProxy(cause, url.host);
+  if (blocked) return blocked;
   const misunderstood = notHttp(codeOf(cause), messageOf(cause), url.host);
   if (misunderstood)
     return new TtsError(misunderstood.what, {
@@ -23,8 +25,6 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
       cause,
       retry: {},
     });
-  const blocked = blockedByProxy(cause, url.host);
-  if (blocked) return blocked;
   const failed = noConnection(cause, { host: url.host, isProxy: false });
   if (!failed) throw cause;
   return failed;

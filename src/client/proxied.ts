@@ -7,6 +7,7 @@ import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import Socks5Agent from 'undici/lib/dispatcher/socks5-proxy-agent.js';
 import { bareHost } from '../bare-host.ts';
+import { codeOf } from './no-connection.ts';
 import { ProxyError, TunnelError } from './proxy-failure.ts';
 
 // The agent opens its tunnels with a method that undici's front door gives to every dispatcher.
@@ -61,15 +62,24 @@ function reaching({ host, hostname }: URL, open: Connector): Connector {
     });
 }
 
-/** Where a proxy ends the connection instead of opening a tunnel, undici would ask it again at once, for ever. */
+/**
+ * Where a proxy ends the connection instead of opening a tunnel, undici would ask it again at once, for ever; and of one
+ * that answers in no HTTP it does not tell that it was the proxy.
+ */
 function throughTunnel(open: Connector): Connector {
   return (options, callback) =>
     open(options, (...[error, socket]) => {
-      if (!error) callback(null, socket);
-      else if ('code' in error && error.code === 'UND_ERR_SOCKET')
-        callback(new TunnelError('the proxy closed the connection', { cause: error }), null);
-      else callback(error, null);
+      if (error) callback(inTunnel(error), null);
+      else callback(null, socket);
     });
+}
+
+function inTunnel(error: Error): Error {
+  const code = codeOf(error);
+  if (code === 'UND_ERR_SOCKET') return new TunnelError('closed the connection', { cause: error });
+  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
+    return new TunnelError('does not answer in HTTP', { cause: error });
+  return error;
 }
 
 /** By itself undici sends no user without a password, and takes a bare `%` for an error. */

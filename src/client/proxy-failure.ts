@@ -3,6 +3,7 @@ import { isTransient } from './retry.ts';
 
 const PASSWORD = 'it wants a user and a password that it knows, as in http://user:password@proxy:port';
 const OTHERS = 'ask whoever runs the proxy';
+const ADDRESS = 'check --proxy, HTTPS_PROXY and HTTP_PROXY';
 
 /** It is the proxy that cannot be reached: nobody has asked for the service yet. */
 export class ProxyError extends Error {
@@ -15,7 +16,7 @@ export class ProxyError extends Error {
   }
 }
 
-/** A connection that a proxy was asked for is closed instead. */
+/** A proxy that was asked for a connection does something else, which the message tells, as in `closed the connection`. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';
 }
@@ -33,8 +34,10 @@ export function blockedByProxy(cause: unknown, host: string): TtsError | undefin
       status === '407' ? PASSWORD : OTHERS,
       isTransient(Number(status)),
     );
-  if (cause instanceof TunnelError || code === 'UND_ERR_SOCKS5_CLOSED')
-    return failed(`the proxy closed the connection when it was asked for ${host}`, OTHERS, true);
+  if (cause instanceof TunnelError || code === 'UND_ERR_SOCKS5_CLOSED') {
+    const what = cause instanceof TunnelError ? message : 'closed the connection';
+    return failed(`the proxy ${what} when it was asked for ${host}`, `${ADDRESS}, or ${OTHERS}`, true);
+  }
   if (
     code.startsWith('UND_ERR_SOCKS5_AUTH') ||
     message === 'Username and password required for authentication'
@@ -48,6 +51,6 @@ export function blockedByProxy(cause: unknown, host: string): TtsError | undefin
       true,
     );
   if (code.startsWith('UND_ERR_SOCKS5') || /^SOCKS5 \w+ timeout$/.test(message))
-    return failed('the proxy does not answer in SOCKS5', 'check --proxy, HTTPS_PROXY and HTTP_PROXY', true);
+    return failed('the proxy does not answer in SOCKS5', ADDRESS, true);
   return undefined;
 }

@@ -196,6 +196,20 @@ describe('a proxy', () => {
     expect(proxy.asked).toHaveLength(2);
   });
 
+  it.each(['SSH-2.0-OpenSSH\r\n', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`])(
+    'that answers in no HTTP is told apart from the service: %#',
+    async (bytes) => {
+      const other = createServer(
+        (socket) => void socket.on('error', () => {}).once('data', () => socket.write(bytes)),
+      );
+      const proxy = `http://127.0.0.1:${await listen(other)}`;
+      const run = await new Sandbox().tts([...toFile, '--proxy', proxy], {
+        env: named('https://example.com'),
+      });
+      expectFailure(run, 6, /the proxy does not answer in HTTP .*example\.com\nhint: check --proxy/);
+    },
+  );
+
   it('that has no tunnel for the moment is asked again', async () => {
     const proxy = await startProxy({ refuse: 503 });
     const env = named('https://example.com', { TTS_RETRIES: '1' });
