@@ -7,6 +7,8 @@ const LONGEST = 200;
  * the one before ten times, would take minutes to write down.
  */
 export function quoted(data: unknown): string {
+  // YAML has numbers that JSON has no words for.
+  if (typeof data === 'number') return String(data);
   if (Array.isArray(data)) return 'a list';
   if (data instanceof Date) return 'a date';
   if (typeof data === 'object' && data !== null) return 'an object';

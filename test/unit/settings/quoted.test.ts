@@ -6,6 +6,7 @@ describe('a value in a message', () => {
     ['plain words', '"plain words"'],
     ['who?', '"who?"'],
     [5, '5'],
+    [Number.NEGATIVE_INFINITY, '-Infinity'],
     [null, 'null'],
     [['a'], 'a list'],
     [{}, 'an object'],
