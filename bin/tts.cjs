@@ -1,21 +1,6 @@
 #!/usr/bin/env node
 'use strict';
 
-const { closeSync, fstatSync } = require('node:fs');
-
-/** The devices of Linux that are no hardware, such as /dev/null. */
-const MEMORY = 1;
-
-/** Whether a descriptor led to a terminal that is not there any more. */
-function isGone(fd) {
-  try {
-    const kind = fstatSync(fd);
-    return kind.isCharacterDevice() && kind.rdev >> 8 !== MEMORY && !require('node:tty').isatty(fd);
-  } catch {
-    return false;
-  }
-}
-
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`tts: Node 20.19 or newer is needed, and this is ${process.versions.node}\n`);
@@ -36,6 +21,17 @@ if (major < 20 || (major === 20 && minor < 19)) {
     process.once('exit', leaveTerminals);
     // Node waits for what it cannot end, above all for the lookup of a name: after an interruption the signal ends it.
     if (status > 128) setTimeout(() => process.kill(process.pid, status - 128), 50).unref();
+  };
+  // Not before the version is known to be one that has these.
+  const { closeSync, fstatSync } = require('node:fs');
+  /** Whether a descriptor led to a terminal that is not there any more. Devices of kind 1, as /dev/null, never did. */
+  const isGone = (fd) => {
+    try {
+      const kind = fstatSync(fd);
+      return kind.isCharacterDevice() && kind.rdev >> 8 !== 1 && !require('node:tty').isatty(fd);
+    } catch {
+      return false;
+    }
   };
   // Node 20 aborts at its end where a terminal that it was started on is gone, unless what led there is closed.
   const leaveTerminals = () => {

@@ -14,7 +14,6 @@ export function isExcepted({ hostname, port, protocol }: URL, except: string): b
     .filter(Boolean)
     .some((entry) => {
       const [domain, only] = split(entry);
-      if (entry === '*') return true;
       return (only === undefined || only === number) && covers(domain, name);
     });
 }
@@ -27,7 +26,7 @@ function split(entry: string): [domain: string, port?: string | undefined] {
 }
 
 function covers(domain: string, name: string): boolean {
-  return name === domain || name.endsWith(`.${domain}`) || isInNetwork(domain, name);
+  return domain === '*' || name === domain || name.endsWith(`.${domain}`) || isInNetwork(domain, name);
 }
 
 /** @param network an address, which may be written in several ways, or as in `fc00::/7` */

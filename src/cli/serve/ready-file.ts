@@ -6,6 +6,9 @@ import { ExitCode, TtsError, usageError } from '../../error.ts';
 import { pathOf } from '../../path-of.ts';
 import { putInPlace } from '../../settings/replace-file.ts';
 
+/** In milliseconds. Who refuses does so at once. */
+const PATIENCE_MS = 1000;
+
 /** A file that says where the service listens. Whoever waits for it finds it whole, or not at all. */
 export class ReadyFile {
   readonly #name: string;
@@ -69,6 +72,7 @@ async function isListening(text: string): Promise<boolean> {
   const socket = connect({ host: bareHost(hostname), port: Number(port) });
   const error = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
     socket.once('connect', () => resolve(undefined)).once('error', resolve);
+    socket.setTimeout(PATIENCE_MS, () => resolve(undefined));
   });
   socket.destroy();
   return error?.code !== 'ECONNREFUSED';
