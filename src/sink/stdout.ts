@@ -44,11 +44,20 @@ function openFileSink(fd: number, start: number | undefined): Sink {
 function look(fd: number) {
   try {
     const kind = fstatSync(fd);
-    if (kind.isCharacterDevice() && wasClosed(fd))
-      throw Object.assign(new Error('closed'), { code: 'EBADF' });
+    if (kind.isFile() ? isReadOnly(fd) : kind.isCharacterDevice() && wasClosed(fd))
+      throw Object.assign(new Error('not open for writing'), { code: 'EBADF' });
     return kind;
   } catch (error) {
     throw unwritable('stdout', error);
+  }
+}
+
+function isReadOnly(fd: number): boolean {
+  try {
+    return accessOf(fd) === constants.O_RDONLY;
+  } catch {
+    // Elsewhere than on Linux there is no such list.
+    return false;
   }
 }
 
@@ -58,11 +67,9 @@ function look(fd: number) {
  */
 function wasClosed(fd: number): boolean {
   try {
-    return (
-      readlinkSync(`/proc/self/fd/${fd}`) === '/dev/null' && (flagsOf(fd) & O_ACCMODE) === constants.O_RDWR
-    );
+    return readlinkSync(`/proc/self/fd/${fd}`) === '/dev/null' && accessOf(fd) === constants.O_RDWR;
   } catch {
-    // Elsewhere than on Linux there is no such list.
+    // As above.
     return false;
   }
 }
@@ -75,6 +82,10 @@ function startOf(fd: number, size: number): number | undefined {
     // Elsewhere than on Linux there is no such list; an empty file was most likely made by `>`.
     return size === 0 ? 0 : undefined;
   }
+}
+
+function accessOf(fd: number): number {
+  return flagsOf(fd) & O_ACCMODE;
 }
 
 function flagsOf(fd: number): number {

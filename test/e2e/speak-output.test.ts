@@ -489,6 +489,14 @@ describe('stdout', () => {
     expectFailure(await box.shell('tts hi >&-', { env }), 8, /stdout/);
   });
 
+  it('that was opened for reading is refused before anything is asked for', async () => {
+    const { env, box, server } = await setUp();
+    box.file('kept.wav', 'kept');
+    expectFailure(await box.shell('tts hi 1<kept.wav', { env }), 8, /stdout.*for reading only/);
+    expect(server.requests).toEqual([]);
+    expect(box.read('kept.wav').toString()).toBe('kept');
+  });
+
   it('that is a socket gets the WAV too', async () => {
     const { env, box } = await setUp();
     // Between two Nodes, "pipe" is a socket.
