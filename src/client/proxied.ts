@@ -31,8 +31,12 @@ export function proxied(
 ): Dispatcher {
   const tls = { timeout: timeoutMs };
   const toProxy = (open: Connector) => watched(reaching(proxy, open));
-  if (proxy.protocol === 'socks5:')
-    return new Socks5Agent(proxy, { ...user(proxy), connect: toProxy(createConnector(tls)) });
+  if (proxy.protocol === 'socks5:') {
+    const agent = new Socks5Agent(proxy, { ...user(proxy), connect: toProxy(createConnector(tls)) });
+    // It looks for this in the requests alone, which its types do not know of.
+    const limit: object = { connections };
+    return agent.compose((dispatch) => (options, handler) => dispatch({ ...options, ...limit }, handler));
+  }
   const isTunnel = service.protocol === 'https:' || proxy.protocol === 'https:';
   const poolOver = (own: (connector: Connector) => Connector) => (origin: string | URL, options: object) => {
     const { connect } = options as { connect: Connector };

@@ -268,6 +268,18 @@ describe('a proxy', () => {
 });
 
 describe('a SOCKS proxy', () => {
+  it('has as many connections as there are requests at once', async () => {
+    const proxy = await startSocks();
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    box.file('text', 'A sentence. '.repeat(20));
+    const args = ['-f', 'text', '-o', 'out.wav', '--max-chars', '12', '--concurrency', '2', '--no-cache'];
+    const run = await box.tts([...args, '--proxy', proxy.url], { env: named(server.url) });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests).toHaveLength(20);
+    expect(proxy.asked).toHaveLength(2);
+  });
+
   it('leads to http and to https', async () => {
     const proxy = await startSocks();
     const certificate = selfSigned();
