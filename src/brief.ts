@@ -5,8 +5,8 @@ import type { Host } from './host.ts';
 export { hostOf } from './host-of.ts';
 
 /**
- * `tts --help` and `tts --version` where they stand first: people and scripts expect them at once. A program of its own,
- * since what it shares with the other one would be loaded there in pieces.
+ * `tts --help` and `tts --version` where they stand first: people and scripts expect them at once. A separate
+ * bundle: code shared with the full program would be split into extra chunks there.
  * @returns the exit status
  */
 export function main(host: Host): Promise<number> {

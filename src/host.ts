@@ -30,7 +30,7 @@ export interface Host {
   readonly home: string | undefined;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
-  /** Says where the numbers of processes mean the same ones: equal for all that can see each other, as far as is known. */
+  /** Names the space in which process IDs are unique: equal for processes that can see each other, as far as is known. */
   readonly realm: string;
   /** The number of the user to whom what is made here belongs; `undefined` where users have none (Windows). */
   readonly uid: number | undefined;

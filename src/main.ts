@@ -5,7 +5,7 @@ import type { Host } from './host.ts';
 export { hostOf } from './host-of.ts';
 
 /**
- * Runs the command line of a host to its end. All but the way to the compiled code comes behind that way.
+ * Runs the command line of a host to its end. Everything but the code cache itself is loaded through that cache.
  * @returns the exit status; nothing is left behind that would keep the process alive
  */
 export async function main(host: Host): Promise<number> {

@@ -66,7 +66,7 @@ function keeping(speech: Speech, draft: Keeping | undefined, done: () => void): 
   return { ...speech, pcm: releasing(copied(speech, draft), release) };
 }
 
-/** Never waits for the disk with a piece in its hand, and never takes the next before the disk has this one. */
+/** Hands each piece on without waiting for the disk, but reads the next only when this one is written. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   draft: Keeping | undefined,

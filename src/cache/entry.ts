@@ -94,7 +94,7 @@ export async function* readSamples({
     await rm(path, { force: true }).catch(() => {});
     throw new TtsError(`cannot read ${path}, which was whole a moment ago`, {
       exitCode: ExitCode.output,
-      hint: 'try again: its text is asked for then; or use --no-cache',
+      hint: 'try again (its text is then requested anew), or use --no-cache',
       cause,
     });
   }

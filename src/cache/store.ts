@@ -1,20 +1,23 @@
-import { type FileHandle, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { releasing } from '../audio/passing.ts';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { Draft } from './draft.ts';
-import { closeEntry, type OpenEntry, openEntry, readSamples } from './entry.ts';
-import { isEntryName, placeOf } from './entry-name.ts';
+import { closeEntry, readSamples } from './entry.ts';
 import { evict, sweepParts } from './evict.ts';
-import { type Home, isOwnFolder, objectionTo } from './folder.ts';
+import { findEntry } from './find-entry.ts';
+import { type Home, objectionTo } from './folder.ts';
 import { Keeping } from './keeping.ts';
 import { tally } from './tally.ts';
+import { Used } from './used.ts';
 
 /** The size of a WAV is told from a placeholder for certain below this. */
 const MAX_ENTRY_BYTES = 2 ** 30;
 
 /** The part of the cache that may be written before somebody looks whether it has become too large. */
 const SLACK = 1 / 16;
+
+const FULL =
+  'this run has filled the cache: what follows is not kept, and paid for again if it is repeated (cacheSize in your own config makes room)';
 
 export interface StoreOptions extends Home {
   /** Beyond this the least recently used entries go. */
@@ -37,8 +40,11 @@ export async function openStore(options: StoreOptions): Promise<Store | undefine
  */
 export class Store {
   readonly #folder: string;
-  readonly #uid: number | undefined;
+  readonly #home: Home;
   readonly #maxBytes: number;
+  /** In bytes: what a look at the whole cache leaves. */
+  readonly #limit: number;
+  readonly #used: Used;
   readonly #warn: StoreOptions['warn'];
   #off = false;
   #swept = false;
@@ -48,16 +54,19 @@ export class Store {
 
   constructor({ folder, uid, maxBytes, warn }: StoreOptions) {
     this.#folder = folder;
-    this.#uid = uid;
+    this.#home = { folder, uid };
     this.#maxBytes = maxBytes;
+    this.#limit = maxBytes * (1 - SLACK);
+    this.#used = new Used(this.#limit);
     this.#warn = warn;
   }
 
   /** Counts as use. A file is open until `pcm` was read to its end or left, or the store is closed. */
   async get(key: string): Promise<Speech | undefined> {
-    const entry = await this.#find(key);
+    const entry = await findEntry(this.#home, key);
     if (!entry) return undefined;
     const { file, format, bytes } = entry;
+    this.#used.add(key, bytes);
     const now = new Date();
     // Where that is not allowed, as on a medium that is read-only, nothing will be evicted either.
     await file.utimes(now, now).catch(() => {});
@@ -71,19 +80,20 @@ export class Store {
 
   /** Whether {@link get} would find it. Does not count as use. */
   async has(key: string): Promise<boolean> {
-    const entry = await this.#find(key);
+    const entry = await findEntry(this.#home, key);
     if (entry) await closeEntry(entry.file);
     return entry !== undefined;
   }
 
   /** Begins an entry; `undefined` where nothing is kept any more. */
   put(key: string, format: PcmFormat): Keeping | undefined {
+    if (this.#used.isFull) this.#stop(FULL);
     if (this.#off) return undefined;
     if (!this.#swept) this.#tidy(async () => sweepParts(this.#folder, Date.now()));
     this.#swept = true;
-    const keeping: Keeping = new Keeping(new Draft({ folder: this.#folder, uid: this.#uid }, key, format), {
-      limit: Math.min(this.#maxBytes * (1 - SLACK), MAX_ENTRY_BYTES),
-      published: (bytes) => this.#count(bytes),
+    const keeping: Keeping = new Keeping(new Draft(this.#home, key, format), {
+      limit: Math.min(this.#limit, MAX_ENTRY_BYTES),
+      published: (bytes) => this.#count(key, bytes),
       failed: (error) => this.#fail(error),
       ended: () => void this.#drafts.delete(keeping),
     });
@@ -98,23 +108,11 @@ export class Store {
     await this.#tidying;
   }
 
-  async #find(key: string): Promise<OpenEntry | undefined> {
-    const { shard, prefix } = placeOf(key);
-    const folder = join(this.#folder, shard);
-    for (const name of await namesIn({ folder, uid: this.#uid }, prefix)) {
-      const path = join(folder, name);
-      const entry = await openEntry(path, name, key).catch(() => 'unopened' as const);
-      if (entry === 'unopened') continue;
-      if (entry) return entry;
-      await rm(path, { force: true }).catch(() => {});
-    }
-    return undefined;
-  }
-
-  async #count(bytes: number | undefined): Promise<void> {
-    const limit = this.#maxBytes * SLACK;
-    if (bytes === undefined || !(await tally(this.#folder, bytes, limit))) return;
-    this.#tidy(() => evict(this.#folder, this.#maxBytes - limit));
+  async #count(key: string, bytes: number | undefined): Promise<void> {
+    if (bytes === undefined) return;
+    this.#used.add(key, bytes);
+    if (await tally(this.#folder, bytes, this.#maxBytes * SLACK))
+      this.#tidy(() => evict(this.#folder, this.#limit));
   }
 
   #tidy(action: () => Promise<void>): void {
@@ -122,18 +120,12 @@ export class Store {
   }
 
   #fail(error: unknown): void {
-    if (!this.#off) this.#warn(notKept(this.#folder, reasonOf(error)));
-    this.#off = true;
+    this.#stop(notKept(this.#folder, reasonOf(error)));
   }
-}
 
-/** Names of the entries of one key: one, unless two runs got different sound at the same time. */
-async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
-  try {
-    if (!(await isOwnFolder(folder, uid))) return [];
-    return (await readdir(folder)).filter((name) => name.startsWith(prefix) && isEntryName(name));
-  } catch {
-    return [];
+  #stop(why: string): void {
+    if (!this.#off) this.#warn(why);
+    this.#off = true;
   }
 }
 

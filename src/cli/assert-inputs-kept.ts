@@ -21,19 +21,22 @@ export function assertInputsKept(
 ): void {
   const written = writtenBy(settings, host);
   if (written.length === 0) return;
-  const { lexicon } = settings;
+  const { lexicon, subtitles } = settings;
   const keyFile = keyFileOf(settings);
   const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
   read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
+  // What is written too: one of the two would be lost.
+  if (subtitles) read.push({ option: '--subtitles', path: subtitles.value });
   if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
   if (keyFile) read.push({ option: keyFile.origin.name, path: namedFile(keyFile, host, 'TTS_API_KEY_FILE') });
   const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path, host) }));
   for (const { option, name, path } of written) {
     const file = fileAt(path, host);
-    const input = file && inputs.find((input) => input.file && isSame(file, input.file));
+    const input =
+      file && inputs.find((input) => input.option !== option && input.file && isSame(file, input.file));
     if (!input) continue;
     throw usageError(
-      `${option} and ${input.option} name one file: ${name}`,
+      `${option} and ${input.option} are the same file: ${name}`,
       `choose another name for ${option}: what is in that file would be lost`,
     );
   }
@@ -58,7 +61,9 @@ function writtenBy(
     .map(({ option, name }) => ({ option, name, path: name }));
   const isElsewhere =
     !isStdout(output?.value ?? '-') || isPlayed(settings, host) || callbackUrl || dryRun.value;
-  return isElsewhere ? files : [...files, { option: 'stdout', name: 'that behind ">"', path: '/dev/stdout' }];
+  return isElsewhere
+    ? files
+    : [...files, { option: 'stdout', name: 'where ">" points', path: '/dev/stdout' }];
 }
 
 /** Devices and pipes may be read and written at once. */

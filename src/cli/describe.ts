@@ -13,7 +13,7 @@ export function describe(event: ServiceEvent): string {
     case 'retry':
       return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
     case 'other take':
-      return 'asked again, the service spoke differently: a word may be doubled or missing, and this is not kept';
+      return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
   }
 }
 

@@ -61,7 +61,7 @@ function elsewhere({ env, envShown, key, fallback, otherwise }: Rule<unknown>): 
   const parts = [
     envShown ?? env,
     key && `config: ${key}`,
-    otherwiseShown !== undefined && `else: ${otherwiseShown}`,
+    otherwiseShown !== undefined && `default: ${otherwiseShown}`,
   ];
   const said = parts.filter(Boolean).join('; ');
   return said === '' ? [] : [row('', `  ${said}`)];

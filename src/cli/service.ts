@@ -50,9 +50,9 @@ export async function chooseService(
     );
   }
   if (!key)
-    throw new TtsError(`no key for ${baseUrl.value.host}`, {
+    throw new TtsError(`no key for ${baseUrl.value.href}`, {
       exitCode: ExitCode.key,
-      hint: 'set TTS_API_KEY, or store it with tts login',
+      hint: 'set TTS_API_KEY (to any word, for a service that wants no key), or store the key with tts login',
     });
   assertKeyMayGo(key, baseUrl, settings);
   const url = new URL(baseUrl.value);
@@ -67,9 +67,9 @@ export async function chooseService(
 /** Whoever brings the key reads along as well: many services show its owner what was spoken. */
 function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | undefined {
   const { host, hostname } = base.value;
-  if (isStrange(base, settings)) return `speaking with ${host}, which ${base.origin.name} names`;
+  if (isStrange(base, settings)) return `the text goes to ${host}, as set by ${base.origin.name}`;
   if (key.place !== 'project' || base.origin.place === 'project' || isLoopback(hostname)) return undefined;
-  return `speaking with ${host} under the key that ${key.name} names`;
+  return `the text goes to ${host} with the key from ${key.name}`;
 }
 
 /** What a project calls this machine would be another one behind a proxy, and get the key there. */

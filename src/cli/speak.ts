@@ -20,7 +20,7 @@ export async function run(context: Context): Promise<number> {
   }
   const command = commandIn(line, context);
   if (command && !line.flags.quiet)
-    notices.note(`"${command}" is spoken: a command stands before its options`);
+    notices.note(`"${command}" is read as text to speak: a command must come before its options`);
   const { speak } = await import('./speech.ts');
   return speak({ flags: line.flags, ...input }, context);
 }

@@ -27,8 +27,7 @@ import { whileOpen } from './while-open.ts';
 /** Parts under way or waiting, for each request that may be open: enough to keep all of them busy behind a slow one. */
 const WINDOW = 2;
 
-const BUILT_IN =
-  'no base URL is set: the built-in voice speaks (English); tts --help tells how to name a service';
+const BUILT_IN = 'no base URL is set, so the built-in English voice speaks; --base-url names a service';
 
 /** From text to sound: everything that can be known to be wrong is found before a service is asked for anything. */
 export async function speak(order: Order, context: Context): Promise<number> {

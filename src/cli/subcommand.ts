@@ -6,7 +6,7 @@ import type { Context } from './commands.ts';
 import { HELP } from './common-options.ts';
 import { tell } from './tell.ts';
 
-/** The settings that a command heeds which asks a service for sound, whatever it does with that. */
+/** The settings honoured by every command that asks a service for sound. */
 export const OF_REQUESTS: readonly Name[] = [
   'stream',
   'sampleRate',

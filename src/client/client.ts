@@ -70,7 +70,11 @@ async function attempt(options: ClientOptions, request: Request): Promise<Speech
     if (!speech) slot.leave();
     return speech && { ...speech, pcm: slot.hold(speech.pcm) };
   } catch (error) {
-    if (error instanceof TtsError && error.retry?.busy) pace.refused(error.retry.after);
+    if (error instanceof TtsError) {
+      if (error.retry?.busy) pace.refused(error.retry.after);
+      // Such as a key that is refused. Another text, or another speaker, may be welcome.
+      if (!error.retry && !error.isUnwanted) pace.close(request.index, error);
+    }
     slot.leave();
     throw error;
   }
@@ -118,7 +122,7 @@ async function* resumed(
 }
 
 function sentElsewhere(url: URL): TtsError {
-  return new TtsError(`the answer of ${url.host} broke off, and asked again it sends the audio elsewhere`, {
+  return new TtsError(`the answer of ${url.host} broke off, and on retry it sends the audio elsewhere`, {
     exitCode: ExitCode.service,
     hint: 'the whole of it should arrive at the callback URL',
   });

@@ -32,7 +32,7 @@ export function decompress(packed: AsyncIterable<Uint8Array>, coding: string): A
 async function* decoded(packed: AsyncIterable<Uint8Array>, coding: string): AsyncGenerator<Uint8Array> {
   const create = decoders.get(coding);
   if (!create)
-    throw new TtsError(`the answer is packed in a way that is not known: ${printable(coding)}`, {
+    throw new TtsError(`the answer has an unknown content encoding: ${printable(coding)}`, {
       exitCode: ExitCode.service,
       hint: 'gzip, deflate and br are read: the service, or a proxy in between, has to use one of them or none',
     });

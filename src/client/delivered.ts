@@ -57,7 +57,7 @@ export class Delivered {
       if (known.length < piece.length) yield piece.subarray(known.length);
     }
     if (left > 0)
-      throw new TtsError('asked again, the service sent less audio than before', {
+      throw new TtsError('on retry, the service sent less audio than before', {
         exitCode: ExitCode.service,
         hint: 'try again without --stream',
         retry: {},

@@ -11,6 +11,13 @@ const LOOK_AROUND = 500;
 interface Waiting {
   readonly order: number;
   readonly admit: (slot: Slot) => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+/** A failure that others would share. */
+interface Closed {
+  readonly order: number;
+  readonly error: unknown;
 }
 
 /**
@@ -24,6 +31,7 @@ export class Pace {
   #accepted = 0;
   #patience = FIRST_PATIENCE;
   #heldUntil = 0;
+  #closed: Closed | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #open = new Set<Slot>();
   #waiting: Waiting[] = [];
@@ -36,10 +44,11 @@ export class Pace {
   /**
    * Resolves when a request may be sent; its slot must be left.
    * @param order place of the request's sound in the whole: what is heard first goes first
-   * @throws the signal's reason
+   * @throws the signal's reason; the error that others would share
    */
   async enter(order: number, signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
+    if (this.#closed && order > this.#closed.order) throw this.#closed.error;
     return new Promise((resolve, reject) => {
       const abort = () => {
         this.#waiting = this.#waiting.filter((other) => other !== waiting);
@@ -50,7 +59,11 @@ export class Pace {
         signal.removeEventListener('abort', abort);
         resolve(slot);
       };
-      const waiting = { order, admit };
+      const refuse = (error: unknown) => {
+        signal.removeEventListener('abort', abort);
+        reject(error);
+      };
+      const waiting = { order, admit, refuse };
       signal.addEventListener('abort', abort, { once: true });
       this.#waiting.push(waiting);
       this.#admit();
@@ -77,6 +90,14 @@ export class Pace {
     // For longer than that nobody waits: the request fails instead.
     if (seconds <= LONGEST_REQUESTED_WAIT)
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
+  }
+
+  /** A request failed as all others would: those behind it are not sent any more. */
+  close(order: number, error: unknown): void {
+    this.#closed = { order, error };
+    const behind = this.#waiting.filter((waiting) => waiting.order > order);
+    this.#waiting = this.#waiting.filter((waiting) => waiting.order <= order);
+    for (const { refuse } of behind) refuse(error);
   }
 
   #admit(): void {

@@ -1,7 +1,8 @@
 import { ExitCode, TtsError } from '../error.ts';
 import { isTransient } from './retry.ts';
 
-const PASSWORD = 'it wants a user and a password that it knows, as in http://user:password@proxy:port';
+const PASSWORD =
+  'give a user name and password that the proxy accepts, as in http://user:password@proxy:port';
 const OTHERS = 'ask whoever runs the proxy';
 const ADDRESS = 'check --proxy, HTTPS_PROXY and HTTP_PROXY';
 

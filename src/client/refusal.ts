@@ -32,7 +32,8 @@ export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> 
   const { status, headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
   const said = complaint(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
-  const after = retryAfter(headers['retry-after'], Date.now());
+  // By its own clock, where it tells the time: ours may be another.
+  const after = retryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
   return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
     exitCode: exitCodeOf(status),
     isUnwanted: UNWANTED.has(status),
@@ -57,7 +58,7 @@ function meaning(status: number, { url, name = url.host }: Addressee): string {
   if (status === NO_CONTENT) return `${name} sent no audio`;
   if (status === PARTIAL_CONTENT) return `${name} sent only a part of the audio`;
   if (status === 401) return `${name} does not accept the key`;
-  if (status === 402) return `${name} wants to be paid`;
+  if (status === 402) return `${name} requires payment`;
   if (status === 403) return `${name} does not allow this with the key`;
   if (status === 404) return `there is nothing at ${url.href}`;
   if (status === 408) return `${name} waited too long for the request`;
@@ -89,9 +90,10 @@ function hintToMove(location: string | undefined, from: URL): string {
   if (location === undefined || !URL.canParse(location, from.href))
     return 'check the base URL: the answer names no other address';
   const { origin, pathname, protocol } = new URL(location, from);
-  if (!/^https?:$/.test(protocol)) return 'check the base URL: the answer leads to what is no service';
+  if (!/^https?:$/.test(protocol))
+    return 'check the base URL: the redirect does not lead to an http(s) address';
   if (origin === from.origin && pathname === from.pathname)
-    return 'the answer leads to where it came from: the service, or something in between, is set up wrongly';
+    return 'the redirect points back to the same address: the service, or something in between, is misconfigured';
   const base = `${origin}${pathname.replace(/\/tts\/?$/, '')}`;
   return `if you trust it, name it as the base URL: ${printable(base)}`;
 }

@@ -26,7 +26,7 @@ export interface LookAheadOptions {
   readonly sparing?: Sparing | undefined;
 }
 
-/** Has all go on without a part whose sound did not even begin. */
+/** Lets the run go on without a part whose sound never began. */
 export interface Sparing {
   allows(error: unknown): error is TtsError;
   /** Told in the part's turn. */

@@ -69,7 +69,7 @@ function load(path: string, read: () => unknown): unknown {
     if (cause instanceof TtsError) throw cause;
     throw usageError(
       `cannot read the settings in ${path}: ${reasonOf(cause as NodeJS.ErrnoException)}`,
-      'mend the file, or name another with --config',
+      'fix the file, or name another with --config',
     );
   }
 }
@@ -105,6 +105,6 @@ function fromFile(loader: Loader): Loader {
 function tooLong(path: string): TtsError {
   return usageError(
     `${path} is longer than ${LONGEST_CONFIG} bytes`,
-    'a config file holds settings alone: mend it, or name another with --config',
+    'a config file holds settings alone: correct it, or name another with --config',
   );
 }

@@ -58,7 +58,7 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
   if (!key.isForBase && !mayLearn(key.origin, base, settings))
     throw usageError(
       `the key from ${key.origin.name} is not sent to ${base.value.href}, which ${base.origin.name} names`,
-      `if you trust that address: "trustedBaseUrls": ["${base.value.href}"] in your own config, or --base-url ${base.value.href}`,
+      `if you trust that address, put "trustedBaseUrls": ["${base.value.href}"] into your own config, or use --base-url ${base.value.href}`,
     );
   if (isReadable(base.value, settings.allowInsecureHttp))
     throw usageError(

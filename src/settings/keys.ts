@@ -22,7 +22,7 @@ function faultIn(data: object): Fault | undefined {
     if (!baseUrl.text(url))
       return {
         what: `${addressIn(url)} is no base URL`,
-        hint: `${baseUrl.allowed} is needed, and its key behind it`,
+        hint: `expected ${baseUrl.allowed}, and its key behind it`,
       };
     if (typeof key !== 'string' || key.trim() === '')
       return { what: `what stands for ${addressIn(url)} is no key`, hint: 'store it with tts login' };

@@ -1,6 +1,6 @@
 /** A kind of value: how it is read from text (options, environment) and from data (config files). */
 export interface Kind<T> {
-  /** What is allowed, as the end of the sentence "… is needed". */
+  /** What is allowed, as the end of a sentence: "expected …". */
   readonly allowed: string;
   /** `undefined` when the text is not such a value. */
   text(text: string): T | undefined;
@@ -93,7 +93,7 @@ export function url(...schemes: string[]): Kind<URL> {
  * fragment has no meaning there, and a password would end up in messages.
  */
 export const baseUrl: Kind<URL> = {
-  allowed: 'a URL that begins with http:// or https://, without user name, "?" and "#",',
+  allowed: 'a URL that begins with http:// or https://, without a user name, "?" or "#"',
   text: (text) => {
     const parsed = url('http', 'https').text(text);
     if (!parsed || parsed.username || parsed.password || parsed.search || parsed.hash) return undefined;
@@ -107,7 +107,7 @@ const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20,
 
 /** A number of bytes, or a text with a unit; MB means MiB, as it does for most people. */
 export const byteCount: Kind<number> = {
-  allowed: 'a number of bytes, or a text such as "500 MiB" or "2 GiB",',
+  allowed: 'a number of bytes, or a text such as "500 MiB" or "2 GiB"',
   text: (text) => {
     const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text.trim()) ?? [];
     return amount === undefined ? undefined : Math.round(Number(amount) * (UNITS[unit.toLowerCase()] ?? 1));

@@ -15,7 +15,7 @@ function located(name: string, cwd: string): string {
   try {
     return pathOf(cwd, name);
   } catch (cause) {
-    throw usageError(`there is no ${name}`, 'mend the name, or name another file with --config', cause);
+    throw usageError(`there is no ${name}`, 'correct the name, or name another file with --config', cause);
   }
 }
 

@@ -37,7 +37,11 @@ function found(path: string, { name }: Origin, find: () => string): string {
   try {
     return find();
   } catch (cause) {
-    throw usageError(`there is no ${path} (${name})`, 'mend the name, or name another file yourself', cause);
+    throw usageError(
+      `there is no ${path} (${name})`,
+      'correct the name, or name another file yourself',
+      cause,
+    );
   }
 }
 

@@ -10,7 +10,7 @@ const PIECE = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s'"\\])|([^\s'"])/gs;
  * sake of paths under Windows. In a config file it may be a list as well.
  */
 export const command: Kind<readonly string[]> = {
-  allowed: 'a program with its arguments, quotes closed,',
+  allowed: 'a program with its arguments, quotes closed',
   text: split,
   data: (data) => {
     if (typeof data === 'string') return split(data);

@@ -5,7 +5,7 @@ const LONGEST_FOR_SOCKS = 255;
 
 /** The address of a proxy, which has no path. */
 export const proxyUrl: Kind<URL> = {
-  allowed: 'a URL that begins with http:// or https:// or socks5://, with nothing behind the port,',
+  allowed: 'a URL that begins with http:// or https:// or socks5://, with nothing behind the port',
   text: (text) => {
     const parsed = url('http', 'https', 'socks5').text(text);
     if (!parsed || !/^\/?$/.test(parsed.pathname) || parsed.search || parsed.hash) return undefined;

@@ -25,7 +25,7 @@ function fromEnvironment(
   const value = rules.proxy.kind.text(text.includes('://') ? text : `http://${text}`);
   if (value) return { value, origin: { place: 'environment', name } };
   throw usageError(
-    `${name} is not the address of a proxy: ${rules.proxy.kind.allowed} is needed`,
-    `mend or unset ${name}`,
+    `${name} is not the address of a proxy; expected ${rules.proxy.kind.allowed}`,
+    `correct or unset ${name}`,
   );
 }

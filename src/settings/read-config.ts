@@ -41,8 +41,8 @@ function check(key: string, value: unknown, file: ConfigPath): void {
   if (!rule) throw usageError(`unknown key ${quoted(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
   if (rule.userOnly && file.place === 'project')
     throw usageError(
-      `${key} in ${file.path} has no say`,
-      `only your own config may set ${key}, since a project's file is somebody else's word`,
+      `${key} may not be set in ${file.path}`,
+      `set ${key} in your own config: a project's file may come from somebody else`,
     );
   if (rule.kind.data(value) === undefined) throw refused(rule, value, fileOrigin(key, file));
 }

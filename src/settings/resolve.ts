@@ -79,8 +79,8 @@ export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): Tts
   if (fault) return usageError(`${origin.name}: ${fault.what}`, fault.hint);
   const shown = rule.secret ? 'the value' : quoted(said);
   return usageError(
-    `${origin.name}: ${shown} is not allowed: ${rule.kind.allowed} is needed`,
-    `${rule.help}: see tts --help`,
+    `${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`,
+    `see tts speak --help`,
   );
 }
 

@@ -36,7 +36,7 @@ export interface Rule<T> {
   readonly help: string;
   /** Never shown, not even when it is refused. */
   readonly secret?: true;
-  /** How several config files have their say together, the strongest first; without it the strongest is heard alone. */
+  /** Merges the values of several config files, strongest first; without it only the strongest counts. */
   combine?(values: readonly T[]): T;
   /** A project's file may not set it: it decides what leaves, runs or is lost on the machine of whoever opens the project. */
   readonly userOnly?: true;
@@ -63,7 +63,7 @@ export const rules = {
     kind: speakers,
     key: 'speakers',
     otherwise: 'none',
-    help: 'names for speakers, each with its number and what holds for it',
+    help: 'names for speakers, each with its number and its own settings',
     combine: (books) => new Map(books.toReversed().flatMap((book) => [...book])),
   }),
   output: rule({
@@ -76,15 +76,15 @@ export const rules = {
     kind: toggle,
     flags: '--play',
     otherwise: 'only on a terminal without -o',
-    help: 'play it while it comes, also beside -o',
+    help: 'play the audio as it arrives, even with -o',
   }),
   player: rule({
     kind: command,
     flags: '--player <command>',
     env: 'TTS_PLAYER',
     key: 'player',
-    otherwise: 'the first that is there',
-    help: 'what plays a WAV from stdin; {} is a file',
+    otherwise: 'the first one found',
+    help: 'program that plays stdin as WAV; {} = a file name',
     userOnly: true,
   }),
   format: rule({
@@ -100,7 +100,7 @@ export const rules = {
     flags: '--code <how>',
     key: 'code',
     fallback: 'announce',
-    help: 'code in Markdown: announce, skip, read',
+    help: 'code blocks in Markdown: announce, skip, read',
   }),
   lexicon: rule({
     kind: fileName,
@@ -122,7 +122,7 @@ export const rules = {
     env: 'TTS_STREAM',
     key: 'stream',
     otherwise: 'off',
-    help: 'ask for audio as it is made',
+    help: 'ask the service to send audio while making it',
   }),
   sampleRate: rule({
     kind: sampleRate,
@@ -130,7 +130,7 @@ export const rules = {
     env: 'TTS_SAMPLE_RATE',
     key: 'sampleRate',
     otherwise: 'not sent',
-    help: 'frames a second, 8000 to 48000',
+    help: 'sample rate in Hz, 8000 to 48000',
   }),
   instructions: rule({
     kind: words,
@@ -161,7 +161,7 @@ export const rules = {
     envShown: 'TTS_API_KEY, TTS_API_KEY_FILE',
     key: 'apiKey',
     otherwise: 'none',
-    help: 'its key (ps shows it: better in the environment)',
+    help: 'key of the service (ps shows it; use TTS_API_KEY)',
     secret: true,
   }),
   apiKeyFile: rule({
@@ -209,7 +209,7 @@ export const rules = {
     envShown: 'TTS_CACHE=0',
     key: 'cache',
     fallback: true,
-    help: 'neither use nor keep what was made before',
+    help: 'neither read nor write the cache',
   }),
   cacheSize: rule({
     kind: byteCount,
@@ -223,18 +223,18 @@ export const rules = {
     kind: fileName,
     flags: '--subtitles <file>',
     otherwise: 'none',
-    help: 'when what is heard: .srt, .vtt or .json',
+    help: 'also write timed subtitles: .srt, .vtt or .json',
   }),
   dryRun: rule({
     kind: toggle,
     flags: '--dry-run',
     fallback: false,
-    help: 'send nothing: tell what a run would cost',
+    help: 'send nothing; show what the run would cost',
   }),
   pricePer1000Chars: rule({
     kind: number({ min: 0, max: 1_000_000 }),
     key: 'pricePer1000Chars',
-    otherwise: 'no price is told',
+    otherwise: 'no price is shown',
     help: 'what 1000 characters cost, for --dry-run',
   }),
   timeout: rule({
@@ -243,7 +243,7 @@ export const rules = {
     env: 'TTS_TIMEOUT',
     key: 'timeout',
     fallback: 60,
-    help: 'longest silence of the service',
+    help: 'give up when the service is silent this long',
   }),
   retries: rule({
     kind: number({ min: 0, max: 100, whole: true }),
@@ -274,7 +274,7 @@ export const rules = {
     kind: list(baseUrl),
     key: 'trustedBaseUrls',
     otherwise: 'none',
-    help: "base URLs that a project's file may name for your key",
+    help: "base URLs to which a project's file may have your key sent",
     userOnly: true,
   }),
   config: rule({
@@ -282,17 +282,22 @@ export const rules = {
     flags: '--config <file>',
     env: 'TTS_CONFIG',
     otherwise: "search: project folder upwards, then the user's",
-    help: 'read this config file only',
+    help: 'use only this config file',
   }),
   clobber: rule({
     kind: toggle,
     flags: '--no-clobber',
     fallback: true,
-    help: 'keep a file that exists',
+    help: 'do not overwrite an existing file',
   }),
   quiet: rule({ kind: toggle, flags: '-q, --quiet', fallback: false, help: 'errors only' }),
   verbose: rule({ kind: toggle, flags: '-v, --verbose', fallback: false, help: 'tell what is done' }),
-  json: rule({ kind: toggle, flags: '--json', fallback: false, help: 'one JSON object for programs' }),
+  json: rule({
+    kind: toggle,
+    flags: '--json',
+    fallback: false,
+    help: 'report the result or error as one JSON object',
+  }),
 } as const;
 
 export type Name = keyof typeof rules;

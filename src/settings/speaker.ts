@@ -132,7 +132,7 @@ function assertSupported(settings: Settings, { no, name, kind }: Chosen & { read
     if (!said || kind.toLowerCase() === needed.toLowerCase()) continue;
     const who = name === undefined ? `speaker ${no}` : `speaker ${no} (${name})`;
     throw usageError(
-      `${said.origin.name}: ${who} is of the kind ${kind}, and only ${needed} takes ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
+      `${said.origin.name}: ${who} is a ${kind} speaker, and only ${needed} speakers accept ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
       `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
     );
   }

@@ -64,7 +64,7 @@ function faultOf(said: object): Fault | undefined {
     if (!kind) return unknownField(field);
     if (kind.data(value) === undefined)
       return {
-        what: `${quoted(value)} is not allowed for ${quoted(field)}: ${kind.allowed} is needed`,
+        what: `${quoted(value)} is not allowed for ${quoted(field)}; expected ${kind.allowed}`,
         hint: EXAMPLE,
       };
   }

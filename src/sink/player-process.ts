@@ -10,6 +10,9 @@ import { printable } from '../printable.ts';
 /** Enough of what a player says to hold its last line, in UTF-16 units. */
 const SAID = 4096;
 
+/** What players print that play nothing and end with 0 all the same. */
+const UNHEARD: Readonly<Record<string, RegExp>> = { ffplay: /audio open failed/ };
+
 /** A player that is asked to stop and does not is ended after this time. */
 const PATIENCE_MS = 200;
 
@@ -79,7 +82,8 @@ export class PlayerProcess {
     // What it started may keep its stderr open.
     await Promise.race([closed, sleep(PATIENCE_MS, undefined, { ref: false })]);
     this.#child.stderr?.destroy();
-    if (status !== 0) this.failure = this.#failed(signal ?? `exit status ${status}`);
+    const isUnheard = UNHEARD[this.name]?.test(this.#said);
+    if (status !== 0 || isUnheard) this.failure = this.#failed(signal ?? `exit status ${status}`);
     return this.failure;
   }
 

@@ -54,7 +54,7 @@ function lookFor(
   const name = subtitles.value;
   const style = styleOf(name);
   if (!style)
-    throw usageError(`--subtitles: ${name} ends in none of .srt, .vtt and .json`, 'the ending decides');
+    throw usageError(`--subtitles: ${name} must end in .srt, .vtt or .json`, 'the ending chooses the format');
   if (callbackUrl)
     throw usageError(
       'there are no subtitles with --callback-url',
@@ -64,7 +64,7 @@ function lookFor(
     const path = pathOf(host.cwd, name);
     if (output && placeOf(pathOf(host.cwd, output.value)) === placeOf(path))
       throw usageError(
-        `--output and --subtitles name one file: ${name}`,
+        `--output and --subtitles are the same file: ${name}`,
         'name two: the sound is one, its text another',
       );
     const old = lookAt(path, name);

@@ -46,8 +46,8 @@ export class PatternReplacer {
     } catch (cause) {
       if (cause instanceof RangeError)
         throw usageError(
-          `${this.#searching?.place}: what it puts into the text has no end of words`,
-          'put less in the place of what it finds',
+          `${this.#searching?.place}: its replacements make the text too long`,
+          'use a shorter replacement',
           cause,
         );
       if ((cause as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;

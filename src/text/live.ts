@@ -16,7 +16,7 @@ const QUIET = 500;
  *   that another one follows, that end their line, or that an empty line follows. Until then a short text may
  *   still turn out to be all there is, and be spoken as one.
  * - After {@link QUIET} of silence a full stop at the end is enough. A sentence without its end waits for it.
- * - At the end everything is given out.
+ * - At the end everything is given out, but for marks that belong to a sentence given out before.
  *
  * @throws the signal's reason, at once, even while the source hangs; the source is told to stop, but not awaited
  */

@@ -1,4 +1,5 @@
 import { countCodePoints, isHighSurrogate } from './code-points.ts';
+import { hasWord } from './has-word.ts';
 import { pack, type Room } from './pack.ts';
 import { leadingSpace, secondParagraph } from './paragraphs.ts';
 import { Place } from './place.ts';
@@ -27,6 +28,8 @@ export class Segmenter {
   #index = 0;
   /** A short text is one segment: nothing is given out before the text is known not to be short. */
   #isShort: boolean;
+  /** Sentences were given out before their paragraph was at its end. */
+  #isAhead = false;
 
   constructor(options: SegmentOptions) {
     this.#options = options;
@@ -54,6 +57,7 @@ export class Segmenter {
     const length = completeLength(this.#text, isQuiet);
     if (length === 0) return;
     this.#isShort = false;
+    this.#isAhead = true;
     const rest = this.#text.slice(length);
     this.#text = this.#text.slice(0, length);
     yield* this.#settled();
@@ -61,8 +65,9 @@ export class Segmenter {
     this.#text = rest;
   }
 
-  /** Gives out all that is left. */
+  /** Gives out all that is left, but for marks whose sentence is given out already: by themselves many services refuse them. */
   *end(): Generator<Segment> {
+    if (this.#isAhead && !hasWord(this.#text)) return;
     yield* this.#settled();
     if (this.#isShort) yield* this.#one(this.#text);
     else yield* this.#give(this.#text);
@@ -80,8 +85,7 @@ export class Segmenter {
   }
 
   #view(): string {
-    const end = this.#window;
-    return this.#text.slice(0, isHighSurrogate(this.#text, end - 1) ? end - 1 : end);
+    return this.#text.slice(0, this.#window - (isHighSurrogate(this.#text, this.#window - 1) ? 1 : 0));
   }
 
   #isKnownLong(): boolean {

@@ -41,7 +41,7 @@ function segmentsOf(
 async function* whole(text: AsyncIterable<string>): AsyncGenerator<string> {
   yield await readWhole(text, LONGEST_WHOLE, () =>
     usageError(
-      `the text is longer than ${LONGEST_WHOLE} characters, and is to be one request`,
+      `the text is longer than ${LONGEST_WHOLE} characters, but --callback-url needs it in one request`,
       'speak it in parts, or without --callback-url: then it is cut into many requests',
     ),
   );

@@ -294,6 +294,17 @@ describe('players that are looked for', () => {
     },
   );
 
+  it.each([
+    ['at once', ''],
+    ['after all of it', '/bin/cat >/dev/null'],
+  ])('have failed where they say that nothing was heard, whatever their status: %s', async (_, first) => {
+    const box = new Sandbox();
+    chmodSync(box.file('bin/ffplay', `#!/bin/sh\n${first}\necho "No more, audio open failed" >&2\n`), 0o755);
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    expectFailure(run, 8, /the player ffplay failed: No more, audio open failed/);
+  });
+
   it('may all have failed, and what the service says is told all the same', async () => {
     const box = new Sandbox();
     fakePlayer(box, 'failsAtOnce', 'bin/pw-play');

@@ -75,7 +75,11 @@ describe('with nothing configured', () => {
     const box = new Sandbox();
     const refused = await box.tts(['\u4f60\u597d', '-q', '-o', 'out.wav']);
     expectFailure(refused, 7, /^tts: the built-in voice refuses the request \(status 422: .*English only/);
-    expectFailure(await box.tts(['-o', 'out.wav'], { stdin: ' \n' }), 2, /^tts: nothing to say\n/);
+    expectFailure(
+      await box.tts(['-o', 'out.wav'], { stdin: ' \n' }),
+      2,
+      /^tts: nothing to say: the text is blank\n/,
+    );
     expectFailure(await box.tts(['-f', 'none.txt', '-o', 'out.wav']), 2, /^tts: cannot read none\.txt/);
   });
 

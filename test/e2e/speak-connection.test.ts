@@ -142,7 +142,7 @@ describe('a packed answer', () => {
     for (const coding of ['snappy', 'gzip, snappy', Array(5).fill('gzip').join(', ')]) {
       const unknown = await serveBytes(complete(wav, { 'Content-Encoding': coding }));
       const run = await new Sandbox().tts(toFile, { env: named(unknown.url) });
-      expectFailure(run, 7, /packed in a way that is not known: (?:snappy|gzip, gzip)/);
+      expectFailure(run, 7, /has an unknown content encoding: (?:snappy|gzip, gzip)/);
     }
   });
 

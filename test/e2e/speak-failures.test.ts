@@ -87,7 +87,7 @@ describe('the exit status', () => {
     const run = await new Sandbox().tts(['hi'], {
       env: { TTS_BASE_URL: 'https://example.com', TTS_SPEAKER: '1' },
     });
-    expectFailure(run, 3, /no key for example\.com/);
+    expectFailure(run, 3, /no key for https:\/\/example\.com/);
   });
 });
 
@@ -255,7 +255,7 @@ describe('an error body', () => {
     ['https://other.example/api/tts?x=1', /base URL: https:\/\/other\.example\/api\n/],
     ['/v2/tts', /base URL: http:\/\/127\.0\.0\.1:\d+\/v2\n/],
     ['', /names no other address/],
-    ['/tts', /leads to where it came from/],
+    ['/tts', /points back to the same address/],
   ])('that points elsewhere is explained with a base URL that leads there: %s', async (location, hint) => {
     const server = await serveBytes(answer(308, '', location ? { Location: location } : {}));
     expectFailure(await new Sandbox().tts(['hi'], { env: named(server.url) }), 7, hint);

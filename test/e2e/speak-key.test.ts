@@ -59,13 +59,13 @@ describe('a base URL that a project names', () => {
 
   it('is told of before a text goes there with a key from the same place, but not with -q', async () => {
     const setup = { project: { ...project, apiKey: KEY, speakers: { anna: 1 } } };
-    const note = /^tts: speaking with speech\.invalid, which baseUrl in .*\.ttsrc\.json names\n/;
+    const note = /^tts: the text goes to speech\.invalid, as set by baseUrl in .*\.ttsrc\.json\n/;
     expect((await run(setup)).stderr).toMatch(note);
     expectFailure(await run({ ...setup, args: ['-q'] }), 6, /speech\.invalid/);
   });
 
   it('is told of too where the user names it, and a project the key: its owner may see what was spoken', async () => {
-    const note = /^tts: speaking with speech\.invalid under the key that apiKey in .*\.ttsrc\.json names\n/;
+    const note = /^tts: the text goes to speech\.invalid with the key from apiKey in .*\.ttsrc\.json\n/;
     const setup = { project: { apiKey: KEY } };
     expect((await run({ ...setup, user: { baseUrl: PUBLIC } })).stderr).toMatch(note);
     expectFailure(await run({ user: { apiKey: KEY, baseUrl: PUBLIC } }), 6, /speech\.invalid/);
@@ -140,7 +140,7 @@ describe('what a project may not say', () => {
     expectFailure(
       await run({ project: { [name]: value }, env: named(PUBLIC) }),
       2,
-      new RegExp(`${name} in .*ttsrc`),
+      new RegExp(`${name} may not be set in .*ttsrc`),
     );
   });
 
@@ -221,6 +221,14 @@ describe('plain http', () => {
 });
 
 describe('the key', () => {
+  it('that is refused is not tried on with the rest of a long text', async () => {
+    const server = await serveBytes(answer(401));
+    const text = 'A sentence. '.repeat(20);
+    const args = ['--max-chars', '12', '--concurrency', '2', text, '-o', 'out.wav'];
+    expectFailure(await new Sandbox().tts(args, { env: named(server.url) }), 3, /does not accept the key/);
+    expect(server.requests.length).toBeLessThanOrEqual(2);
+  });
+
   it('comes from an option, the environment, a file, or config, the strongest first', async () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();

@@ -192,7 +192,7 @@ describe('a callback URL', () => {
     const server = await serveBytes(inTurn(torn, answer(202)));
     const box = new Sandbox();
     const run = await box.tts(args, { env: named(server.url, { TTS_RETRIES: '1' }) });
-    expectFailure(run, 7, /broke off, and asked again it sends the audio elsewhere/);
+    expectFailure(run, 7, /broke off, and on retry it sends the audio elsewhere/);
     expect(box.list()).toEqual([]);
   });
 

@@ -72,6 +72,17 @@ describe('another try', () => {
     expect(delay).toBeLessThan(8000);
   });
 
+  it('goes by the clock of the service, where it tells the time', async () => {
+    const theirs = Date.now() - 3_600_000;
+    const times = {
+      Date: new Date(theirs).toUTCString(),
+      'Retry-After': new Date(theirs + 2000).toUTCString(),
+    };
+    const delay = await delayAfter(times);
+    expect(delay).toBeGreaterThanOrEqual(1900);
+    expect(delay).toBeLessThan(6000);
+  });
+
   it.each(['', 'soon', '-5', 'NaN', new Date(0).toUTCString()])(
     'comes soon, but not at once, where Retry-After is %j',
     async (value) => {

@@ -257,8 +257,8 @@ describe('a config file', () => {
   const endless = `[&0 x, ${Array.from({ length: 10 }, (_, n) => `&${n + 1} [${Array(10).fill(`*${n}`)}]`)}]`;
 
   it.each([
-    ['speaker: ?', /speaker in .*: a list is not allowed: a speaker by number/],
-    ['instructions: { a: ? }', /instructions in .*: an object is not allowed: a text/],
+    ['speaker: ?', /speaker in .*: a list is not allowed; expected a speaker by number/],
+    ['instructions: { a: ? }', /instructions in .*: an object is not allowed; expected a text/],
     ['speakers: ?', /speakers in .*: a list is not allowed/],
     ['speakers: { anna: ? }', /speakers in .*: "anna": a list is not allowed for "no"/],
     ['speakers: { anna: { no: 1, kind: ? } }', /speakers in .*: "anna": a list is not allowed for "kind"/],

@@ -195,7 +195,9 @@ describe('the command line', () => {
     [['-s', '1', 'config', 'is', 'text'], undefined],
   ])('says that a command behind an option is spoken: %j', async (args, named) => {
     const { run } = await speaking(args);
-    const note = named ? `tts: ${named} is spoken: a command stands before its options\n` : '';
+    const note = named
+      ? `tts: ${named} is read as text to speak: a command must come before its options\n`
+      : '';
     expect(run).toMatchObject({ status: 0, stderr: note });
   });
 
@@ -219,10 +221,10 @@ describe('the command line', () => {
     [['hi', '-s', '1.5'], /--speaker/],
     [['hi', '-i', ' '], /--instructions/],
     [['hi', '--base-url', 'example.com'], /--base-url: "example\.com"/],
-    [['hi', '-o', ''], /--output: "" is not allowed: the name of a file is needed/],
+    [['hi', '-o', ''], /--output: "" is not allowed; expected the name of a file/],
     [['-f', ''], /-f: "" is no name of a file\nhint: name the file that holds the text; "-" is stdin/],
     [['-f', 'a.txt', '--file='], /-f: "" is no name/],
-    [['hi', '--subtitles='], /--subtitles: "" is not allowed: the name of a file is needed/],
+    [['hi', '--subtitles='], /--subtitles: "" is not allowed; expected the name of a file/],
     [['hi', '--stream=maybe'], /--stream/],
   ])('refuses a bad value before anything is sent, naming it: %j', async (args, message) => {
     await refused([args], message);

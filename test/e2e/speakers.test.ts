@@ -46,8 +46,8 @@ describe('a speaker by name', () => {
 
   it.each([
     [['-s', 'ann'], /no speaker is called "ann"\nhint: did you mean anna\? There are: anna, deep, warm/],
-    [['-s', 'deep', '-i', 'slowly'], /--instructions: speaker 1190 \(deep\) is of the kind neo\.one/],
-    [['-s', '12', '-r', '16000'], /--sample-rate: speaker 12 is of the kind Mermish/],
+    [['-s', 'deep', '-i', 'slowly'], /--instructions: speaker 1190 \(deep\) is a neo\.one speaker/],
+    [['-s', '12', '-r', '16000'], /--sample-rate: speaker 12 is a Mermish speaker/],
   ])('is refused before anything is sent: %j', async (args, message) => {
     const server = await serveBytes(complete(wav));
     const run = await configured().tts(['hi', ...args, '-o', 'out.wav'], { env: named(server.url) });
@@ -124,7 +124,7 @@ describe('tts speakers', () => {
     const server = await serveBytes(script);
     const run = await configured().tts(['speakers'], { env: named(server.url) });
     expect(run.status).toBe(0);
-    expect(run.stderr).toMatch(/does not tell its speakers/);
+    expect(run.stderr).toMatch(/does not list its speakers/);
     expect(run.stdout.toString()).toMatch(/181 +anna/);
   });
 
@@ -247,7 +247,7 @@ describe('tts speakers', () => {
   it('knows the kind of a speaker from the service, and by the name that it has here', async () => {
     const told = { speaker_no: 181, name: 'other', kind: 'Mermish' };
     const { run, anna } = await sampleByAnna({ no: 181 }, told, {}, '-r', '16000');
-    expectFailure(run, 2, /--sample-rate: speaker 181 \(anna\) is of the kind Mermish/);
+    expectFailure(run, 2, /--sample-rate: speaker 181 \(anna\) is a Mermish speaker/);
     expect(anna).toBeUndefined();
   });
 
@@ -343,7 +343,7 @@ describe('tts speakers', () => {
     expectFailure(
       run,
       9,
-      new RegExp(`1 of 3 speakers could not be heard: ${left}\nhint: .*of ${left} .*not she`),
+      new RegExp(`1 of 3 speakers could not be heard: ${left}\nhint: .*; ${left} failed with: .*not she`),
     );
     expect(box.read('out.wav')).toEqual(plainWav(Buffer.concat([sound(200), sound(200)])));
   });
@@ -377,7 +377,7 @@ describe('tts speakers', () => {
 
   it('does not take the place of a config file', async () => {
     const { run, box } = await sampleByThree({}, '-q', '-o', '.ttsrc.json');
-    expectFailure(run, 2, /--output and the config name one file/);
+    expectFailure(run, 2, /--output and the config are the same file/);
     expect(JSON.parse(box.read('.ttsrc.json').toString()).speakers.bob).toBe(11);
   });
 

@@ -3,11 +3,7 @@ import { type Rule, rules } from '../../src/settings/rules.ts';
 /** All settings as a table in Markdown, as the README shows it: four columns, so that it fits on a page. */
 export function settingsTable(): string {
   const rows = Object.values<Rule<unknown>>(rules).map(rowOf);
-  return [
-    '| option | what | environment, config key | when nobody says |',
-    '|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+  return ['| option | what | environment, config key | default |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 function rowOf({ flags, env, envShown, key, fallback, otherwise, help, userOnly }: Rule<unknown>): string {

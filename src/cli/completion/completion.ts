@@ -30,7 +30,7 @@ export async function run(context: Context): Promise<number> {
 export function completionCommand(): Command {
   return subcommand(
     'completion',
-    'Print what makes a shell complete commands, options, files and speakers: bash, zsh, fish or powershell.',
+    'Print a completion script for bash, zsh, fish or powershell (commands, options, files, speakers).',
     [],
   ).argument('[shell]');
 }

@@ -107,7 +107,7 @@ async function findPlayer(settings: Settings | undefined, { host }: Context): Pr
     {
       exitCode: ExitCode.output,
       hint: named
-        ? 'name another, or none: then the first that is there is used'
+        ? 'name another, or leave it out to use the first one found'
         : `install one of ${names.join(', ')}; files (-o) and pipes need none`,
     },
   );

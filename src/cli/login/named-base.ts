@@ -59,5 +59,5 @@ export function namedBase(word: string | undefined, settings: Settings, command:
 function parsed(word: string, command: string): URL {
   const url = baseUrl.text(word);
   if (url) return url;
-  throw misplaced(command, `takes a base URL, and was given another word: ${baseUrl.allowed} is needed`);
+  throw misplaced(command, `takes a base URL, and was given another word; expected ${baseUrl.allowed}`);
 }

@@ -81,7 +81,7 @@ export function readServeOptions(
 
 export function serveCommand(): Command {
   return new Command('tts serve')
-    .description('Be the service: POST /tts, on this machine, without a network.')
+    .description('Run the text-to-speech service (POST /tts) on this machine; no network is needed.')
     .helpOption(false)
     .option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`)
     .option('--port <n>', `port; 0 picks a free one (default: ${DEFAULT_PORT})`)
@@ -132,5 +132,5 @@ function readBasePath(value: string): string {
 function parsed<T>(option: string, value: string, kind: Kind<T>): T {
   const read = kind.text(value);
   if (read !== undefined) return read;
-  throw usageError(`bad value for ${option}: ${value}`, `${kind.allowed} is needed`);
+  throw usageError(`bad value for ${option}: ${value}`, `expected ${kind.allowed}`);
 }

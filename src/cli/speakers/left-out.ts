@@ -44,7 +44,7 @@ export class LeftOut implements Sparing {
     const labels = this.#absent.map(({ label }) => label);
     return new TtsError(`${this.count} of ${all} speakers could not be heard: ${labels.join(', ')}`, {
       exitCode: ExitCode.partial,
-      hint: `the sound holds all others; of ${labels[0]} it was said: ${this.first?.message}`,
+      hint: `the audio has all the others; ${labels[0]} failed with: ${this.first?.message}`,
     });
   }
 }

@@ -65,7 +65,7 @@ export function speakersCommand(): Command {
     HEEDED,
   )
     .option('--sample <text>', 'speak this with each of them in turn')
-    .option('--yes', 'with --sample: however many there are, without asking')
+    .option('--yes', 'with --sample: do not ask first, however many speakers there are')
     .option('--names', 'names only, one a line; no service is asked');
 }
 
@@ -86,7 +86,7 @@ async function toldBy(
 ): Promise<Row[]> {
   const { notices } = context;
   const told = service ? await askOver(service, settings, context) : FLITE_SPEAKERS;
-  if (!told) notices.note(`${service?.url.host} does not tell its speakers; any number may be one`);
+  if (!told) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
   return (told ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
 }
 

@@ -25,7 +25,7 @@ export interface Manner {
 export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manner): Promise<void> {
   const { format } = sound;
   const pcm = manner.effects.wavHeader === 'per-chunk' ? withHeaderEach(sound.pcm, format) : sound.pcm;
-  // Only who knows the whole can promise it and then stop in the middle.
+  // The `truncate` fault promises the full size and stops halfway: for that the whole must be known first.
   if (manner.streamed && !manner.effects.truncate)
     await sendLive(exchange, { ...sound, pcm }, manner.effects);
   else await sendWhole(exchange, { ...sound, pcm }, manner);

@@ -12,16 +12,21 @@ const KEYS = Array.from({ length: 12 }, (_, i) => keyOf(`${i}`));
 const BYTES = 300_000;
 
 /** What another process does: writes entries again and again, reading now and then, until it is ended. */
-const program = (rounds: number, maxBytes: number) => `
+const program = (rounds: number, maxBytes: number, isSmall = maxBytes < KEYS.length * BYTES) => `
   const { openStore } = require('data-store');
   const keys = ${JSON.stringify(KEYS)};
   const format = { encoding: 'integer', sampleRate: 22050, channels: 1, bitsPerSample: 16 };
   const sound = (seed) => Buffer.from(Array.from({ length: ${BYTES} }, (_, i) => ((i + seed) * 37 + (i >> 8)) % 251));
   const sounds = keys.map((_, i) => sound(i));
   (async () => {
-    const store = await openStore({ folder: process.env.FOLDER, uid: process.geteuid(), maxBytes: ${maxBytes}, warn: (text) => console.log(text) });
+    const options = { folder: process.env.FOLDER, uid: process.geteuid(), maxBytes: ${maxBytes}, warn: (text) => console.log(text) };
+    let store = await openStore(options);
     for (let round = 0; round < ${rounds}; round++) {
       for (const [i, key] of keys.entries()) {
+        if (${isSmall}) {
+          await store.close(); // a run of its own for each: one alone would fill it
+          store = await openStore(options);
+        }
         const draft = store.put(key, format);
         for (let at = 0; at < ${BYTES}; at += 20_000) await draft?.write(sounds[i].subarray(at, at + 20_000));
         await draft?.publish();

@@ -225,6 +225,8 @@ describe('a cache that grows too large', () => {
       utimesSync(path, i, i);
     }
     expect(await heard(store, keyOf('0'))).toBeDefined();
+    await store.close();
+    store = await open(LIMIT);
     for (let i = 20; i < 40; i++) await keep(store, keyOf(`${i}`), sound(ENTRY, i));
     await store.close();
     const kept = await Promise.all(Array.from({ length: 40 }, (_, i) => store.has(keyOf(`${i}`))));
@@ -233,6 +235,25 @@ describe('a cache that grows too large', () => {
     expect(kept.slice(1, 9)).toEqual(Array(8).fill(false));
     expect(kept.slice(1, 20).lastIndexOf(false)).toBeLessThan(kept.slice(1, 20).indexOf(true));
     expect(warnings).toEqual([]);
+  });
+
+  it('keeps the beginning of a run that is longer than there is room for, since that is what its repetition asks for first', async () => {
+    store = await open(LIMIT);
+    await keep(store, keyOf('before'), sound(ENTRY));
+    await store.close();
+    for (const attempt of [1, 2]) {
+      store = await open(LIMIT);
+      const found = [];
+      for (let i = 0; i < 100; i++) {
+        found.push((await heard(store, keyOf(`${i}`))) !== undefined);
+        if (!found[i]) await keep(store, keyOf(`${i}`), sound(ENTRY, i));
+      }
+      await store.close();
+      const kept = attempt === 1 ? 0 : 30;
+      expect(found).toEqual([...Array(kept).fill(true), ...Array(100 - kept).fill(false)]);
+    }
+    expect(warnings).toEqual(Array(2).fill(expect.stringMatching(/has filled the cache.*cacheSize/)));
+    expect(await store.has(keyOf('before'))).toBe(false);
   });
 
   it('stays within its limit, however many runs wrote a little of it each', async () => {

@@ -118,3 +118,16 @@ test('Nobody gives way while an answer is being read.', async () => {
   }
   expect(admitted()).toEqual([1, 2]);
 });
+
+test('Behind a request that failed as all others would, no more are sent; those before it are.', async () => {
+  const pace = new Pace(1);
+  const { enter, admitted, slots } = entering(pace);
+  const [open, behind, before] = [enter(3), enter(4), enter(2)];
+  await open;
+  pace.close(3, new Error('no key'));
+  await expect(behind).rejects.toThrow('no key');
+  await expect(enter(5)).rejects.toThrow('no key');
+  slots.get(3)?.leave();
+  await before;
+  expect(admitted()).toEqual([3, 2]);
+});

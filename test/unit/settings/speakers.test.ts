@@ -136,13 +136,13 @@ describe('a speaker of a known kind', () => {
       { flags: { speaker: 'deep' }, env: { TTS_INSTRUCTIONS: 'x' } },
       /^TTS_INSTRUCTIONS: speaker 1190.*Mermish/,
     ],
-    [{ flags: { speaker: '12', sampleRate: '16000' } }, /^--sample-rate: speaker 12 is of the kind Mermish/],
+    [{ flags: { speaker: '12', sampleRate: '16000' } }, /^--sample-rate: speaker 12 is a Mermish speaker/],
   ])('is asked for nothing that its kind cannot do: %j', (said, message) => {
     expect(failure(said)).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
   });
 
   it.each([
-    [{ flags: { instructions: 'x' } }, /^--instructions: speaker 1 is of the kind neo\.one/],
+    [{ flags: { instructions: 'x' } }, /^--instructions: speaker 1 is a neo\.one speaker/],
     [{ flags: { speaker: '11' }, config: { sampleRate: 8000 } }, /^sampleRate in .*: speaker 11/],
   ])('of which the service tells is asked for nothing that its kind cannot do: %j', (said, message) => {
     expect(failure(said, own)).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
@@ -169,7 +169,7 @@ describe('the names in a config file', () => {
     [{ anna: { kind: 'x' } }, /^"anna": "no".*missing/],
     [
       { anna: { no: 1, sampleRate: 7999 } },
-      /^"anna": 7999 is not allowed for "sampleRate": .* 8000 to 48000/,
+      /^"anna": 7999 is not allowed for "sampleRate"; .* 8000 to 48000/,
     ],
     [{ 12: 1 }, /^"12" cannot be the name/],
     [{ '': 1 }, /^"" cannot be the name/],

@@ -128,7 +128,7 @@ test.each(lexicons)('Paragraphs longer than a window come out the same too (lexi
 test('An expression that puts in all that stands before, again and again, is stopped, and named.', async () => {
   const source = `x = y\nre:/a/ = ${'$`'.repeat(2000)}`;
   await expect(speak(source, 'a '.repeat(4000))).rejects.toThrow(
-    /^my\.txt, line 2: what it puts into the text/,
+    /^my\.txt, line 2: its replacements make the text too long/,
   );
 });
 

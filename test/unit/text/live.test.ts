@@ -109,6 +109,25 @@ test.each([
   expect(await say()).toBe(expected);
 });
 
+test.each(['*** ', '\n\n* * *\n', ' 😊', '"\n'])(
+  'Marks that come after their sentence was given out are not a segment of their own: %j',
+  async (marks) => {
+    const { write, end, say } = live();
+    write('One two.\n');
+    expect(await say()).toBe('One two.');
+    write(marks);
+    end();
+    expect(await say()).toBeUndefined();
+  },
+);
+
+test('A text of marks alone is given out all the same.', async () => {
+  const { write, end, say } = live();
+  write('😊\n\n');
+  end();
+  expect(await say()).toBe('😊');
+});
+
 test('Quiet does not end a sentence after an abbreviation.', async () => {
   useMovedClock({ runs: true });
   const { write, say } = live();

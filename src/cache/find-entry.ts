@@ -1,0 +1,29 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type OpenEntry, openEntry } from './entry.ts';
+import { isEntryName, placeOf } from './entry-name.ts';
+import { type Home, isOwnFolder } from './folder.ts';
+
+/** The entry of a key, open. One that is damaged is removed, and is none. */
+export async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined> {
+  const { shard, prefix } = placeOf(key);
+  const folder = join(home.folder, shard);
+  for (const name of await namesIn({ ...home, folder }, prefix)) {
+    const path = join(folder, name);
+    const entry = await openEntry(path, name, key).catch(() => 'unopened' as const);
+    if (entry === 'unopened') continue;
+    if (entry) return entry;
+    await rm(path, { force: true }).catch(() => {});
+  }
+  return undefined;
+}
+
+/** Names of the entries of one key: one, unless two runs got different sound at the same time. */
+async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
+  try {
+    if (!(await isOwnFolder(folder, uid))) return [];
+    return (await readdir(folder)).filter((name) => name.startsWith(prefix) && isEntryName(name));
+  } catch {
+    return [];
+  }
+}
