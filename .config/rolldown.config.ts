@@ -21,7 +21,8 @@ const speaking = together(
  */
 export default defineConfig([
   {
-    input: { main: 'src/main.ts' },
+    // An entry of its own hands out its names as they are; for a chunk that is none rolldown makes a getter for each.
+    input: { main: 'src/main.ts', speaking: 'src/cli/run.ts' },
     platform: 'node',
     tsconfig: true,
     preserveEntrySignatures: 'allow-extension',
@@ -29,7 +30,7 @@ export default defineConfig([
     output: {
       dir: 'dist',
       format: 'cjs',
-      entryFileNames: '[name].cjs',
+      entryFileNames: ({ name }) => (name === 'main' ? '[name].cjs' : '[name]-[hash].cjs'),
       // Compiled code is kept under the name of its chunk: see src/code-cache.ts.
       chunkFileNames: '[name]-[hash].cjs',
       hashCharacters: 'hex',
