@@ -34,13 +34,21 @@ export function readLexicon(source: string, name: string): Lexicon {
       patterns.push({ ...entry, place });
       continue;
     }
-    const key = entry.ignoresCase ? `${entry.word.toLowerCase()} /i` : entry.word;
+    const [plain = ''] = formsOf(entry.word);
+    const key = entry.ignoresCase ? `${plain.toLowerCase()} /i` : plain;
     const earlier = lineOf.get(key);
     if (earlier !== undefined) throw isThere(place, entry.word, earlier);
     lineOf.set(key, number);
-    words.add(entry);
+    for (const word of formsOf(entry.word)) words.add({ ...entry, word });
   }
   return { words, patterns };
+}
+
+/** A word as texts may write it: its accents as letters or as marks (Unicode NFC and NFD), its apostrophe straight or curly. */
+function formsOf(word: string): string[] {
+  const straight = word.replaceAll('’', "'").normalize('NFC');
+  const forms = [straight, straight.normalize('NFD')];
+  return [...new Set(forms.flatMap((form) => [form, form.replaceAll("'", '’')]))];
 }
 
 function isThere(place: string, word: string, earlier: number): TtsError {

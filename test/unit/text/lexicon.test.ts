@@ -26,6 +26,8 @@ function refusal(source: string): { message: string; exitCode: ExitCode; hint: s
 test.each([
   ['a word', 'SQL = sequel', 'SQL, and MySQL, SQLite, SQL.', 'sequel, and MySQL, SQLite, sequel.'],
   ['a word with its apostrophe', 'Anna = Ahna', "Anna's", "Ahna's"],
+  ['accents of either form', 'naïve = N\ncafe\u0301 = C', 'nai\u0308ve naïve café cafe\u0301', 'N N C C'],
+  ['apostrophes of either form', "don't = D\ncan’t = C", "don’t don't can't can’t", 'D D C C'],
   ['case', 'us = them', 'us US Us', 'them US Us'],
   ['any case', 'us /i = them', 'us US Us', 'them them them'],
   ['any case, said without a space', 'us/i = them', 'US', 'them'],
