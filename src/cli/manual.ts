@@ -52,7 +52,7 @@ function manual([speak, ...others]: readonly Entry[]): string {
     '.SH DESCRIPTION',
     'Speaks words, files, or what comes through a pipe, and writes one WAV to a file or to standard output.',
     'Without a base URL the built-in voice speaks; otherwise the text is sent to the service there.',
-    'Options override environment variables, those the config file of the project, and that your own.',
+    'Options override environment variables; these override the config file of the project, which overrides your own.',
     '.SH OPTIONS',
     ...(speak?.flags ?? []).flatMap(item),
     '.SH COMMANDS',

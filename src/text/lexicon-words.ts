@@ -52,9 +52,11 @@ const unspaced = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanma
 const scripts = unspaced.map((script) => `\\p{sc=${script}}`).join('');
 const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`, 'v');
 
+const DIGIT = /\p{N}/u;
+
 /**
- * Finds the words of a lexicon. A word is whole where no letter, digit or mark stands right before or behind it; one
- * without any letter or digit ("→") is found anywhere.
+ * Finds the words of a lexicon. A word is whole where no letter, digit or mark stands right before or behind it, nor the rest
+ * of a number ("3" in "3.14"); one without any letter or digit ("→") is found anywhere.
  */
 export class WordTree {
   readonly #root = new Node();
@@ -84,13 +86,13 @@ export class WordTree {
 
   #match(text: string, start: number, isEnd: boolean): Word | 'undecided' | undefined {
     const known = isEnd ? text.length : wholeLength(text);
-    const isInside = IN_WORD.test(characterBefore(text, start));
+    const isInside = IN_WORD.test(characterBefore(text, start)) || isInNumber(text, start - 1);
     let longest: Word | undefined;
     let node: Node | undefined = this.#root;
     for (let at = start; node !== undefined; at += 1) {
-      if (at >= known && !isEnd && hangsOnNext(node)) return 'undecided';
+      if (!isEnd && at + (isPoint(text, at) ? 1 : 0) >= known && hangsOnNext(node)) return 'undecided';
       if (node.words.length > 0) {
-        const isPart = isInside || IN_WORD.test(characterAt(text, at));
+        const isPart = isInside || IN_WORD.test(characterAt(text, at)) || isInNumber(text, at);
         longest = choose(node.words, text.slice(start, at), isPart) ?? longest;
       }
       node = at < text.length ? node.next(fold(text.charAt(at))) : undefined;
@@ -103,6 +105,17 @@ function choose(words: readonly Word[], written: string, isPart: boolean): Word 
   const plain = written.replace(/\s/gu, ' ');
   const fitting = words.filter(({ word }) => !(isPart && hasWord(word)));
   return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
+}
+
+/** Whether a full stop or comma stands there, behind a digit. */
+function isPoint(text: string, at: number): boolean {
+  const sign = text.charAt(at);
+  return (sign === '.' || sign === ',') && DIGIT.test(text.charAt(at - 1));
+}
+
+/** Whether it is within a number. */
+function isInNumber(text: string, at: number): boolean {
+  return isPoint(text, at) && DIGIT.test(text.charAt(at + 1));
 }
 
 function hangsOnNext({ isLast, words }: Node): boolean {

@@ -26,6 +26,12 @@ function refusal(source: string): { message: string; exitCode: ExitCode; hint: s
 test.each([
   ['a word', 'SQL = sequel', 'SQL, and MySQL, SQLite, SQL.', 'sequel, and MySQL, SQLite, sequel.'],
   ['a word with its apostrophe', 'Anna = Ahna', "Anna's", "Ahna's"],
+  [
+    'a number, and not a part of one',
+    '3 = three',
+    '3, 3. 3.14 1,3 3,000 $3.',
+    'three, three. 3.14 1,3 3,000 $three.',
+  ],
   ['accents of either form', 'naïve = N\ncafe\u0301 = C', 'nai\u0308ve naïve café cafe\u0301', 'N N C C'],
   ['apostrophes of either form', "don't = D\ncan’t = C", "don’t don't can't can’t", 'D D C C'],
   ['case', 'us = them', 'us US Us', 'them US Us'],
