@@ -4,7 +4,7 @@ import { type WordTree, wholeLength } from './lexicon-words.ts';
 
 /** A longer paragraph is shown to regular expressions a part at a time, in UTF-16 units. */
 const LONGEST_PARAGRAPH = 8192;
-/** What stands before the next word: one character, in UTF-16 units. */
+/** What stands before the next word: one character, or a digit and its point; in UTF-16 units. */
 const CONTEXT = 2;
 
 /**
