@@ -6,7 +6,7 @@ import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { startProxy } from '../support/proxy.ts';
 import { wholePcm } from '../support/read-wav.ts';
-import { fenced, updating } from '../support/readme.ts';
+import { fenced, readme, updating } from '../support/readme.ts';
 import { KEY, Sandbox } from '../support/run.ts';
 import { dialogue, lastingLines } from '../support/terminal.ts';
 import { drawPicture } from '../support/terminal-picture.ts';
@@ -37,6 +37,32 @@ describe('an example of the README', () => {
     for (const { path } of service.requests) expect(path).toMatch(/\/api\/tts$/);
     expect(service.requests.map((request) => request.header('x-api-key'))).toContain(KEY);
     return expect(service.requests.at(-1)?.json).toMatchObject({ speaker_no: 181 });
+  });
+
+  it('is the body that the command beside it sends', async () => {
+    const [body = ''] = fenced('json');
+    const command = /`(tts [^`]*)` sends `POST/.exec(readme())?.[1];
+    const service = await serveBytes(complete(wavOf('spoken by the service')));
+    const run = await machine().shell(`${command} --base-url ${service.url} -o out.wav`, {
+      env: { TTS_API_KEY: KEY },
+    });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(service.requests.map(({ json }) => json)).toEqual([JSON.parse(body)]);
+  });
+
+  it('is a config file that does what it says', async () => {
+    const [config = ''] = fenced('yaml');
+    const service = await serveBytes(complete(wavOf('spoken by the service')));
+    const box = machine();
+    box.file('.ttsrc.yaml', config.replace(SERVICE, service.url));
+    for (const args of ['hi', 'hi -s grandpa'])
+      expect(await box.shell(`tts ${args} -o out.wav`, { env: { TTS_API_KEY: KEY } })).toMatchObject({
+        status: 0,
+      });
+    expect(service.requests.map(({ json }) => json)).toEqual([
+      { text: 'hi', speaker_no: 181 },
+      { text: 'hi', speaker_no: 7, config: { instructions: 'slow and warm' } },
+    ]);
   });
 
   it.each(daemons)('serves as it stands, until it is ended: %s', async (block) => {
