@@ -39,7 +39,6 @@ export async function openStore(options: StoreOptions): Promise<Store | undefine
  * written under another name, and read only after every byte was checked.
  */
 export class Store {
-  readonly #folder: string;
   readonly #home: Home;
   readonly #maxBytes: number;
   /** In bytes: what a look at the whole cache leaves. */
@@ -53,7 +52,6 @@ export class Store {
   readonly #drafts = new Set<Keeping>();
 
   constructor({ folder, uid, maxBytes, warn }: StoreOptions) {
-    this.#folder = folder;
     this.#home = { folder, uid };
     this.#maxBytes = maxBytes;
     this.#limit = maxBytes * (1 - SLACK);
@@ -89,7 +87,7 @@ export class Store {
   put(key: string, format: PcmFormat): Keeping | undefined {
     if (this.#used.isFull) this.#stop(FULL);
     if (this.#off) return undefined;
-    if (!this.#swept) this.#tidy(async () => sweepParts(this.#folder, Date.now()));
+    if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder, Date.now()));
     this.#swept = true;
     const keeping: Keeping = new Keeping(new Draft(this.#home, key, format), {
       limit: Math.min(this.#limit, MAX_ENTRY_BYTES),
@@ -111,8 +109,8 @@ export class Store {
   async #count(key: string, bytes: number | undefined): Promise<void> {
     if (bytes === undefined) return;
     this.#used.add(key, bytes);
-    if (await tally(this.#folder, bytes, this.#maxBytes * SLACK))
-      this.#tidy(() => evict(this.#folder, this.#limit));
+    if (await tally(this.#home.folder, bytes, this.#maxBytes * SLACK))
+      this.#tidy(() => evict(this.#home.folder, this.#limit));
   }
 
   #tidy(action: () => Promise<void>): void {
@@ -120,7 +118,7 @@ export class Store {
   }
 
   #fail(error: unknown): void {
-    this.#stop(notKept(this.#folder, reasonOf(error)));
+    this.#stop(notKept(this.#home.folder, reasonOf(error)));
   }
 
   #stop(why: string): void {

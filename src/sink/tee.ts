@@ -2,9 +2,8 @@ import { fork } from '../audio/fork.ts';
 import type { Sink } from './sink.ts';
 
 /**
- * Sends one sound to an output that must succeed and, at the same time, to a listener that may fail. Both keep step. When the listener
- * leaves or fails, the output gets all of it all the same.
- * What the listener fails of is told by the delivery.
+ * Sends one sound to an output that must succeed and, at the same time, to a listener that may fail. Both keep step. When
+ * the listener leaves or fails, the output gets all of it all the same. What the listener fails of is told by the delivery.
  * @throws TtsError of the output, which stops the listener at once
  */
 export function tee(output: Sink, listener: Sink): Sink {
