@@ -44,11 +44,10 @@ export function passing<T>(
     next: () => items.next().then(pass, fail),
     async return() {
       try {
-        await releaseOnce();
+        return await end();
       } finally {
         await items.return?.();
       }
-      return { done: true, value: undefined };
     },
     [Symbol.asyncIterator]() {
       return this;
