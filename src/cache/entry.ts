@@ -6,6 +6,7 @@ import { frameBytes, type PcmFormat } from '../audio/pcm.ts';
 import { headerBytes, padding } from '../audio/wav-header.ts';
 import { beginsWav, readStart } from '../audio/wav-start.ts';
 import { ExitCode, TtsError } from '../error.ts';
+import { only } from '../only.ts';
 import { checksumSeed, entryName } from './entry-name.ts';
 
 const BLOCK_BYTES = 256 * 1024;
@@ -59,7 +60,7 @@ async function readLayout(file: FileHandle): Promise<Layout | undefined> {
   if (!found.isFile()) return undefined;
   const head = await readBlock(file, 0, Math.min(HEAD_BYTES, found.size));
   if (!beginsWav(head)) return undefined;
-  const { format, size: bytes } = await readStart(new ByteReader(once(head)));
+  const { format, size: bytes } = await readStart(new ByteReader(only(head)));
   if (bytes === undefined) return undefined;
   const start = headerBytes(format, bytes);
   return start + bytes + padding(bytes) === found.size ? { format, start, bytes } : undefined;
@@ -108,8 +109,4 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
     done += bytesRead;
   }
   return block;
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

@@ -8,7 +8,7 @@ import type { Sink } from './sink.ts';
  */
 export function tee(output: Sink, listener: Sink): Sink {
   return {
-    isLive: listener.isLive,
+    isLive: output.isLive || listener.isLive,
     async write(speech, signal) {
       const [kept, heard] = fork(speech);
       const over = new AbortController();

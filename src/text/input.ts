@@ -2,6 +2,7 @@ import { constants, createReadStream, openSync, type Stats, statSync } from 'nod
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { type TtsError, usageError } from '../error.ts';
+import { only } from '../only.ts';
 import { pathOf } from '../path-of.ts';
 import { decode } from './decode.ts';
 
@@ -46,10 +47,6 @@ export async function* readInput(
 }
 
 const asItIs: Prepare = (_, text) => text;
-
-async function* only(text: string): AsyncGenerator<string> {
-  yield text;
-}
 
 /** The bytes of stdin. Without this, Ctrl-C would wait for the next one of an open pipe. */
 export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {

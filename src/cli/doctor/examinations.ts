@@ -3,9 +3,9 @@ import { measureCache } from '../../cache/inspect.ts';
 import { isExcepted } from '../../client/no-proxy.ts';
 import { lookUp, type Probe, reach, shakeHands } from '../../client/probe.ts';
 import { ExitCode, TtsError } from '../../error.ts';
-import { findProgram } from '../../find-program.ts';
 import { noSegmentFolder, segmentFolder } from '../../settings/folders.ts';
 import type { Settings } from '../../settings/resolve.ts';
+import { findPlayer } from '../../sink/find-player.ts';
 import { playersOf } from '../../sink/player-command.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { Context } from '../commands.ts';
@@ -31,7 +31,7 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
     );
   });
   if (settled) yield* serviceExaminations(settled, doubts, context);
-  yield await examine('player', () => findPlayer(settled?.settings, context));
+  yield await examine('player', () => lookForPlayer(settled?.settings, context));
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
 }
 
@@ -92,14 +92,11 @@ async function tls(probe: Probe): Promise<string> {
   return `${protocol}, with a certificate until ${until}`;
 }
 
-async function findPlayer(settings: Settings | undefined, { host }: Context): Promise<string> {
+async function lookForPlayer(settings: Settings | undefined, { host }: Context): Promise<string> {
   const named = settings?.player;
   const names = named ? named.value.slice(0, 1) : playersOf(host.platform).map(({ program }) => program);
-  for (const name of names) {
-    const file = host.platform === 'win32' && !name.endsWith('.exe') ? `${name}.exe` : name;
-    const found = await findProgram(file, host.env.PATH ?? '');
-    if (found) return found;
-  }
+  const found = await findPlayer({ command: named?.value, platform: host.platform }, host.env.PATH ?? '');
+  if (found) return found.file;
   throw new TtsError(
     named
       ? `there is no program ${names}, which ${named.origin.name} names`

@@ -1,5 +1,6 @@
 import { aborted } from '../../aborted.ts';
 import { ExitCode, usageError } from '../../error.ts';
+import { findProgram } from '../../find-program.ts';
 import type { Host } from '../../host.ts';
 import type { Engine } from '../../service/engine.ts';
 import { randomKey } from '../../service/http/api-key.ts';
@@ -33,7 +34,7 @@ export async function run(context: Context): Promise<number> {
   const { createEngine } = await import('../../service/engine/create.ts');
   const { workers, maxQueue } = options;
   const engine = await createEngine({
-    path: host.env.PATH,
+    espeak: await findProgram('espeak-ng', host.env.PATH ?? '', host.platform),
     warn: (text) => notices.warn(text),
     maxQueue,
     ...(workers !== undefined && { workers }),

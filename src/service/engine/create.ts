@@ -12,8 +12,8 @@ import { FLITE_SPEAKERS, fliteUse } from './voices.ts';
 export interface EngineOptions extends Partial<QueueLimits> {
   /** The built worker; by default it stands beside the file that this code was built into. */
   readonly worker?: URL | undefined;
-  /** Folders, as in `PATH`, to look for `espeak-ng` in. Without it, there are the built-in voices only. */
-  readonly path?: string | undefined;
+  /** The whole name of a system `espeak-ng`. Without it, there are the built-in voices only. */
+  readonly espeak?: string | undefined;
   /** Told of an `espeak-ng` that does not work, and whose voices are missing therefore. */
   readonly warn?: ((text: string) => void) | undefined;
 }
@@ -70,12 +70,11 @@ function fliteSection(queue: FairQueue<Job>): Section {
   }));
 }
 
-async function espeakSections({ path, warn }: EngineOptions, limits: QueueLimits): Promise<Section[]> {
-  if (path === undefined) return [];
+async function espeakSections({ espeak, warn }: EngineOptions, limits: QueueLimits): Promise<Section[]> {
+  if (espeak === undefined) return [];
   const { openEspeak } = await import('./espeak-section.ts');
   try {
-    const section = await openEspeak(path, limits);
-    return section ? [section] : [];
+    return [await openEspeak(espeak, limits)];
   } catch (error) {
     if (warn === undefined) throw error;
     const [reason] = (error as Error).message.split('\n', 1);

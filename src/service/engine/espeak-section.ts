@@ -1,4 +1,3 @@
-import { findProgram } from '../../find-program.ts';
 import { compileResampler } from './assets.ts';
 import { type EspeakJob, EspeakProcess } from './espeak.ts';
 import { listEspeakVoices } from './espeak-voices.ts';
@@ -9,13 +8,10 @@ import { createSection, type Section } from './section.ts';
 /**
  * The voices of a system `espeak-ng`, which speaks more than a hundred languages.
  *
- * @param path folders as in `PATH`
- * @returns nothing where there is no such program
- * @throws when there is one that cannot list its voices
+ * @param program its whole name
+ * @throws when it cannot list its voices
  */
-export async function openEspeak(path: string, limits: QueueLimits): Promise<Section | undefined> {
-  const program = await findProgram('espeak-ng', path);
-  if (program === undefined) return undefined;
+export async function openEspeak(program: string, limits: QueueLimits): Promise<Section> {
   const [voices, compiled] = await Promise.all([listEspeakVoices(program), compileResampler()]);
   const resampler = await loadResampler(compiled);
   const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess(program, resampler));

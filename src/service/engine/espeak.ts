@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
 import { readWav } from '../../audio/wav-reader.ts';
+import { only } from '../../only.ts';
 import type { Style } from '../engine.ts';
 import { Refusal } from '../refusal.ts';
 import { ESPEAK_RATE } from './espeak-voices.ts';
@@ -66,13 +67,12 @@ export class EspeakProcess implements Lane<EspeakJob> {
       signal,
       killSignal: 'SIGKILL',
     });
+    const closed = once(child, 'close');
+    // One that could not be started, for want of descriptors too, has no pipes; what is thrown here says why.
+    if (child.pid === undefined) await closed;
     child.stdin.on('error', () => {}); // a process that ended too early tells why by its status
     child.stdin.end(words);
-    const [wav, complaint, [status]] = await Promise.all([
-      buffer(child.stdout),
-      text(child.stderr),
-      once(child, 'close'),
-    ]);
+    const [wav, complaint, [status]] = await Promise.all([buffer(child.stdout), text(child.stderr), closed]);
     if (status !== 0) throw new Error(complaint.trim() || `it ended with status ${status}`);
     return await readSamples(wav);
   }
@@ -93,8 +93,4 @@ async function readSamples(wav: Uint8Array): Promise<Samples> {
   const { format, pcm } = await readWav(only(wav));
   const bytes = Uint8Array.from(await buffer(pcm));
   return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
-}
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

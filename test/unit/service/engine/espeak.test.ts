@@ -8,11 +8,10 @@ import { isAlive } from '../../../support/programs.ts';
 import { loudness } from './loudness.ts';
 
 const worker = await buildWorker();
-const path = process.env.PATH ?? '';
-const installed = (await findProgram('espeak-ng', path)) !== undefined;
+const espeak = await findProgram('espeak-ng', process.env.PATH ?? '', process.platform);
 
-describe.skipIf(!installed)('a system espeak-ng', async () => {
-  const engine = await startEngine({ worker, workers: 2, maxQueue: 20, path });
+describe.skipIf(espeak === undefined)('a system espeak-ng', async () => {
+  const engine = await startEngine({ worker, workers: 2, maxQueue: 20, espeak });
   const others = engine.speakers.filter(({ no }) => no > 100);
   const numberOf = (language: string) => others.find((speaker) => speaker.language === language)?.no ?? 0;
 
@@ -23,7 +22,7 @@ describe.skipIf(!installed)('a system espeak-ng', async () => {
     expect(languages).toContain('en-us');
     expect(languages).toContain('cmn');
     expect(others.every(({ kind, sampleRate }) => kind === 'neo.one' && sampleRate === 22_050)).toBe(true);
-    expect((await startEngine({ worker, path })).speakers).toEqual(engine.speakers);
+    expect((await startEngine({ worker, espeak })).speakers).toEqual(engine.speakers);
   });
 
   it.each([
@@ -72,9 +71,8 @@ describe.skipIf(!installed)('a system espeak-ng', async () => {
   });
 });
 
-it('is not looked for without a path, and not missed where there is none', async () => {
+it('is not missed where there is none', async () => {
   expect((await startEngine({ worker })).speakers).toHaveLength(10);
-  expect((await startEngine({ worker, path: '/nowhere' })).speakers).toHaveLength(10);
 });
 
 describe('a program called espeak-ng', () => {
@@ -89,11 +87,11 @@ describe('a program called espeak-ng', () => {
     await writeFile(file, `#!/bin/sh\nif [ "$1" = --voices ]; then ${voices}; exit; fi\n${script}\n`, {
       mode: 0o755,
     });
-    return folder;
+    return file;
   }
 
   it('that fails is a failure of that utterance, in its own words', async () => {
-    const engine = await startEngine({ worker, path: await install('echo "out of order" >&2; exit 4') });
+    const engine = await startEngine({ worker, espeak: await install('echo "out of order" >&2; exit 4') });
     await expect(samplesOf(engine, { text: 'Hello', speaker: 101 })).rejects.toMatchObject({
       status: 500,
       code: 'engine_failed',
@@ -104,7 +102,7 @@ describe('a program called espeak-ng', () => {
 
   it('is killed when its reader leaves', async () => {
     const note = join(folder, 'pid');
-    const engine = await startEngine({ worker, path: await install(`echo $$ > ${note}; exec sleep 60`) });
+    const engine = await startEngine({ worker, espeak: await install(`echo $$ > ${note}; exec sleep 60`) });
     const leaving = new AbortController();
     const spoken = samplesOf(engine, { text: 'Hello', speaker: 101, signal: leaving.signal });
     spoken.catch(() => {});
@@ -117,10 +115,11 @@ describe('a program called espeak-ng', () => {
   });
 
   it('that cannot list its voices is an error at the start, or a warning to whoever wants that', async () => {
-    await writeFile(join(folder, 'espeak-ng'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
-    await expect(startEngine({ worker, path: folder })).rejects.toThrow('--voices');
+    const espeak = join(folder, 'espeak-ng');
+    await writeFile(espeak, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    await expect(startEngine({ worker, espeak })).rejects.toThrow('--voices');
     const warnings: string[] = [];
-    const engine = await startEngine({ worker, path: folder, warn: (text) => warnings.push(text) });
+    const engine = await startEngine({ worker, espeak, warn: (text) => warnings.push(text) });
     expect(engine.speakers).toHaveLength(10);
     expect(warnings).toEqual([expect.stringMatching(/^the voices of espeak-ng are missing.*--voices$/)]);
   });
