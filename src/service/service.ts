@@ -93,7 +93,8 @@ async function close(server: Server, { traffic, callbacks }: Context, graceMs: n
   const closed = server.listening ? once(server, 'close') : Promise.resolve();
   server.close();
   traffic.close();
-  const finished = Promise.all([closed, callbacks.settled()]);
+  // A request that is still under way may be accepted for a callback.
+  const finished = closed.then(() => callbacks.settled());
   const patience = new AbortController();
   await Promise.race([finished, sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})]);
   patience.abort();

@@ -53,7 +53,7 @@ export class Callbacks {
     this.#jobs.add(job);
   }
 
-  /** Waits until nothing is pending. */
+  /** Waits for all that is pending at the time of the call. */
   async settled(): Promise<void> {
     await Promise.all(this.#jobs);
   }

@@ -42,7 +42,7 @@ function refuseRaw(error: ClientError, socket: Duplex, log: Log | undefined): vo
     return;
   }
   const id = randomUUID();
-  const refusal = refusalOf(error);
+  const refusal = refusalOfParser(error);
   const { status } = refusal;
   const body = JSON.stringify(errorBody(refusal));
   socket.end(
@@ -53,7 +53,7 @@ function refuseRaw(error: ClientError, socket: Duplex, log: Log | undefined): vo
   log?.({ event: 'request', id, status, cut: false, milliseconds: 0, refusal: refusal.code });
 }
 
-function refusalOf({ code = '', rawPacket, bytesParsed }: ClientError): Refusal {
+function refusalOfParser({ code = '', rawPacket, bytesParsed }: ClientError): Refusal {
   if (code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(lineAt(rawPacket, bytesParsed)))
     return unknownMethod;
   return refusals[code] ?? malformed;

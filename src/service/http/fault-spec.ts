@@ -6,6 +6,9 @@ type Part = { readonly effects: Effects } | Partial<Pick<Fault, 'match' | 'rate'
 /** Reads the value of one word of a specification; `undefined` where it means nothing. */
 type Reader = (value: string) => Part | undefined;
 
+/** Milliseconds that one of Node's timers can wait: 24 days. */
+const LONGEST_DELAY = 2 ** 31 - 1;
+
 const parts: Readonly<Record<string, { readonly form: string; readonly read: Reader }>> = {
   status: { form: 'status=300..599', read: integer(300, 599, (status) => ({ effects: { status } })) },
   'retry-after': {
@@ -13,10 +16,10 @@ const parts: Readonly<Record<string, { readonly form: string; readonly read: Rea
     read: integer(0, 86_400, (retryAfter) => ({ effects: { retryAfter } })),
   },
   delay: {
-    form: 'delay=2s',
-    read: measure(/^(\d+(?:\.\d+)?)(ms|s|m)?$/, { ms: 1, s: 1000, m: 60_000 }, 's', (delay) => ({
-      effects: { delay },
-    })),
+    form: 'delay=2s (24 days at most)',
+    read: measure(/^(\d+(?:\.\d+)?)(ms|s|m)?$/, { ms: 1, s: 1000, m: 60_000 }, 's', (delay) =>
+      delay <= LONGEST_DELAY ? { effects: { delay } } : undefined,
+    ),
   },
   'drop-after': {
     form: 'drop-after=64k',
@@ -120,7 +123,7 @@ function measure(
   form: RegExp,
   units: Readonly<Record<string, number>>,
   unit: string,
-  part: (value: number) => Part,
+  part: (value: number) => Part | undefined,
 ): Reader {
   return (text) => {
     const [, number, given = unit] = form.exec(text) ?? [];

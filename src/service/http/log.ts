@@ -12,7 +12,7 @@ export interface RequestRecord {
   readonly cut: boolean;
   readonly milliseconds: number;
   readonly speaker?: number;
-  /** Length of the text. */
+  /** Length of the text in code points, as `--max-text` counts it. */
   readonly characters?: number;
   /** Code of the refusal. */
   readonly refusal?: string;

@@ -41,7 +41,7 @@ export function checkRequest(body: unknown): SpeechRequest {
   }
   // An error of a property is listed behind the note that its parent has one.
   const error = validator.validate(body).errors.find(({ keyword }) => keyword !== 'properties');
-  if (error !== undefined) throw refusalOf(error, body);
+  if (error !== undefined) throw refusalOfField(error, body);
   return body as SpeechRequest;
 }
 
@@ -60,7 +60,7 @@ function unknownField(value: unknown, { properties }: ObjectSchema, path = ''): 
   return undefined;
 }
 
-function refusalOf({ keyword, keywordLocation, instanceLocation }: OutputUnit, body: unknown): Refusal {
+function refusalOfField({ keyword, keywordLocation, instanceLocation }: OutputUnit, body: unknown): Refusal {
   const rule = ruleAt(keywordLocation);
   if (keyword === 'required') {
     const field = (rule as string[]).find((name) => isObject(body) && !Object.hasOwn(body, name));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../aborted.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
+import { countCodePoints } from '../../text/code-points.ts';
 import type { Engine, Utterance } from '../engine.ts';
 import { Refusal } from '../refusal.ts';
 import { callbackTarget } from './callback-policy.ts';
@@ -21,7 +22,7 @@ export async function speak(exchange: Exchange, context: Context): Promise<void>
   const { request, response, signal, details, id } = exchange;
   const { engine } = context;
   const body = checkRequest(await readJson(request, response, context.limits.body));
-  Object.assign(details, { speaker: body.speaker_no, characters: body.text.length });
+  Object.assign(details, { speaker: body.speaker_no, characters: countCodePoints(body.text) });
   const order = await orderOf(body, engine, context.maxText);
   const target = await callbackTarget(body.callback_url, request, context.callbackPolicy);
   const effects = context.effectsOn(body.text);
@@ -63,8 +64,8 @@ async function suffer(effects: Effects, exchange: Exchange, { traffic }: Context
   const { signal } = exchange;
   if (effects.delay !== undefined) await sleep(effects.delay, undefined, { signal });
   if (effects.hang) {
-    traffic.closing.addEventListener('abort', () => exchange.cancel(), { signal });
-    await aborted(signal);
+    await aborted(AbortSignal.any([signal, traffic.closing]));
+    exchange.cancel();
     signal.throwIfAborted();
   }
   if (effects.status !== undefined) {
