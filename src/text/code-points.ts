@@ -12,7 +12,8 @@ export function offsetOfCodePoint(text: string, count: number): number {
   return at;
 }
 
-function unitsAt(text: string, at: number): 1 | 2 {
+/** How many UTF-16 units the code point there takes. */
+export function unitsAt(text: string, at: number): 1 | 2 {
   return isPair(text, at) ? 2 : 1;
 }
 

@@ -9,7 +9,7 @@ const EARLIEST = 0.25;
 /** How far before the limit a word border is looked for in scripts without spaces, in UTF-16 units. */
 const WORD_SIGHT = 200;
 
-/** Within a sentence there is one only in front of what has no letter: that stays with the sentence. */
+/** A sentence holds one only in front of a part without letters, such as "* * *", which stays with it. */
 const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
@@ -30,7 +30,7 @@ export function* cut(sentence: string, maxChars: number): Generator<string> {
 
 function lastFittingBorder(text: string, maxChars: number): number {
   const limit = offsetOfCodePoint(text, maxChars);
-  const end = limit + leadingSpace(text, limit);
+  const end = limit + spaceAt(text, limit);
   if (end === text.length) return end;
   const clusters = graphemes().segment(text.slice(0, end + WORD_SIGHT));
   const isWhole = (border: number) => border > 0 && clusters.containing(border)?.index === border;
@@ -43,7 +43,7 @@ function lastFittingBorder(text: string, maxChars: number): number {
   return isWhole(word) ? word : lastCluster(text, limit);
 }
 
-function leadingSpace(text: string, from: number): number {
+function spaceAt(text: string, from: number): number {
   const next = /\S/gu;
   next.lastIndex = from;
   return (next.exec(text)?.index ?? text.length) - from;

@@ -83,7 +83,7 @@ class ParagraphStream {
   #replace(isEnd: boolean): string {
     let spoken = '';
     for (;;) {
-      spoken += this.#take(leadingSpace(this.#text));
+      spoken += this.#take(spaceInFront(this.#text));
       const length = this.#text === '' ? undefined : paragraphLength(this.#text, isEnd);
       if (length === undefined) return spoken;
       spoken += this.#replacer.replace(this.#take(length));
@@ -97,7 +97,7 @@ class ParagraphStream {
   }
 }
 
-function leadingSpace(text: string): number {
+function spaceInFront(text: string): number {
   const first = text.search(/\S/u);
   return first < 0 ? text.length : first;
 }

@@ -1,5 +1,6 @@
 import { type Context, createContext, Script } from 'node:vm';
 import { usageError } from '../error.ts';
+import { unitsAt } from './code-points.ts';
 import type { Lexicon } from './lexicon.ts';
 import type { Replacement } from './lexicon-words.ts';
 
@@ -104,7 +105,7 @@ function nextMatch(
   expression.lastIndex = from;
   for (let match = expression.exec(text); match; match = expression.exec(text)) {
     if (match[0] !== '') return { start: match.index, end: match.index + match[0].length };
-    expression.lastIndex += 1;
+    expression.lastIndex += unitsAt(text, expression.lastIndex);
   }
   return undefined;
 }
