@@ -5,7 +5,7 @@ import type { Synthesize } from '../client/client.ts';
 import type { Keeping } from './keeping.ts';
 import type { Store } from './store.ts';
 
-export interface Caching {
+interface CacheUse {
   readonly store: Pick<Store, 'get' | 'put'>;
   /** The key of a text: see {@link segmentKey}. */
   readonly keyOf: (text: string) => string;
@@ -18,7 +18,7 @@ export interface Caching {
  * that is being made is not made a second time beside it: the second call waits until the sound of the first was read
  * to its end or was left, which its reader has to see to.
  */
-export function cached(synthesize: Synthesize, { store, keyOf, tell }: Caching): Synthesize {
+export function cached(synthesize: Synthesize, { store, keyOf, tell }: CacheUse): Synthesize {
   const making = new Map<string, Promise<void>>();
   return async (utterance, signal) => {
     const key = keyOf(utterance.text);
@@ -28,7 +28,7 @@ export function cached(synthesize: Synthesize, { store, keyOf, tell }: Caching):
       const kept = await store.get(key);
       tell(kept ? 'hit' : 'miss');
       const speech = kept ?? (await synthesize(utterance, signal));
-      if (speech && !kept) return keeping(speech, store.put(key, speech.format), done);
+      if (speech && !kept) return withEntry(speech, store.put(key, speech.format), done);
       done();
       return speech;
     } catch (error) {
@@ -54,31 +54,31 @@ function claim(making: Map<string, Promise<void>>, key: string): () => void {
 }
 
 /** The same sound, which is kept when it was read to its end. */
-function keeping(speech: Speech, draft: Keeping | undefined, done: () => void): Speech {
+function withEntry(speech: Speech, entry: Keeping | undefined, done: () => void): Speech {
   const release = async () => {
     try {
       await speech.pcm[Symbol.asyncIterator]().return?.();
     } finally {
-      await draft?.discard();
+      await entry?.discard();
       done();
     }
   };
-  return { ...speech, pcm: releasing(copied(speech, draft), release) };
+  return { ...speech, pcm: releasing(copied(speech, entry), release) };
 }
 
 /** Hands each piece on without waiting for the disk, but reads the next only when this one is written. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
-  draft: Keeping | undefined,
+  entry: Keeping | undefined,
 ): AsyncGenerator<Uint8Array> {
   let delivered = 0;
   for await (const piece of pcm) {
-    const written = draft?.write(piece);
+    const written = entry?.write(piece);
     yield piece;
     await written;
     delivered += piece.length;
   }
   const isWhole = bytes === undefined || bytes === delivered;
   // What is kept is heard again and again: no sound that was put together of two.
-  if (isWhole && (isOneTake?.() ?? true)) await draft?.publish();
+  if (isWhole && (isOneTake?.() ?? true)) await entry?.publish();
 }

@@ -44,3 +44,9 @@ export async function isOwnFolder(path: string, uid: Home['uid']): Promise<boole
 function isOurs(owner: number, uid: Home['uid']): boolean {
   return uid === undefined || owner === uid;
 }
+
+/** In words; what the system says reads `ENOSPC: no space left on device, write`. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return /^E[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;
+}

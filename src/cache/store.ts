@@ -2,10 +2,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { releasing } from '../audio/passing.ts';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { Draft } from './draft.ts';
-import { closeEntry, readSamples } from './entry.ts';
+import { closeEntry, type OpenEntry, readSamples } from './entry.ts';
 import { evict, sweepParts } from './evict.ts';
 import { findEntry } from './find-entry.ts';
-import { type Home, objectionTo } from './folder.ts';
+import { type Home, objectionTo, reasonOf } from './folder.ts';
 import { Keeping } from './keeping.ts';
 import { tally } from './tally.ts';
 import { Used } from './used.ts';
@@ -22,7 +22,7 @@ const FULL =
 export interface StoreOptions extends Home {
   /** Beyond this the least recently used entries go. */
   readonly maxBytes: number;
-  /** Hears, once at most, why segments are not kept. */
+  /** Hears, once of each, why segments are not kept, or not read. */
   readonly warn: (text: string) => void;
 }
 
@@ -46,6 +46,7 @@ export class Store {
   readonly #used: Used;
   readonly #warn: StoreOptions['warn'];
   #off = false;
+  #isUnread = false;
   #swept = false;
   #tidying: Promise<void> = Promise.resolve();
   readonly #files = new Set<FileHandle>();
@@ -61,7 +62,7 @@ export class Store {
 
   /** Counts as use. A file is open until `pcm` was read to its end or left, or the store is closed. */
   async get(key: string): Promise<Speech | undefined> {
-    const entry = await findEntry(this.#home, key);
+    const entry = await this.#find(key);
     if (!entry) return undefined;
     const { file, format, bytes } = entry;
     this.#used.add(key, bytes);
@@ -78,7 +79,7 @@ export class Store {
 
   /** Whether {@link get} would find it. Does not count as use. */
   async has(key: string): Promise<boolean> {
-    const entry = await findEntry(this.#home, key);
+    const entry = await this.#find(key);
     if (entry) await closeEntry(entry.file);
     return entry !== undefined;
   }
@@ -106,6 +107,18 @@ export class Store {
     await this.#tidying;
   }
 
+  /** None where the system does not let anybody look; then its sound is paid for again, which somebody should know. */
+  async #find(key: string): Promise<OpenEntry | undefined> {
+    try {
+      return await findEntry(this.#home, key);
+    } catch (error) {
+      if (!this.#isUnread)
+        this.#warn(`the segments in ${this.#home.folder} cannot be read: ${reasonOf(error)}`);
+      this.#isUnread = true;
+      return undefined;
+    }
+  }
+
   async #count(key: string, bytes: number | undefined): Promise<void> {
     if (bytes === undefined) return;
     this.#used.add(key, bytes);
@@ -129,10 +142,4 @@ export class Store {
 
 function notKept(folder: string, reason: string): string {
   return `segments are not kept in ${folder}: ${reason}`;
-}
-
-/** What the system says reads `ENOSPC: no space left on device, write`. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return /^E[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;
 }

@@ -18,7 +18,7 @@ import { tell } from './tell.ts';
 const SHOWN_BODIES = 3;
 
 /**
- * What a run would cost. Nothing is sent, and nothing is written but this.
+ * What a run would cost. Nothing is sent, and nothing is written but this; what is damaged in the cache goes.
  * @throws TtsError where the run would before it sends anything
  */
 export async function dryRun(task: Task, context: Context): Promise<number> {
