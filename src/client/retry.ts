@@ -36,6 +36,9 @@ export function retryDelay(
   return retry.after > LONGEST_REQUESTED_WAIT ? undefined : Math.max(SHORTEST_WAIT, retry.after);
 }
 
+/** What a number stands for that is too large to count with (RFC 9111, section 1.2.2). */
+const LARGEST_SECONDS = 2 ** 31;
+
 /**
  * Seconds of a `Retry-After` header (RFC 9110, section 10.2.3): a number of them, or a date. `undefined` where it
  * says neither.
@@ -43,7 +46,7 @@ export function retryDelay(
  */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(LARGEST_SECONDS, Number(text));
   // One of the three forms of a date there names no zone; all are meant in GMT.
   const date = /^[A-Za-z]/.test(text) ? Date.parse(/\d$/.test(text) ? `${text} GMT` : text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1000);

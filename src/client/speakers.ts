@@ -30,12 +30,13 @@ export interface Asked extends Patience {
 const NO_LIST = new Set([301, 302, 307, 308, 400, 404, 405, 406, 410, 501]);
 
 /** Room for some ten thousand speakers. */
-const MOST_BYTES = 4 * 2 ** 20;
+const MOST_MIB = 4;
+const MOST_BYTES = MOST_MIB * 2 ** 20;
 
 /**
  * The speakers that a service tells by `GET {base}/speakers`, as the built-in one does.
  * @returns `undefined` where it has no such list
- * @throws TtsError when it cannot be reached, does not accept the key, or breaks off
+ * @throws TtsError when it cannot be reached, does not accept the key, breaks off, or sends more than 4 MiB
  */
 export function askSpeakers(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
   return trying(() => ask(asked, signal), asked, { signal, tries: { made: 0 } });
@@ -52,6 +53,11 @@ async function ask(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | u
   }
   if (answer.status !== 200) throw await refusal(answer, asked);
   const { bytes, isWhole } = await firstBytes(await plainBody(answer), MOST_BYTES);
+  if (bytes.length === MOST_BYTES)
+    throw new TtsError(`the list of speakers of ${url.host} has ${MOST_MIB} MiB or more`, {
+      exitCode: ExitCode.service,
+      hint: 'name speakers by their numbers',
+    });
   if (!isWhole)
     throw new TtsError(`the list of speakers of ${url.host} broke off`, {
       exitCode: ExitCode.service,
