@@ -19,7 +19,8 @@ let keepAtExit = () => {};
  * Node brings this itself only from version 22 on. Nothing depends on it: where it fails, the code is compiled as ever.
  *
  * V8 takes code only under the flags that it was made with. Of the source it compares no more than the length: it is the
- * build that gives a changed chunk another name. Code that was kept cannot `import()`: in the chunks there is none.
+ * build that gives a changed chunk another name. Two installations of one version share what is kept, and in a stack trace
+ * one of them may have the other's folder. Code that was kept cannot `import()`: in the chunks there is none.
  */
 export function reuseCode(host: Host): void {
   if (host.env.NODE_DISABLE_COMPILE_CACHE) return;

@@ -72,7 +72,7 @@ function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | u
   return `the text goes to ${host} with the key from ${key.name}`;
 }
 
-/** What a project calls this machine would be another one behind a proxy, and get the key there. */
+/** A project may name this machine without being trusted. To a proxy the name means its own machine, which would get the key. */
 function chooseWay({ origin, value }: Setting<URL>, settings: Settings, { env }: Pick<Host, 'env'>) {
   const proxy = chooseProxy(settings, env, value);
   const isHere = origin.place === 'project' && isLoopback(value.hostname);

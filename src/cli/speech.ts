@@ -9,9 +9,8 @@ import { chooseSpeaker } from '../settings/speaker.ts';
 import type { Sink } from '../sink/sink.ts';
 import { assertInputsKept } from './assert-inputs-kept.ts';
 import type { Context } from './commands.ts';
-import { connect, type ServiceEvent, voiceOf } from './connect.ts';
+import { type ServiceEvent, voiceOf } from './connect.ts';
 import { describe, warnOfPause } from './describe.ts';
-import { openService } from './open-service.ts';
 import { type Outputs, openOutputs } from './outputs.ts';
 import { prepareOrder } from './prepare-order.ts';
 import type { Progress } from './progress/progress.ts';
@@ -21,8 +20,8 @@ import { segmentOptions } from './segmenting.ts';
 import { chooseService } from './service.ts';
 import { settle } from './settle.ts';
 import { Tally } from './tally.ts';
-import { isKept, type Order, readText, type Task } from './task.ts';
-import { whileOpen } from './while-open.ts';
+import { type Order, readText, type Task } from './task.ts';
+import { whileConnected } from './while-connected.ts';
 
 /** Parts under way or waiting, for each request that may be open: enough to keep all of them busy behind a slow one. */
 const WINDOW = 2;
@@ -46,14 +45,17 @@ export async function speak(order: Order, context: Context): Promise<number> {
   let progress: Progress | undefined;
   try {
     progress = await showProgress(task, outputs.sink, context);
-    return await withService(task, context, {
-      tell: (event) => {
+    return await whileConnected(task, context, {
+      tell: introducing(task, context, (event) => {
         tally.event(event);
         progress?.count.event(event);
         notices.detail(() => describe(event));
         if (!progress) warnOfPause(event, notices);
+      }),
+      use: ({ speakAs }) => {
+        const synthesize = speakAs(voiceOf(settings, speaker));
+        return deliverOrder({ ...task, ...outputs, tally, progress, synthesize }, context);
       },
-      use: (synthesize) => deliverOrder({ ...task, ...outputs, tally, progress, synthesize }, context),
     });
   } catch (error) {
     await outputs.sink.discard();
@@ -80,29 +82,14 @@ async function showProgress(
   return new Progress({ host, notices, total: (signal) => totalOf(order, options, host, signal) });
 }
 
-interface Use {
-  readonly tell: (event: ServiceEvent) => void;
-  readonly use: (synthesize: Synthesize) => Promise<number>;
-}
-
-/** Connects to the service, the built-in one if no other is named, for as long as it is used. */
-async function withService(task: Task, context: Context, { tell: say, use }: Use): Promise<number> {
-  const { service, settings, speaker } = task;
-  if (service?.note) context.notices.note(service.note);
+/** Tells who speaks as soon as somebody does: a run that fails before has nothing to say but the error. */
+function introducing({ service }: Task, { notices }: Context, tell: (event: ServiceEvent) => void) {
   let isTold = service !== undefined;
-  // A run that fails before it speaks has nothing to say but the error.
-  const tell = (event: ServiceEvent) => {
-    if (!isTold) context.notices.note(BUILT_IN);
+  return (event: ServiceEvent) => {
+    if (!isTold) notices.note(BUILT_IN);
     isTold = true;
-    say(event);
+    tell(event);
   };
-  return whileOpen(await openService(service), async (target) => {
-    const caching = isKept(task)
-      ? await (await import('./caching.ts')).openCaching(settings, context)
-      : undefined;
-    const connection = await connect(target, settings, { tell, caching });
-    return whileOpen(connection, ({ speakAs }) => use(speakAs(voiceOf(settings, speaker))));
-  });
 }
 
 interface Job extends Task, Outputs {

@@ -114,7 +114,8 @@ export class LookAhead {
   /** @returns `undefined` where all goes on without it */
   async #part({ segment, sound }: Started): Promise<Part | undefined> {
     const { sparing } = this.#options;
-    const explain = (error: unknown) => (this.isSingle ? error : this.#withLoss(error, segment));
+    const explain = (error: unknown) =>
+      this.isSingle || this.#options.signal.aborted ? error : this.#withLoss(error, segment);
     try {
       const speech = await sound.speech;
       return { segment, speech: speech && { ...speech, pcm: passing(speech.pcm, { explain }) } };

@@ -114,8 +114,8 @@ export const byteCount: Kind<number> = {
   },
   data: (data) =>
     typeof data === 'number'
-      ? data >= 0
-        ? data
+      ? Number.isFinite(data) && data >= 0
+        ? Math.round(data)
         : undefined
       : typeof data === 'string'
         ? byteCount.text(data)

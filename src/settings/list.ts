@@ -11,7 +11,7 @@ export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
       if (wrong === undefined) return undefined;
       return {
         what: `${quoted(wrong)} is not allowed in the list`,
-        hint: `each entry has to be ${kind.allowed.replace(/,$/, '')}`,
+        hint: `each entry has to be ${kind.allowed}`,
       };
     },
     data: (data) => {

@@ -19,8 +19,8 @@ const PRIVATE_NETWORKS: readonly Network[] = [
 ];
 
 /**
- * Whether a URL's host name means this machine itself, whatever a name server says: of the names below `localhost`, and of
- * itself with a dot behind it, many systems ask one.
+ * Whether a URL's host is this machine without a name server being asked. Names below `localhost`, and `localhost.` with
+ * its dot, are not: many systems look these up.
  */
 export function isLoopback(hostname: string): boolean {
   const host = bareHost(hostname);

@@ -69,13 +69,13 @@ export const rules = {
   output: rule({
     kind: fileName,
     flags: '-o, --output <file|->',
-    otherwise: 'stdout; on a terminal it is played',
+    otherwise: 'stdout; none where it is played',
     help: 'where the WAV goes; "-" is stdout',
   }),
   play: rule({
     kind: toggle,
     flags: '--play',
-    otherwise: 'only on a terminal without -o',
+    otherwise: 'with --player; on a terminal without -o',
     help: 'play the audio as it arrives, even with -o',
   }),
   player: rule({

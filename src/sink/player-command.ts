@@ -42,8 +42,9 @@ const windows: readonly PlayerCommand[] = [
   { program: 'powershell', args: (file) => ['-NoProfile', '-Command', soundPlayer(file)], input: 'file' },
 ];
 
+/** PowerShell takes typographic quotes for straight ones; two of them stand for one within a text. */
 function soundPlayer(file: string): string {
-  return `(New-Object System.Media.SoundPlayer '${file.replaceAll("'", "''")}').PlaySync()`;
+  return `(New-Object System.Media.SoundPlayer '${file.replace(/['‘’‚‛]/g, '$&$&')}').PlaySync()`;
 }
 
 /** The players of a platform, the first choice first. */

@@ -1,7 +1,7 @@
 import type { Speech } from '../audio/pcm.ts';
 
 export interface Delivery {
-  /** Bytes of sound that were written, headers not counted. */
+  /** Bytes of sound that were handed over, headers not counted. A reader that left may not have taken all of them. */
   readonly bytes: number;
   /** Bytes beside them: the header, which depends on what was known of the sound by then, and padding. */
   readonly overheadBytes: number;

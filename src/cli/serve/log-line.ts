@@ -21,7 +21,7 @@ function textOf(record: LogRecord): string {
       return inAscii(`${id} callback to ${origin} ${end} (tries: ${tries})`);
     }
     case 'defect':
-      return `${record.id} defect: ${stackOf(record.error)}`;
+      return `${record.id} defect: ${stackOf(record.error).split('\n').map(visible).join('\n')}`;
   }
 }
 
@@ -44,7 +44,7 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Paths come from strangers, and terminals obey what they print. */
+/** Paths come from strangers, and terminals obey what is printed on them. */
 function inAscii(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

@@ -6,16 +6,14 @@ import type { Segment } from '../../text/segment.ts';
 import { askYes } from '../ask-yes.ts';
 import { assertInputsKept } from '../assert-inputs-kept.ts';
 import type { Context } from '../commands.ts';
-import { type Connection, connect, type ServiceEvent, voiceOf } from '../connect.ts';
+import { type Connection, type ServiceEvent, voiceOf } from '../connect.ts';
 import { describe } from '../describe.ts';
-import { openService } from '../open-service.ts';
 import { openOutput, warnOfEnding } from '../output.ts';
 import { report } from '../report.ts';
 import type { NamedService } from '../service.ts';
 import type { Settled } from '../settle.ts';
 import { Tally } from '../tally.ts';
-import { isKept } from '../task.ts';
-import { whileOpen } from '../while-open.ts';
+import { whileConnected } from '../while-connected.ts';
 import { LeftOut } from './left-out.ts';
 import { eachWith, type Lines, type Voice, voicesOf } from './sample-voices.ts';
 
@@ -33,23 +31,17 @@ interface Sample extends Lines {
 
 /** One text by each speaker in turn, as one sound. */
 export async function speakSample(sample: Sample, context: Context): Promise<number> {
-  const { settings, service } = sample;
   assertInputsKept({ files: [] }, sample, context.host);
   const voices = voicesOf(sample);
   if (voices.length > MOST_UNASKED) await assertAgreed(sample, voices.length, context);
-  if (service?.note) context.notices.note(service.note);
   const tally = new Tally();
   const tell = (event: ServiceEvent) => {
     tally.event(event);
     context.notices.detail(() => describe(event));
   };
-  return whileOpen(await openService(service), async (target) => {
-    const caching = isKept(sample)
-      ? await (await import('../caching.ts')).openCaching(settings, context)
-      : undefined;
-    return whileOpen(await connect(target, settings, { tell, caching }), (connection) =>
-      speakInTurn(voices, { ...sample, connection, tally }, context),
-    );
+  return whileConnected(sample, context, {
+    tell,
+    use: (connection) => speakInTurn(voices, { ...sample, connection, tally }, context),
   });
 }
 
