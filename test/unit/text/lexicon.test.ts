@@ -80,6 +80,7 @@ test.each([
   ['what stands around an expression', 're:/(?<=€)\\d+(?=k)/ = N', '€5k 5k €5', '€Nk 5k €5'],
   ['anchors by the paragraph', 're:/^a|b$/ = X', 'a b\n\na b\n', 'X X\n\nX X\n'],
   ['no empty matches', 're:/x*/ = Y', 'axxb', 'aYb'],
+  ['no empty matches, in front of an emoji neither', 're:/x*/ = Y', 'a😀xxb', 'a😀Yb'],
   ['words and expressions, the longest first', 're:/\\bfoo\\w*/ = E\nfoo = W', 'foo foobar', 'W E'],
 ])('A lexicon knows %s.', async (_, source, text, spoken) => {
   expect(await speak(source, text)).toBe(spoken);
@@ -138,6 +139,12 @@ test('An expression that puts in all that stands before, again and again, is sto
   await expect(speak(source, 'a '.repeat(4000))).rejects.toThrow(
     /^my\.txt, line 2: its replacements make the text too long/,
   );
+});
+
+test('Replacements may make a paragraph as long as four mebibytes, and no longer.', async () => {
+  const source = `re:/a/ = ${'b'.repeat(4000)}`;
+  expect(await speak(source, 'a'.repeat(1000))).toHaveLength(4_000_000);
+  await expect(speak(source, 'a'.repeat(1100))).rejects.toThrow(/make the text too long/);
 });
 
 test('A lexicon without a matching entry changes nothing.', () =>

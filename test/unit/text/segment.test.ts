@@ -144,6 +144,7 @@ test('A paragraph without a letter or digit is spoken with its neighbour.', asyn
 test.each([
   ['sentence', 'One two. Three four five.', 20, ['One two.', 'Three four five.']],
   ['clause', 'One two three, four five six seven', 20, ['One two three,', 'four five six seven']],
+  ['word, where a clause would be a fragment', 'So, one two three four', 20, ['So, one two three', 'four']],
   ['word', 'One two three four five six', 20, ['One two three four', 'five six']],
   ['word that ends at the limit', 'abcde fghij', 5, ['abcde', 'fghij']],
   ['Chinese clause', '春天来了，花都开了，很好看', 10, ['春天来了，花都开了，', '很好看']],
