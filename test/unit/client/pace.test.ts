@@ -73,6 +73,17 @@ test('A service that wants to be left alone holds all requests until then.', asy
   expect(admitted()).toEqual([0, 1]);
 });
 
+test('A service that wants to be left alone for longer than anybody waits holds nobody up.', async () => {
+  const pace = new Pace(2);
+  const { enter, admitted, slots } = entering(pace);
+  await enter(0);
+  pace.refused(3601);
+  slots.get(0)?.leave();
+  void enter(1);
+  await turns();
+  expect(admitted()).toEqual([0, 1]);
+});
+
 test('Who waits is told at once that the run ends, and takes no slot later.', async () => {
   const { enter, admitted, slots } = entering(new Pace(1));
   await enter(0);
@@ -116,6 +127,24 @@ test('Nobody gives way while an answer is being read.', async () => {
     await first?.next();
     await vi.advanceTimersByTimeAsync(100);
   }
+  expect(admitted()).toEqual([1, 2]);
+});
+
+test('Nobody gives way while somebody waits for more of an answer.', async () => {
+  useMovedClock();
+  const { enter, admitted, slots } = entering(new Pace(2));
+  await enter(1);
+  await enter(2);
+  async function* slow() {
+    yield new Uint8Array(2);
+    await new Promise(() => {});
+  }
+  const [first, last] = [slots.get(1)?.hold(slow()), slots.get(2)?.hold(endless())];
+  await first?.next();
+  void first?.next();
+  await last?.next();
+  void enter(0);
+  await vi.advanceTimersByTimeAsync(2500);
   expect(admitted()).toEqual([1, 2]);
 });
 

@@ -52,6 +52,7 @@ describe('retryAfter', () => {
     ['120', 120],
     [' 3 ', 3],
     ['1.5', 1.5],
+    ['9'.repeat(400), 2 ** 31],
     [new Date(now + 90_000).toUTCString(), 90],
     [new Date(now - 90_000).toUTCString(), 0],
   ])('reads seconds and dates: %j', (header, seconds) => {
