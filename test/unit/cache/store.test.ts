@@ -256,22 +256,28 @@ describe('a cache that grows too large', () => {
     expect(await store.has(keyOf('before'))).toBe(false);
   });
 
-  it('stays within its limit, however many runs wrote a little of it each', async () => {
+  it.each([
+    ['a little', LIMIT, ENTRY],
+    ['next to nothing', LIMIT / 10, ENTRY / 10],
+  ])('stays within its limit, however many runs wrote %s of it each', async (_, limit, bytesOfEach) => {
     for (let i = 0; i < 100; i++) {
-      store = await open(LIMIT);
-      await keep(store, keyOf(`${i}`), sound(ENTRY, i));
+      store = await open(limit);
+      await keep(store, keyOf(`${i}`), sound(bytesOfEach, i));
       await store.close();
       const bytes = entries().reduce((sum, path) => sum + statSync(path).size, 0);
-      expect(bytes).toBeLessThanOrEqual(LIMIT);
+      expect(bytes).toBeLessThanOrEqual(limit);
     }
-    expect(entries().length).toBeGreaterThan(LIMIT / ENTRY / 2);
+    expect(entries().length).toBeGreaterThan(limit / bytesOfEach / 2);
     expect(await store.has(keyOf('99'))).toBe(true);
   });
 
-  it('keeps no single sound that would throw out all others', async () => {
+  it.each([
+    ['far', LIMIT],
+    ['at its very end', (LIMIT / 16) * 15 + 2],
+  ])('keeps no single sound that would throw out all others, too long %s', async (_, bytes) => {
     store = await open(LIMIT);
     await keep(store, keyOf('small'), sound(ENTRY));
-    await keep(store, KEY, sound(LIMIT));
+    await keep(store, KEY, sound(bytes));
     await store.close();
     expect([await store.has(keyOf('small')), await store.has(KEY), parts()]).toEqual([true, false, []]);
   });
