@@ -73,6 +73,16 @@ describe('one sound for two readers', () => {
     expect((await left).length).toBeLessThanOrEqual(2);
   });
 
+  it('ends for a reader that leaves while it waits for the other one', async () => {
+    const { speech } = soundOf(4);
+    const [stays, leaves] = fork(speech);
+    const waiting = leaves.speech.pcm[Symbol.asyncIterator]().next();
+    await turns();
+    await leaves.leave();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(await read(stays.speech.pcm)).toEqual(numbers(4));
+  });
+
   it('lets the sound go when both have left, and nobody has begun to read', async () => {
     const { speech } = soundOf(4);
     const [one, other] = fork(speech);

@@ -6,14 +6,15 @@ import { speechFormat } from '../audio/wav-builder.ts';
 
 /** Remembers what became of it. */
 class Probe implements Sink {
-  readonly isLive = true;
+  readonly isLive: boolean;
   heard = 0;
   isDiscarded = false;
   readonly #fault: { readonly after?: number; readonly discard?: boolean; readonly leaves?: boolean };
 
   /** @param fault fails behind so many bytes, or when it is discarded; or its reader leaves at once */
-  constructor(fault: { after?: number; discard?: boolean; leaves?: boolean } = {}) {
+  constructor(fault: { after?: number; discard?: boolean; leaves?: boolean } = {}, isLive = true) {
     this.#fault = fault;
+    this.isLive = isLive;
   }
 
   async write({ pcm }: Speech, signal: AbortSignal) {
@@ -44,6 +45,14 @@ describe('a sound for an output and a listener', () => {
     const [output, listener] = [new Probe(), new Probe()];
     const delivery = await tee(output, listener).write(speech(), signal);
     expect([delivery.bytes, output.heard, listener.heard]).toEqual([1000, 1000, 1000]);
+  });
+
+  it.each([
+    [true, true, false],
+    [true, false, true],
+    [false, false, false],
+  ])('is live where either is: %j with %j and %j', (isLive, output, listener) => {
+    expect(tee(new Probe({}, output), new Probe({}, listener)).isLive).toBe(isLive);
   });
 
   it('is written whole to the output when the listener fails, which is told then', async () => {
