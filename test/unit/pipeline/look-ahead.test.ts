@@ -7,13 +7,15 @@ import { turns } from '../../support/turns.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 import { countedSound } from './counted-sound.ts';
 
-async function* segments(count: number): AsyncGenerator<Segment> {
+async function* segments(count: number, words: string): AsyncGenerator<Segment> {
   for (let index = 0; index < count; index++)
-    yield { text: `number ${index}`, line: 2 * index + 1, startsParagraph: true, index };
+    yield { text: `${words} ${index}`, line: 2 * index + 1, startsParagraph: true, index };
 }
 
 interface Setup {
   readonly count?: number;
+  /** What each segment begins with. */
+  readonly words?: string;
   readonly window?: number;
   readonly budgetBytes?: number;
   readonly signal?: AbortSignal;
@@ -23,8 +25,9 @@ function look(
   synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>,
   setup: Setup,
 ) {
-  const { count = 20, window = 4, budgetBytes = 1 << 20, signal = new AbortController().signal } = setup;
-  return new LookAhead(() => segments(count), { synthesize, window, budgetBytes, signal });
+  const { count = 20, words = 'number', window = 4, budgetBytes = 1 << 20 } = setup;
+  const { signal = new AbortController().signal } = setup;
+  return new LookAhead(() => segments(count, words), { synthesize, window, budgetBytes, signal });
 }
 
 async function bytesOf({ speech }: Part): Promise<number> {
@@ -105,6 +108,26 @@ test('A part that fails is told in its turn, with the line that is missing, and 
   });
   expect(heard).toEqual([0, 2, 1, 2, 2, 2]);
   expect(begun).toBe(4);
+});
+
+test('What is missing is told in words that end with a whole character.', async () => {
+  const fail = async () => {
+    throw new TtsError('no', { exitCode: ExitCode.quota });
+  };
+  const ahead = look(fail, { words: `${'x'.repeat(39)}😀` });
+  await expect(ahead.parts().next()).rejects.toThrow(`line 1 on, "${'x'.repeat(39)}…"`);
+});
+
+test('A part that an interruption ends is no loss to tell of.', async () => {
+  const controller = new AbortController();
+  const ahead = look(
+    async () => {
+      controller.abort();
+      throw new TtsError('interrupted', { exitCode: ExitCode.interrupted });
+    },
+    { signal: controller.signal },
+  );
+  await expect(ahead.parts().next()).rejects.toMatchObject({ message: 'interrupted' });
 });
 
 test('Whoever leaves ends all that is under way.', async () => {
