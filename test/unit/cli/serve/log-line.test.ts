@@ -69,3 +69,10 @@ it('gives programs one object a line, with the stack of a defect', () => {
     error: expect.stringMatching(/^Error: oh\n +at /),
   });
 });
+
+it('tells the stack of a defect in lines, without what a terminal would obey', () => {
+  const error = new Error('red \u001b[31m\u202e ink');
+  const [first, second] = logLine({ event: 'defect', id: 'r', error }, 'text', time).split('\n');
+  expect(first).toMatch(/ r defect: Error: red \\u001b\[31m\\u202e ink$/);
+  expect(second).toMatch(/^ +at /);
+});
