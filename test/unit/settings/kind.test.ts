@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { baseUrl, number, speaker, toggle, url, words } from '../../../src/settings/kind.ts';
+import { baseUrl, byteCount, number, speaker, toggle, url, words } from '../../../src/settings/kind.ts';
 import { list } from '../../../src/settings/list.ts';
 import { nearestName } from '../../../src/settings/nearest.ts';
 
@@ -26,6 +26,12 @@ describe('a kind of value', () => {
     for (const wrong of ['8000', Number.NaN, Number.POSITIVE_INFINITY, null, true, [8000]])
       expect(rate.data(wrong)).toBeUndefined();
     expect(number({ min: 0, max: 9, whole: true }).data(1.5)).toBeUndefined();
+  });
+
+  it('count of bytes: any number from 0 from data, in whole bytes', () => {
+    expect([0, 10.5, 1e9].map(byteCount.data)).toEqual([0, 11, 1e9]);
+    for (const wrong of [-1, Number.NaN, Number.POSITIVE_INFINITY, null, true])
+      expect(byteCount.data(wrong)).toBeUndefined();
   });
 
   it('toggle: common words from text, and nothing but booleans from data', () => {
@@ -74,7 +80,10 @@ describe('a kind of value', () => {
   });
 
   it('never throws, whatever is said', () => {
-    const kinds = [number({ min: 0, max: 1 }), toggle, words, speaker, baseUrl, url('http'), list(baseUrl)];
+    const kinds = [
+      ...[number({ min: 0, max: 1 }), byteCount, toggle, words],
+      ...[speaker, baseUrl, url('http'), list(baseUrl)],
+    ];
     fc.assert(
       fc.property(fc.anything(), fc.string(), (data, text) => {
         for (const kind of kinds) {

@@ -36,5 +36,6 @@ describe('the players of a platform', () => {
     expect(argsFor("C:\\it's; $(x).wav", last).at(-1)).toBe(
       "(New-Object System.Media.SoundPlayer 'C:\\it''s; $(x).wav').PlaySync()",
     );
+    expect(argsFor('‘a’ ‚b‛.wav', last).at(-1)).toContain(" '‘‘a’’ ‚‚b‛‛.wav')");
   });
 });
