@@ -139,6 +139,16 @@ describe('a callback to a listed origin', () => {
     expect(outcome()).toMatchObject({ delivered: true });
   });
 
+  it('is finished by a service that closes before it is accepted, within the grace', async () => {
+    const { url, origin, received } = await receive();
+    const { announce, service } = await start([origin]);
+    const send = await announce({ ...hello, text: 'slow slow', callback_url: url });
+    const closed = service.close(20_000);
+    expect(await send()).toMatch(/^HTTP\/1\.1 202 /);
+    await closed;
+    expect([received.length, outcome()]).toEqual([1, expect.objectContaining({ delivered: true })]);
+  });
+
   it('is dropped by a service whose grace is over', async () => {
     const { url, origin, received } = await receive();
     const { speak, service, engine } = await start([origin]);

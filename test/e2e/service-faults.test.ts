@@ -76,6 +76,14 @@ describe('a fault', () => {
     await expect(hung).rejects.toThrow();
   });
 
+  it('hangs no longer than the service, for a request whose body comes late either', async () => {
+    await start('hang');
+    const send = await tones.announce(complete);
+    const closed = tones.service.close(60_000);
+    expect(await send()).toBe('');
+    await closed;
+  });
+
   it('drops the connection behind so many bytes, complete or streamed', async () => {
     await start('drop-after=1k');
     const whole = await rawSpeak(complete);
