@@ -59,6 +59,14 @@ describe('a complete answer', () => {
     expect(tones.engine.utterances.at(-1)?.sampleRate).toBe(16_000);
   });
 
+  it('is logged with the characters of its text, an emoji as one', async () => {
+    const records: LogRecord[] = [];
+    const own = await startToneService({ log: (record) => records.push(record) });
+    await own.speak({ ...hello, text: 'hi 😀' });
+    await own.close();
+    expect(records).toMatchObject([{ event: 'request', status: 200, characters: 4 }]);
+  });
+
   it('is whole where it is too long for the memory set aside for it', async () => {
     const text = Array.from({ length: 40 }, () => 'x'.repeat(24)).join(' ');
     const big = await startToneService();
