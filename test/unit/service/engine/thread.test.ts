@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -8,9 +8,10 @@ import type { Job } from '../../../../src/service/engine/job.ts';
 import { FliteThread } from '../../../../src/service/engine/thread.ts';
 import { emptyFolder } from '../../../support/folder.ts';
 
-/** A worker that answers with the thread it is, and can be told to fail in every way. */
+/** A worker that notes its start, answers with the thread it is, and can be told to fail in every way. */
 const PROGRAM = `
 const { parentPort, threadId } = require('node:worker_threads');
+require('node:fs').appendFileSync(__filename + '.starts', '.');
 parentPort.once('message', (assets) => {
   if (assets.flite === 'broken') throw new Error('bad assets');
   parentPort.on('message', ({ use }) => {
@@ -81,6 +82,16 @@ describe('a thread', () => {
     await expect(ask(broken, 'speak')).rejects.toThrow('bad assets');
     const unfound = start(file, Promise.reject(new Error('no such wasm')));
     await expect(ask(unfound, 'speak')).rejects.toThrow('no such wasm');
+  });
+
+  it('that never was ready does not start again before there is a job', async () => {
+    const program = join(folder, 'counted.cjs');
+    writeFileSync(program, PROGRAM);
+    const broken = Promise.resolve({ flite: 'broken' } as unknown as Assets);
+    const thread = start(pathToFileURL(program), broken);
+    await expect(ask(thread, 'speak')).rejects.toThrow('bad assets');
+    await sleep(500);
+    expect(readFileSync(`${program}.starts`, 'utf8')).toBe('.');
   });
 
   it('that could not even be made is made with the next job', async () => {
