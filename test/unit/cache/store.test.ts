@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   appendFileSync,
   chownSync,
@@ -13,6 +14,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -352,6 +354,25 @@ describe('a place where nothing can be kept', () => {
     }
     await opened?.close();
     expect(warnings).toEqual([expect.stringContaining(`segments are not kept in ${place}: `)]);
+  });
+
+  it('costs one warning where an entry cannot be opened, and its sound is kept anew', async () => {
+    for (const text of ['one', 'two']) await keep(store, keyOf(text), sound(400));
+    const socket = join(emptyFolder(), 'socket');
+    for (const path of entries()) {
+      // Neither root nor anybody else may open one.
+      const server = createServer().listen(socket);
+      await once(server, 'listening');
+      renameSync(socket, path);
+      server.close();
+    }
+    for (const text of ['one', 'two']) expect(await store.get(keyOf(text))).toBeUndefined();
+    expect(await store.has(keyOf('one'))).toBe(false);
+    expect(warnings).toEqual([
+      expect.stringMatching(/^the segments in .*cache cannot be read: (no such device|.*not supported)/),
+    ]);
+    await keep(store, keyOf('one'), sound(400));
+    expect(await heard(store, keyOf('one'))).toEqual(sound(400));
   });
 
   it('is one that was removed meanwhile only for what was being written', async () => {
