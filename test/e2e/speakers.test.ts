@@ -163,6 +163,14 @@ describe('tts speakers', () => {
     expectFailure(run, 7, /list of speakers of 127\.0\.0\.1:\d+ broke off/);
   });
 
+  it('takes no list without end, and asks for it once', async () => {
+    const server = await serveBytes(answer(200, `{"speakers":[${' '.repeat(4 * 2 ** 20)}]}`));
+    const env = named(server.url, { TTS_RETRIES: '2' });
+    const run = await new Sandbox().tts(['speakers'], { env });
+    expectFailure(run, 7, /the list of speakers of 127\.0\.0\.1:\d+ has 4 MiB or more\n/);
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('reads a list that is packed', async () => {
     const list = gzipSync('{"speakers":[{"speaker_no":7,"name":"Nell"}]}');
     const server = await serveBytes(answer(200, list, { 'Content-Encoding': 'gzip' }));
