@@ -105,6 +105,37 @@ test('A dry run sends nothing, and tells the same segments and requests as the r
   );
 });
 
+test('A dry run counts a text that comes twice as one request where segments are kept, as the run itself does.', async () => {
+  const server = await serveText(SOUND);
+  const box = new Sandbox();
+  const args = ['--json', '-o', 'out.wav', '--max-chars', '12', 'Once more.\n\nAnd now.\n\nOnce more.'];
+  for (const [TTS_CACHE, requests] of [
+    ['0', 3],
+    ['1', 2],
+  ] as const) {
+    const env = named(server.url, { TTS_CACHE });
+    const [dry, run] = [await box.tts(['--dry-run', ...args], { env }), await box.tts(args, { env })];
+    expect(JSON.parse(dry.stdout.toString())).toMatchObject({ segments: 3, requests, inCache: 3 - requests });
+    expect(JSON.parse(run.stdout.toString())).toMatchObject({ segments: 3, requests });
+  }
+});
+
+test.each([
+  ['reads stdin', 'cat'],
+  ['takes a file', 'true {}'],
+])('A dry run tells the segments that are played by a player that %s.', async (_, player) => {
+  const server = await serveText(SOUND);
+  const box = new Sandbox();
+  box.file('text.txt', 'A sentence of some length, which is one of many. '.repeat(40));
+  const env = named(server.url);
+  const args = ['--json', '--play', '--player', player, '-f', 'text.txt'];
+  const runs = [await box.tts(['--dry-run', ...args], { env }), await box.tts(args, { env })];
+  const [dry, played] = runs.map(({ stdout }) => JSON.parse(stdout.toString()).segments);
+  expect(dry).toBe(played);
+  const toFile = await box.tts(['--dry-run', '--json', '-f', 'text.txt', '-o', 'out.wav'], { env });
+  expect(dry > JSON.parse(toFile.stdout.toString()).segments).toBe(player === 'cat');
+});
+
 test('A dry run into a pipe with a name tells the segments that a run into it sends, and opens nothing.', async () => {
   const server = await serveText(SOUND);
   const sandbox = new Sandbox();
