@@ -2,7 +2,7 @@ import { cpSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
-import { answer, complete, head, httpChunk, streamed } from '../support/http-bytes.ts';
+import { answer, complete, head, httpChunk, inTurn, silent, streamed } from '../support/http-bytes.ts';
 import { expectFailure, KEY, named, node, program, Sandbox } from '../support/run.ts';
 import { chunk, fmt, plainWav, riff, sound, speechFormat } from '../unit/audio/wav-builder.ts';
 
@@ -280,6 +280,32 @@ describe('an error body', () => {
     );
     const run = await new Sandbox().tts(['hi', '--timeout', '0.3'], { env: named(server.url) });
     expectFailure(run, 3, /status 403/);
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('while the words of an error drip is an interruption, not that error', async () => {
+    const server = await serveBytes((wire) =>
+      wire.write(`${head(403, { 'Content-Length': 100 })}{"message":`),
+    );
+    const run = new Sandbox().start(['hi', '-v'], { env: named(server.url) });
+    let said = '';
+    run.child.stderr?.on('data', (piece) => {
+      said += piece;
+    });
+    await expect.poll(() => said, { timeout: 5000 }).toMatch(/\ntts: status 403 after /);
+    const { ended } = await run.endBy('SIGINT');
+    expect(ended).toMatchObject({ status: 130, stderr: expect.stringMatching(/\ntts: interrupted\n$/) });
+  });
+
+  it('in the middle of a text is told alone, not what is missing of it', async () => {
+    const server = await serveBytes(inTurn(complete(wav), silent));
+    const box = new Sandbox();
+    const args = ['One.\n\nTwo.', '--max-chars', '5', '--concurrency', '1', '-o', 'out.wav'];
+    const run = box.start(args, { env: named(server.url) });
+    await expect.poll(() => server.requests.length, { timeout: 5000 }).toBe(2);
+    expect((await run.endBy('SIGINT')).ended).toMatchObject({ status: 130, stderr: 'tts: interrupted\n' });
+    expect(box.list()).toEqual([]);
   });
 });
 
