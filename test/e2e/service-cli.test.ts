@@ -1,13 +1,16 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { Client } from 'undici';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { listen } from '../support/listen.ts';
+import { hasPrlimit, prlimit } from '../support/prlimit.ts';
 import { program, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const folder = emptyFolder(afterAll);
 
@@ -121,6 +124,39 @@ describe('tts serve', () => {
     child.kill('SIGTERM');
     expect((await ended).status).toBe(0);
   });
+
+  it.runIf(hasPrlimit)(
+    'lives on where no espeak-ng can be started for want of file descriptors (skipped without prlimit)',
+    async () => {
+      const box = new Sandbox();
+      const voices = 'echo " 5  xx  --/M  Test  test/xx"';
+      const script = `#!/bin/sh\nif [ "$1" = --voices ]; then ${voices}; else cat "$0.wav"; fi\n`;
+      chmodSync(box.file('bin/espeak-ng', script), 0o755);
+      box.file('bin/espeak-ng.wav', plainWav(sound(4000)));
+      const { PATH } = process.env;
+      const { child, said } = serve(['--port=0', '--no-auth'], { PATH: `${box.path('bin')}:${PATH}` });
+      await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
+      // For another connection there would be no descriptor either.
+      const client = new Client(/listening on (\S+)/.exec(said.stderr)?.[1] ?? '');
+      const speak = async () => {
+        const body = JSON.stringify({ ...hello, speaker_no: 101 });
+        const answer = await client.request({ path: '/tts', method: 'POST', headers: key, body });
+        return [answer.statusCode, await answer.body.text()];
+      };
+      expect(await speak()).toMatchObject([200, expect.stringMatching(/^RIFF/)]);
+      const open = new Set(readdirSync(`/proc/${child.pid}/fd`).map(Number));
+      let free = 0;
+      while (open.has(free)) free += 1;
+      const limit = ['--nofile', '--output=SOFT', '--raw', '--noheadings'];
+      const before = prlimit(child.pid, limit);
+      prlimit(child.pid, [`--nofile=${free}:`]);
+      for (const _ of [1, 2])
+        expect(await speak()).toMatchObject([500, expect.stringMatching(/"engine_failed".*EMFILE/)]);
+      prlimit(child.pid, [`--nofile=${before}:`]);
+      expect(await speak()).toMatchObject([200, expect.stringMatching(/^RIFF/)]);
+      await client.close();
+    },
+  );
 
   it('refuses streamed requests with a status, and breaks none off, where too many wait', async () => {
     const { said } = serve(['--port=0', '--no-auth', '--workers=1', '--max-queue=1']);

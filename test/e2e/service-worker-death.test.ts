@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ask } from '../support/ask.ts';
+import { hasPrlimit, prlimit } from '../support/prlimit.ts';
 import { KEY, Sandbox } from '../support/run.ts';
 import { Threads } from '../support/threads.ts';
 
@@ -88,17 +88,8 @@ describe('a worker that is killed in the middle of its work', { timeout: 60_000 
 
 /** Root has no limit of threads, so somebody else runs the service, who runs nothing besides. */
 const SOMEBODY = process.getuid?.() === 0 ? 61_234 : undefined;
-const hasPrlimit = process.platform === 'linux' && spawnSync('prlimit', ['--version']).status === 0;
 
 describe.skipIf(!hasPrlimit)('a system without room for threads (skipped without prlimit)', () => {
-  const running = SOMEBODY === undefined ? {} : { uid: SOMEBODY, gid: SOMEBODY };
-
-  function prlimit(pid: number | undefined, ...args: string[]): string {
-    const { status, stdout, stderr } = spawnSync('prlimit', [`--pid=${pid}`, ...args], running);
-    if (status !== 0) throw new Error(String(stderr));
-    return String(stdout).trim();
-  }
-
   /** Leaves as soon as there is sound, which ends the thread that speaks. */
   async function hangUp(url: string): Promise<void> {
     const { body, ...rest } = asked(LONG.repeat(20), true);
@@ -119,8 +110,9 @@ describe.skipIf(!hasPrlimit)('a system without room for threads (skipped without
     onTestFinished(() => void child.kill());
     const [line] = await once(stdout, 'data');
     const { url } = JSON.parse(String(line));
-    const most = prlimit(child.pid, '--nproc', '--output=HARD', '--raw', '--noheadings');
-    prlimit(child.pid, '--nproc=1:');
+    const limit = (...args: string[]) => prlimit(child.pid, args, SOMEBODY);
+    const most = limit('--nproc', '--output=HARD', '--raw', '--noheadings');
+    limit('--nproc=1:');
     do await hangUp(url);
     while ((await health(url)).workers > 0); // there is a spare one
     for (const _ of [1, 2, 3]) {
@@ -130,7 +122,7 @@ describe.skipIf(!hasPrlimit)('a system without room for threads (skipped without
         { code: 'engine_failed', message: expect.stringContaining('EAGAIN') },
       ]);
     }
-    prlimit(child.pid, `--nproc=${most}:`);
+    limit(`--nproc=${most}:`);
     for (const _ of [1, 2, 3]) expect((await speak(url, 'Hello.', false)).length).toBeGreaterThan(1000);
   });
 });
