@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogRecord } from '../../src/service/http/log.ts';
 import openapi from '../../src/service/http/openapi.json' with { type: 'json' };
@@ -462,6 +463,29 @@ describe('bare sockets', () => {
       expect(Buffer.from(answer, 'latin1').includes(Buffer.alloc(600).fill('\u0001\0'))).toBe(true);
     },
   );
+
+  it('get both answers whole, though they send nonsense again and again', async () => {
+    let socket: Socket | undefined;
+    const nonsense = () => void socket?.write('nonsense\r\n\r\n');
+    // What is sent as soon as it is refused comes before the client has read that.
+    const log = (record: LogRecord) => {
+      if (record.event === 'request' && record.status === 400)
+        process.nextTick(() => [1, 2, 3].forEach(nonsense));
+    };
+    const own = await startToneService({ basePath: '/api', log });
+    socket = own.connect().on('error', () => {});
+    let answer = '';
+    socket.on('data', (piece) => {
+      answer += piece.toString('latin1');
+      nonsense();
+    });
+    const closed = new Promise((resolve) => socket?.once('close', resolve));
+    const config = { use_streaming_response: true };
+    socket.write(post(JSON.stringify({ ...hello, text: 'slow '.repeat(5), config })));
+    await closed;
+    expect(answer).toMatch(/^HTTP\/1\.1 200 .*\r\n0\r\n\r\nHTTP\/1\.1 400 .*"malformed_request".*\}\}$/s);
+    await own.close();
+  });
 
   it('get one answer for a request that turns to nonsense', async () => {
     const chunked = `POST /api/tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n`;
