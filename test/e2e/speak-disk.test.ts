@@ -1,15 +1,14 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete, silent } from '../support/http-bytes.ts';
+import { mayTrace } from '../support/programs.ts';
 import { expectFailure, named, node, program, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(10_000));
-const mayTrace = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status === 0;
 
 /** A line of bash that runs the program on a system that fails as told: see inject in strace(1). */
 function failing(fault: string, args: string, path?: string): string {
@@ -30,7 +29,7 @@ async function tagOfParts(): Promise<string> {
   return found;
 }
 
-describe.runIf(mayTrace)('a disk that fails', () => {
+describe.runIf(mayTrace())('a disk that fails', () => {
   it('as the file is closed leaves the old one', async () => {
     const { url } = await serveBytes(complete(wav));
     const box = new Sandbox();
