@@ -27,6 +27,16 @@ describe('tts config', () => {
     expect(files.lookedFor.join()).toContain('tts.config.json');
   });
 
+  it('knows no cache without end, and counts it in whole bytes', async () => {
+    const box = new Sandbox();
+    writeUserConfig(box, 'cacheSize: .inf\n', { name: 'config.yaml' });
+    const message = /cacheSize in .*config\.yaml: Infinity is not allowed; expected a number of bytes/;
+    expectFailure(await box.tts(['hi', '--dry-run']), 2, message);
+    writeUserConfig(box, 'cacheSize: 10.5\n', { name: 'config.yaml' });
+    const { stdout } = await box.tts(['config', '--json']);
+    expect(JSON.parse(stdout.toString()).settings.cacheSize.value).toBe(11);
+  });
+
   it('shows that there is a key, and neither the key nor the password of a proxy', async () => {
     const env = {
       TTS_API_KEY: KEY,
