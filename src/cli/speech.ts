@@ -4,8 +4,6 @@ import { ExitCode } from '../error.ts';
 import { BUDGET_BYTES } from '../pipeline/budget.ts';
 import { deliver } from '../pipeline/deliver.ts';
 import type { Part } from '../pipeline/look-ahead.ts';
-import { FLITE_SPEAKERS } from '../service/engine/voices.ts';
-import { chooseSpeaker } from '../settings/speaker.ts';
 import type { Sink } from '../sink/sink.ts';
 import { assertInputsKept } from './assert-inputs-kept.ts';
 import type { Context } from './commands.ts';
@@ -19,14 +17,13 @@ import { report } from './report.ts';
 import { segmentOptions } from './segmenting.ts';
 import { chooseService } from './service.ts';
 import { settle } from './settle.ts';
+import { speakerOf } from './speaker-of.ts';
 import { Tally } from './tally.ts';
 import { type Order, readText, type Task } from './task.ts';
 import { whileConnected } from './while-connected.ts';
 
 /** Parts under way or waiting, for each request that may be open: enough to keep all of them busy behind a slow one. */
 const WINDOW = 2;
-
-const BUILT_IN = 'no base URL is set, so the built-in English voice speaks; --base-url names a service';
 
 /** From text to sound: everything that can be known to be wrong is found before a service is asked for anything. */
 export async function speak(order: Order, context: Context): Promise<number> {
@@ -38,8 +35,8 @@ export async function speak(order: Order, context: Context): Promise<number> {
   if (said.showText.value) return (await import('./show-text.ts')).showText(prepared, context);
   assertInputsKept(prepared, settled, context.host);
   const service = await chooseService(said, { ...context, files });
-  const { no: speaker, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
-  const task = { order: prepared, settings, service, speaker };
+  const { no: speaker, settings, espeak } = await speakerOf(said, service, context);
+  const task = { order: prepared, settings, service, espeak, speaker };
   if (settings.dryRun.value) return (await import('./dry-run.ts')).dryRun(task, context);
   const outputs = await openOutputs(settings, context);
   let progress: Progress | undefined;
@@ -83,10 +80,11 @@ async function showProgress(
 }
 
 /** Tells who speaks as soon as somebody does: a run that fails before has nothing to say but the error. */
-function introducing({ service }: Task, { notices }: Context, tell: (event: ServiceEvent) => void) {
+function introducing({ service, espeak }: Task, { notices }: Context, tell: (event: ServiceEvent) => void) {
+  const who = espeak ? 'a voice of espeak-ng' : 'the built-in English voice';
   let isTold = service !== undefined;
   return (event: ServiceEvent) => {
-    if (!isTold) notices.note(BUILT_IN);
+    if (!isTold) notices.note(`no base URL is set, so ${who} speaks; --base-url names a service`);
     isTold = true;
     tell(event);
   };

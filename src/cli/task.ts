@@ -1,4 +1,5 @@
 import type { Host } from '../host.ts';
+import type { Espeak } from '../service/engine/espeak-voices.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Prepare } from '../text/input.ts';
 import type { Segment, SegmentOptions } from '../text/segment.ts';
@@ -18,6 +19,8 @@ export interface Task {
   readonly settings: Settings;
   /** `undefined` for the built-in one. */
   readonly service: NamedService | undefined;
+  /** What the built-in one needs for the speakers from 101 on. */
+  readonly espeak?: Espeak | undefined;
   readonly speaker: number;
 }
 

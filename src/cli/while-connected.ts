@@ -11,12 +11,12 @@ interface Use<Result> {
 
 /** Connects to the service, the built-in one if no other is named, for as long as it is used. */
 export async function whileConnected<Result>(
-  { service, settings }: Pick<Task, 'service' | 'settings'>,
+  { service, settings, espeak }: Pick<Task, 'service' | 'settings' | 'espeak'>,
   context: Context,
   { tell, use }: Use<Result>,
 ): Promise<Result> {
   if (service?.note) context.notices.note(service.note);
-  return whileOpen(await openService(service), async (target) => {
+  return whileOpen(await openService(service, espeak), async (target) => {
     const caching = isKept({ service, settings })
       ? await (await import('./caching.ts')).openCaching(settings, context)
       : undefined;

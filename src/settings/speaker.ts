@@ -1,8 +1,8 @@
-import { type TtsError, usageError } from '../error.ts';
-import { nearestName } from './nearest.ts';
+import { usageError } from '../error.ts';
 import type { Origin, Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
 import type { NamedSpeaker } from './speakers.ts';
+import { unknownName, unknownNumber } from './unknown-speaker.ts';
 
 /** A speaker of the built-in service. */
 export interface KnownSpeaker {
@@ -11,7 +11,7 @@ export interface KnownSpeaker {
   readonly kind: string;
 }
 
-interface Choice {
+export interface Choice {
   readonly no: number;
   /** As they hold for this speaker. */
   readonly settings: Settings;
@@ -20,19 +20,24 @@ interface Choice {
 /** What only speakers of one kind can do. */
 const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const;
 
-/** So many names fit into a hint. */
-const MOST_NAMES = 20;
-
 /**
  * The number of the speaker that was asked for, by number or by name, and the settings with its own defaults: these
  * give way to options and the environment only.
  * @param known all speakers of the built-in service, the first for when nobody says; none where another one speaks
+ * @param remark what whoever misses a speaker should know, to stand at the end of a hint
  * @throws TtsError (usage) when there is none, no speaker of that name, or one that cannot do what is asked for
  */
-export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]): Choice {
-  const chosen = find(settings, known);
+export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[], remark?: string): Choice {
+  const chosen = find(settings, known, remark);
   const kind = chosen.kind ?? kindOf(chosen.no, [...known, ...(settings.speakers?.value.values() ?? [])]);
   return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings) };
+}
+
+/** Whether one of these is asked for, or nobody in particular. */
+export function isAmong(known: readonly KnownSpeaker[], { speaker, speakers }: Settings): boolean {
+  if (speaker === undefined) return true;
+  const asked = lookUp(speaker.value, speakers, known);
+  return known.some(({ no }) => no === asked?.no);
 }
 
 /** What is known of a speaker, with the name it was asked for by, if it was. */
@@ -51,7 +56,7 @@ export function settingsFor(speaker: Chosen, settings: Settings): Settings {
   return settled;
 }
 
-function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[]): Chosen {
+function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[], remark?: string): Chosen {
   if (speaker === undefined) {
     if (known[0]) return { no: known[0].no };
     throw usageError(
@@ -60,45 +65,30 @@ function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[]): 
     );
   }
   const { value: said, origin } = speaker;
-  const chosen: Chosen = typeof said === 'number' ? { no: said } : byName(said, origin, speakers, known);
-  if (known.length > 0 && !known.some(({ no }) => no === chosen.no))
-    throw unknownNumber(chosen, origin, known);
-  return chosen;
+  const chosen = lookUp(said, speakers, known);
+  if (!chosen) {
+    const there = [...(speakers?.value.keys() ?? []), ...known.map(({ name }) => name)];
+    throw unknownName(String(said), { origin: origin.name, there, remark });
+  }
+  if (known.length === 0 || known.some(({ no }) => no === chosen.no)) return chosen;
+  const there = known.map(({ no, name }) => `${no} (${name})`);
+  throw unknownNumber(labelOf(chosen), { origin: origin.name, there, remark });
 }
 
-function byName(
-  name: string,
-  origin: Origin,
+function lookUp(
+  name: string | number,
   speakers: Settings['speakers'],
   known: readonly KnownSpeaker[],
-): Chosen {
+): Chosen | undefined {
+  if (typeof name === 'number') return { no: name };
   const configured = speakers?.value.get(name);
   if (configured) return { ...configured, name };
   const own = known.find((other) => other.name === name);
-  if (own) return { no: own.no, name, kind: own.kind };
-  throw unknownName(name, origin, [...(speakers?.value.keys() ?? []), ...known.map((other) => other.name)]);
+  return own && { no: own.no, name, kind: own.kind };
 }
 
-function unknownNumber(
-  { no, name }: Chosen,
-  { name: origin }: Origin,
-  known: readonly KnownSpeaker[],
-): TtsError {
-  const all = known.map((other) => `${other.no} (${other.name})`).join(', ');
-  return usageError(
-    `${origin}: the built-in voice has no speaker ${no}${name === undefined ? '' : ` (${name})`}`,
-    `name the service that has it with --base-url; there are: ${all}`,
-  );
-}
-
-function unknownName(name: string, { name: origin }: Origin, names: readonly string[]): TtsError {
-  const nearest = nearestName(name, names);
-  const shown = names.slice(0, MOST_NAMES).join(', ') + (names.length > MOST_NAMES ? ', ...' : '');
-  const hint =
-    names.length > 0
-      ? `${nearest ? `did you mean ${nearest}? ` : ''}There are: ${shown}`
-      : 'give its number, or name it under "speakers" in a config file';
-  return usageError(`${origin}: no speaker is called ${JSON.stringify(name)}`, hint);
+function labelOf({ no, name }: Chosen): string {
+  return name === undefined ? `${no}` : `${no} (${name})`;
 }
 
 /** A kind is a fact about a speaker, by whatever way it was asked for. */
@@ -126,13 +116,13 @@ function stronger<T>(
   return own === undefined || isSaidNow ? said : { value: own, origin };
 }
 
-function assertSupported(settings: Settings, { no, name, kind }: Chosen & { readonly kind: string }): void {
+function assertSupported(settings: Settings, speaker: Chosen & { readonly kind: string }): void {
+  const { kind } = speaker;
   for (const [option, needed] of Object.entries(NEEDED_KINDS)) {
     const said = settings[option as keyof typeof NEEDED_KINDS];
     if (!said || kind.toLowerCase() === needed.toLowerCase()) continue;
-    const who = name === undefined ? `speaker ${no}` : `speaker ${no} (${name})`;
     throw usageError(
-      `${said.origin.name}: ${who} is a ${kind} speaker, and only ${needed} speakers accept ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
+      `${said.origin.name}: speaker ${labelOf(speaker)} is a ${kind} speaker, and only ${needed} speakers accept ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
       `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
     );
   }

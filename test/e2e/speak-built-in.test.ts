@@ -84,9 +84,9 @@ describe('with nothing configured', () => {
   });
 
   it('a speaker that it does not have is an error', async () => {
-    const run = await new Sandbox().tts(['hello', '-q', '-s', '181', '-o', 'out.wav']);
+    const run = await new Sandbox().tts(['hello', '-q', '-s', '9999', '-o', 'out.wav']);
     expect(run.status).toBe(2);
-    expect(run.stderr).toMatch(/181/);
+    expect(run.stderr).toMatch(/9999/);
   });
 
   it('is quiet with -q, and no key is shown with -v', async () => {

@@ -45,7 +45,7 @@ async function* serviceExaminations(
     service = await chooseService(settings, { ...context, files });
     return service
       ? `set, from ${service.keyOrigin}`
-      : 'none needed: no base URL is set, the built-in voice speaks';
+      : 'none needed: no base URL is set, the built-in service speaks';
   });
   yield key;
   if (key.state === 'bad') return;

@@ -1,12 +1,11 @@
-import { FLITE_SPEAKERS } from '../../service/engine/voices.ts';
 import type { Settings } from '../../settings/resolve.ts';
-import { chooseSpeaker } from '../../settings/speaker.ts';
 import { askYes } from '../ask-yes.ts';
 import type { Context } from '../commands.ts';
 import { connect, type ServiceEvent, voiceOf } from '../connect.ts';
 import { describe } from '../describe.ts';
 import { openService } from '../open-service.ts';
 import type { NamedService } from '../service.ts';
+import { speakerOf } from '../speaker-of.ts';
 import { whileOpen } from '../while-open.ts';
 import { examine, type Finding, skipped } from './finding.ts';
 
@@ -34,10 +33,11 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
   return examine('request', () => speak(trial, context));
 }
 
-async function speak({ service, settings: said }: Trial, { notices, signal }: Context): Promise<string> {
-  const { no, settings } = chooseSpeaker(said, service ? [] : FLITE_SPEAKERS);
+async function speak({ service, settings: said }: Trial, context: Context): Promise<string> {
+  const { notices, signal } = context;
+  const { no, settings, espeak } = await speakerOf(said, service, context);
   const tell = (event: ServiceEvent) => notices.detail(() => describe(event));
-  return whileOpen(await openService(service), async (target) =>
+  return whileOpen(await openService(service, espeak), async (target) =>
     whileOpen(await connect(target, settings, { tell }), async ({ speakAs }) => {
       const begun = performance.now();
       const speech = await speakAs(voiceOf(settings, no))({ text: TEXT, index: 0 }, signal);

@@ -1,6 +1,5 @@
 import { aborted } from '../../aborted.ts';
 import { ExitCode, usageError } from '../../error.ts';
-import { findProgram } from '../../find-program.ts';
 import type { Host } from '../../host.ts';
 import type { Engine } from '../../service/engine.ts';
 import { randomKey } from '../../service/http/api-key.ts';
@@ -8,6 +7,7 @@ import type { LogRecord } from '../../service/http/log.ts';
 import { type Service, startService } from '../../service/service.ts';
 import { leaveYoungSpaceSmall } from '../../v8-flags.ts';
 import type { Context } from '../commands.ts';
+import { espeakIfAny } from '../espeak.ts';
 import { interruption } from '../interruption.ts';
 import type { Notices } from '../notices.ts';
 import { tell } from '../tell.ts';
@@ -34,8 +34,7 @@ export async function run(context: Context): Promise<number> {
   const { createEngine } = await import('../../service/engine/create.ts');
   const { workers, maxQueue } = options;
   const engine = await createEngine({
-    espeak: await findProgram('espeak-ng', host.env.PATH ?? '', host.platform),
-    warn: (text) => notices.warn(text),
+    espeak: await espeakIfAny(context),
     maxQueue,
     ...(workers !== undefined && { workers }),
   });

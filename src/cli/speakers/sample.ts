@@ -10,9 +10,9 @@ import { type Connection, type ServiceEvent, voiceOf } from '../connect.ts';
 import { describe } from '../describe.ts';
 import { openOutput, warnOfEnding } from '../output.ts';
 import { report } from '../report.ts';
-import type { NamedService } from '../service.ts';
 import type { Settled } from '../settle.ts';
 import { Tally } from '../tally.ts';
+import type { Task } from '../task.ts';
 import { whileConnected } from '../while-connected.ts';
 import { LeftOut } from './left-out.ts';
 import { eachWith, type Lines, type Voice, voicesOf } from './sample-voices.ts';
@@ -20,9 +20,7 @@ import { eachWith, type Lines, type Voice, voicesOf } from './sample-voices.ts';
 /** More requests than this are made only when somebody agrees. */
 const MOST_UNASKED = 20;
 
-interface Sample extends Lines {
-  /** `undefined` for the built-in one. */
-  readonly service: NamedService | undefined;
+interface Sample extends Lines, Pick<Task, 'service' | 'espeak'> {
   /** The config files that had a say. */
   readonly files: Settled['files'];
   /** Whether a service may be asked any number of times without a question. */

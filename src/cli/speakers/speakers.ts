@@ -11,8 +11,10 @@ import type { ServiceEvent } from '../connect.ts';
 import { describe, warnOfPause } from '../describe.ts';
 import { chooseService, type NamedService } from '../service.ts';
 import { settle } from '../settle.ts';
+import { builtInSpeakers } from '../speaker-of.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../subcommand.ts';
 import { table } from '../table.ts';
+import type { Task } from '../task.ts';
 import { tell } from '../tell.ts';
 
 /** The sound of a sample is heard here, and its text is one request for each speaker. */
@@ -35,12 +37,13 @@ export async function run(context: Context): Promise<number> {
   const configured = configuredSpeakers(settings);
   if (names) return showNames([...configured, ...(settings.baseUrl ? [] : FLITE_SPEAKERS)], context);
   const service = await chooseService(settings, { ...context, files });
-  const told = await toldBy(service, settings, context).catch((error: unknown) => ({ error }));
+  const espeak = service ? undefined : await (await import('../espeak.ts')).espeakIfAny(context);
+  const told = await toldBy({ service, settings, espeak }, context).catch((error: unknown) => ({ error }));
   const rows = [...configured, ...('error' in told ? [] : told)];
   if (typeof sample === 'string' && !('error' in told)) {
     const { speakSample } = await import('./sample.ts');
     const mayAsk = yes === true;
-    return speakSample({ text: sample, speakers: rows, service, settings, files, mayAsk }, context);
+    return speakSample({ text: sample, speakers: rows, service, espeak, settings, files, mayAsk }, context);
   }
   if (rows.length > 0 || !('error' in told)) show(rows, context);
   if ('error' in told) throw told.error;
@@ -66,7 +69,7 @@ export function speakersCommand(): Command {
   )
     .option('--sample <text>', 'speak this with each of them in turn')
     .option('--yes', 'with --sample: do not ask first, however many speakers there are')
-    .option('--names', 'names only, one a line; no service is asked');
+    .option('--names', 'names only, one a line; neither a service nor espeak-ng is asked');
 }
 
 /** A speaker, and who told of it. */
@@ -80,12 +83,11 @@ function configuredSpeakers({ speakers }: Settings): Row[] {
 }
 
 async function toldBy(
-  service: NamedService | undefined,
-  settings: Settings,
+  { service, settings, espeak }: Pick<Task, 'service' | 'settings' | 'espeak'>,
   context: Context,
 ): Promise<Row[]> {
   const { notices } = context;
-  const told = service ? await askOver(service, settings, context) : FLITE_SPEAKERS;
+  const told = service ? await askOver(service, settings, context) : builtInSpeakers(espeak);
   if (!told) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
   return (told ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
 }

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { DEFAULT_MAX_QUEUE } from '../defaults.ts';
 import type { Engine } from '../engine.ts';
 import { loadAssets } from './assets.ts';
+import type { Espeak } from './espeak-voices.ts';
 import { FairQueue, type QueueLimits } from './fair-queue.ts';
 import type { Job } from './job.ts';
 import { normalise } from './normalise.ts';
@@ -12,10 +13,8 @@ import { FLITE_SPEAKERS, fliteUse } from './voices.ts';
 export interface EngineOptions extends Partial<QueueLimits> {
   /** The built worker; by default it stands beside the file that this code was built into. */
   readonly worker?: URL | undefined;
-  /** The whole name of a system `espeak-ng`. Without it, there are the built-in voices only. */
-  readonly espeak?: string | undefined;
-  /** Told of an `espeak-ng` that does not work, and whose voices are missing therefore. */
-  readonly warn?: ((text: string) => void) | undefined;
+  /** Without it, there are the built-in voices only. */
+  readonly espeak?: Espeak | undefined;
 }
 
 export interface BuiltInEngine extends Engine {
@@ -26,7 +25,6 @@ export interface BuiltInEngine extends Engine {
 /** A thread more than work at once: who hangs up ends one, and the next request need not wait until it is replaced. */
 const SPARE = 1;
 
-/** @throws when there is an `espeak-ng` that does not work, and nobody who is to be warned of it */
 export async function createEngine(options: EngineOptions = {}): Promise<BuiltInEngine> {
   const limits = {
     workers: options.workers ?? availableParallelism(),
@@ -66,19 +64,13 @@ function fliteSection(queue: FairQueue<Job>): Section {
   return createSection(FLITE_SPEAKERS, queue, ({ speaker, style }) => ({
     normalise,
     job: (text, finish) => ({ use: fliteUse(speaker, style, text), finish }),
-    complaint: 'The built-in voice speaks English only, and there is nothing in this text that it could read',
+    complaint:
+      'The built-in voice speaks English only, and there is nothing in this text that it could read; voices of espeak-ng speak other languages',
   }));
 }
 
-async function espeakSections({ espeak, warn }: EngineOptions, limits: QueueLimits): Promise<Section[]> {
+async function espeakSections({ espeak }: EngineOptions, limits: QueueLimits): Promise<Section[]> {
   if (espeak === undefined) return [];
   const { openEspeak } = await import('./espeak-section.ts');
-  try {
-    return [await openEspeak(espeak, limits)];
-  } catch (error) {
-    if (warn === undefined) throw error;
-    const [reason] = (error as Error).message.split('\n', 1);
-    warn(`the voices of espeak-ng are missing, for it does not work: ${reason}`);
-    return [];
-  }
+  return [await openEspeak(espeak, limits)];
 }

@@ -1,19 +1,13 @@
 import { compileResampler } from './assets.ts';
 import { type EspeakJob, EspeakProcess } from './espeak.ts';
-import { listEspeakVoices } from './espeak-voices.ts';
+import type { Espeak } from './espeak-voices.ts';
 import { FairQueue, type QueueLimits } from './fair-queue.ts';
 import { loadResampler } from './resampler.ts';
 import { createSection, type Section } from './section.ts';
 
-/**
- * The voices of a system `espeak-ng`, which speaks more than a hundred languages.
- *
- * @param program its whole name
- * @throws when it cannot list its voices
- */
-export async function openEspeak(program: string, limits: QueueLimits): Promise<Section> {
-  const [voices, compiled] = await Promise.all([listEspeakVoices(program), compileResampler()]);
-  const resampler = await loadResampler(compiled);
+/** The voices of a system `espeak-ng`, which speaks more than a hundred languages. */
+export async function openEspeak({ program, voices }: Espeak, limits: QueueLimits): Promise<Section> {
+  const resampler = await loadResampler(await compileResampler());
   const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess(program, resampler));
   const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
   const speakers = voices.map(({ speaker }) => speaker);

@@ -8,6 +8,13 @@ export interface EspeakVoice {
   readonly file: string;
 }
 
+/** A system `espeak-ng` that can be used. */
+export interface Espeak {
+  /** Its whole name. */
+  readonly program: string;
+  readonly voices: readonly EspeakVoice[];
+}
+
 const FIRST_NUMBER = 101;
 
 /** Hz, of all voices of espeak-ng. */
@@ -19,10 +26,11 @@ const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)/u;
 /**
  * Asks espeak-ng for its voices and numbers them from 101, by language tag (BCP 47, in the case it has there) and name.
  *
- * @throws when the program cannot be run
+ * @throws when the program cannot be run, or the signal aborts: that ends it
  */
-export async function listEspeakVoices(program: string): Promise<EspeakVoice[]> {
-  const { stdout } = await promisify(execFile)(program, ['--voices'], { timeout: 10_000 });
+export async function listEspeakVoices(program: string, signal: AbortSignal): Promise<EspeakVoice[]> {
+  const options = { timeout: 10_000, killSignal: 'SIGKILL', signal } as const;
+  const { stdout } = await promisify(execFile)(program, ['--voices'], options);
   const voices = stdout.split('\n').flatMap((line) => {
     const columns = LINE.exec(line)?.groups;
     return columns ? [columns] : [];

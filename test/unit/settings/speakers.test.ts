@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TtsError } from '../../../src/error.ts';
 import type { ConfigFile } from '../../../src/settings/config-file.ts';
 import { resolve } from '../../../src/settings/resolve.ts';
-import { chooseSpeaker } from '../../../src/settings/speaker.ts';
+import { chooseSpeaker, isAmong } from '../../../src/settings/speaker.ts';
 import { speakers } from '../../../src/settings/speakers.ts';
 
 const own = [
@@ -85,10 +85,10 @@ describe('a speaker by name', () => {
   });
 
   it.each([
-    [{ flags: { speaker: '7' } }, '--speaker: the built-in voice has no speaker 7'],
+    [{ flags: { speaker: '7' } }, '--speaker: the built-in service has no speaker 7'],
     [
       { flags: { speaker: 'anna' }, config: { speakers: { anna: 7 } } },
-      '--speaker: the built-in voice has no speaker 7 (anna)',
+      '--speaker: the built-in service has no speaker 7 (anna)',
     ],
   ])('that the built-in voice does not have is refused: %j', (said, message) => {
     expect(failure(said, own)).toMatchObject({
@@ -118,6 +118,38 @@ describe('a speaker by name', () => {
       message: 'TTS_SPEAKER: no speaker is called "constructor"',
       hint: 'There are: anna, deep, warm',
     });
+  });
+});
+
+describe('a speaker that is not there', () => {
+  const many = Array.from({ length: 30 }, (_, index) => ({ no: index, name: `v${index}`, kind: 'neo.one' }));
+  const refusal = (speaker: string) => {
+    const settings = resolve({ flags: { speaker }, env: {}, files: [] });
+    return () => chooseSpeaker(settings, many, 'ask around');
+  };
+
+  it.each(['99', 'nobody'])('is refused with some of very many, and how to see them all: %s', (speaker) => {
+    expect(refusal(speaker)).toThrow(
+      expect.objectContaining({
+        hint: expect.stringMatching(/are: [^;]*v19[^;]*, \.\.\.; tts speakers lists all; ask around$/),
+      }),
+    );
+  });
+});
+
+describe('whether one of some speakers is asked for', () => {
+  it.each([
+    [{}, true],
+    [{ flags: { speaker: '11' } }, true],
+    [{ flags: { speaker: '101' } }, false],
+    [{ flags: { speaker: 'rms' } }, true],
+    [{ flags: { speaker: 'anna' } }, false],
+    [{ flags: { speaker: 'nobody' } }, false],
+    [{ flags: { speaker: 'ann' }, config: { speakers: { ann: 11 } } }, true],
+    [{ flags: { speaker: 'rms' }, config: { speakers: { rms: 0 } } }, false],
+  ])('%j: %s', (said: Said, expected) => {
+    const files = [file({ speakers: BOOK, ...said.config })];
+    expect(isAmong(own, resolve({ flags: said.flags ?? {}, env: {}, files }))).toBe(expected);
   });
 });
 

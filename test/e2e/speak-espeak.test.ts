@@ -1,0 +1,144 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { fakeEspeak } from '../support/fake-espeak.ts';
+import { isAlive, isThere } from '../support/programs.ts';
+import { parseWav, wholePcm } from '../support/read-wav.ts';
+import { expectFailure, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+/** A machine with an espeak-ng that notes what it is asked for, and says the same each time. */
+function equipped(script = 'cat >> text; cat voice.wav', lists = true) {
+  const box = new Sandbox();
+  const env = { PATH: `${box.path('bin')}:/usr/bin:/bin` };
+  mkdirSync(box.path('bin'));
+  box.file('voice.wav', plainWav(sound(3000)));
+  const note = `cd '${box.folder}'; echo "$@" >> asked`;
+  const program = fakeEspeak(box.path('bin'), `${note}; ${script}`);
+  const first = lists ? `if [ "$1" = --voices ]; then ${note}; fi` : `${note}; exit 1`;
+  writeFileSync(program, readFileSync(program, 'utf8').replace('\n', `\n${first}\n`));
+  const asked = () => (box.list().includes('asked') ? box.read('asked').toString().trim().split('\n') : []);
+  return { box, env, asked };
+}
+
+/** A machine that has none. */
+const bare = () => ({ box: new Sandbox(), env: { PATH: '/nowhere' } });
+
+describe('a voice of espeak-ng', () => {
+  it.each(['102', 'Second voice', 'her'])('speaks in a run that asks for it: %s', async (speaker) => {
+    const { box, env, asked } = equipped();
+    box.file('.ttsrc.json', '{ "speakers": { "her": 102 } }');
+    const run = await box.tts(['Grüß Gott', '-s', speaker, '-r', '16000', '-o', 'out.wav'], { env });
+    expect(run.status).toBe(0);
+    expect(run.stderr).toBe(
+      'tts: no base URL is set, so a voice of espeak-ng speaks; --base-url names a service\n',
+    );
+    expect(parseWav(box.read('out.wav')).sampleRate).toBe(16_000);
+    expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(1000);
+    expect(asked()).toEqual(['--voices', expect.stringMatching(/^-v test\/yy .*--stdin --stdout$/)]);
+    expect(box.read('text').toString()).toBe('Grüß Gott');
+  });
+
+  it.each([[[]], [['-s', '12']], [['-s', 'slt']], [['-s', 'other']]])(
+    'is not looked for by a run that does without: %j',
+    async (args) => {
+      const { box, env, asked } = equipped();
+      box.file('.ttsrc.json', '{ "speakers": { "other": 3 } }');
+      const run = await box.tts(['hello', ...args, '-q', '-o', 'out.wav'], { env });
+      expect({ run: run.status, asked: asked() }).toEqual({ run: 0, asked: [] });
+    },
+  );
+
+  it('speaks for tts doctor, and counts as one in a dry run, which says nothing', async () => {
+    const { box, env, asked } = equipped();
+    const { stdout } = await box.tts(['doctor', '--json', '-s', '101'], { env });
+    expect(JSON.parse(stdout.toString()).findings).toContainEqual(
+      expect.objectContaining({ name: 'request', detail: expect.stringMatching(/^speaker 101 spoke: /) }),
+    );
+    const dry = await box.tts(['hello', '-s', '101', '-o', 'out.wav', '--dry-run'], { env });
+    expect(dry).toMatchObject({ status: 0, stderr: '' });
+    expect(asked().filter((line) => line !== '--voices')).toHaveLength(1);
+  });
+
+  it('is refused what its kind cannot do before anything is spoken', async () => {
+    const { box, env, asked } = equipped();
+    const run = await box.tts(['hello', '-s', '101', '-i', 'slowly', '-o', 'out.wav'], { env });
+    expectFailure(run, 2, /--instructions: speaker 101 is a neo\.one speaker/);
+    expect(asked()).toEqual(['--voices']);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends with the run at %s', async (signal) => {
+    const { box, env } = equipped('echo $$ > pid; exec sleep 60');
+    const run = box.start(['hello', '-s', '101', '-o', 'out.wav'], { env });
+    const pid = () => (box.list().includes('pid') ? Number(box.read('pid')) : 0);
+    await expect.poll(pid, { timeout: 10_000 }).toBeGreaterThan(0);
+    expect(isAlive(pid())).toBe(true);
+    const { ended, milliseconds } = await run.endBy(signal);
+    expect(ended.status).toBe(signal === 'SIGINT' ? 130 : 143);
+    expect(milliseconds).toBeLessThan(2000);
+    await expect.poll(() => isAlive(pid())).toBe(false);
+    expect(box.list()).not.toContain('out.wav');
+  });
+
+  it.skipIf(!isThere('espeak-ng'))('speaks another language, where it is installed', async () => {
+    const box = new Sandbox();
+    const run = await box.tts(['Grüß Gott', '-q', '-s', 'German', '-o', 'out.wav']);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(10_000);
+  });
+});
+
+describe('a speaker that nobody is', () => {
+  it('is refused with those there are, where espeak-ng has another', async () => {
+    const { box, env } = equipped();
+    const ask = (speaker: string) => box.tts(['hello', '-s', speaker, '-o', 'out.wav'], { env });
+    expectFailure(await ask('103'), 2, /has no speaker 103\nhint: .* 101 \(First\), 102 \(Second voice\)\n$/);
+    expectFailure(await ask('Frist'), 2, /called "Frist"\nhint: did you mean First\? /);
+    expect(box.list()).not.toContain('out.wav');
+  });
+
+  it.each(['7', '121', 'German'])('is told of espeak-ng where it is not installed: %s', async (speaker) => {
+    const { box, env } = bare();
+    const run = await box.tts(['hello', '-s', speaker, '-o', 'out.wav'], { env });
+    expectFailure(run, 2, /\nhint: .*; 101 and up are the voices of espeak-ng, which is not installed\n$/);
+    expect(box.list()).toEqual([]);
+  });
+
+  it('is told why, where espeak-ng does not work', async () => {
+    const { box, env } = equipped('', false);
+    const run = await box.tts(['hello', '-s', '101', '-o', 'out.wav'], { env });
+    expectFailure(run, 2, /voices of espeak-ng, which does not work: .*--voices\n$/);
+  });
+});
+
+describe('tts speakers', () => {
+  it('lists the voices of espeak-ng where no other service is named, and speaks a sample with them', async () => {
+    const { box, env, asked } = equipped();
+    const list = await box.tts(['speakers', '--json'], { env });
+    expect(list).toMatchObject({ status: 0, stderr: '' });
+    const { speakers } = JSON.parse(list.stdout.toString());
+    expect(speakers.map(({ no }: { no: number }) => no)).toEqual([
+      1, 2, 3, 4, 5, 11, 12, 13, 14, 15, 101, 102,
+    ]);
+    const sample = await box.tts(['speakers', '--sample', 'Hi', '-o', 'out.wav'], { env });
+    expect(sample.status).toBe(0);
+    expect(sample.stderr).toMatch(/speaker 101 \(First\)\n.*speaker 102 \(Second voice\)\n/);
+    expect(asked().filter((line) => line !== '--voices')).toHaveLength(2);
+  });
+
+  it('lists the ten built-in ones where there is no other, with a warning where one does not work', async () => {
+    const { box, env } = bare();
+    const none = await box.tts(['speakers', '--json'], { env });
+    expect(none).toMatchObject({ status: 0, stderr: '' });
+    const broken = equipped('', false);
+    const run = await broken.box.tts(['speakers'], { env: broken.env });
+    expect(run.status).toBe(0);
+    expect(run.stderr).toMatch(/^tts: warning: the voices of espeak-ng are missing.*--voices\n$/);
+    expect(run.stdout.toString().trim().split('\n')).toHaveLength(1 + 10);
+  });
+
+  it('does not look for it where only names are wanted, which completion waits for', async () => {
+    const { box, env, asked } = equipped();
+    expect(await box.tts(['speakers', '--names'], { env })).toMatchObject({ status: 0 });
+    expect(asked()).toEqual([]);
+  });
+});
