@@ -1,11 +1,14 @@
 import type { Style } from './engine.ts';
 
 /**
- * What `instructions` understand: plain English words, in three tables. To teach a word, add it to a row.
+ * What `instructions` understand: plain English words, in tables. To teach a word, add it to a row.
  *
  * In what a row says, `{much}` is a word of degree that may stand there, `{number}` a number that must, `{digits}` one
- * that is written in digits; the rest is a regular expression, tried at word borders and without regard to case. Rows
- * stand in the order in which they are tried: what one has understood, the later ones do not see.
+ * that is written in digits, `{not}` a negation; the rest is a regular expression, tried at word borders and without
+ * regard to case. Rows stand in the order in which they are tried: what one has understood, the later ones do not see.
+ *
+ * In front of `{much}` at the beginning a negation is a degree: "not loud" is a bit quieter. Whatever else is negated is
+ * understood, and changes nothing: "don't shout" is no wish to be quiet.
  */
 export interface Row {
   readonly changes: keyof Style;
@@ -15,6 +18,28 @@ export interface Row {
   /** ...or how the number makes one: "twice as fast", "twice as slow", "20 % faster", "20 % slower". */
   readonly measure?: 'times' | 'divided' | 'more' | 'less';
 }
+
+const NOT = "[a-z]+n't|dont|cannot|(?:do |does |must |need |may |try )?not|never|no|nor|neither";
+
+/** "Don't stop shouting" asks for it. */
+const NEGATIVE = [
+  NOT,
+  `(?<!(?:${NOT}) )(?:without|avoid(?:ing)?|stop|quit|refrain from)`,
+  'hardly|barely|instead of|rather than|anything but|far from',
+].join('|');
+
+/** What may stand between a negation and what it denies. */
+const AMONG = [
+  'a|all|an|any|as|at|be|being|bit|circumstances|ever|even|extremely|get|getting|go|going|have|having|in|it|like|little|lot',
+  'make|making|me|means|more|much|my|need|quite|rather|read|reading|really|slightly|so|somewhat|sound|sounding|speak',
+  'speaking|talk|talking|that|the|to|too|touch|use|using|very|want|way|with|you|your',
+].join('|');
+
+/** "Not loud enough" denies nothing: it asks for more. */
+export const NEGATION = `(?:${NEGATIVE})(?! (?:[\\w']+ ){1,3}enough)(?: (?:${AMONG}))*`;
+
+/** What carries a negation on, as in "don't shout or whisper": how the words end that stand in front of the second. */
+export const CARRIED = `(?:${NEGATIVE})(?: (?!and |but |then )[\\w']+){1,4},? or(?: (?:${AMONG}))* $`;
 
 /** Powers of a row's factor: "very slowly" is twice as much as "slowly". The words are regular expressions, too. */
 export const DEGREES: Readonly<Record<string, number>> = {
@@ -35,10 +60,17 @@ export const DEGREES: Readonly<Record<string, number>> = {
   really: 2,
   far: 2,
   extremely: 3,
+};
+
+/** What a negation makes of a word: "not loud" is a bit quieter. */
+export const DENIED = -0.5;
+
+/** Those that turn a word into its opposite, which they can only from in front of it: "slow down, too" is no complaint. */
+export const OPPOSITES: Readonly<Record<string, number>> = {
+  [`${NEGATION} less`]: 0.5,
+  [NEGATION]: DENIED,
   less: -1,
   too: -0.5,
-  'not(?: so| too| very| as)?': -0.5,
-  "(?:don't|do not)(?: speak| talk| read)?(?: so| too| very)?": -0.5,
 };
 
 /** Numbers that are words. A number can also be `0.8`, `1.5x`, `80%`, `1/2` or `1½`. */
@@ -69,11 +101,6 @@ const NORMAL = '(?:of )?(?:the )?(?:normal |usual )?';
 export const ROWS: readonly Row[] = [
   {
     changes: 'pause',
-    says: [`(?:no|without(?: any)?) ${PAUSES}${BETWEEN}`, `(?:don't|do not|never) pause${BETWEEN}`],
-    by: 0,
-  },
-  {
-    changes: 'pause',
     says: [`(?:${PAUSES} )?{number} as long(?: ${PAUSES})?${BETWEEN}`, `{number} the ${PAUSES}${BETWEEN}`],
     measure: 'times',
   },
@@ -93,7 +120,6 @@ export const ROWS: readonly Row[] = [
       `{much} (?:longer|long|more|bigger|extra) ${PAUSES}${BETWEEN}`,
       `(?:paus(?:e|ing)|wait(?:ing)?) {much} (?:longer|more|long)${BETWEEN}`,
       `(?:mak(?:e|ing) )?${PAUSES}${BETWEEN} {much} longer`,
-      `paus(?:e|ing) (?:between|after) (?:the |each |every )?sentences?`,
     ],
     by: 2,
   },
@@ -106,6 +132,8 @@ export const ROWS: readonly Row[] = [
     ],
     by: 0.5,
   },
+  { changes: 'pause', says: [`{not} (?:${PAUSES}|pausing)${BETWEEN}`], by: 0 },
+  { changes: 'pause', says: ['paus(?:e|ing) (?:between|after) (?:the |each |every )?sentences?'], by: 2 },
 
   { changes: 'rate', says: [`{number} as ${SLOW}`], measure: 'divided' },
   {
@@ -142,7 +170,7 @@ export const ROWS: readonly Row[] = [
   {
     changes: 'rate',
     says: [
-      'slow(?:ed)? down {much}',
+      'slow(?:ed|ing)? down {much}',
       `{much} (?:slow(?:ly|er)?|unhurried(?:ly)?|leisurely)(?: ${SPEED})?`,
       `{much} (?:low|lower|reduced) ${SPEED}`,
     ],
@@ -152,11 +180,17 @@ export const ROWS: readonly Row[] = [
     changes: 'rate',
     says: [
       `{much} (?:fast(?:er)?|quick(?:ly|er)?|rapid(?:ly)?|swift(?:ly)?|brisk(?:ly)?|hurried(?:ly)?)(?: ${SPEED})?`,
-      'speed(?:ed)? up {much}',
-      'hurry(?: up)?',
+      'speed(?:ed|ing)? up {much}',
+      'hurry(?:ing)?(?: up)?',
+      'rush(?:ing|ed)?',
       `{much} (?:high|higher|increased) ${SPEED}`,
     ],
     by: 1.25,
+  },
+  {
+    changes: 'loudness',
+    says: ['(?:less|too much) (?:shouting|whispering)', '(?:shout|whisper) less'],
+    by: 1,
   },
   { changes: 'loudness', says: ['whisper(?:ing|ed|s)?'], by: 0.3 },
   {
@@ -165,7 +199,8 @@ export const ROWS: readonly Row[] = [
       '{much} (?:loud(?:ly|er)?|(?:high|higher|full) volume)',
       'shout(?:ing|ed)?',
       'speak(?:ing)? up',
-      'turn(?:ed)? up',
+      'turn(?:ed|ing)?(?: it| the volume)? up',
+      'rais(?:e|ed|ing) (?:the volume|(?:the|your) voice)',
     ],
     by: 1.5,
   },
@@ -173,7 +208,8 @@ export const ROWS: readonly Row[] = [
     changes: 'loudness',
     says: [
       '{much} (?:soft(?:ly|er)?|quiet(?:ly|er)?|gentl(?:e|y|er)|(?:low|lower|reduced) volume|hushed)',
-      'turn(?:ed)? down',
+      'turn(?:ed|ing)?(?: it| the volume)? down',
+      'lower(?:ed|ing)? (?:the volume|(?:the|your) voice)',
     ],
     by: 0.5,
   },

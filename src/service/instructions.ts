@@ -1,5 +1,6 @@
 import type { Style } from './engine.ts';
-import { DEGREES, FILLERS, NUMBERS, ROWS, type Row } from './instruction-words.ts';
+import { type Caught, isDeniedAt, readers } from './instruction-patterns.ts';
+import { DEGREES, DENIED, FILLERS, NUMBERS, OPPOSITES, type Row } from './instruction-words.ts';
 
 /** What is allowed, as the port of the engine defines it. */
 const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number]>> = {
@@ -35,12 +36,14 @@ interface Measured extends Phrase {
 export function readInstructions(text: string): { style: Style; ignored: string[] } {
   const wanted = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
   const measured: Measured[] = [];
-  let rest = plain(text.slice(0, MOST_READ));
-  for (const { row, patterns } of READERS) {
+  const whole = plain(text.slice(0, MOST_READ));
+  let rest = whole;
+  for (const { row, patterns } of readers()) {
     for (const pattern of patterns) {
       rest = rest.replace(pattern, (words: string, ...match) => {
-        wanted[row.changes] *= factor(row, match.at(-1));
-        if (row.measure) measured.push({ words, at: match.at(-3), changes: row.changes });
+        const at: number = match.at(-3);
+        wanted[row.changes] *= factor(row, match.at(-1), isDeniedAt(whole, at));
+        if (row.measure) measured.push({ words, at, changes: row.changes });
         return UNDERSTOOD.repeat(words.length);
       });
     }
@@ -68,31 +71,12 @@ function phrases(rest: string): Phrase[] {
   );
 }
 
-const MUCH = `(?<much>${alternatives(DEGREES)})`;
-
-/** `0.8`, `1/2` or `1 1/2`, but no part of `0,8`, `-1` or `1/0.5`. */
-const DIGITS = String.raw`(?<!\d,|[-/⁄])(?:(?:\d+ )?\d+[/⁄][1-9]\d*|\d*\.\d+|\d+)(?![/⁄]\d)`;
-const NUMBER = `(?<number>${DIGITS}(?: ?%| percent\\b|x\\b)?|${alternatives(NUMBERS)})(?: times\\b)?`;
-
-const READERS = ROWS.map((row) => ({ row, patterns: row.says.map(pattern) }));
-
-function pattern(template: string): RegExp {
-  const source = template
-    .replace(/ \{much\}$/u, `(?: ${MUCH})?`)
-    .replace('{much} ', `(?:${MUCH} (?:more )?)?`)
-    .replace('{number}', NUMBER)
-    .replace('{digits}', DIGITS);
-  return new RegExp(String.raw`(?<![\w.'])(?:${source})(?![\w'])`, 'giu');
-}
-
-function alternatives(words: Readonly<Record<string, number>>): string {
-  return Object.keys(words).join('|');
-}
-
 /** @param groups what the pattern caught by name, or else some string */
-function factor({ by = 1, measure }: Row, groups: { much?: string; number?: string } | string): number {
-  const { much, number } = typeof groups === 'string' ? {} : groups;
-  if (measure === undefined) return by ** degree(much);
+function factor({ by = 1, measure }: Row, groups: Caught | string, isDenied: boolean): number {
+  if (typeof groups === 'string') return by;
+  const { much, number, not } = groups;
+  if (not !== undefined || (isDenied && 'not' in groups)) return 1;
+  if (measure === undefined) return by ** (isDenied ? Math.min(degree(much), DENIED) : degree(much));
   const value = numberOf(number ?? '1');
   if (measure === 'times') return value;
   if (measure === 'divided' || (measure === 'less' && value >= 1)) return 1 / value;
@@ -101,7 +85,8 @@ function factor({ by = 1, measure }: Row, groups: { much?: string; number?: stri
 }
 
 function degree(words: string | undefined): number {
-  return (words !== undefined && entryOf(DEGREES, words)) || 1;
+  if (words === undefined) return 1;
+  return entryOf(OPPOSITES, words) ?? entryOf(DEGREES, words) ?? 1;
 }
 
 /** From a hundredth to a hundred, so that no product of them is beyond numbers. */

@@ -53,6 +53,99 @@ describe('readInstructions', () => {
   });
 
   it.each([
+    ...["don't", 'do not', 'dont', 'never', 'not', 'should not', "can't", 'no need to', 'try not to'].flatMap(
+      (not) =>
+        [
+          'shout',
+          'whisper',
+          'speak up',
+          'turn it up',
+          'turn down the volume',
+          'speed up',
+          'slow down',
+          'hurry',
+        ].map((verb) => `${not} ${verb}`),
+    ),
+    ...['no', 'without', 'without any', 'avoid', 'stop', 'instead of', 'not', 'less'].flatMap((not) =>
+      ['shouting', 'whispering'].map((verb) => `${not} ${verb}`),
+    ),
+    ...['not a whisper', 'not in a whisper', 'no whisper', 'without hurry', 'no rush', 'don’t shout at me'],
+    ...["I don't want you to shout", "don't be shouting", 'by no means shout', "don't raise your voice"],
+    ...["don't shout or whisper", 'never shout, or whisper', "don't shout and don't whisper"],
+    ...['not twice as fast', "don't be 20% louder", 'never at 0.5 speed', "don't pause longer"],
+  ])('understands all of "%s", which changes nothing', (text) => {
+    expect(readInstructions(text)).toEqual({ style: plain, ignored: [] });
+  });
+
+  it.each([
+    ...[
+      'never loud',
+      "don't be loud",
+      'do not be so loud',
+      'without being loud',
+      'no loud voice',
+      "isn't loud",
+    ],
+    ...[
+      'not at all loud',
+      'never very loud',
+      'not a bit louder',
+      'hardly loud',
+      'avoid speaking loudly',
+      'no louder',
+    ],
+  ])('takes "%s" as "not loud"', (text) => {
+    expect(readInstructions(text)).toEqual(readInstructions('not loud'));
+    expect(readInstructions(text).style.loudness).toBeLessThan(1);
+  });
+
+  it.each([
+    ['never fast', { rate: 0.894 }],
+    ['do not use a deep voice', { pitch: 1.118 }],
+    ['no long pauses', { pause: Math.round(1000 * Math.SQRT1_2) / 1000 }],
+    ['never pause', { pause: 0 }],
+    ['avoid pauses after sentences', { pause: 0 }],
+    ['neither loud nor fast', { rate: 0.894, loudness: 0.816 }],
+    ['not loud or too fast', { rate: 0.894, loudness: 0.816 }],
+    ['not less loud', { loudness: 1.225 }],
+    ['speak up but don’t shout', { loudness: 1.5 }],
+    ['quietly, never whispering', { loudness: 0.5 }],
+    ["slow down don't shout", { rate: 0.8 }],
+    ['no pauses, no shouting, slowly', { rate: 0.8, pause: 0 }],
+  ])('knows what is denied in "%s", and what is not', (text, changes) => {
+    expect(readInstructions(text)).toEqual({ style: { ...plain, ...changes }, ignored: [] });
+  });
+
+  it.each([
+    ["don't stop shouting", { loudness: 1.5 }, ["don't stop"]],
+    ["don't be afraid to shout", { loudness: 1.5 }, ["don't be afraid"]],
+    ['not only loud', { loudness: 1.5 }, ['not only']],
+    ['not loud enough', { loudness: 1.5 }, ['not', 'enough']],
+    ['speed up not too much', { rate: 1.25 }, ['not too much']],
+    ['never without pauses', {}, ['never without pauses']],
+    ['never cheerful', {}, ['never cheerful']],
+  ])('takes no denial from "%s"', (text, changes, ignored) => {
+    expect(readInstructions(text)).toEqual({ style: { ...plain, ...changes }, ignored });
+  });
+
+  it.each([
+    ['turn the volume up', { loudness: 1.5 }],
+    ['raise your voice', { loudness: 1.5 }],
+    ['lower your voice', { loudness: 0.5 }],
+  ])('understands "%s"', (text, changes) => {
+    expect(readInstructions(text)).toEqual({ style: { ...plain, ...changes }, ignored: [] });
+  });
+
+  it.each(['not ', "don't be so ", 'not loud or ', 'no a b c or ', 'stop '])(
+    'does not take long over thousands of words: %s',
+    (words) => {
+      const begun = performance.now();
+      readInstructions(words.repeat(10_000));
+      expect(performance.now() - begun).toBeLessThan(500);
+    },
+  );
+
+  it.each([
     ['', []],
     ['cheerful', ['cheerful']],
     ['Please speak slowly like a pirate, and cheerfully.', ['like a pirate', 'cheerfully']],
@@ -98,7 +191,22 @@ describe('readInstructions', () => {
         'as slow',
         '0% speed',
       ],
-      ...['deep', 'high', 'loud', 'soft', 'longer pauses', 'no pauses', 'faster', 'not', 'by', ',', '300%'],
+      ...[
+        'deep',
+        'high',
+        'loud',
+        'soft',
+        'longer pauses',
+        'no pauses',
+        'faster',
+        'not',
+        'by',
+        ',',
+        '300%',
+        "don't",
+        'or',
+        'shout',
+      ],
     );
     fc.assert(
       fc.property(fc.array(words, { maxLength: 40 }), (instructions) => {
