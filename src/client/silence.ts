@@ -3,6 +3,9 @@ export class SilenceError extends Error {
   override readonly name = 'SilenceError';
 }
 
+/** How often within the limit the bytes are counted that nobody hears: silence behind them ends so much later at most. */
+const LOOKS = 8;
+
 /** Waits for the next sign of life of a service, from when it is made. */
 export class SilenceWatch {
   readonly #limitMs: number;
@@ -11,6 +14,8 @@ export class SilenceWatch {
   #timer: NodeJS.Timeout | undefined;
   #heard = false;
   #bytes = 0;
+  /** Looks that may still find nothing. */
+  #left = LOOKS;
 
   /**
    * @param tooLong is called when there was none for `limitMs`
@@ -25,12 +30,14 @@ export class SilenceWatch {
   }
 
   start(): void {
-    this.#timer = setTimeout(() => this.#suspect(), this.#limitMs);
+    this.#left = LOOKS;
+    this.#timer = setTimeout(() => this.#look(), this.#limitMs / LOOKS);
   }
 
   /** There was one. */
   hear(): void {
     this.#heard = true;
+    this.#left = LOOKS;
     this.#timer?.refresh();
   }
 
@@ -43,14 +50,15 @@ export class SilenceWatch {
    * After a pause of this process itself (a stopped job, a disk that stalls) the timer comes before the bytes that
    * wait in the socket: they get one turn to show up.
    */
-  #suspect(): void {
+  #look(): void {
     this.#heard = false;
     setImmediate(() =>
       setImmediate(() => {
-        if (this.#timer === undefined) return;
+        if (this.#timer === undefined || this.#heard) return;
         const before = this.#bytes;
         this.#bytes = this.#countBytes();
-        if (this.#heard || this.#bytes > before) this.#timer.refresh();
+        this.#left = this.#bytes > before ? LOOKS : this.#left - 1;
+        if (this.#left > 0) this.#timer.refresh();
         else this.#tooLong(new SilenceError('silence'));
       }),
     );
