@@ -15,9 +15,9 @@ export const neverLast = words(
    e.g eg i.e ie cf viz vs approx ca incl z.b d.h bzw vgl evtl ggf sog p.ej p.ex т.е`,
 );
 
-/** Only before a number: "No. 5", "Fig. 2", "Jan. 3". */
+/** Only before a number: "No. 5", "p. 7", "Fig. 2", "Jan. 3". */
 export const beforeNumber = words(
-  `no nos nr núm vol vols fig figs eq eqs sec sect ch chap art bd abb kap tab pp pg par ver op стр гл рис
+  `no nos nr núm vol vols fig figs eq eqs sec sect ch chap art bd abb kap tab p pp pg s n v l par ver op стр гл рис
    jan feb mar apr jun jul aug sep sept oct nov dec`,
 );
 

@@ -69,3 +69,8 @@ const terminated = late(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*
 export function endsLikeSentence(sentence: string): boolean {
   return terminated().test(sentence) && !neverLast().has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
 }
+
+/** Whether a line is a sentence of its own, or the end of one, whatever letter the next line begins with. */
+export function isFullLine(line: string, next: string): boolean {
+  return endsLikeSentence(line) && !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
+}

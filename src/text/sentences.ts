@@ -1,7 +1,7 @@
 import { hasWord } from './has-word.ts';
 import { segmenterOf } from './intl.ts';
 import { lineBorders } from './lines.ts';
-import { endsLikeSentence, isSentenceBorder } from './sentence-border.ts';
+import { endsLikeSentence, isFullLine, isSentenceBorder } from './sentence-border.ts';
 
 /**
  * Intl.Segmenter takes time in proportion to the text times its segments (V8 12 and before: 14 s for 600,000
@@ -35,7 +35,8 @@ export function sentences(paragraph: string): string[] {
 
 /**
  * How much of a text that is still being written is whole sentences, in UTF-16 units. A sentence is whole if it
- * ends like one and another one has begun, or a line break follows; at an empty line whatever came before is whole.
+ * ends like one and another one has begun, or a line break follows, whatever the next line begins with; at an empty line
+ * whatever came before is whole.
  * @param isQuiet nothing more is coming for now: then its full stop is enough
  */
 export function completeLength(text: string, isQuiet: boolean): number {
@@ -48,7 +49,16 @@ export function completeLength(text: string, isQuiet: boolean): number {
     const isFollowed = isQuiet || at < text.length || space.includes('\n');
     if (/\n[^\S\n]*\n/u.test(space) || (isFollowed && endsLikeSentence(sentence.trimEnd()))) complete = at;
   }
-  return complete;
+  return Math.max(complete, lastFullLine(text));
+}
+
+/** Where the last line ends that ends like a sentence, its line break included; 0 if there is none. */
+function lastFullLine(text: string): number {
+  for (let at = text.lastIndexOf('\n'); at > 0; at = text.lastIndexOf('\n', at - 1)) {
+    const line = text.slice(Math.max(0, text.lastIndexOf('\n', at - 1)), at).trimEnd();
+    if (isFullLine(line, text.slice(at).trimStart()) && hasWord(text.slice(0, at))) return at + 1;
+  }
+  return 0;
 }
 
 /** The ends of all sentences, as offsets in UTF-16 units; the last is the end of the text. */
