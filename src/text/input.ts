@@ -1,4 +1,4 @@
-import { constants, createReadStream, openSync, type Stats, statSync } from 'node:fs';
+import { constants, createReadStream, fstatSync, openSync, ReadStream, type Stats, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { type TtsError, usageError } from '../error.ts';
@@ -56,6 +56,13 @@ export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGe
     if (signal.aborted) throw signal.reason;
     throw unreadable('stdin', error);
   }
+}
+
+/** All that is in stdin, where that is a file. What is read of it elsewhere begins where it would have begun. */
+export function fileInStdin(stdin: Readable): Readable | undefined {
+  if (!(stdin instanceof ReadStream)) return undefined;
+  const { fd } = stdin as ReadStream & { readonly fd: number };
+  return fstatSync(fd).isFile() ? createReadStream('', { fd, start: 0, autoClose: false }) : undefined;
 }
 
 /** The bytes of a file, or of a named pipe. */

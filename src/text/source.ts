@@ -1,6 +1,6 @@
 import { usageError } from '../error.ts';
 import { decode } from './decode.ts';
-import { type InputOptions, lookAt, openFile, readInput } from './input.ts';
+import { abortable, fileInStdin, type InputOptions, lookAt, openFile, readInput } from './input.ts';
 import { InputLines } from './input-lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
@@ -47,8 +47,10 @@ async function* whole(text: AsyncIterable<string>): AsyncGenerator<string> {
   );
 }
 
-async function check({ files, cwd }: InputOptions, signal: AbortSignal): Promise<{ live: boolean }> {
+async function check({ files, cwd, stdin }: InputOptions, signal: AbortSignal): Promise<{ live: boolean }> {
   const regular = files.filter((name) => name !== '-' && lookAt(name, cwd).isFile());
   for (const name of regular) for await (const _ of decode(openFile(name, cwd, signal), name));
+  const redirected = files.includes('-') ? fileInStdin(stdin()) : undefined;
+  if (redirected) for await (const _ of decode(abortable(redirected, signal), 'stdin'));
   return { live: regular.length < files.length };
 }
