@@ -23,7 +23,7 @@ export async function tellSummary(
   const { settings, delivery } = outcome;
   const isPlayer = isPlayed(settings, host);
   const output = settings.output?.value ?? (isPlayer || !delivery ? null : '-');
-  const told = summary(outcome, { output, ...(isPlayer && { played: true }) });
+  const told = { ...summary(outcome, { output, ...(isPlayer && { played: true }) }), ...notices.warned };
   if (output !== null && isStdout(output)) notices.printJson(told);
   else tell(host.stdout, notices.inJson(told));
 }
@@ -53,8 +53,8 @@ function summary({ settings, tally, delivery }: Outcome, where: Whereabouts) {
 function sound({ bytes, overheadBytes, readerLeft }: Delivery, where: Whereabouts, { format }: Tally) {
   return {
     ...where,
-    format,
-    duration: secondsOf(format, bytes),
+    format: format ?? null,
+    duration: format ? secondsOf(format, bytes) : 0,
     bytes: bytes + overheadBytes,
     ...(readerLeft && { readerLeft }),
   };

@@ -21,9 +21,8 @@ export class Tally {
     return Date.now() - this.#started;
   }
 
-  /** The format of a sound that was delivered. */
-  get format(): PcmFormat {
-    if (!this.#format) throw new Error('sound was delivered that nobody heard');
+  /** Of the sound; `undefined` while there is none. */
+  get format(): PcmFormat | undefined {
     return this.#format;
   }
 

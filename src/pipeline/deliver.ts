@@ -29,7 +29,8 @@ export async function deliver(journey: Journey): Promise<Delivery | undefined> {
   const parts = ahead.parts();
   let begun = false;
   try {
-    const first = await parts.next();
+    const first = await unlessLeft(parts.next(), sink);
+    if (!first) return NOTHING_HEARD;
     if (first.done) throw blankText();
     const head = watch(first.value);
     if (!head.speech) return undefined;
@@ -41,6 +42,16 @@ export async function deliver(journey: Journey): Promise<Delivery | undefined> {
     if (!begun) await sink.discard();
     ahead.leave();
   }
+}
+
+const NOTHING_HEARD: Delivery = { bytes: 0, overheadBytes: 0, readerLeft: true };
+
+/** What comes, unless whoever was to hear it is gone by then. */
+async function unlessLeft<T>(coming: Promise<T>, { left }: Sink): Promise<T | undefined> {
+  if (!left) return coming;
+  // When nobody hears it, it does not matter any more what becomes of it.
+  coming.catch(() => {});
+  return Promise.race([coming, left.then(() => undefined)]);
 }
 
 async function* watched(

@@ -13,6 +13,9 @@ export interface LiveSink extends Sink {
   readonly failure: TtsError | undefined;
 }
 
+/** For a reader that does not leave. */
+export const NEVER = new Promise<void>(() => {});
+
 /**
  * Sound on its way to a player that is running. One that is closed before the end is a reader that leaves, and one
  * that fails is an error, also while the sound is still being made.
@@ -27,6 +30,7 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
   return {
     isLive: true,
     ended: player.ended,
+    left: player.ended.then((failure) => (failure ? NEVER : undefined)),
     get failure() {
       return player.failure;
     },

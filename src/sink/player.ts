@@ -6,7 +6,7 @@ import { unlessAborted } from '../aborted.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { namedPlayer, type PlayerCommand, playersOf } from './player-command.ts';
 import { temporarySink } from './player-file.ts';
-import { type LiveSink, liveSink } from './player-live.ts';
+import { type LiveSink, liveSink, NEVER } from './player-live.ts';
 import { makePipe } from './player-pipe.ts';
 import { PlayerProcess } from './player-process.ts';
 import type { Sink } from './sink.ts';
@@ -46,7 +46,7 @@ async function openFirst([first, ...others]: readonly PlayerCommand[], problem: 
     if (!isUnstartable(error)) throw error;
   });
   if (!sink) return openFirst(others, problem);
-  if (!('ended' in sink)) return sink;
+  if (!('failure' in sink)) return sink;
   let isDecided = false;
   const tried = Promise.race([
     sink.ended,
@@ -63,6 +63,10 @@ async function openFirst([first, ...others]: readonly PlayerCommand[], problem: 
   };
   return {
     isLive: true,
+    left: heir.then(
+      ({ left = NEVER }) => left,
+      () => NEVER,
+    ),
     async write(speech, signal) {
       // Sound that comes at once, as from the cache, would be lost with a player that is about to fail.
       await unlessAborted(tried, signal);

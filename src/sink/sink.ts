@@ -15,6 +15,8 @@ export interface Delivery {
 export interface Sink {
   /** Whether somebody may hear it while it is made. */
   readonly isLive: boolean;
+  /** Resolves when the reader has left, where that can show before there is any sound. A failure is told by `write`. */
+  readonly left?: Promise<void>;
   /**
    * Writes all of it, or fails and leaves nothing that looks whole.
    * @throws TtsError (output) when it cannot be written; what the speech throws passes through

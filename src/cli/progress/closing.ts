@@ -17,6 +17,7 @@ interface Whole {
 /** The line that a person is left with when all of it was delivered. */
 export function closing({ settings, tally, delivery }: Whole, host: Pick<Host, 'stdout'>): string {
   const { format, segments, fromCache, elapsed } = tally;
+  if (!format) throw new Error('sound was delivered that nobody heard');
   return closingLine({
     name: nameOf(settings, host),
     audioSeconds: secondsOf(format, delivery.bytes),
