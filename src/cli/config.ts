@@ -3,6 +3,7 @@ import { ExitCode } from '../error.ts';
 import type { Host } from '../host.ts';
 import { printable, visible } from '../printable.ts';
 import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/config-places.ts';
+import { keyOrigin } from '../settings/key.ts';
 import type { Origin } from '../settings/origin.ts';
 import { chooseProxy } from '../settings/proxy.ts';
 import type { Settings } from '../settings/resolve.ts';
@@ -52,11 +53,17 @@ function rowsOf(settings: Settings, host: Host): Row[] {
     const { key, env } = ruleOf(name);
     return key !== undefined || env !== undefined;
   });
-  const proxied = { ...settings, proxy: proxyOf(settings, host) };
+  const used = { ...settings, proxy: proxyOf(settings, host), apiKey: keyOf(settings) };
   return names.map((name) => {
-    const said = proxied[name];
+    const said = used[name];
     return { name, value: said && shownValue(name, said.value), origin: said?.origin };
   });
+}
+
+/** The key as a run would have it, whichever way it was said; `apiKeyFile` and `keys` have rows of their own as well. */
+function keyOf(settings: Settings): Settings['apiKey'] {
+  const origin = keyOrigin(settings);
+  return origin && { value: '', origin };
 }
 
 /** Where a proxy for the service would come from, the usual variables heard. */

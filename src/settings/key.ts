@@ -18,18 +18,33 @@ export interface Key extends Setting<string> {
  * @throws TtsError (usage) when its file cannot be read, or it holds what no header can carry
  */
 export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
+  const { said, isFile, isForBase } = saidKey(settings);
+  if (!said) return undefined;
+  const value = isFile ? await readKeyFile(said, context) : said.value;
+  return { ...checkedKey({ value, origin: said.origin }), isForBase };
+}
+
+/** Where the key comes from, if there is one; no file is read. */
+export function keyOrigin(settings: KeySettings): Origin | undefined {
+  return saidKey(settings).said?.origin;
+}
+
+type KeySettings = Pick<Settings, 'apiKey' | 'apiKeyFile' | 'keys' | 'baseUrl'>;
+
+/** The key, or the name of its file. */
+function saidKey(
+  settings: KeySettings,
+): Pick<Key, 'isForBase'> & { said?: Setting<string>; isFile: boolean } {
   const stored = storedKey(settings);
   const file = keyFileOf(settings);
   const general = file ?? settings.apiKey;
   if (stored && (!general || !outranks(general.origin, stored.origin)))
-    return { ...checkedKey(stored), isForBase: true };
-  if (!general) return undefined;
-  const key = file ? { value: await readKeyFile(file, context), origin: file.origin } : general;
-  return { ...checkedKey(key), isForBase: false };
+    return { said: stored, isFile: false, isForBase: true };
+  return { ...(general && { said: general }), isFile: file !== undefined, isForBase: false };
 }
 
 /** The key that was stored for the base URL. */
-function storedKey({ keys, baseUrl }: Settings): Setting<string> | undefined {
+function storedKey({ keys, baseUrl }: KeySettings): Setting<string> | undefined {
   const value = baseUrl && keys?.value.get(baseUrl.value.href);
   return keys && value !== undefined ? { value, origin: keys.origin } : undefined;
 }

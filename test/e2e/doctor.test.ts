@@ -32,7 +32,18 @@ describe('tts doctor', () => {
     const { status, states } = await doctor([]);
     expect({ status, states }).toEqual({
       status: 0,
-      states: { node: 'good', config: 'good', key: 'good', request: 'good', player: 'good', cache: 'good' },
+      states: {
+        node: 'good',
+        config: 'good',
+        key: 'good',
+        proxy: 'skipped',
+        dns: 'skipped',
+        connection: 'skipped',
+        tls: 'skipped',
+        request: 'good',
+        player: 'good',
+        cache: 'good',
+      },
     });
   });
 
@@ -188,6 +199,6 @@ describe('tts doctor', () => {
     const { box, path } = boxWithPlayer();
     const { stdout } = await box.tts(['doctor'], { env: { ...path, LC_ALL: locale } });
     expect(stdout.toString()).toMatch(first);
-    expect(stdout.toString().trim().split('\n')).toHaveLength(6);
+    expect(stdout.toString().trim().split('\n')).toHaveLength(10);
   });
 });

@@ -30,10 +30,28 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
       settled.files.map(({ path }) => path).join(', ') || 'no config file; tts config tells where to put one'
     );
   });
-  if (settled) yield* serviceExaminations(settled, doubts, context);
+  yield* complete(settled ? serviceExaminations(settled, doubts, context) : nothing());
   yield await examine('player', () => lookForPlayer(settled?.settings, context));
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
 }
+
+/** What a run needs of a service, in the order in which it is looked at. */
+const STEPS = ['key', 'proxy', 'dns', 'connection', 'tls', 'request'];
+
+/** Names what is left out as well. */
+async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Finding> {
+  const left = [...STEPS];
+  let reason = 'not looked at: the config comes first';
+  for await (const finding of findings) {
+    const before = left.splice(0, left.indexOf(finding.name) + 1).slice(0, -1);
+    yield* before.map((name) => skipped(name, reason));
+    yield finding;
+    reason = finding.state === 'bad' ? `not looked at: ${finding.name} comes first` : 'not needed';
+  }
+  yield* left.map((name) => skipped(name, reason));
+}
+
+async function* nothing(): AsyncGenerator<Finding> {}
 
 async function* serviceExaminations(
   { settings, files }: Settled,

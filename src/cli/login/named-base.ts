@@ -46,8 +46,12 @@ function misplaced(command: string, what: string): TtsError {
 export function namedBase(word: string | undefined, settings: Settings, command: string): URL {
   if (word !== undefined) return parsed(word, command);
   const { baseUrl: set } = settings;
+  const stored = [...(settings.keys?.value.keys() ?? [])].join(', ');
   if (!set)
-    throw usageError('no base URL is set', `name the service: ${command} https://tts.example.com/api`);
+    throw usageError(
+      'no base URL is set',
+      `name the service: ${command} https://tts.example.com/api${stored && `; keys are stored for ${stored}`}`,
+    );
   if (set.origin.place === 'project')
     throw usageError(
       `${set.value.href} is only named by ${set.origin.name}`,
