@@ -17,7 +17,7 @@ export interface ServeOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** `undefined`: make one; `null`: let everybody in. */
+  /** `undefined`: nothing was said; `null`: let everybody in. */
   readonly apiKey: string | null | undefined;
   /** Empty, or as in `/api`. */
   readonly basePath: string;
@@ -85,7 +85,10 @@ export function serveCommand(): Command {
     .helpOption(false)
     .option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`)
     .option('--port <n>', `port; 0 picks a free one (default: ${DEFAULT_PORT})`)
-    .option('--api-key <key>', 'what clients have to send; or TTS_API_KEY (default: one is made and printed)')
+    .option(
+      '--api-key <key>',
+      'what clients have to send; or TTS_API_KEY, TTS_API_KEY_FILE (default: one is made and printed)',
+    )
     .option('--no-auth', 'let in everybody on this machine')
     .option('--base-path <path>', 'in front of /tts, as in /api (default: none)')
     .option('--workers <n>', 'threads that speak (default: the number of cores)')

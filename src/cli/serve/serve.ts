@@ -14,6 +14,7 @@ import { tell } from '../tell.ts';
 import { announce } from './announce.ts';
 import { logLine } from './log-line.ts';
 import { readServeOptions, type ServeOptions } from './options.ts';
+import { keyInFile } from './own-key.ts';
 import { ReadyFile } from './ready-file.ts';
 
 /** Milliseconds that requests get to finish in once the process is told to stop. */
@@ -22,12 +23,16 @@ const GRACE = 10_000;
 /** `tts serve`: runs the service until the process is told to stop, which is how it ends well. */
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const options = readServeOptions(context);
-  if ('help' in options) {
-    tell(host.stdout, options.help);
+  const said = readServeOptions(context);
+  if ('help' in said) {
+    tell(host.stdout, said.help);
     return ExitCode.ok;
   }
-  notices.json = options.json;
+  notices.json = said.json;
+  const options = {
+    ...said,
+    apiKey: said.apiKey === undefined ? await keyInFile(host, signal) : said.apiKey,
+  };
   if (options.apiKey) notices.hide(options.apiKey);
   const apiKey = options.apiKey === undefined ? randomKey() : options.apiKey;
   leaveYoungSpaceSmall();
