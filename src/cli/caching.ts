@@ -12,7 +12,7 @@ export async function openSegments(
   { cacheSize }: Pick<Settings, 'cacheSize'>,
   { host, notices }: Context,
 ): Promise<Store | undefined> {
-  const warn = (text: string) => notices.warn(text);
+  const warn = (text: string) => notices.doubt(text);
   const folder = segmentFolder(host);
   if (folder !== undefined) return openStore({ folder, maxBytes: cacheSize.value, uid: host.uid, warn });
   warn(`segments are not kept: ${noSegmentFolder().message}`);

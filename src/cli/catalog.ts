@@ -1,4 +1,5 @@
 import { Command, type Option } from 'commander';
+import { type Name, ruleOf, rules } from '../settings/rules.ts';
 import { cacheCommand } from './cache.ts';
 import { speakCommand } from './command-line.ts';
 import { completionCommand } from './completion/completion.ts';
@@ -70,14 +71,17 @@ function entry(name: string, command: Command, words: readonly string[] = []): E
   return { name, help: command.description(), usage: command.usage(), flags, words };
 }
 
-function flagOf({ short, long, flags, argChoices, description }: Option): Flag {
+function flagOf(option: Option): Flag {
+  const { short, long, flags, argChoices, description } = option;
+  const name = option.attributeName();
+  const choices = argChoices ?? (Object.hasOwn(rules, name) ? ruleOf(name as Name).kind.choices : undefined);
   const value = /[<[].*$/.exec(flags)?.[0] ?? '';
   return {
     short,
     long: long ?? '',
     value,
-    takes: takenBy(value, argChoices),
-    choices: argChoices ?? [],
+    takes: takenBy(value, choices),
+    choices: choices ?? [],
     help: description,
   };
 }

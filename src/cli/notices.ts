@@ -1,11 +1,15 @@
 import { ExitCode, TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { inOneLine, visible } from '../printable.ts';
+import { causes, defect } from './defect.ts';
 import { plain } from './paint.ts';
 import { Secrets } from './secrets.ts';
 
 /** Erases the line that the cursor stands on, and what a narrower window has made of it below. */
 const ERASE = '\r\u001B[J';
+
+/** A disk that is full for the cache is full for the sound as well, a little later. */
+const PATIENCE_MS = 1000;
 
 /**
  * Everything that is said to people and programs beside the audio: on stderr, never a secret, and nothing that rules
@@ -15,10 +19,12 @@ export class Notices {
   quiet = false;
   verbose = false;
   json = false;
+  readonly #warnings: string[] = [];
   /** There is a line that is drawn again and again: whatever is printed takes its place. */
   #isDrawn = false;
   readonly #host: Host;
   readonly #secrets = new Secrets();
+  readonly #doubts: string[] = [];
 
   constructor(host: Host) {
     this.#host = host;
@@ -34,8 +40,27 @@ export class Notices {
     if (!this.quiet && !this.json) this.#say(text);
   }
 
+  /** What may become wrong. With `--json` it is part of what is told at the end. */
   warn(text: string): void {
-    if (!this.quiet && !this.json) this.#say(`warning: ${text}`);
+    if (this.quiet) return;
+    if (this.json) this.#warnings.push(text);
+    else this.#say(`warning: ${text}`);
+  }
+
+  /** What was warned of with `--json`, as a part of what is told. */
+  get warned(): { readonly warnings?: readonly string[] } {
+    this.tellDoubts();
+    return this.#warnings.length > 0 ? { warnings: this.#warnings } : {};
+  }
+
+  /** A warning of what may end the run as well: told within a second, unless the error comes by then. */
+  doubt(text: string): void {
+    this.#doubts.push(text);
+    setTimeout(() => this.tellDoubts(), PATIENCE_MS).unref();
+  }
+
+  tellDoubts(): void {
+    for (const text of this.#doubts.splice(0)) this.warn(text);
   }
 
   /** What is done, step by step, with `--verbose`. */
@@ -58,7 +83,7 @@ export class Notices {
     this.#send(question);
   }
 
-  /** A line on the terminal in place of the one before it; the cursor rests at its start. */
+  /** In place of the line before it; the cursor rests at its start. */
   draw(line: string): void {
     this.#isDrawn = true;
     this.#send(`\r${line}\u001B[J\r`);
@@ -72,12 +97,13 @@ export class Notices {
 
   /** Says what went wrong; the one place where errors are printed. Whatever is no TtsError is a defect. */
   failure(error: unknown, paint = plain): ExitCode {
+    this.#doubts.length = 0;
     const known = error instanceof TtsError ? error : defect(error);
     const { message, hint, exitCode } = known;
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
     if (this.json) {
       const traced = trace.length > 0 ? trace : undefined;
-      this.printJson({ error: { message, hint, exitCode, trace: traced } });
+      this.printJson({ error: { message, hint, exitCode, trace: traced }, ...this.warned });
       return exitCode;
     }
     this.#write(`${paint.problem('tts:')} ${inOneLine(this.redact(message))}`);
@@ -116,16 +142,3 @@ export class Notices {
  * thread leaves at the first error, which would then be nobody's.
  */
 function ignore(): void {}
-
-function defect(cause: unknown): TtsError {
-  return new TtsError(`a defect in tts itself: ${cause instanceof Error ? cause.message : String(cause)}`, {
-    exitCode: ExitCode.defect,
-    hint: 'please report it, with the lines below',
-    cause,
-  });
-}
-
-/** The stack of each error that led to this one. */
-function* causes({ cause }: Error): Generator<string> {
-  for (let error = cause; error instanceof Error; error = error.cause) yield error.stack ?? error.message;
-}

@@ -14,12 +14,21 @@ export async function runCommand(
   try {
     notices.json = asksForJson(host.argv);
     // Also where it stands in the place of something else, and is complained about before anybody asks for the key.
-    notices.hide(host.env.TTS_API_KEY?.trim() ?? '');
+    for (const key of [host.env.TTS_API_KEY ?? '', ...typedKeys(host.argv)]) notices.hide(key.trim());
     const { run, argv, named } = await commandOf(host.argv);
-    return await run({ argv, named, host, notices, signal });
+    const status = await run({ argv, named, host, notices, signal });
+    notices.tellDoubts();
+    return status;
   } catch (error) {
     return notices.failure(error, await paintFor(host));
   }
+}
+
+function typedKeys(argv: readonly string[]): string[] {
+  return argv.flatMap((word, index) => {
+    if (word.startsWith('--api-key=')) return word.slice('--api-key='.length);
+    return argv[index - 1] === '--api-key' ? word : [];
+  });
 }
 
 /** Known before the options are read, so that a complaint about them is in JSON already. */

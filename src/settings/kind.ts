@@ -2,6 +2,8 @@
 export interface Kind<T> {
   /** What is allowed, as the end of a sentence: "expected …". */
   readonly allowed: string;
+  /** All that are allowed, where these are a few words. */
+  readonly choices?: readonly string[];
   /** `undefined` when the text is not such a value. */
   text(text: string): T | undefined;
   data(data: unknown): T | undefined;
@@ -127,6 +129,7 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
   const find = (text: string) => words.find((word) => word === text.trim().toLowerCase());
   return {
     allowed: `one of ${words.join(', ')}`,
+    choices: words,
     text: find,
     data: (data) => (typeof data === 'string' ? find(data) : undefined),
   };

@@ -260,7 +260,6 @@ export const rules = {
     key: 'proxy',
     otherwise: 'none',
     help: 'go through a proxy (http, https or socks5)',
-    secret: true,
   }),
   allowInsecureHttp: rule({
     kind: toggle,
