@@ -80,6 +80,8 @@ describe.each(Object.keys(COMPLETE))('the completion for %s', (shell) => {
     ['tts --sample-r', ['--sample-rate']],
     ['tts hello -s ', ['anna', 'slt']],
     ['tts serve --log ', ['text', 'json']],
+    ['tts hello --format ', ['auto', 'text', 'markdown']],
+    ['tts hello --code a', ['announce']],
     ['tts doctor --ye', ['--yes']],
     ['tts -f te', ['one.txt']],
   ])('offers for "%s" %j', async (line, offers) => {

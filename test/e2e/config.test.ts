@@ -53,6 +53,22 @@ describe('tts config', () => {
     expect(stdout.toString()).toMatch(/^proxy +http:\/\/me@proxy\.example\.com:8080\/, from HTTPS_PROXY$/m);
   });
 
+  it.each([
+    ['a file', { TTS_API_KEY_FILE: 'key.txt' }, {}, /^apiKey +set, from TTS_API_KEY_FILE$/m],
+    [
+      'a store',
+      {},
+      { keys: { 'https://tts.example.com/api': KEY } },
+      /^apiKey +set, from keys in .*config\.json$/m,
+    ],
+    ['a store for another', {}, { keys: { 'https://other.example.com/api': KEY } }, /^apiKey +not set/m],
+  ])('shows that the key comes from %s', async (_, env, config, expected) => {
+    const box = new Sandbox();
+    writeUserConfig(box, config, { mode: 0o600 });
+    const { stdout } = await box.tts(['config', '--base-url', 'https://tts.example.com/api'], { env });
+    expect(stdout.toString()).toMatch(expected);
+  });
+
   it('shows no key, also where it is part of an address', async () => {
     const args = ['config', '--base-url', `https://tts.example.com/${KEY}`, '--api-key', KEY];
     for (const more of [[], ['--json']]) {

@@ -183,6 +183,16 @@ describe('tts login', () => {
     expect(readdirSync(box.home)).toEqual(['work']);
   });
 
+  it('tells where there are keys to whoever forgets one without saying which', async () => {
+    const box = new Sandbox();
+    await box.tts(['login', URL_], { stdin: KEY });
+    expectFailure(
+      await box.tts(['logout']),
+      2,
+      new RegExp(`no base URL is set\n.*keys are stored for ${URL_}`),
+    );
+  });
+
   it('wants a base URL, and not one that only a project has named', async () => {
     const box = new Sandbox();
     expectFailure(await box.tts(['login'], { stdin: KEY }), 2, /no base URL is set/);

@@ -51,6 +51,16 @@ describe('a player', () => {
     expect(wholePcm(player.heard()).equals(long)).toBe(true);
   });
 
+  it('that is closed before there is any sound ends the run quietly', async () => {
+    const box = new Sandbox();
+    const server = await serveBytes(silent);
+    const run = box.start(['hi', '--player', 'true', '--json'], { env: named(server.url) });
+    const { status, stdout, stderr } = await run.ended;
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(JSON.parse(stdout.toString())).toMatchObject({ readerLeft: true, bytes: 0, format: null });
+    expect(server.connections.made).toBeLessThanOrEqual(1);
+  });
+
   it('that talks does not disturb the output', async () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'isNoisy');

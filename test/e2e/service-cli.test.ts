@@ -199,6 +199,17 @@ describe('tts serve', () => {
     expect((await ask(`${url}/tts`, { method: 'POST', headers: key, body: hello })).status).toBe(200);
   });
 
+  it('takes the key from a file that the environment names, and does not show it', async () => {
+    writeFileSync(join(folder, 'key.txt'), 'sesame\n');
+    const { said } = serve(['--port=0'], { TTS_API_KEY_FILE: 'key.txt' });
+    await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);
+    const url = /listening on (\S+)/.exec(said.stderr)?.[1];
+    expect((await ask(`${url}/tts`, { method: 'POST', headers: key, body: hello })).status).toBe(200);
+    expect(`${said.stdout}${said.stderr}`).not.toMatch(/sesame|key of this run/);
+    const lost = await serve(['--port=0'], { TTS_API_KEY_FILE: 'nowhere.txt' }).ended;
+    expect(lost).toMatchObject({ status: 2, stderr: expect.stringContaining('TTS_API_KEY_FILE') });
+  });
+
   it.each(['text', 'json'])('logs requests as %s, without keys and texts', async (form) => {
     const { child, said, ended } = serve(['--port=0', '--log', form], { TTS_API_KEY: 'sesame' });
     await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);

@@ -317,6 +317,19 @@ describe('the key', () => {
     expect((await box.tts(['once more', '-o', 'out.wav'], { env: key })).stderr).toBe('');
   });
 
+  it('in such a config is warned of with --json too, as a part of the result or the error', async () => {
+    const server = await serveBytes((wire, request, number) =>
+      (number === 1 ? complete(wav) : answer(401, 'no'))(wire, request, number),
+    );
+    const box = new Sandbox();
+    const path = writeUserConfig(box, { baseUrl: server.url, apiKey: KEY, speaker: 1 }, { mode: 0o644 });
+    const warnings = [expect.stringContaining(path)];
+    const spoken = await box.tts(['hi', '-o', 'out.wav', '--json', '--no-cache']);
+    expect(JSON.parse(spoken.stdout.toString())).toMatchObject({ output: 'out.wav', warnings });
+    const refused = await box.tts(['hi', '-o', 'out.wav', '--json', '--no-cache']);
+    expect(JSON.parse(refused.stderr)).toMatchObject({ error: { exitCode: 3 }, warnings });
+  });
+
   it('without a base URL is an error: somebody meant a real service', async () => {
     for (const setup of [{ env: key }, { args: ['--api-key', KEY] }, { user: { apiKey: KEY } }])
       expectFailure(await run(setup), 2, /no base URL/);
@@ -324,6 +337,17 @@ describe('the key', () => {
 });
 
 describe('no output shows the key', () => {
+  it.each([
+    [['--api-key', KEY, '--format', KEY]],
+    [['--base-url', KEY, `--api-key=${KEY}`]],
+    [['--api-key', KEY, '--config', KEY]],
+    [[`-k${KEY}`]],
+  ])('that was typed for something else as well, or in a wrong way: %j', async (args) => {
+    const run = await new Sandbox().tts(['hi', ...args]);
+    expect(run.status).toBe(2);
+    expect(run.stderr).not.toContain(KEY);
+  });
+
   const echo = JSON.stringify({ message: `The key ${KEY} is unknown. Key: "${KEY}"`, key: KEY });
   const scripts = [
     ['a refusal', answer(401, echo)],

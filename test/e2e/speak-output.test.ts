@@ -377,6 +377,8 @@ describe('a device, a pipe with a name, a full disk', () => {
     expect(box.read('out.wav').toString()).toBe('old');
     expect(box.list()).toEqual(['out.wav']);
     expectFailure(await box.shell('ulimit -f 100; tts hi > direct.wav', { env }), 8, /large|space/);
+    const cached = { ...env, TTS_CACHE: '1' };
+    expectFailure(await box.shell('ulimit -f 100; tts hi -o out.wav', { env: cached }), 8, /large|space/);
   });
 
   it.runIf(isRoot)('a small tmpfs is full', async ({ skip }) => {

@@ -95,6 +95,24 @@ describe('the text', () => {
     await refused([['-f', 'a.txt', '-f', 'odd.txt'], { files }], new RegExp(`odd\\.txt${at}`));
     // A long text from a pipe is spoken while it comes: what is wrong far behind is found too late to send nothing.
     if (offset < 1000) await refused([[], { stdin: content }], new RegExp(`stdin${at}`));
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    box.file('odd.txt', content);
+    expectFailure(
+      await box.shell('tts -o o.wav < odd.txt', { env: named(server.url) }),
+      2,
+      new RegExp(`stdin${at}`),
+    );
+    expect(server.requests).toEqual([]);
+  });
+
+  it('in a file on stdin is read from where others have left it', async () => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    box.file('a.txt', 'One.\nTwo.\n');
+    const env = named(server.url);
+    expect(await box.shell('(read -r line; tts -o o.wav) < a.txt', { env })).toMatchObject({ status: 0 });
+    expect(server.requests.map(({ json }) => json)).toMatchObject([{ text: 'Two.' }]);
   });
 
   it.each([

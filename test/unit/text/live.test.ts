@@ -109,6 +109,32 @@ test.each([
   expect(await say()).toBe(expected);
 });
 
+test.each([
+  ['hello there.\nmore text', 'hello there.'],
+  ['Hello there.\n2 more', 'Hello there.'],
+  ['One two.\nthree four!\nand five', 'One two.\nthree four!'],
+])(
+  'A line that ends with a full stop is spoken, whatever the next one begins with: %j',
+  async (text, expected) => {
+    const { write, say } = live();
+    write(text);
+    expect(await say()).toBe(expected);
+  },
+);
+
+test.each(['I met Dr.\nSmith', 'At 5 a.m.\nthey left', 'See No.\n5 of them', '...\nand'])(
+  'A line that ends within a sentence waits: %j',
+  async (text) => {
+    useMovedClock({ runs: true });
+    const { write, end, say } = live();
+    write(text);
+    const next = say();
+    await expectSilence(next);
+    end();
+    expect(await next).toBe(text);
+  },
+);
+
 test.each(['*** ', '\n\n* * *\n', ' 😊', '"\n'])(
   'Marks that come after their sentence was given out are not a segment of their own: %j',
   async (marks) => {

@@ -37,6 +37,7 @@ test.each([
   'Well... he waited.',
   'Well… he waited.',
   'See No. 5 in Vol. 3, Fig. 2, of Jan. 4.',
+  'It is so (see also p. 5), and cf. p. 7 and n. 3.',
   'Am 3. Oktober kam z. B. Berlin dran.',
   'See example.com/?q=a!b and file.txt or Yahoo!World',
   '"What?" he asked.',

@@ -1,0 +1,59 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { SilenceWatch } from '../../../src/client/silence.ts';
+
+const LIMIT = 8000;
+
+/** A watch on a clock that the test moves on, and what came of it. */
+function watch() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setImmediate'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const connection = { bytes: 0 };
+  const tooLong = vi.fn();
+  const silence = new SilenceWatch(LIMIT, tooLong, () => connection.bytes);
+  return { silence, connection, tooLong };
+}
+
+describe('a silence', () => {
+  it('is too long when the limit is over', async () => {
+    const { tooLong } = watch();
+    await vi.advanceTimersByTimeAsync(LIMIT - 1);
+    expect(tooLong).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(tooLong).toHaveBeenCalledOnce();
+  });
+
+  it('begins anew with every sign of life', async () => {
+    const { silence, tooLong } = watch();
+    await vi.advanceTimersByTimeAsync(LIMIT - 1);
+    silence.hear();
+    await vi.advanceTimersByTimeAsync(LIMIT - 1);
+    expect(tooLong).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(tooLong).toHaveBeenCalledOnce();
+  });
+
+  it('begins behind bytes that nobody heard, and not a whole limit later', async () => {
+    const { connection, tooLong } = watch();
+    connection.bytes = 17;
+    await vi.advanceTimersByTimeAsync(LIMIT);
+    expect(tooLong).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(LIMIT / 4);
+    expect(tooLong).toHaveBeenCalledOnce();
+  });
+
+  it('is none while such bytes keep coming', async () => {
+    const { connection, tooLong } = watch();
+    for (let seconds = 0; seconds < 40; seconds += 5) {
+      connection.bytes += 1;
+      await vi.advanceTimersByTimeAsync(5000);
+    }
+    expect(tooLong).not.toHaveBeenCalled();
+  });
+
+  it('is over with the answer', async () => {
+    const { silence, tooLong } = watch();
+    silence.stop();
+    await vi.advanceTimersByTimeAsync(3 * LIMIT);
+    expect(tooLong).not.toHaveBeenCalled();
+  });
+});
