@@ -158,6 +158,17 @@ describe('tts serve', () => {
     },
   );
 
+  it('ends well at SIGTERM also while it waits for the voices of espeak-ng', async () => {
+    const asked = join(folder, 'asked');
+    const script = `#!/bin/sh\necho > '${asked}'\nexec sleep 60\n`;
+    writeFileSync(join(folder, 'espeak-ng'), script, { mode: 0o755 });
+    const { PATH = '' } = process.env;
+    const { child, ended } = serve(['--port=0', '--no-auth'], { PATH: `${folder}:${PATH}` });
+    await expect.poll(() => existsSync(asked), listening).toBe(true);
+    child.kill('SIGTERM');
+    expect((await ended).status).toBe(0);
+  });
+
   it('refuses streamed requests with a status, and breaks none off, where too many wait', async () => {
     const { said } = serve(['--port=0', '--no-auth', '--workers=1', '--max-queue=1']);
     await expect.poll(() => said.stderr, listening).toMatch(/try: .*\n/);

@@ -38,8 +38,13 @@ export async function run(context: Context): Promise<number> {
   leaveYoungSpaceSmall();
   const { createEngine } = await import('../../service/engine/create.ts');
   const { workers, maxQueue } = options;
+  const espeak = await espeakIfAny(context).catch((error) => {
+    // Whoever stops a service stops it well, also while it starts.
+    if (!signal.aborted) throw error;
+    return undefined;
+  });
   const engine = await createEngine({
-    espeak: await espeakIfAny(context),
+    espeak,
     maxQueue,
     ...(workers !== undefined && { workers }),
   });
