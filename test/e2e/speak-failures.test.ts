@@ -245,6 +245,12 @@ describe('an error body', () => {
     expect(run.stderr).toContain(`(status 422: ${expected})\n`);
   });
 
+  it('of a text that is too long comes with the option that shortens it', async () => {
+    const server = await serveBytes(answer(413, '{"message":"too long"}'));
+    const run = await new Sandbox().tts(['hi'], { env: named(server.url) });
+    expectFailure(run, 7, /\(status 413: too long\)\nhint: .*--max-chars/);
+  });
+
   it('may be empty', async () => {
     const server = await serveBytes(answer(422));
     const run = await new Sandbox().tts(['hi'], { env: named(server.url) });

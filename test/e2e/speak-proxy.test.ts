@@ -188,6 +188,24 @@ describe('a proxy', () => {
     expectFailure(fromEnvironment, 2, /HTTP_PROXY/);
   });
 
+  it('is named where it is refused, without its password', async () => {
+    const env = named('http://127.0.0.1:1');
+    for (const [url, shown] of [
+      ['ftp://proxy', '"ftp://proxy"'],
+      ['ftp://me:hidden-word@proxy', '"ftp://***@proxy"'],
+      ['me:hidden-word@proxy:x', '"***@proxy:x"'],
+    ] as const) {
+      const runs = [
+        await new Sandbox().tts([...toFile, '--proxy', url], { env }),
+        await new Sandbox().tts(toFile, { env: { ...env, HTTP_PROXY: url } }),
+      ];
+      for (const { status, stderr } of runs) {
+        expect({ status, isNamed: stderr.includes(shown) }).toEqual({ status: 2, isNamed: true });
+        expect(stderr).not.toContain('hidden-word');
+      }
+    }
+  });
+
   it('that hangs up instead of opening a tunnel is asked once for each try', async () => {
     const proxy = await startProxy({ hangUp: true });
     const env = named('https://example.com', { TTS_RETRIES: '1' });
