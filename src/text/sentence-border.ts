@@ -24,9 +24,11 @@ const insideCluster = late(() => new RegExp(`^${EXTENDER}`, 'u'));
 /** Only scripts that set no space after a sentence end one there: "。" does, the full stop in "example.com" does not. */
 const endsWithoutSpace = late(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u'));
 
+const LIST_NUMBER = /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s*$/iu;
+
 /** "1." at the start of a line belongs to what it counts. */
 function isListNumber(text: string, at: number, start: number): boolean {
-  return at - start < 12 && /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s+$/iu.test(text.slice(start, at));
+  return at - start < 12 && LIST_NUMBER.test(text.slice(start, at));
 }
 
 function isAbbreviation(before: string, after: string): boolean {
@@ -72,5 +74,6 @@ export function endsLikeSentence(sentence: string): boolean {
 
 /** Whether a line is a sentence of its own, or the end of one, whatever letter the next line begins with. */
 export function isFullLine(line: string, next: string): boolean {
-  return endsLikeSentence(line) && !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
+  if (!endsLikeSentence(line) || LIST_NUMBER.test(line)) return false;
+  return !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
 }

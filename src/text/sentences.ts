@@ -54,9 +54,14 @@ export function completeLength(text: string, isQuiet: boolean): number {
 
 /** Where the last line ends that ends like a sentence, its line break included; 0 if there is none. */
 function lastFullLine(text: string): number {
-  for (let at = text.lastIndexOf('\n'); at > 0; at = text.lastIndexOf('\n', at - 1)) {
-    const line = text.slice(Math.max(0, text.lastIndexOf('\n', at - 1)), at).trimEnd();
-    if (isFullLine(line, text.slice(at).trimStart()) && hasWord(text.slice(0, at))) return at + 1;
+  let next = '';
+  for (let end = text.length; end > 0; ) {
+    const start = text.lastIndexOf('\n', end - 1) + 1;
+    const line = text.slice(start, end).trim();
+    if (end < text.length && line !== '' && isFullLine(line, next))
+      return hasWord(text.slice(0, end)) ? end + 1 : 0;
+    next = line || next;
+    end = start - 1;
   }
   return 0;
 }

@@ -113,6 +113,7 @@ test.each([
   ['hello there.\nmore text', 'hello there.'],
   ['Hello there.\n2 more', 'Hello there.'],
   ['One two.\nthree four!\nand five', 'One two.\nthree four!'],
+  ['Intro here.\n1.\nFirst item of', 'Intro here.'],
 ])(
   'A line that ends with a full stop is spoken, whatever the next one begins with: %j',
   async (text, expected) => {
@@ -122,7 +123,7 @@ test.each([
   },
 );
 
-test.each(['I met Dr.\nSmith', 'At 5 a.m.\nthey left', 'See No.\n5 of them', '...\nand'])(
+test.each(['I met Dr.\nSmith', 'At 5 a.m.\nthey left', 'See No.\n5 of them', '...\nand', '(2)\nmilk'])(
   'A line that ends within a sentence waits: %j',
   async (text) => {
     useMovedClock({ runs: true });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { sentences } from '../../../src/text/sentences.ts';
+import { completeLength, sentences } from '../../../src/text/sentences.ts';
 import { anyText } from './any-text.ts';
 
 const cut = (paragraph: string) => sentences(paragraph).map((sentence) => sentence.trim());
@@ -89,3 +89,8 @@ test('A megabyte without any sentence end is one sentence, in a moment.', () => 
 test('A megabyte of short sentences takes a moment.', () => {
   expect(sentences('It is. '.repeat(150_000))).toHaveLength(150_000);
 }, 10_000);
+
+test('A great many line breaks take a moment, also where a sentence may end at each.', () => {
+  expect(completeLength(`abc${'\n'.repeat(300_000)}`, false)).toBe(300_003);
+  expect(completeLength(`abc\n${'...\n'.repeat(20_000)}`, false)).toBeGreaterThan(0);
+});
