@@ -1,4 +1,13 @@
-import { constants, createReadStream, fstatSync, openSync, ReadStream, type Stats, statSync } from 'node:fs';
+import {
+  constants,
+  createReadStream,
+  fstatSync,
+  openSync,
+  ReadStream,
+  readFileSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { type TtsError, usageError } from '../error.ts';
@@ -58,11 +67,25 @@ export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGe
   }
 }
 
-/** All that is in stdin, where that is a file. What is read of it elsewhere begins where it would have begun. */
+/**
+ * What a file on stdin still holds, without moving on in it; `undefined` for anything else, and where the system does not
+ * tell how much of the file others have read.
+ */
 export function fileInStdin(stdin: Readable): Readable | undefined {
   if (!(stdin instanceof ReadStream)) return undefined;
   const { fd } = stdin as ReadStream & { readonly fd: number };
-  return fstatSync(fd).isFile() ? createReadStream('', { fd, start: 0, autoClose: false }) : undefined;
+  const start = fstatSync(fd).isFile() ? offsetIn(fd) : undefined;
+  return start === undefined ? undefined : createReadStream('', { fd, start, autoClose: false });
+}
+
+/** See proc_pid_fdinfo(5). */
+function offsetIn(fd: number): number | undefined {
+  try {
+    const [, offset] = /^pos:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
+    return offset === undefined ? undefined : Number(offset);
+  } catch {
+    return undefined;
+  }
 }
 
 /** The bytes of a file, or of a named pipe. */

@@ -109,7 +109,7 @@ describe('the text', () => {
   it('in a file on stdin is read from where others have left it', async () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
-    box.file('a.txt', 'One.\nTwo.\n');
+    box.file('a.txt', Buffer.from('\xff\xd8 no text\nTwo.\n', 'latin1'));
     const env = named(server.url);
     expect(await box.shell('(read -r line; tts -o o.wav) < a.txt', { env })).toMatchObject({ status: 0 });
     expect(server.requests.map(({ json }) => json)).toMatchObject([{ text: 'Two.' }]);
