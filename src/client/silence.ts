@@ -3,7 +3,7 @@ export class SilenceError extends Error {
   override readonly name = 'SilenceError';
 }
 
-/** How often within the limit the bytes are counted that nobody hears: silence behind them ends so much later at most. */
+/** How often within the limit the bytes are counted that nobody hears: a silence behind such is noticed one look late. */
 const LOOKS = 8;
 
 /** Waits for the next sign of life of a service, from when it is made. */
@@ -37,6 +37,7 @@ export class SilenceWatch {
   /** There was one. */
   hear(): void {
     this.#heard = true;
+    this.#bytes = this.#countBytes();
     this.#left = LOOKS;
     this.#timer?.refresh();
   }

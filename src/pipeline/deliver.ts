@@ -1,4 +1,5 @@
 import { join } from '../audio/join.ts';
+import { passing } from '../audio/passing.ts';
 import type { Speech } from '../audio/pcm.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import { blankText } from '../text/blank.ts';
@@ -25,21 +26,27 @@ export interface Journey extends LookAheadOptions {
  */
 export async function deliver(journey: Journey): Promise<Delivery | undefined> {
   const { segments, paragraphPause, sink, watch, complete, signal } = journey;
-  const ahead = new LookAhead(segments, journey);
+  let begin = () => {};
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const ahead = new LookAhead((until) => passing(segments(until), { each: () => begin() }), journey);
   const parts = ahead.parts();
-  let begun = false;
+  let isWriting = false;
   try {
-    const first = await unlessLeft(parts.next(), sink);
+    // Not before there is something to speak: what is no text is an error, whoever has left.
+    const left = sink.left && begun.then(() => sink.left);
+    const first = await unlessLeft(parts.next(), left);
     if (!first) return NOTHING_HEARD;
     if (first.done) throw blankText();
     const head = watch(first.value);
     if (!head.speech) return undefined;
     const speeches = withPauses(watched(head, parts, { watch, complete }), paragraphPause);
     const speech: Speech = await join(speeches, { isSingle: () => ahead.isSingle });
-    begun = true;
+    isWriting = true;
     return await sink.write(speech, signal);
   } finally {
-    if (!begun) await sink.discard();
+    if (!isWriting) await sink.discard();
     ahead.leave();
   }
 }
@@ -47,7 +54,7 @@ export async function deliver(journey: Journey): Promise<Delivery | undefined> {
 const NOTHING_HEARD: Delivery = { bytes: 0, overheadBytes: 0, readerLeft: true };
 
 /** What comes, unless whoever was to hear it is gone by then. */
-async function unlessLeft<T>(coming: Promise<T>, { left }: Sink): Promise<T | undefined> {
+async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined): Promise<T | undefined> {
   if (!left) return coming;
   // When nobody hears it, it does not matter any more what becomes of it.
   coming.catch(() => {});

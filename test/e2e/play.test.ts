@@ -61,6 +61,13 @@ describe('a player', () => {
     expect(server.connections.made).toBeLessThanOrEqual(1);
   });
 
+  it('that is closed so hides no text that is none', async () => {
+    const box = new Sandbox();
+    box.file('bad.txt', 'abc\0');
+    const env = named('http://127.0.0.1:9');
+    expectFailure(await box.tts(['--player', 'true', '-f', 'bad.txt'], { env }), 2, /bad\.txt is not text/);
+  });
+
   it('that talks does not disturb the output', async () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'isNoisy');

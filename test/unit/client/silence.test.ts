@@ -23,8 +23,9 @@ describe('a silence', () => {
   });
 
   it('begins anew with every sign of life', async () => {
-    const { silence, tooLong } = watch();
+    const { silence, connection, tooLong } = watch();
     await vi.advanceTimersByTimeAsync(LIMIT - 1);
+    connection.bytes = 17;
     silence.hear();
     await vi.advanceTimersByTimeAsync(LIMIT - 1);
     expect(tooLong).not.toHaveBeenCalled();
