@@ -40,20 +40,14 @@ export class Notices {
     if (!this.quiet && !this.json) this.#say(text);
   }
 
-  /** What may become wrong. With `--json` it is part of what is told at the end. */
+  /** What may become wrong. With `--json` it is part of what is told as data. */
   warn(text: string): void {
     if (this.quiet) return;
     if (this.json) this.#warnings.push(text);
     else this.#say(`warning: ${text}`);
   }
 
-  /** What was warned of with `--json`, as a part of what is told. */
-  get warned(): { readonly warnings?: readonly string[] } {
-    this.tellDoubts();
-    return this.#warnings.length > 0 ? { warnings: this.#warnings } : {};
-  }
-
-  /** A warning of what may end the run as well: told within a second, unless the error comes by then. */
+  /** A warning of what may end the run as well: told within a second, unless an error of the output comes by then. */
   doubt(text: string): void {
     this.#doubts.push(text);
     setTimeout(() => this.tellDoubts(), PATIENCE_MS).unref();
@@ -74,7 +68,7 @@ export class Notices {
   }
 
   /** Data as one line for programs. */
-  printJson(value: unknown): void {
+  printJson(value: object): void {
     this.#write(this.inJson(value));
   }
 
@@ -97,13 +91,14 @@ export class Notices {
 
   /** Says what went wrong; the one place where errors are printed. Whatever is no TtsError is a defect. */
   failure(error: unknown, paint = plain): ExitCode {
-    this.#doubts.length = 0;
     const known = error instanceof TtsError ? error : defect(error);
     const { message, hint, exitCode } = known;
+    if (exitCode === ExitCode.output) this.#doubts.length = 0;
+    this.tellDoubts();
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
     if (this.json) {
       const traced = trace.length > 0 ? trace : undefined;
-      this.printJson({ error: { message, hint, exitCode, trace: traced }, ...this.warned });
+      this.printJson({ error: { message, hint, exitCode, trace: traced } });
       return exitCode;
     }
     this.#write(`${paint.problem('tts:')} ${inOneLine(this.redact(message))}`);
@@ -117,9 +112,11 @@ export class Notices {
     return this.#secrets.redact(text);
   }
 
-  /** The same for data. */
-  inJson(value: unknown): string {
-    return this.#secrets.inJson(value);
+  /** The same for data, with what was warned of. */
+  inJson(value: object): string {
+    this.tellDoubts();
+    const warned = this.#warnings.length > 0 && { warnings: this.#warnings };
+    return this.#secrets.inJson({ ...value, ...warned });
   }
 
   #say(text: string): void {

@@ -23,7 +23,7 @@ export async function tellSummary(
   const { settings, delivery } = outcome;
   const isPlayer = isPlayed(settings, host);
   const output = settings.output?.value ?? (isPlayer || !delivery ? null : '-');
-  const told = { ...summary(outcome, { output, ...(isPlayer && { played: true }) }), ...notices.warned };
+  const told = summary(outcome, { output, ...(isPlayer && { played: true }) });
   if (output !== null && isStdout(output)) notices.printJson(told);
   else tell(host.stdout, notices.inJson(told));
 }

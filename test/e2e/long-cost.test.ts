@@ -31,6 +31,21 @@ test('With --json a run that wrote a file tells on stdout what it came to.', asy
   expect(secondsToFirstAudio).toBeLessThanOrEqual(seconds);
 });
 
+test('With --json what a dry run warns of is part of what it tells.', async () => {
+  const env = named('http://127.0.0.1:9', { TTS_CACHE: '1', TTS_CACHE_DIR: '/dev/null' });
+  const { stdout, stderr } = await new Sandbox().tts(['hi', '--dry-run', '--json'], { env });
+  expect(stderr).toBe('');
+  const warnings = [expect.stringContaining('segments are not kept in /dev/null')];
+  expect(JSON.parse(stdout.toString())).toMatchObject({ dryRun: true, warnings });
+});
+
+test('That segments are not kept is told also where the run fails, unless for its output.', async () => {
+  const env = named('http://127.0.0.1:9', { TTS_CACHE: '1', TTS_CACHE_DIR: '/dev/null', TTS_RETRIES: '0' });
+  const { status, stderr } = await new Sandbox().tts(['hi', '-o', 'out.wav'], { env });
+  expect(status).toBe(6);
+  expect(stderr).toMatch(/^tts: warning: segments are not kept .*\ntts: nothing listens .*\nhint: .*\n$/);
+});
+
 test('With --json a run that wrote to stdout tells it on stderr.', async () => {
   const server = await serveText({ ...SOUND, fault: (number) => (number === 1 ? '500' : undefined) });
   const run = await new Sandbox().tts(['--json', '-v', TEXT], {
