@@ -24,15 +24,21 @@ export async function runCommand(
   }
 }
 
+/** Also what is only near to the option: who mistypes it has typed a key all the same. */
 function typedKeys(argv: readonly string[]): string[] {
-  return argv.flatMap((word, index) => {
-    if (word.startsWith('--api-key=')) return word.slice('--api-key='.length);
-    return argv[index - 1] === '--api-key' ? word : [];
+  return options(argv).flatMap((word, index, words) => {
+    if (words[index - 1] === '--api-key') return word;
+    return /^--api-?key[\s:=]*(.+)$/is.exec(word)?.[1] ?? [];
   });
 }
 
 /** Known before the options are read, so that a complaint about them is in JSON already. */
 function asksForJson(argv: readonly string[]): boolean {
+  return options(argv).includes('--json');
+}
+
+/** Behind `--` there are words only. */
+function options(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
-  return (end < 0 ? argv : argv.slice(0, end)).includes('--json');
+  return end < 0 ? argv : argv.slice(0, end);
 }

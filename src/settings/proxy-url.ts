@@ -13,4 +13,18 @@ export const proxyUrl: Kind<URL> = {
     return isTooLong && parsed.protocol === 'socks5:' ? undefined : parsed;
   },
   data: (data) => (typeof data === 'string' ? proxyUrl.text(data) : undefined),
+  fault: (data) =>
+    typeof data === 'string'
+      ? {
+          what: `${hostOnly(data)} is not allowed; expected ${proxyUrl.allowed}`,
+          hint: 'see tts speak --help, under --proxy',
+        }
+      : undefined,
 };
+
+/** What is not an address may have a password anywhere: of what was said no more is shown than its host. */
+export function hostOnly(said: string): string {
+  const [, scheme = '', user, host = '', rest] =
+    /^([a-z][a-z\d+.-]*:\/\/)?(.*@)?([\w.-]*)(.*)$/is.exec(said) ?? [];
+  return `"${scheme}${user ? '***@' : ''}${host}${rest ? '***' : ''}"`;
+}

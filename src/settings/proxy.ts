@@ -1,6 +1,6 @@
 import { usageError } from '../error.ts';
 import type { Origin, Setting } from './origin.ts';
-import { quoted } from './quoted.ts';
+import { hostOnly } from './proxy-url.ts';
 import type { Settings } from './resolve.ts';
 import { rules } from './rules.ts';
 
@@ -26,7 +26,7 @@ function fromEnvironment(
   const value = rules.proxy.kind.text(text.includes('://') ? text : `http://${text}`);
   if (value) return { value, origin: { place: 'environment', name } };
   throw usageError(
-    `${name}: ${quoted(text)} is not the address of a proxy; expected ${rules.proxy.kind.allowed}`,
+    `${name}: ${hostOnly(text)} is not the address of a proxy; expected ${rules.proxy.kind.allowed}`,
     `correct or unset ${name}`,
   );
 }

@@ -342,6 +342,9 @@ describe('no output shows the key', () => {
     [['--base-url', KEY, `--api-key=${KEY}`]],
     [['--api-key', KEY, '--config', KEY]],
     [[`-k${KEY}`]],
+    [[`--api-key ${KEY}`]],
+    [[`--api-key:${KEY}`]],
+    [[`--apikey${KEY}`]],
   ])('that was typed for something else as well, or in a wrong way: %j', async (args) => {
     const run = await new Sandbox().tts(['hi', ...args]);
     expect(run.status).toBe(2);

@@ -193,7 +193,9 @@ describe('a proxy', () => {
     for (const [url, shown] of [
       ['ftp://proxy', '"ftp://proxy"'],
       ['ftp://me:hidden-word@proxy', '"ftp://***@proxy"'],
-      ['me:hidden-word@proxy:x', '"***@proxy:x"'],
+      ['me:hidden-word@proxy:x', '"***@proxy***"'],
+      ['http://proxy:hidden-word', '"http://proxy***"'],
+      ['http://proxy:80/hidden-word', '"http://proxy***"'],
     ] as const) {
       const runs = [
         await new Sandbox().tts([...toFile, '--proxy', url], { env }),
