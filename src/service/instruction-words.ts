@@ -19,7 +19,12 @@ export interface Row {
   readonly measure?: 'times' | 'divided' | 'more' | 'less';
 }
 
-const NOT = "[a-z]+n't|dont|cannot|(?:do |does |must |need |may |try )?not|never|no|nor|neither";
+/** "Why not slower?" and "Can't you speak up?" ask for it. */
+const NOT = [
+  "(?<!why )(?!(?:ca|could|wo|would)n't you)[a-z]+n't",
+  '(?<!why )(?:do |does |must |need |may |try )?not',
+  'dont|cannot|never|no|nor|neither',
+].join('|');
 
 /** "Don't stop shouting" asks for it. */
 const NEGATIVE = [
@@ -33,6 +38,8 @@ const AMONG = [
   'a|all|an|any|as|at|be|being|bit|circumstances|ever|even|extremely|get|getting|go|going|have|having|in|it|like|little|lot',
   'make|making|me|means|more|much|my|need|quite|rather|read|reading|really|slightly|so|somewhat|sound|sounding|speak',
   'speaking|talk|talking|that|the|to|too|touch|use|using|very|want|way|with|you|your',
+  'for|of|keep|keeping|kind|let|start|starting|such|super|supposed|awfully|especially|exactly|excessively|incredibly',
+  'overly|particularly|terribly|unnecessarily',
 ].join('|');
 
 /** "Not loud enough" denies nothing: it asks for more. */

@@ -112,6 +112,11 @@ describe('readInstructions', () => {
     ['quietly, never whispering', { loudness: 0.5 }],
     ["slow down don't shout", { rate: 0.8 }],
     ['no pauses, no shouting, slowly', { rate: 0.8, pause: 0 }],
+    ['not overly fast', { rate: 0.894 }],
+    ["don't be super loud", { loudness: 0.816 }],
+    ['no need for shouting', {}],
+    ["don't start whispering", {}],
+    ['not in such a loud voice', { loudness: 0.816 }],
   ])('knows what is denied in "%s", and what is not', (text, changes) => {
     expect(readInstructions(text)).toEqual({ style: { ...plain, ...changes }, ignored: [] });
   });
@@ -124,6 +129,10 @@ describe('readInstructions', () => {
     ['speed up not too much', { rate: 1.25 }, ['not too much']],
     ['never without pauses', {}, ['never without pauses']],
     ['never cheerful', {}, ['never cheerful']],
+    ["why don't you speak louder", { loudness: 1.5 }, ["why don't"]],
+    ["can't you speak louder", { loudness: 1.5 }, ["can't"]],
+    ["wouldn't you pause longer", { pause: 2 }, ["wouldn't"]],
+    ['why not slower', { rate: 0.8 }, ['why not']],
   ])('takes no denial from "%s"', (text, changes, ignored) => {
     expect(readInstructions(text)).toEqual({ style: { ...plain, ...changes }, ignored });
   });
