@@ -1,4 +1,6 @@
+import type { ExecFileException } from 'node:child_process';
 import { findProgram } from '../find-program.ts';
+import { inOneLine } from '../printable.ts';
 import { type Espeak, listEspeakVoices } from '../service/engine/espeak-voices.ts';
 import type { Context } from './commands.ts';
 
@@ -21,8 +23,15 @@ export async function findEspeak({ host, signal }: Pick<Context, 'host' | 'signa
     return { espeak: { program, voices: await listEspeakVoices(program, signal) } };
   } catch (error) {
     signal.throwIfAborted();
-    return { fault: (error as Error).message.split('\n', 1)[0] ?? '' };
+    return { fault: reasonOf(error as ExecFileException) };
   }
+}
+
+/** In its own words, where it has some. */
+function reasonOf({ message, killed, stderr }: ExecFileException): string {
+  if (killed) return 'it does not answer';
+  const said = stderr?.trim() || message.trim();
+  return inOneLine(said.split('\n').at(-1) ?? '');
 }
 
 /** The same for whoever does without: one that does not work is told of, and then as good as none. */

@@ -80,8 +80,13 @@ async function showProgress(
 }
 
 /** Tells who speaks as soon as somebody does: a run that fails before has nothing to say but the error. */
-function introducing({ service, espeak }: Task, { notices }: Context, tell: (event: ServiceEvent) => void) {
-  const who = espeak ? 'a voice of espeak-ng' : 'the built-in English voice';
+function introducing(
+  { service, espeak, speaker }: Task,
+  { notices }: Context,
+  tell: (event: ServiceEvent) => void,
+) {
+  const voice = espeak?.voices.find((each) => each.speaker.no === speaker)?.speaker.name;
+  const who = voice ? `${voice} (${speaker}), a voice of espeak-ng,` : 'the built-in English voice';
   let isTold = service !== undefined;
   return (event: ServiceEvent) => {
     if (!isTold) notices.note(`no base URL is set, so ${who} speaks; --base-url names a service`);

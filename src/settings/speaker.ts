@@ -29,7 +29,8 @@ const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const
  */
 export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[], remark?: string): Choice {
   const chosen = find(settings, known, remark);
-  const kind = chosen.kind ?? kindOf(chosen.no, [...known, ...(settings.speakers?.value.values() ?? [])]);
+  const configured = [...(settings.speakers?.value.values() ?? [])];
+  const kind = kindOf(chosen.no, known) ?? chosen.kind ?? kindOf(chosen.no, configured);
   return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings) };
 }
 

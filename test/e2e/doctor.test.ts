@@ -150,6 +150,11 @@ describe('tts doctor', () => {
     expect(findings).toContainEqual({ name: 'player', state: 'good', detail: box.path('bin/aplay') });
   });
 
+  it('does not take a proxy that is none for a fault of the key', async () => {
+    const run = await doctor([], { ...named('http://10.0.0.1'), HTTP_PROXY: 'http://x/y' });
+    expect(run).toMatchObject({ status: 2, states: { key: 'skipped', proxy: 'bad', request: 'skipped' } });
+  });
+
   it.each([
     [401, 3],
     [402, 4],

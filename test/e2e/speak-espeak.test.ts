@@ -30,7 +30,7 @@ describe('a voice of espeak-ng', () => {
     const run = await box.tts(['Grüß Gott', '-s', speaker, '-r', '16000', '-o', 'out.wav'], { env });
     expect(run.status).toBe(0);
     expect(run.stderr).toBe(
-      'tts: no base URL is set, so a voice of espeak-ng speaks; --base-url names a service\n',
+      'tts: no base URL is set, so Second voice (102), a voice of espeak-ng, speaks; --base-url names a service\n',
     );
     expect(parseWav(box.read('out.wav')).sampleRate).toBe(16_000);
     expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(1000);

@@ -4,6 +4,7 @@ import { isExcepted } from '../../client/no-proxy.ts';
 import { lookUp, type Probe, reach, shakeHands } from '../../client/probe.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { noSegmentFolder, segmentFolder } from '../../settings/folders.ts';
+import { chooseProxy } from '../../settings/proxy.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import { findPlayer } from '../../sink/find-player.ts';
 import { playersOf } from '../../sink/player-command.ts';
@@ -30,7 +31,8 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
       settled.files.map(({ path }) => path).join(', ') || 'no config file; tts config tells where to put one'
     );
   });
-  yield* complete(settled ? serviceExaminations(settled, doubts, context) : nothing());
+  if (settled) yield* complete(serviceExaminations(settled, doubts, context), 'not looked at');
+  else yield* STEPS.map((name) => skipped(name, 'not looked at: the config comes first'));
   yield await examine('player', () => lookForPlayer(settled?.settings, context));
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
 }
@@ -38,10 +40,10 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
 /** What a run needs of a service, in the order in which it is looked at. */
 const STEPS = ['key', 'proxy', 'dns', 'connection', 'tls', 'request'];
 
-/** Names what is left out as well. */
-async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Finding> {
+/** Names what is left out as well, with the reason. */
+async function* complete(findings: AsyncIterable<Finding>, why: string): AsyncGenerator<Finding> {
   const left = [...STEPS];
-  let reason = 'not looked at: the config comes first';
+  let reason = why;
   for await (const finding of findings) {
     const before = left.splice(0, left.indexOf(finding.name) + 1).slice(0, -1);
     yield* before.map((name) => skipped(name, reason));
@@ -51,13 +53,17 @@ async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Findi
   yield* left.map((name) => skipped(name, reason));
 }
 
-async function* nothing(): AsyncGenerator<Finding> {}
-
 async function* serviceExaminations(
   { settings, files }: Settled,
   { mayAsk }: Doubts,
   context: Context,
 ): AsyncGenerator<Finding> {
+  const { baseUrl } = settings;
+  const way = await examine('proxy', () => {
+    if (baseUrl) chooseProxy(settings, context.host.env, baseUrl.value);
+    return '';
+  });
+  if (way.state === 'bad') return yield way;
   let service: NamedService | undefined;
   const key = await examine('key', async () => {
     service = await chooseService(settings, { ...context, files });

@@ -176,6 +176,13 @@ describe('a speaker of a known kind', () => {
   it.each([
     [{ flags: { instructions: 'x' } }, /^--instructions: speaker 1 is a neo\.one speaker/],
     [{ flags: { speaker: '11' }, config: { sampleRate: 8000 } }, /^sampleRate in .*: speaker 11/],
+    [
+      {
+        flags: { speaker: 'me', instructions: 'x' },
+        config: { speakers: { me: { no: 1, kind: 'Mermish' } } },
+      },
+      /^--instructions: speaker 1 \(me\) is a neo\.one speaker/,
+    ],
   ])('of which the service tells is asked for nothing that its kind cannot do: %j', (said, message) => {
     expect(failure(said, own)).toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
   });
