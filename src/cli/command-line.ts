@@ -97,7 +97,7 @@ const MAY_BE_TEXT = ['commander.unknownOption', 'commander.excessArguments'];
 
 export function usage({ message, code }: CommanderError, command: Command): TtsError {
   // Of letters behind one dash the first may be mistyped, and the others a key; so may what follows a name.
-  const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[\w-]*)).*'$/su, "$1'");
+  const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
   if (!MAY_BE_TEXT.includes(code)) return usageError(what, `see ${name} --help`);
   const nearest = nearestOption(what, command);
