@@ -30,7 +30,7 @@ export async function deliver(journey: Journey): Promise<Delivery | undefined> {
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
   });
-  const ahead = new LookAhead((until) => passing(segments(until), { each: () => begin() }), journey);
+  const ahead = new LookAhead((until) => passing(segments(until), { each: begin }), journey);
   const parts = ahead.parts();
   let isWriting = false;
   try {

@@ -31,7 +31,7 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
       settled.files.map(({ path }) => path).join(', ') || 'no config file; tts config tells where to put one'
     );
   });
-  if (settled) yield* complete(serviceExaminations(settled, doubts, context), 'not looked at');
+  if (settled) yield* complete(serviceExaminations(settled, doubts, context));
   else yield* STEPS.map((name) => skipped(name, 'not looked at: the config comes first'));
   yield await examine('player', () => lookForPlayer(settled?.settings, context));
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
@@ -40,10 +40,10 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
 /** What a run needs of a service, in the order in which it is looked at. */
 const STEPS = ['key', 'proxy', 'dns', 'connection', 'tls', 'request'];
 
-/** Names what is left out as well, with the reason. */
-async function* complete(findings: AsyncIterable<Finding>, why: string): AsyncGenerator<Finding> {
+/** Names what is left out as well. */
+async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Finding> {
   const left = [...STEPS];
-  let reason = why;
+  let reason = 'not looked at';
   for await (const finding of findings) {
     const before = left.splice(0, left.indexOf(finding.name) + 1).slice(0, -1);
     yield* before.map((name) => skipped(name, reason));
