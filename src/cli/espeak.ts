@@ -27,11 +27,10 @@ export async function findEspeak({ host, signal }: Pick<Context, 'host' | 'signa
   }
 }
 
-/** In its own words, where it has some. */
-function reasonOf({ message, killed, stderr }: ExecFileException): string {
+/** In its own words, where it has some: they follow what Node says. */
+function reasonOf({ message, killed }: ExecFileException): string {
   if (killed) return 'it does not answer';
-  const said = stderr?.trim() || message.trim();
-  return inOneLine(said.split('\n').at(-1) ?? '');
+  return inOneLine(message.trim().split('\n').at(-1) ?? '');
 }
 
 /** The same for whoever does without: one that does not work is told of, and then as good as none. */

@@ -345,10 +345,16 @@ describe('no output shows the key', () => {
     [[`--api-key ${KEY}`]],
     [[`--api-key:${KEY}`]],
     [[`--apikey${KEY}`]],
+    [[`--secret:${KEY}`]],
   ])('that was typed for something else as well, or in a wrong way: %j', async (args) => {
     const run = await new Sandbox().tts(['hi', ...args]);
     expect(run.status).toBe(2);
     expect(run.stderr).not.toContain(KEY);
+  });
+
+  it('and hides no word of the text for it', async () => {
+    const run = await new Sandbox().tts(['-o', 'missing/word.wav', '--', '--api-key', 'word']);
+    expectFailure(run, 8, /missing\/word\.wav/);
   });
 
   const echo = JSON.stringify({ message: `The key ${KEY} is unknown. Key: "${KEY}"`, key: KEY });
