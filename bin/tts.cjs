@@ -6,7 +6,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`tts: Node 20.19 or newer is needed, and this is ${process.versions.node}\n`);
   process.exitCode = 1;
 } else {
-  // What Node has to say of the program's insides, such as that a module is experimental, is no help to who speaks.
+  // Node's warnings about a program's insides, such as that a module is experimental, do not help whoever runs it.
   process.removeAllListeners('warning');
   // Should the process ever end before it comes to a result, that is no success.
   process.exitCode = 1;
@@ -22,7 +22,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
     // Node waits for what it cannot end, above all for the lookup of a name: after an interruption the signal ends it.
     if (status > 128) setTimeout(() => process.kill(process.pid, status - 128), 50).unref();
   };
-  // Not before the version is known to be one that has these.
+  // Only here: Node before 14.18 does not know the prefix.
   const { closeSync, fstatSync } = require('node:fs');
   /** Whether a descriptor led to a terminal that is not there any more. Devices of kind 1, as /dev/null, never did. */
   const isGone = (fd) => {

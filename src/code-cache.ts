@@ -6,7 +6,7 @@ import type { Host } from './host.ts';
 import { cacheFolder } from './settings/folders.ts';
 import { beginLoad, withChecksum } from './v8-flags.ts';
 
-/** By the endings of files; what Node says of `require.extensions` is less than it has. */
+/** By file ending; Node's types declare fewer than it has. */
 type Loaders = Record<'.js' | '.cjs', (module: NodeModule, path: string) => void>;
 
 /** Of the chunks. The build leaves nothing but ASCII in them. */

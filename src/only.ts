@@ -1,4 +1,4 @@
-/** One thing, as what comes of it piece by piece. */
+/** An async iterable of one thing. */
 export async function* only<T>(thing: T): AsyncGenerator<T> {
   yield thing;
 }

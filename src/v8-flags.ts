@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 
 // Node's own modules come with compiled code, and so do ours (code-cache.ts). V8 takes it only under the flags that it was
-// made with: another flag makes TLS 3 ms slower to load and a thread 20 ms slower to start. So all are as they were
-// while anything is loaded, but for a moment in which nothing else is: `withChecksum`.
+// made with: another flag makes TLS 3 ms slower to load and a thread 20 ms slower to start. So the flags have their first
+// values whenever code is loaded; the one exception is `withChecksum`, during which nothing else is.
 
 const UNOPTIMISED = ['wasm-lazy-compilation', 'wasm-dynamic-tiering', 'wasm-tier-up'];
 
@@ -54,7 +54,7 @@ export function leaveYoungSpaceSmall(): void {
 }
 
 /**
- * Has the flags as they were at the start, for as long as something is loaded.
+ * Restores the flags of the start while something is loaded.
  * @returns to be called when it is
  */
 export function beginLoad(): () => void {

@@ -15,7 +15,7 @@ const DONE: Next = { done: true, value: undefined };
 /** One sound for two readers that keep step: a piece is read when both have taken the one before, or one has left. */
 export function fork(speech: Speech): readonly [Branch, Branch] {
   const source = speech.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
-  /** The readers that are there, each with what it waits with for the next piece. */
+  /** The readers that are still there, each with what to call with the next piece if it waits for that. */
   const readers = new Map<symbol, Take | undefined>();
   const advance = () => {
     const takes = [...readers.values()];

@@ -55,6 +55,8 @@ function inWords(folder: string, { entries, bytes }: Found, cleared: boolean): s
 }
 
 function sizeInWords(bytes: number): string {
-  const power = Math.min(Math.floor(Math.log2(Math.max(bytes, 1)) / 10), UNITS.length);
-  return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power - 1]}`;
+  if (bytes < 1024) return `${bytes} bytes`;
+  // What would be shown as 1024.0 of a unit is 1 of the next.
+  const power = UNITS.findIndex((_, index) => bytes < 1023.95 * 1024 ** (index + 1)) + 1 || UNITS.length;
+  return `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power - 1]}`;
 }

@@ -92,14 +92,11 @@ export function howToSpeak(command: string): string {
     : `to speak the words: ${command.replace('tts', 'tts speak')} ...`;
 }
 
-/** What commander says of words that may have been a text. */
-const MAY_BE_TEXT = ['commander.unknownOption', 'commander.excessArguments'];
-
 export function usage({ message, code }: CommanderError, command: Command): TtsError {
   // Of letters behind one dash the first may be mistyped, and the others a key; so may what follows a name.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
-  if (!MAY_BE_TEXT.includes(code)) return usageError(what, `see ${name} --help`);
+  if (code !== 'commander.unknownOption') return usageError(what, `see ${name} --help`);
   const nearest = nearestOption(what, command);
   const meant = nearest === undefined ? `see ${name} --help;` : `did you mean ${nearest}?`;
   return usageError(what, `${meant} ${howToSpeak(name)}`);

@@ -76,7 +76,7 @@ function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
 function rowInWords({ name, value, origin }: Row): string {
   const label = name.padEnd(18);
   if (!origin) return `${label} not set (${ruleOf(name).otherwise ?? 'nothing holds'})`;
-  return `${label} ${printable(inWords(value))}, ${origin.place === 'default' ? '' : 'from '}${visible(origin.name)}`;
+  return `${label} ${printable(inWords(value) || 'none')}, ${origin.place === 'default' ? '' : 'from '}${visible(origin.name)}`;
 }
 
 function inJson(rows: readonly Row[]): Record<string, unknown> {

@@ -34,7 +34,7 @@ function typedKeys(argv: readonly string[]): string[] {
 
 /** Known before the options are read, so that a complaint about them is in JSON already. */
 function asksForJson(argv: readonly string[]): boolean {
-  return options(argv).includes('--json');
+  return options(argv).findLast((word) => /^--(?:no-)?json$/.test(word)) === '--json';
 }
 
 /** Behind `--` there are words only. */

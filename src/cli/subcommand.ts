@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, type Option } from 'commander';
 import { usageError } from '../error.ts';
 import type { Name } from '../settings/rules.ts';
 import { addRules, type CommandLine, howToSpeak, parse } from './command-line.ts';
@@ -24,10 +24,19 @@ export const OF_REQUESTS: readonly Name[] = [
   'json',
 ];
 
-/** A command beside `speak`, with those of the settings that it takes as options: no others than it heeds. */
-export function subcommand(name: string, description: string, names: readonly Name[]): Command {
-  const command = new Command(`tts ${name}`).description(description).helpOption(false);
-  return addRules(command.allowExcessArguments(), names).option(HELP.flags, HELP.help);
+/** A command beside `speak`, with its own options and those of the settings that it heeds. */
+export function subcommand(
+  name: string,
+  description: string,
+  settings: readonly Name[],
+  own: readonly Option[] = [],
+): Command {
+  const command = new Command(`tts ${name}`)
+    .description(description)
+    .helpOption(false)
+    .allowExcessArguments();
+  for (const option of own) command.addOption(option);
+  return addRules(command, settings).option(HELP.flags, HELP.help);
 }
 
 interface Reading {

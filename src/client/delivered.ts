@@ -12,7 +12,7 @@ export class Delivered {
   readonly #differs: () => void;
 
   /**
-   * @param checksum none: nobody looks, which would take a seventh of the time of a large answer
+   * @param checksum none where nobody needs it: it takes a seventh of the time of a large answer
    * @param differs called where another rendering does not begin like the first: it may be spoken differently
    */
   constructor(checksum: Checksum | undefined, differs: () => void) {

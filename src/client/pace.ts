@@ -94,7 +94,7 @@ export class Pace {
 
   /** A request failed as all others would: those behind it are not sent any more. */
   close(order: number, error: unknown): void {
-    this.#closed = { order, error };
+    if (!this.#closed || order < this.#closed.order) this.#closed = { order, error };
     const behind = this.#waiting.filter((waiting) => waiting.order > order);
     this.#waiting = this.#waiting.filter((waiting) => waiting.order <= order);
     for (const { refuse } of behind) refuse(error);

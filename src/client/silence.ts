@@ -3,7 +3,10 @@ export class SilenceError extends Error {
   override readonly name = 'SilenceError';
 }
 
-/** How often within the limit the bytes are counted that nobody hears: a silence behind such is noticed one look late. */
+/**
+ * How often within the limit the bytes of the connection are counted. A silence behind bytes that nobody else heard is
+ * noticed up to one look late.
+ */
 const LOOKS = 8;
 
 /** Waits for the next sign of life of a service, from when it is made. */
@@ -19,8 +22,8 @@ export class SilenceWatch {
 
   /**
    * @param tooLong is called when there was none for `limitMs`
-   * @param countBytes what came over the connection: of the head of an answer nobody hears before it is whole, and it may
-   * come slowly
+   * @param countBytes of what came over the connection: the head of an answer is heard of only when it is whole, and one
+   * that comes slowly is no silence
    */
   constructor(limitMs: number, tooLong: (error: SilenceError) => void, countBytes: () => number) {
     this.#limitMs = limitMs;

@@ -84,7 +84,7 @@ export class LookAhead {
     }
   }
 
-  /** Ends everything that is under way, also what a generator in the middle of its wait could not be told. */
+  /** Ends everything that is under way, also what `return()` cannot reach since its generator is waiting. */
   leave(): void {
     this.#left.abort(new Error('the reader left'));
   }

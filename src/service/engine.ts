@@ -28,7 +28,7 @@ export interface Utterance {
   /** Hz of the samples wanted. */
   readonly sampleRate: number;
   readonly style: Style;
-  /** Waits however many do, and takes nobody's place in the queue. Whoever asks for it keeps their number small. */
+  /** Never refused because too many wait, and not one of them; whoever asks for it keeps their number small. */
   readonly isPatient?: boolean;
 }
 

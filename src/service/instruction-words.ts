@@ -72,7 +72,7 @@ export const DEGREES: Readonly<Record<string, number>> = {
 /** What a negation makes of a word: "not loud" is a bit quieter. */
 export const DENIED = -0.5;
 
-/** Those that turn a word into its opposite, which they can only from in front of it: "slow down, too" is no complaint. */
+/** Words that turn the one behind them into its opposite. Behind it they do not: "slow down, too" is no complaint. */
 export const OPPOSITES: Readonly<Record<string, number>> = {
   [`${NEGATION} less`]: 0.5,
   [NEGATION]: DENIED,

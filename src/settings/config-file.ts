@@ -20,8 +20,7 @@ export async function loadConfig(
   named: string | undefined,
   signal: AbortSignal,
 ): Promise<ConfigFile[]> {
-  if (named !== undefined)
-    return [await (await import('./named-config.ts')).loadNamed(named, host.cwd, signal)];
+  if (named !== undefined) return [await (await import('./named-config.ts')).loadNamed(named, host, signal)];
   const candidates = findConfig(host);
   if (candidates.length === 0) return [];
   const { readConfig } = await import('./read-config.ts');

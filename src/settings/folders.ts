@@ -1,6 +1,7 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { type TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { fromHome, pathOf } from '../path-of.ts';
 
 type User = Pick<Host, 'env' | 'home' | 'platform'>;
 
@@ -22,7 +23,7 @@ export function cacheFolder({ env, home, platform }: User): string | undefined {
 /** The folder of the segment cache: `TTS_CACHE_DIR` as it is, else a folder of its own in {@link cacheFolder}. */
 export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
   const { TTS_CACHE_DIR: named } = host.env;
-  if (named) return resolve(host.cwd, named);
+  if (named) return pathOf(host.cwd, fromHome(named, host.home));
   const folder = cacheFolder(host);
   return folder === undefined ? undefined : join(folder, 'segments');
 }

@@ -1,7 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { decode, decodeAll } from '../text/decode.ts';
 import { openFile } from '../text/input.ts';
+import { readWhole } from '../text/whole.ts';
 import { namedFile } from './named-file.ts';
 import { outranks, type Setting } from './origin.ts';
 import type { Settings } from './resolve.ts';
@@ -29,7 +31,7 @@ export async function readKeyFile(named: Setting<string>, context: KeyContext): 
     const stats = statSync(path);
     const isPlain = !stats.isFIFO() && !stats.isCharacterDevice();
     if (stats.size > MOST_READ) throw tooLong(path);
-    return isPlain ? readFileSync(path, 'utf8') : await readPiped(path, context.signal);
+    return isPlain ? decodeAll(readFileSync(path), path) : await readPiped(path, context.signal);
   } catch (cause) {
     if (cause instanceof TtsError) throw cause;
     throw usageError(
@@ -44,11 +46,6 @@ function tooLong(path: string): TtsError {
   return usageError(`what comes from ${path} is too long to be a key`, 'it has to hold the key alone');
 }
 
-async function readPiped(path: string, signal: AbortSignal): Promise<string> {
-  let text = '';
-  for await (const piece of openFile(path, '', signal)) {
-    text += piece;
-    if (text.length > MOST_READ) throw tooLong(path);
-  }
-  return text;
+function readPiped(path: string, signal: AbortSignal): Promise<string> {
+  return readWhole(decode(openFile(path, '', signal), path), MOST_READ, () => tooLong(path));
 }

@@ -1,20 +1,13 @@
-import { isObject } from '../is-object.ts';
-import { baseUrl, type Fault, type Kind } from './kind.ts';
+import { book } from './book.ts';
+import { baseUrl, type Fault } from './kind.ts';
 import { quoted } from './quoted.ts';
 
-/** A key for each base URL, as `URL.href` writes it. */
-export type Keys = ReadonlyMap<string, string>;
-
-/** Keys that were stored, each for one base URL only. */
-export const keys: Kind<Keys> = {
+/** Keys that were stored, each for one base URL only, as `URL.href` writes it. */
+export const keys = book({
   allowed: 'an object of base URLs with their keys',
-  text: () => undefined,
-  data: (data) =>
-    isObject(data) && !faultIn(data)
-      ? new Map(Object.entries(data).map(([url, key]) => [baseUrl.text(url)?.href ?? url, key as string]))
-      : undefined,
-  fault: (data) => (isObject(data) ? faultIn(data) : undefined),
-};
+  faultIn,
+  read: (url, key) => [baseUrl.text(url)?.href ?? url, key as string],
+});
 
 /** Names the address at most, and only where it is one: what stands beside it is a secret, and the two may be swapped. */
 function faultIn(data: object): Fault | undefined {

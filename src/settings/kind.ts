@@ -46,12 +46,16 @@ export const toggle: Kind<boolean> = {
   data: (data) => (typeof data === 'boolean' ? data : undefined),
 };
 
+/** A kind that data holds as text, too. */
+export function textual<T>(kind: Omit<Kind<T>, 'data'>): Kind<T> {
+  return { ...kind, data: (data) => (typeof data === 'string' ? kind.text(data) : undefined) };
+}
+
 /** Any text but blank. */
-export const words: Kind<string> = {
+export const words = textual<string>({
   allowed: 'a text that is not blank',
   text: (text) => (text.trim() === '' ? undefined : text),
-  data: (data) => (typeof data === 'string' ? words.text(data) : undefined),
-};
+});
 
 export const fileName: Kind<string> = { ...words, allowed: 'the name of a file' };
 
@@ -77,24 +81,22 @@ function speakerNumber(no: number): number | undefined {
 
 /** A URL with one of some schemes. */
 export function url(...schemes: string[]): Kind<URL> {
-  const read = (text: string) => {
-    const parsed = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
-    return parsed && parsed.hostname !== '' && schemes.includes(parsed.protocol.slice(0, -1))
-      ? parsed
-      : undefined;
-  };
-  return {
+  return textual({
     allowed: `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
-    text: read,
-    data: (data) => (typeof data === 'string' ? read(data) : undefined),
-  };
+    text: (text) => {
+      const parsed = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
+      return parsed && parsed.hostname !== '' && schemes.includes(parsed.protocol.slice(0, -1))
+        ? parsed
+        : undefined;
+    },
+  });
 }
 
 /**
  * The address in front of `/tts`: http or https, its path kept, without a slash at the end. A user name, a query or a
  * fragment has no meaning there, and a password would end up in messages.
  */
-export const baseUrl: Kind<URL> = {
+export const baseUrl = textual<URL>({
   allowed: 'a URL that begins with http:// or https://, without a user name, "?" or "#"',
   text: (text) => {
     const parsed = url('http', 'https').text(text);
@@ -102,8 +104,7 @@ export const baseUrl: Kind<URL> = {
     parsed.pathname = parsed.pathname.replace(/\/+$/, '');
     return parsed;
   },
-  data: (data) => (typeof data === 'string' ? baseUrl.text(data) : undefined),
-};
+});
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 
@@ -126,11 +127,9 @@ export const byteCount: Kind<number> = {
 
 /** One of some words. */
 export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
-  const find = (text: string) => words.find((word) => word === text.trim().toLowerCase());
-  return {
+  return textual({
     allowed: `one of ${words.join(', ')}`,
     choices: words,
-    text: find,
-    data: (data) => (typeof data === 'string' ? find(data) : undefined),
-  };
+    text: (text) => words.find((word) => word === text.trim().toLowerCase()),
+  });
 }

@@ -1,19 +1,22 @@
 import { statSync } from 'node:fs';
 import { usageError } from '../error.ts';
-import { pathOf } from '../path-of.ts';
+import type { Host } from '../host.ts';
+import { fromHome, pathOf } from '../path-of.ts';
 import type { ConfigFile } from './config-file.ts';
 import { readConfig, readPipedConfig } from './read-config.ts';
 
+type Place = Pick<Host, 'cwd' | 'home'>;
+
 /** The config file of a name. It may be a pipe. */
-export async function loadNamed(name: string, cwd: string, signal: AbortSignal): Promise<ConfigFile> {
+export async function loadNamed(name: string, host: Place, signal: AbortSignal): Promise<ConfigFile> {
   if (name === '') throw usageError('--config: "" is no name of a file', 'name a file with settings');
-  const named = { path: located(name, cwd), place: 'user' as const };
+  const named = { path: located(name, host), place: 'user' as const };
   return isPiped(named.path) ? readPipedConfig(named, signal) : readConfig(named);
 }
 
-function located(name: string, cwd: string): string {
+function located(name: string, { cwd, home }: Place): string {
   try {
-    return pathOf(cwd, name);
+    return pathOf(cwd, fromHome(name, home));
   } catch (cause) {
     throw usageError(`there is no ${name}`, 'correct the name, or name another file with --config', cause);
   }

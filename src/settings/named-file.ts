@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, type PlatformPath, relative, resolve, sep } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
-import { pathOf } from '../path-of.ts';
+import { fromHome, pathOf } from '../path-of.ts';
 import type { Origin, Setting } from './origin.ts';
 
 /**
@@ -16,7 +16,7 @@ export function namedFile(
   { cwd, home }: Pick<Host, 'cwd' | 'home'>,
   byYourself: string,
 ): string {
-  const name = value.replace(/^~(?=[/\\])/, () => home ?? '~');
+  const name = fromHome(value, home);
   const path = found(name, origin, () => pathOf(resolve(cwd, origin.folder ?? ''), name));
   if (origin.place !== 'project') return path;
   // Links followed: what is cloned may hold some that lead anywhere.

@@ -1,10 +1,10 @@
-import { type Kind, url } from './kind.ts';
+import { type Kind, textual, url } from './kind.ts';
 
 /** RFC 1929: a byte tells how long each of the two is. */
 const LONGEST_FOR_SOCKS = 255;
 
 /** The address of a proxy, which has no path. */
-export const proxyUrl: Kind<URL> = {
+export const proxyUrl: Kind<URL> = textual({
   allowed: 'a URL that begins with http:// or https:// or socks5://, with nothing behind the port',
   text: (text) => {
     const parsed = url('http', 'https', 'socks5').text(text);
@@ -12,7 +12,6 @@ export const proxyUrl: Kind<URL> = {
     const isTooLong = [parsed.username, parsed.password].some((said) => said.length > LONGEST_FOR_SOCKS);
     return isTooLong && parsed.protocol === 'socks5:' ? undefined : parsed;
   },
-  data: (data) => (typeof data === 'string' ? proxyUrl.text(data) : undefined),
   fault: (data) =>
     typeof data === 'string'
       ? {
@@ -20,7 +19,7 @@ export const proxyUrl: Kind<URL> = {
           hint: 'see tts speak --help, under --proxy',
         }
       : undefined,
-};
+});
 
 /** What is not an address may have a password anywhere: of what was said no more is shown than its host. */
 export function hostOnly(said: string): string {

@@ -26,8 +26,8 @@ function checked({ path, place }: ConfigPath, read: unknown): ConfigFile {
   const config = read ?? {};
   if (!isObject(config))
     throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
-  for (const [key, value] of Object.entries(config)) check(key, value, { path, place });
-  return { path, folder: dirname(path), place, values: parsed(config as Record<string, unknown>) };
+  const values = Object.entries(config).map(([key, said]) => [key, checkedValue(key, said, { path, place })]);
+  return { path, folder: dirname(path), place, values: Object.fromEntries(values) };
 }
 
 const byKey = new Map(
@@ -36,7 +36,7 @@ const byKey = new Map(
   ),
 );
 
-function check(key: string, value: unknown, file: ConfigPath): void {
+function checkedValue(key: string, said: unknown, file: ConfigPath): unknown {
   const rule = byKey.get(key);
   if (!rule) throw usageError(`unknown key ${quoted(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
   if (rule.userOnly && file.place === 'project')
@@ -44,11 +44,7 @@ function check(key: string, value: unknown, file: ConfigPath): void {
       `${key} may not be set in ${file.path}`,
       `set ${key} in your own config: a project's file may come from somebody else`,
     );
-  if (rule.kind.data(value) === undefined) throw refused(rule, value, fileOrigin(key, file));
-}
-
-function parsed(config: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(config).map(([key, value]) => [key, byKey.get(key)?.kind.data(value)]),
-  );
+  const value = rule.kind.data(said);
+  if (value === undefined) throw refused(rule, said, fileOrigin(key, file));
+  return value;
 }

@@ -57,9 +57,10 @@ function fromFiles(
   files: readonly ConfigFile[],
 ): Setting<unknown> | undefined {
   if (key === undefined) return undefined;
-  const [strongest, ...others] = files.filter(({ values }) => values[key] !== undefined);
+  const saying = files.filter(({ values }) => values[key] !== undefined);
+  const [strongest] = saying;
   if (!strongest) return undefined;
-  const values = [strongest, ...others].map((file) => file.values[key]);
+  const values = saying.map((file) => file.values[key]);
   return { value: combine ? combine(values) : values[0], origin: fileOrigin(key, strongest) };
 }
 

@@ -1,4 +1,5 @@
 import { isObject } from '../is-object.ts';
+import { book } from './book.ts';
 import { type Fault, type Kind, number, sampleRate, speaker, words } from './kind.ts';
 import { keyHint } from './nearest.ts';
 import { quoted } from './quoted.ts';
@@ -15,8 +16,6 @@ export interface NamedSpeaker {
   readonly instructions?: string;
 }
 
-export type Speakers = ReadonlyMap<string, NamedSpeaker>;
-
 const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = {
   no: number({ min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
   kind: words,
@@ -28,19 +27,11 @@ const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = 
 const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "kind": "neo.one" } }';
 
 /** Names for speakers: each stands for a number, or for an object with `no` and more. */
-export const speakers: Kind<Speakers> = {
+export const speakers = book<NamedSpeaker>({
   allowed: 'an object of names with their numbers',
-  text: () => undefined,
-  data: (data) =>
-    isObject(data) && !faultIn(data)
-      ? new Map(Object.entries(data).map(([name, said]) => [name, read(said)]))
-      : undefined,
-  fault: (data) => (isObject(data) ? faultIn(data) : undefined),
-};
-
-function read(said: unknown): NamedSpeaker {
-  return typeof said === 'number' ? { no: said } : (said as NamedSpeaker);
-}
+  faultIn,
+  read: (name, said) => [name, typeof said === 'number' ? { no: said } : (said as NamedSpeaker)],
+});
 
 function faultIn(data: object): Fault | undefined {
   for (const [name, said] of Object.entries(data)) {

@@ -1,7 +1,7 @@
 import { lstatSync, statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { type Document, parseDocument, type YAMLMap } from 'yaml';
+import { type Document, isAlias, parseDocument, type YAMLMap } from 'yaml';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { decodeAll } from '../text/decode.ts';
@@ -90,6 +90,8 @@ function inYaml(text: string, base: URL, key: string | undefined): string {
   const document = parseDocument(text);
   if (document.toJS() === null) document.contents = emptyMapping(document);
   const { keys = {} } = document.toJS();
+  // An alias stands for what is written elsewhere, which is not to change.
+  if (isAlias(document.get('keys', true))) document.set('keys', document.createNode(keys));
   for (const url of Object.keys(keys)) if (isSame(url, base)) document.deleteIn(['keys', url]);
   if (key !== undefined) document.setIn(['keys', base.href], key);
   else if (Object.keys(keys).every((url) => isSame(url, base))) document.delete('keys');

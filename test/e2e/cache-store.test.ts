@@ -36,6 +36,18 @@ describe('tts cache', () => {
     expect(stdout.toString()).toBe(`folder   ${folder}\nsize     4.0 KiB\nentries  2\n`);
   });
 
+  it('counts in the largest unit of which there is one', async () => {
+    mkdirSync(join(folder, '00'), { recursive: true });
+    for (const [bytes, size] of [
+      [1023, '1023 bytes'],
+      [1024, '1.0 KiB'],
+      [2 ** 20 - 1, '1.0 MiB'],
+    ] as const) {
+      writeFileSync(join(folder, '00', `${'0'.repeat(62)}.00000000.wav`), Buffer.alloc(bytes));
+      expect((await cache()).stdout.toString()).toContain(`size     ${size}\n`);
+    }
+  });
+
   it('shows the same to programs', async () => {
     await fill();
     const { stdout } = await cache('--json');

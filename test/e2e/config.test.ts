@@ -27,6 +27,13 @@ describe('tts config', () => {
     expect(files.lookedFor.join()).toContain('tts.config.json');
   });
 
+  it('says so where a file holds nothing of a kind', async () => {
+    const box = new Sandbox();
+    box.file('.ttsrc', 'speakers: {}\n');
+    const { stdout } = await box.tts(['config']);
+    expect(stdout.toString()).toMatch(/^speakers +none, from speakers in /m);
+  });
+
   it('knows no cache without end, and counts it in whole bytes', async () => {
     const box = new Sandbox();
     writeUserConfig(box, 'cacheSize: .inf\n', { name: 'config.yaml' });

@@ -70,6 +70,7 @@ describe('tts login', () => {
     ['said.yaml', '# mine\n', `# mine\n\nkeys:\n  ${URL_}: ${KEY}\n`],
     ['begun.yml', '---\n# mine\n', `---\n# mine\nkeys:\n  ${URL_}: ${KEY}\n`],
     ['nothing', 'null # mine\n', `# mine\nkeys:\n  ${URL_}: ${KEY}\n`],
+    ['alias.yaml', 'speakers: &none {}\nkeys: *none\n', `speakers: &none {}\nkeys:\n  ${URL_}: ${KEY}\n`],
     ['empty.json', '', `{\n  "keys": {\n    "${URL_}": "${KEY}"\n  }\n}\n`],
     ['null.json', 'null', `{\n  "keys": {\n    "${URL_}": "${KEY}"\n  }\n}\n`],
   ])('keeps it in the file that was named, also one that says nothing: %s', async (name, before, after) => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { expectSpoken, serveText } from '../support/book.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
@@ -20,7 +21,7 @@ test('A sentence is not asked for before its end, however long that takes.', asy
   const server = await serveText();
   const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
   run.stdin.write('This one has no');
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  await sleep(1500);
   expect(server.texts).toEqual([]);
   run.stdin.write(' end. ');
   await vi.waitFor(() => expect(server.texts).toEqual(['This one has no end.']), 5000);

@@ -1,4 +1,5 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectFailure, KEY, Sandbox } from '../support/run.ts';
 
@@ -64,6 +65,11 @@ describe('".." behind a link leads to where the system goes', () => {
     expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
   });
 
+  it('for the folder of the cache', async () => {
+    const run = await withLink().tts(['cache', '--json'], { env: { TTS_CACHE_DIR: 'link/../kept' } });
+    expect(JSON.parse(run.stdout.toString()).folder).toMatch(/\/real\/kept$/);
+  });
+
   it('for a file that is removed', async () => {
     const box = withLink();
     box.file('ready', 'precious');
@@ -80,4 +86,21 @@ it('a home is its name, whatever signs are in it', async () => {
   const env = { HOME: box.path('h$&x') };
   const run = await box.tts(['the gif', '--lexicon', '~/words.txt', '--show-text'], { env });
   expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
+});
+
+describe('in a variable, which no shell expands, ~/ is the home', () => {
+  const inHome = (box: Sandbox, name: string) => join(box.home, name);
+
+  it('for a config file', async () => {
+    const box = new Sandbox();
+    writeFileSync(inHome(box, 'own.json'), '{"retries": 7}');
+    const run = await box.tts(['config', '--json'], { env: { TTS_CONFIG: '~/own.json' } });
+    expect(JSON.parse(run.stdout.toString()).settings.retries.value).toBe(7);
+  });
+
+  it('for the folder of the cache', async () => {
+    const box = new Sandbox();
+    const run = await box.tts(['cache', '--json'], { env: { TTS_CACHE_DIR: '~/kept' } });
+    expect(JSON.parse(run.stdout.toString()).folder).toBe(inHome(box, 'kept'));
+  });
 });

@@ -1,4 +1,5 @@
 import { symlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
@@ -15,7 +16,7 @@ const pcm = sound(44_100);
 const late =
   (script: Script, milliseconds = 700): Script =>
   async (wire, request, number) => {
-    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    await sleep(milliseconds);
     await script(wire, request, number);
   };
 
@@ -24,7 +25,7 @@ const halting: Script = async (wire) => {
   const wav = plainWav(pcm);
   await wire.write(head(200, { 'Content-Type': 'audio/wav', 'Content-Length': wav.length }));
   await wire.write(wav.subarray(0, 22_094));
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await sleep(700);
   await wire.write(wav.subarray(22_094));
 };
 

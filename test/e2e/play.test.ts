@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { fakePlayer } from '../support/fake-player.ts';
@@ -37,7 +38,7 @@ describe('a player', () => {
     const { url } = await begun(plainWav(long.subarray(0, 40_000), 0xffffffff));
     const { endBy } = box.start(['hi', '--stream', '--player', player.command], { env: named(url) });
     await player.running();
-    while (player.heard().length < 20_000) await new Promise((resolve) => setTimeout(resolve, 10));
+    while (player.heard().length < 20_000) await sleep(10);
     expect(parseWav(player.heard()).dataSize).toBe(0xffffffff);
     expect((await endBy('SIGINT')).ended.status).toBe(130);
   });
@@ -289,7 +290,7 @@ describe('players that are looked for', () => {
       chmodSync(box.file(name, '#!/bin/sh\n/bin/sleep 0.03\nexit 4\n'), 0o755);
     const aplay = fakePlayer(box, 'plays', 'bin/aplay');
     const { url } = await serveBytes(async (wire, request, number) => {
-      await new Promise((resolve) => setTimeout(resolve, ms));
+      await sleep(ms);
       await complete(plainWav(pcm))(wire, request, number);
     });
     const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
@@ -326,7 +327,7 @@ describe('players that are looked for', () => {
     const box = new Sandbox();
     fakePlayer(box, 'failsAtOnce', 'bin/pw-play');
     const { url } = await serveBytes(async (wire, request, number) => {
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await sleep(1000);
       await answer(401, '{"error":"no such key"}')(wire, request, number);
     });
     const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });

@@ -270,7 +270,7 @@ describe('tts serve', () => {
     [['--log', 'xml'], /^tts: .*xml.*\nhint: /],
     [['--host', ''], /^tts: bad value for --host: \nhint: expected an address or a name of this machine/],
     [['--prot', '1'], /^tts: unknown option '--prot'\nhint: did you mean --port\?/],
-    [['word'], /^tts: too many arguments.*\n/],
+    [['word'], /^tts: tts serve does not know "word"\nhint: .*tts speak serve/],
     [['--host', '192.0.2.1'], /^tts: cannot listen on 192\.0\.2\.1 port 8787 \(EADDRNOTAVAIL\)\nhint: /],
   ])('refuses %j with status 2', async (args, message) => {
     const { status, stderr, stdout } = await serve(args).ended;

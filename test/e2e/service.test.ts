@@ -18,8 +18,8 @@ const hello = { text: 'hello', speaker_no: 1 };
 const json = 'application/json';
 
 /** Sends bytes over a bare socket and returns what comes back until the service closes or falls silent. */
-async function raw(text: string): Promise<string> {
-  const socket = tones.connect();
+async function raw(text: string, asked = tones): Promise<string> {
+  const socket = asked.connect();
   socket.end(text);
   let answer = '';
   socket.on('data', (piece) => {
@@ -517,6 +517,20 @@ describe('bare sockets', () => {
     expect(records).toMatchObject([
       { event: 'request', id, status: 400, refusal: 'malformed_request' },
       { event: 'request', id: second, method: 'CONNECT', path: 'x:1', status: 405 },
+    ]);
+  });
+
+  it('are in the log once where the body breaks off behind its head', async () => {
+    const records: LogRecord[] = [];
+    const own = await startToneService({ log: (record) => records.push(record) });
+    const answer = await raw(
+      `POST /tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: 9\r\n\r\n{`,
+      own,
+    );
+    await own.close();
+    const id = /^HTTP\/1\.1 400 .*X-Request-Id: (\S+)/s.exec(answer)?.[1];
+    expect(records).toMatchObject([
+      { event: 'request', id, method: 'POST', path: '/tts', refusal: 'malformed_request' },
     ]);
   });
 

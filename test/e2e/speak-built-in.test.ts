@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
@@ -111,7 +112,7 @@ describe('with nothing configured', () => {
     const box = new Sandbox();
     box.file('long.txt', 'This is a sentence that takes a while to say. '.repeat(500));
     const run = box.start(['-f', 'long.txt', '-o', 'out.wav']);
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await sleep(1500);
     const { ended, milliseconds } = await run.endBy(signal);
     expect(ended.status).toBe(signal === 'SIGINT' ? 130 : 143);
     expect(milliseconds).toBeLessThan(2000);

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
@@ -59,7 +60,7 @@ describe('TLS', () => {
 describe('more connections than files may be open', () => {
   it('are an error that says how to allow them', async () => {
     const server = await serveBytes(async (wire, request, number) => {
-      await new Promise((resolve) => setTimeout(resolve, 70));
+      await sleep(70);
       await complete(wav)(wire, request, number);
     });
     const box = new Sandbox();

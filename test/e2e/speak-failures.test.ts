@@ -330,6 +330,14 @@ describe('an error', () => {
     }
   });
 
+  it('is in JSON or in words, as was said last', async () => {
+    const box = new Sandbox();
+    const inWords = await box.tts(['--json', '--no-json', '-f', 'nofile']);
+    expectFailure(inWords, 2, /cannot read nofile/);
+    const inJson = await box.tts(['--no-json', '--json', '-o', '/', '--', '--no-json']);
+    expect(JSON.parse(inJson.stderr).error.exitCode).toBe(8);
+  });
+
   it('in the command line itself is JSON too', async () => {
     const run = await new Sandbox().tts(['--json', '--sped', 'hi']);
     expect(run.status).toBe(2);

@@ -1,5 +1,6 @@
 import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, httpChunk } from '../support/http-bytes.ts';
@@ -224,7 +225,7 @@ describe('the key', () => {
   it('that is refused is not tried on with the rest of a long text', async () => {
     const server = await serveBytes(async (wire, request, number) => {
       if (number > 1) return answer(401)(wire, request, number);
-      await new Promise((resolve) => setTimeout(resolve, 700));
+      await sleep(700);
       return complete(wav)(wire, request, number);
     });
     const text = 'A sentence. '.repeat(20);
@@ -289,8 +290,19 @@ describe('the key', () => {
     const run = await box.shell(`TTS_API_KEY_FILE=<(echo ${KEY}) tts hi -o out.wav`, { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
-    const endless = await box.tts(['hi'], { env: { ...env, TTS_API_KEY_FILE: '/dev/zero' } });
-    expectFailure(endless, 2, /\/dev\/zero is too long to be a key/);
+    const endless = await box.shell('TTS_API_KEY_FILE=<(yes) tts hi', { env });
+    expectFailure(endless, 2, /is too long to be a key/);
+    const noText = await box.tts(['hi'], { env: { ...env, TTS_API_KEY_FILE: '/dev/zero' } });
+    expectFailure(noText, 2, /\/dev\/zero is not text/);
+  });
+
+  it('may be in a file of any Unicode encoding', async () => {
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    const file = box.file('key', Buffer.from(`\ufeff${KEY}\r\n`, 'utf16le'));
+    const { TTS_API_KEY: _, ...env } = named(server.url, { TTS_API_KEY_FILE: file });
+    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
   });
 
   it('whose file is missing is refused', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, httpChunk, inTurn, silent, streamed } from '../support/http-bytes.ts';
@@ -222,7 +223,7 @@ describe('a timeout', () => {
     const server = await serveBytes(async (wire) => {
       await wire.write(head(200, { 'Content-Length': wav.length }));
       for (let at = 0; at < wav.length; at += 4000) {
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await sleep(200);
         await wire.write(wav.subarray(at, at + 4000));
       }
     });

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { complete, head, silent } from '../support/http-bytes.ts';
@@ -24,7 +25,7 @@ interface Situation {
 }
 
 const settled = async (milliseconds: number) => {
-  await new Promise((resolve) => setTimeout(resolve, milliseconds));
+  await sleep(milliseconds);
   return true;
 };
 

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { ExitCode } from '../../error.ts';
 import type { Name } from '../../settings/rules.ts';
 import type { Context } from '../commands.ts';
@@ -30,5 +30,6 @@ export function doctorCommand(): Command {
     'doctor',
     'Look at everything that speaking needs, and tell what to do where something is wrong.',
     HEEDED,
-  ).option('--yes', 'make the one request without asking; it costs 2 characters');
+    [new Option('--yes', 'make the one request without asking; it costs 2 characters')],
+  );
 }

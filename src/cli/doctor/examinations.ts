@@ -123,7 +123,7 @@ async function lookForPlayer(settings: Settings | undefined, { host }: Context):
   if (found) return found.file;
   throw new TtsError(
     named
-      ? `there is no program ${names}, which ${named.origin.name} names`
+      ? `there is no program ${named.value[0]}, which ${named.origin.name} names`
       : 'no program that plays sound was found',
     {
       exitCode: ExitCode.output,

@@ -1,3 +1,5 @@
+import { cellsOf, widthOf } from '../width.ts';
+
 /** What is known of a run at one moment. */
 export interface ProgressState {
   /** Set while nothing can be heard. */
@@ -100,15 +102,6 @@ function duration(seconds: number): string {
   const minutes = Math.floor(whole / 60);
   if (minutes < 60) return `${minutes} min ${whole % 60} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-/** Cells of a terminal. Everything from the first wide scripts on counts as wide: better cut too early than wrapped. */
-function widthOf(text: string): number {
-  return Array.from(text, cellsOf).reduce((sum, cells) => sum + cells, 0);
-}
-
-function cellsOf(character: string): number {
-  return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1;
 }
 
 function cut(text: string, columns: number): string {

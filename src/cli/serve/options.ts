@@ -1,4 +1,4 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { usageError } from '../../error.ts';
 import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../service/defaults.ts';
 import type { Fault } from '../../service/http/fault.ts';
@@ -6,9 +6,8 @@ import { parseFault } from '../../service/http/fault-spec.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { type Kind, number, words } from '../../settings/kind.ts';
 import { isLoopback } from '../../settings/nearby.ts';
-import { parse } from '../command-line.ts';
 import type { Context } from '../commands.ts';
-import { HELP } from '../common-options.ts';
+import { readSubcommand, subcommand } from '../subcommand.ts';
 
 type LogForm = 'text' | 'json';
 
@@ -33,7 +32,7 @@ export interface ServeOptions {
 
 type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile' | 'log', string>> &
   Partial<Record<'workers' | 'maxQueue' | 'maxText', string>> &
-  Partial<Record<'callbacks' | 'fault', string[]>> & { auth: boolean; json?: boolean; help?: boolean };
+  Partial<Record<'callbacks' | 'fault', string[]>> & { auth: boolean; json?: boolean };
 
 const DEFAULT_PORT = '8787';
 
@@ -50,15 +49,14 @@ const pathFaults: readonly (readonly [RegExp, hint: string])[] = [
 ];
 
 /**
- * Reads the arguments of `tts serve`; `help` stands for the wish to see the text of it.
+ * Reads the arguments of `tts serve`.
+ * @returns `undefined` where help was asked for, and given
  * @throws TtsError usage
  */
-export function readServeOptions(
-  context: Pick<Context, 'argv' | 'host'>,
-): ServeOptions | { readonly help: string } {
-  const command = serveCommand();
-  const flags: Flags = parse(command, context).opts();
-  if (flags.help) return { help: command.helpInformation().trimEnd() };
+export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): ServeOptions | undefined {
+  const line = readSubcommand(serveCommand(), context);
+  if (!line) return undefined;
+  const flags = line.flags as Flags;
   const host = parsed('--host', flags.host ?? DEFAULT_HOST, address);
   return {
     host,
@@ -80,29 +78,35 @@ export function readServeOptions(
 }
 
 export function serveCommand(): Command {
-  return new Command('tts serve')
-    .description('Run the text-to-speech service (POST /tts) on this machine; no network is needed.')
-    .helpOption(false)
-    .option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`)
-    .option('--port <n>', `port; 0 picks a free one (default: ${DEFAULT_PORT})`)
-    .option(
-      '--api-key <key>',
-      'what clients have to send; or TTS_API_KEY, TTS_API_KEY_FILE (default: one is made and printed)',
-    )
-    .option('--no-auth', 'let in everybody on this machine')
-    .option('--base-path <path>', 'in front of /tts, as in /api (default: none)')
-    .option('--workers <n>', 'threads that speak (default: the number of cores)')
-    .option('--max-queue <n>', `requests that may wait; further ones get 503 (default: ${DEFAULT_MAX_QUEUE})`)
-    .option('--max-text <n>', `characters of the longest text (default: ${DEFAULT_MAX_TEXT})`)
-    .option('--callbacks <origin...>', 'origins that audio may be sent to; "*": all public ones')
-    .option(
-      '--fault <spec...>',
-      'fail on purpose, as in status=429,times=2 or hang,match=Yes\\, sir (\\, is a comma of the text)',
-    )
-    .addOption(new Option('--log <form>', 'a line on stderr for every request').choices(['text', 'json']))
-    .option('--ready-file <file>', 'write the base URL there as soon as it listens')
-    .option('--json', 'print the address as one line of JSON on stdout')
-    .option(HELP.flags, HELP.help);
+  return subcommand(
+    'serve',
+    'Run the text-to-speech service (POST /tts) on this machine; no network is needed.',
+    [],
+    [
+      new Option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`),
+      new Option('--port <n>', `port; 0 picks a free one (default: ${DEFAULT_PORT})`),
+      new Option(
+        '--api-key <key>',
+        'what clients have to send; or TTS_API_KEY, TTS_API_KEY_FILE (default: one is made and printed)',
+      ),
+      new Option('--no-auth', 'let in everybody on this machine'),
+      new Option('--base-path <path>', 'in front of /tts, as in /api (default: none)'),
+      new Option('--workers <n>', 'threads that speak (default: the number of cores)'),
+      new Option(
+        '--max-queue <n>',
+        `requests that may wait; further ones get 503 (default: ${DEFAULT_MAX_QUEUE})`,
+      ),
+      new Option('--max-text <n>', `characters of the longest text (default: ${DEFAULT_MAX_TEXT})`),
+      new Option('--callbacks <origin...>', 'origins that audio may be sent to; "*": all public ones'),
+      new Option(
+        '--fault <spec...>',
+        'fail on purpose, as in status=429,times=2 or hang,match=Yes\\, sir (\\, is a comma of the text)',
+      ),
+      new Option('--log <form>', 'a line on stderr for every request').choices(['text', 'json']),
+      new Option('--ready-file <file>', 'write the base URL there as soon as it listens'),
+      new Option('--json', 'print the address as one line of JSON on stdout'),
+    ],
+  );
 }
 
 function readKey(

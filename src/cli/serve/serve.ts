@@ -10,7 +10,6 @@ import type { Context } from '../commands.ts';
 import { espeakIfAny } from '../espeak.ts';
 import { interruption } from '../interruption.ts';
 import type { Notices } from '../notices.ts';
-import { tell } from '../tell.ts';
 import { announce } from './announce.ts';
 import { logLine } from './log-line.ts';
 import { readServeOptions, type ServeOptions } from './options.ts';
@@ -24,10 +23,7 @@ const GRACE = 10_000;
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const said = readServeOptions(context);
-  if ('help' in said) {
-    tell(host.stdout, said.help);
-    return ExitCode.ok;
-  }
+  if (!said) return ExitCode.ok;
   notices.json = said.json;
   const options = {
     ...said,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { askSpeakers, type ToldSpeaker } from '../../client/speakers.ts';
 import { createTransport } from '../../client/transport.ts';
 import { ExitCode } from '../../error.ts';
@@ -66,10 +66,12 @@ export function speakersCommand(): Command {
     'speakers',
     'List the speakers that a config file names and those that the service tells.',
     HEEDED,
-  )
-    .option('--sample <text>', 'speak this with each of them in turn')
-    .option('--yes', 'with --sample: do not ask first, however many speakers there are')
-    .option('--names', 'names only, one a line; neither a service nor espeak-ng is asked');
+    [
+      new Option('--sample <text>', 'speak this with each of them in turn'),
+      new Option('--yes', 'with --sample: do not ask first, however many speakers there are'),
+      new Option('--names', 'names only, one a line; neither a service nor espeak-ng is asked'),
+    ],
+  );
 }
 
 /** A speaker, and who told of it. */

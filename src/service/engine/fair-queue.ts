@@ -55,7 +55,7 @@ export class FairQueue<Job> {
    * Yields the results in the order of the jobs, of which only a few are taken ahead of the reader. When the reader
    * leaves, or the signal aborts, the work on them stops at once.
    *
-   * @param isPatient it waits although too many do, and is none of those who are too many for others
+   * @param isPatient it waits also where too many do, and does not count as one of them
    * @throws Refusal with status 503 when too many wait already; what a lane throws; the reason of the signal
    */
   async *run(

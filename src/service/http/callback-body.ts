@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { only } from '../../only.ts';
 import { Refusal } from '../refusal.ts';
 import { type Recording, record } from './recording.ts';
 import { errorBody, refusalOf } from './refuse.ts';
@@ -49,8 +50,5 @@ async function wav({ format, pcm }: Sound, signal: AbortSignal): Promise<Callbac
 
 function json(value: unknown): CallbackBody {
   const bytes = Buffer.from(JSON.stringify(value));
-  async function* read() {
-    yield bytes;
-  }
-  return { type: 'application/json', bytes: bytes.length, read, dispose: async () => {} };
+  return { type: 'application/json', bytes: bytes.length, read: () => only(bytes), dispose: async () => {} };
 }

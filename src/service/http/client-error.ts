@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Refusal } from '../refusal.ts';
 import type { Context } from './context.ts';
+import type { Exchange } from './exchange.ts';
 import type { Log } from './log.ts';
 import { errorBody } from './refuse.ts';
 
@@ -31,17 +32,23 @@ export function createRefusing({ traffic, log }: Pick<Context, 'traffic' | 'log'
   return async (error: ClientError, socket: Duplex): Promise<void> => {
     if (refused.has(socket)) return;
     refused.add(socket);
-    if (await traffic.answered(socket)) refuseRaw(error, socket, log);
+    if (await traffic.answered(socket)) refuseRaw(error, socket, { torn: traffic.tornOn(socket), log });
     else socket.destroy();
   };
 }
 
-function refuseRaw(error: ClientError, socket: Duplex, log: Log | undefined): void {
+interface Told {
+  /** The request that broke off, where its head had come: it is logged as one. */
+  readonly torn: Exchange | undefined;
+  readonly log: Log | undefined;
+}
+
+function refuseRaw(error: ClientError, socket: Duplex, { torn, log }: Told): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const id = randomUUID();
+  const id = torn?.id ?? randomUUID();
   const refusal = refusalOfParser(error);
   const { status } = refusal;
   const body = JSON.stringify(errorBody(refusal));
@@ -50,7 +57,8 @@ function refuseRaw(error: ClientError, socket: Duplex, log: Log | undefined): vo
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   );
-  log?.({ event: 'request', id, status, cut: false, milliseconds: 0, refusal: refusal.code });
+  if (torn) torn.details.refusal = refusal.code;
+  else log?.({ event: 'request', id, status, cut: false, milliseconds: 0, refusal: refusal.code });
 }
 
 function refusalOfParser({ code = '', rawPacket, bytesParsed }: ClientError): Refusal {

@@ -1,3 +1,4 @@
+import { countCodePoints } from '../../text/code-points.ts';
 import type { Engine, Speaker, Style, Utterance } from '../engine.ts';
 import { Refusal } from '../refusal.ts';
 import type { SpeechRequest } from './request-check.ts';
@@ -19,7 +20,7 @@ const asItIs: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
  */
 export async function orderOf(request: SpeechRequest, { speakers }: Engine, maxText: number): Promise<Order> {
   const { text, config = {} } = request;
-  if (longerThan(text, maxText)) {
+  if (countCodePoints(text) > maxText) {
     throw new Refusal(413, 'text_too_long', `The text is longer than ${maxText} characters`, {
       field: 'text',
     });
@@ -50,13 +51,6 @@ function requireKind({ no, kind }: Speaker, needed: Speaker['kind'], option: str
     `${option} is supported by speakers of the kind ${needed} only; speaker ${no} is of the kind ${kind}`,
     { field: `config.${option}` },
   );
-}
-
-function longerThan(text: string, characters: number): boolean {
-  if (text.length <= characters) return false;
-  let count = 0;
-  for (const _ of text) if (++count > characters) return true;
-  return false;
 }
 
 /** The numbers of the speakers, as in `1 to 5, 11 to 15`. */

@@ -50,6 +50,11 @@ export class Traffic {
     return !this.#on(socket).some(({ response }) => response.headersSent);
   }
 
+  /** The request on a connection of which not all has come. */
+  tornOn(socket: Duplex): Exchange | undefined {
+    return this.#on(socket).find(({ request }) => !request.complete);
+  }
+
   /** Lets go of every connection on which nothing is being answered. */
   close(): void {
     this.#closing.abort();

@@ -1,4 +1,5 @@
 import { createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
@@ -66,7 +67,7 @@ test('What a parser is ready for never lies in the stream of the socket.', async
     socket.write(HEAD);
     for (let sent = 0; sent < 10; sent++) {
       socket.write(httpChunk(PIECE));
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await sleep(5);
     }
     socket.write(httpChunk(''));
   });
@@ -89,9 +90,9 @@ test('What comes while a connection rests is left to the system, and then comes 
       rested = true;
     },
   );
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await sleep(100);
   const before = waiting.length;
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await sleep(100);
   expect(waiting.length).toBe(before);
   expect(Buffer.concat(pieces).length).toBeLessThan(2 << 20);
   goOn(socket);
@@ -105,7 +106,7 @@ test('A body that ends with its connection is whole, also where that ends while 
     server.write(`HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n`);
     server.end(PIECE);
   }, rest);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await sleep(50);
   goOn(socket);
   await ended;
   expect(Buffer.concat(pieces).equals(PIECE)).toBe(true);

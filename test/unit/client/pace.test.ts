@@ -160,3 +160,14 @@ test('Behind a request that failed as all others would, no more are sent; those 
   await before;
   expect(admitted()).toEqual([3, 2]);
 });
+
+test('Of several such failures, the first in the text is the one that counts.', async () => {
+  for (const orders of [
+    [1, 3],
+    [3, 1],
+  ]) {
+    const pace = new Pace(1);
+    for (const order of orders) pace.close(order, new Error(`no key ${order}`));
+    await expect(pace.enter(2, new AbortController().signal)).rejects.toThrow('no key 1');
+  }
+});

@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { intoSlabs } from '../../../src/client/slabs.ts';
 import { listen } from '../../support/listen.ts';
@@ -25,7 +26,7 @@ test('Small pieces share a slab.', async () => {
   const socket = await received(async (server) => {
     for (let sent = 0; sent < 20; sent++) {
       server.write(Buffer.alloc(100, sent));
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await sleep(5);
     }
     server.end();
   });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Speech } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
@@ -38,7 +39,7 @@ async function bytesOf({ speech }: Part): Promise<number> {
 
 test('Parts come in the order of the text, however long each of them takes.', async () => {
   const ahead = look(async ({ index }) => {
-    await new Promise((resolve) => setTimeout(resolve, (index * 7) % 20));
+    await sleep((index * 7) % 20);
     return countedSound(index + 1);
   }, {});
   const heard: [number, number][] = [];

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Budget } from '../../../src/pipeline/budget.ts';
 import { Prefetch } from '../../../src/pipeline/prefetch.ts';
@@ -12,7 +13,7 @@ test('A great many small pieces take a moment, and keep their order.', async () 
     () => {},
   );
   const speech = await prefetch.speech;
-  while (taken.pieces < 60_000) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (taken.pieces < 60_000) await sleep(1);
   prefetch.takeTurn();
   let at = 0;
   for await (const piece of speech?.pcm ?? []) {
@@ -31,7 +32,7 @@ test('What pieces take beside their samples counts as well.', async () => {
     () => {},
   );
   await prefetch.speech;
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await sleep(100);
   expect(taken.pieces).toBeGreaterThan(1000);
   expect(taken.pieces).toBeLessThan(20_000);
 });
