@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { makePipe } from '../../../src/sink/player-pipe.ts';
 import { isThere } from '../../support/programs.ts';
 
@@ -15,6 +15,7 @@ it.runIf(isThere('mkfifo'))(
     const reader = spawn('sh', ['-c', READS_TWICE], {
       stdio: [read, 'pipe', 'inherit'],
     }) as ChildProcessByStdio<null, Readable, null>;
+    onTestFinished(() => void reader.kill('SIGKILL'));
     let said = '';
     reader.stdout.on('data', (piece) => {
       said += piece;
