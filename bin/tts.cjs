@@ -18,10 +18,19 @@ if (major < 20 || (major === 20 && minor < 19)) {
   };
   const ended = (status) => {
     process.exitCode = status;
-    process.once('exit', leaveTerminals);
+    const dieOfSignal = () => process.kill(process.pid, status - 128);
+    process.once('exit', () => {
+      const typed = status === INTERRUPTED && isOnTerminal();
+      leaveTerminals();
+      if (typed) dieOfSignal();
+    });
     // Node waits for what it cannot end, above all for the lookup of a name: after an interruption the signal ends it.
-    if (status > 128) setTimeout(() => process.kill(process.pid, status - 128), 50).unref();
+    if (status > 128) setTimeout(dieOfSignal, 50).unref();
   };
+  // Of Ctrl-C: a shell says 130 either way, but bash leaves its loop only where what it ran has died of that.
+  const INTERRUPTED = 130;
+  const isOnTerminal = () =>
+    process.platform !== 'win32' && [0, 1, 2].some((fd) => require('node:tty').isatty(fd));
   // Only here: Node before 14.18 does not know the prefix.
   const { closeSync, fstatSync } = require('node:fs');
   /** Whether a descriptor led to a terminal that is not there any more. Devices of kind 1, as /dev/null, never did. */

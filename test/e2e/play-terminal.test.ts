@@ -126,6 +126,20 @@ describe.runIf(isThere('script'))('a person at a terminal', () => {
     expect(leftOver(shown)).toEqual(['tts: interrupted', 'status 130']);
   });
 
+  it('ends a loop of bash, too, with Ctrl-C', async () => {
+    const server = await serveBytes(late(complete(plainWav(pcm)), 20_000));
+    const box = new Sandbox();
+    box.file('loop.sh', 'for i in 1 2; do tts -q "hi $i" -o out.wav < /dev/null; done; echo went on\n');
+    const typed = `(until [ -e asked ]; do sleep 0.1; done; printf '\\003'; sleep 1)`;
+    const shown = box.shell(`${typed} | script -qec 'bash loop.sh' /dev/null`, { env: named(server.url) });
+    await expect.poll(() => server.requests.length).toBe(1);
+    box.file('asked', '');
+    const { stdout } = await shown;
+    expect(stdout.toString()).toContain('interrupted');
+    expect(stdout.toString()).not.toContain('went on');
+    expect(server.requests).toHaveLength(1);
+  });
+
   it('who closes it while a run of its own session goes on gets the whole file', async () => {
     const box = new Sandbox();
     const { url } = await serveBytes(late(complete(plainWav(pcm)), 2500));
