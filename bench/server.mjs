@@ -44,18 +44,19 @@ function sendChunked(response, body) {
   more();
 }
 
-/** A header, then a frame every 20 ms that carries the time at which it was sent. */
+/** A header with a frame, then a frame every 20 ms; each carries the time at which it was sent. */
 function sendFrames(response) {
-  response.write(wav(0, 0xffff_ffff));
   let sent = 0;
-  const timer = setInterval(() => {
+  const send = () => {
     const frame = Buffer.alloc(FRAME_BYTES);
     frame.writeBigUInt64LE(process.hrtime.bigint(), 0);
-    response.write(frame);
+    response.write(sent === 0 ? Buffer.concat([wav(0, 0xffff_ffff), frame]) : frame);
     if (++sent < FRAMES) return;
     clearInterval(timer);
     response.end();
-  }, FRAME_MS);
+  };
+  const timer = setInterval(send, FRAME_MS);
+  send();
 }
 
 const server = createServer((request, response) => {

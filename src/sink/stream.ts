@@ -68,13 +68,16 @@ export async function pour(
     readerLeft,
   });
   async function* wav() {
-    yield wavHeader(format, bytes);
+    let header: Uint8Array | undefined = wavHeader(format, bytes);
     for await (const piece of pcm) {
       poured.bytes += piece.length;
-      yield piece;
+      // In one piece with the first sound: sox looks at no more than what comes first, and a header is too little for it.
+      yield header ? Buffer.concat([header, piece]) : piece;
+      header = undefined;
     }
     assertAsPromised(poured.bytes, bytes);
     poured.isAll = true;
+    if (header) yield header;
     if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
   }
   try {

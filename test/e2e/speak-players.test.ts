@@ -41,6 +41,7 @@ const durations: readonly (readonly [string, (path: string) => string])[] = [
 const pipes: readonly (readonly [string, string])[] = [
   ['ffmpeg', 'ffmpeg -v error -i - -f null -'],
   ['sox', 'sox -V1 -t wav - -n'],
+  ['sox', 'sox -V1 - -n'],
   ['aplay', 'aplay -q -D null -'],
 ];
 
@@ -60,7 +61,7 @@ describe.each(durations)('%s', (program, durationOf) => {
   });
 });
 
-describe.each(pipes)('%s', (program, command) => {
+describe.each(pipes)('%s as %s', (program, command) => {
   it.runIf(isThere(program))('reads every pipe to its end', async () => {
     const whole = await serveBytes(complete(plainWav(tone)));
     const open = await serveBytes(streamed(plainWav(tone, 0), 4000));

@@ -78,3 +78,22 @@ describe('the length of the header that is told', () => {
     expect(delivery).toEqual({ bytes: length, overheadBytes: written - length, readerLeft: false });
   });
 });
+
+it.each([
+  ['comes in one piece with the first sound', [600, 2], [644, 2]],
+  ['comes alone where there is no sound', [], [44]],
+])('A header %s.', async (_, pieces, expected) => {
+  const pcm = async function* () {
+    for (const length of pieces) yield new Uint8Array(length);
+  };
+  const written: number[] = [];
+  const reader = new Writable({
+    write(piece, _encoding, done) {
+      written.push(piece.length);
+      done();
+    },
+  });
+  const pouring = { name: 'it', signal: new AbortController().signal, poured: { bytes: 0, isAll: false } };
+  await pour({ format: speechFormat, bytes: undefined, pcm: pcm() }, reader, pouring);
+  expect(written).toEqual(expected);
+});
