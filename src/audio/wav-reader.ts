@@ -61,6 +61,8 @@ function totalBytes(
   bodyBytes: number | undefined,
 ): number | undefined {
   if (size === undefined || bodyBytes === undefined) return undefined;
+  // More than there is: what comes is known only when it has come.
+  if (position + size > bodyBytes) return undefined;
   const wav = Math.max(position + size, end <= bodyBytes ? end : 0);
   return bodyBytes - wav < SMALLEST_WAV_BYTES ? size - (size % frameBytes(format)) : undefined;
 }

@@ -18,17 +18,17 @@ export async function settle(
   { flags }: Pick<CommandLine, 'flags'>,
   { host, notices, signal }: Pick<Context, 'host' | 'notices' | 'signal'>,
 ): Promise<Settled> {
-  const files = await loadConfig(host, configName(flags, host.env), signal);
+  const hide = (secret: string) => notices.hide(secret);
+  const files = await loadConfig(host, configName(flags, host.env), { hide, signal });
   const settings = resolve({ flags, env: host.env, files });
   notices.quiet = settings.quiet.value;
   notices.verbose = settings.verbose.value;
-  for (const secret of secretsOf(settings)) notices.hide(secret);
+  for (const secret of secretsOf(settings)) hide(secret);
   return { settings, files };
 }
 
-function* secretsOf({ apiKey, keys, callbackUrl }: Settings): Generator<string> {
+function* secretsOf({ apiKey, callbackUrl }: Settings): Generator<string> {
   if (apiKey) yield apiKey.value.trim();
-  if (keys) yield* keys.value.values();
   if (callbackUrl) yield callbackUrl.value.password;
 }
 

@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
 import { ExitCode, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
+import { pathOf } from '../path-of.ts';
 import { type CommandLine, readCommandLine } from './command-line.ts';
 import { besideSpeaking } from './command-names.ts';
 import type { Context } from './commands.ts';
@@ -18,29 +20,45 @@ export async function run(context: Context): Promise<number> {
     notices.print((await import('./help.ts')).shortHelp());
     return ExitCode.usage;
   }
-  const command = commandIn(line, context);
-  if (command && !line.flags.quiet)
-    notices.note(`"${command}" is read as text to speak: a command must come before its options`);
+  const doubt = line.flags.quiet ? undefined : doubtOf(line, context);
+  if (doubt) notices.note(doubt);
   const { speak } = await import('./speech.ts');
   return speak({ flags: line.flags, ...input }, context);
 }
 
-/** The words of one command, where they stand behind an option and nobody said that they are text. */
-function commandIn({ words }: CommandLine, { argv, named }: Context): string | undefined {
+/** Words that look as if something else was meant by them than a text, where nobody said that they are one. */
+function doubtOf({ words }: CommandLine, { argv, named, host }: Context): string | undefined {
+  if (named || argv.includes('--')) return undefined;
   const [first = ''] = words;
-  const isMeant = named || argv.includes('--') || words.length > LONGEST_COMMAND;
-  return (besideSpeaking as readonly string[]).includes(first) && !isMeant ? words.join(' ') : undefined;
+  if ((besideSpeaking as readonly string[]).includes(first) && words.length <= LONGEST_COMMAND)
+    return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
+  if (areFiles(words, host)) return `the name ${first} is spoken; -f ${first} speaks what is in that file`;
+  return undefined;
+}
+
+/** Whether all of some words are names, with an ending, of files that are there. */
+function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean {
+  const isFile = (word: string) => {
+    try {
+      return /\.\w+$/.test(word) && statSync(pathOf(cwd, word)).isFile();
+    } catch {
+      return false;
+    }
+  };
+  return words.length > 0 && words.every(isFile);
 }
 
 /** Words, files, or standard input where something may come from it. */
 function inputOf(
   { words, files }: CommandLine,
-  { stdin }: Host,
+  host: Host,
 ): { words: readonly string[]; files: readonly string[] } | undefined {
   if (words.length > 0 && files.length > 0)
     throw usageError(
       'the text is given twice, by words and with -f',
-      'quote values with spaces, or leave one of the two out',
+      areFiles(words, host)
+        ? `every file needs its own -f: ${[...files, ...words].map((file) => `-f ${file}`).join(' ')}`
+        : 'quote values with spaces, or leave one of the two out',
     );
   // Spoken, it would be nothing; as in other tools it is standard input.
   if (words.length === 1 && words[0] === '-') return { words: [], files: ['-'] };
@@ -49,5 +67,5 @@ function inputOf(
   if (files.filter((file) => file === '-').length > 1)
     throw usageError('-f - is given twice', 'stdin can be read only once');
   if (words.length > 0 || files.length > 0) return { words, files };
-  return stdin.isTTY ? undefined : { words, files: ['-'] };
+  return host.stdin.isTTY ? undefined : { words, files: ['-'] };
 }

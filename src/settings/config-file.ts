@@ -10,6 +10,9 @@ export interface ConfigFile {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
+/** Told what must never be shown. */
+export type Hide = (secret: string) => void;
+
 /**
  * Config files, checked, the strongest first: the one nearest to the working folder, then the user's own. A file that
  * was named is the only one; it may be a pipe. The parsers are loaded only when there is a file to read.
@@ -18,16 +21,16 @@ export interface ConfigFile {
 export async function loadConfig(
   host: Host,
   named: string | undefined,
-  signal: AbortSignal,
+  told: { readonly hide: Hide; readonly signal: AbortSignal },
 ): Promise<ConfigFile[]> {
-  if (named !== undefined) return [await (await import('./named-config.ts')).loadNamed(named, host, signal)];
+  if (named !== undefined) return [await (await import('./named-config.ts')).loadNamed(named, host, told)];
   const candidates = findConfig(host);
   if (candidates.length === 0) return [];
   const { readConfig } = await import('./read-config.ts');
   const loaded: ConfigFile[] = [];
   for (const candidate of candidates) {
     if (loaded.some(({ place }) => place === candidate.place)) continue;
-    loaded.push(readConfig(candidate));
+    loaded.push(readConfig(candidate, told.hide));
   }
   return loaded;
 }

@@ -57,6 +57,8 @@ export function checkedKey(key: Setting<string>): Setting<string> {
       `the key from ${key.origin.name} is not one: it has ${value.length} characters`,
       `no service takes more than ${LONGEST_KEY}; is it the right file?`,
     );
+  if (value === '')
+    throw usageError(`there is no key in ${key.origin.name}`, 'store it there, or name another place');
   if (/^[\x21-\x7e]+$/.test(value)) return { ...key, value };
   throw usageError(
     `the key from ${key.origin.name} is not one`,

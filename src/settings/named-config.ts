@@ -2,16 +2,20 @@ import { statSync } from 'node:fs';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { fromHome, pathOf } from '../path-of.ts';
-import type { ConfigFile } from './config-file.ts';
+import type { ConfigFile, Hide } from './config-file.ts';
 import { readConfig, readPipedConfig } from './read-config.ts';
 
 type Place = Pick<Host, 'cwd' | 'home'>;
 
 /** The config file of a name. It may be a pipe. */
-export async function loadNamed(name: string, host: Place, signal: AbortSignal): Promise<ConfigFile> {
+export async function loadNamed(
+  name: string,
+  host: Place,
+  told: { readonly hide: Hide; readonly signal: AbortSignal },
+): Promise<ConfigFile> {
   if (name === '') throw usageError('--config: "" is no name of a file', 'name a file with settings');
   const named = { path: located(name, host), place: 'user' as const };
-  return isPiped(named.path) ? readPipedConfig(named, signal) : readConfig(named);
+  return isPiped(named.path) ? readPipedConfig(named, told) : readConfig(named, told.hide);
 }
 
 function located(name: string, { cwd, home }: Place): string {

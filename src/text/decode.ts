@@ -1,4 +1,5 @@
 import { type TtsError, usageError } from '../error.ts';
+import { documentKind } from './document-kind.ts';
 import { detectEncoding, type Encoding, LONGEST_MARK } from './encoding.ts';
 
 /**
@@ -8,7 +9,8 @@ import { detectEncoding, type Encoding, LONGEST_MARK } from './encoding.ts';
  * yielded. No more than one piece is held.
  *
  * @param name what the error calls the input: a file name or "stdin"
- * @throws TtsError usage, with the offset of the first byte that is not text: an invalid sequence, or a NUL
+ * @throws TtsError usage, with the offset of the first byte that is not text (an invalid sequence, or a NUL), or with what it
+ * is instead
  */
 export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   let held = '';
@@ -40,6 +42,7 @@ async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string)
     torn = data;
     if (encoding === undefined) {
       if (data.length < LONGEST_MARK) continue;
+      assertNoDocument(data, name);
       encoding = detectEncoding(data);
       offset = encoding.mark;
       data = data.subarray(offset);
@@ -52,6 +55,11 @@ async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string)
   encoding ??= detectEncoding(torn);
   const skip = offset === 0 ? encoding.mark : 0;
   yield decodeWhole(torn.subarray(skip), { encoding, offset: offset + skip, name });
+}
+
+function assertNoDocument(start: Uint8Array, name: string): void {
+  const kind = documentKind(start);
+  if (kind) throw usageError(`${name} is not text: it is ${kind.what}`, kind.hint);
 }
 
 interface Place {

@@ -30,7 +30,7 @@ export function parseLine(line: string, place: string): Word | Omit<Pattern, 'pl
 
 function parseWord(text: string, place: string): Word {
   const equals = /\s=(?:\s|$)/u.exec(text)?.index ?? text.indexOf('=') - 1;
-  if (equals < -1) throw bad(place, `there is no "=" in "${text}"`, HOW_TO_WRITE);
+  if (equals < -1) throw bad(place, 'there is no "="', HOW_TO_WRITE);
   const left = text.slice(0, equals + 1).trim();
   const right = text.slice(equals + 2).trim();
   const word = withoutFlag(left).replace(/\s+/gu, ' ');

@@ -348,6 +348,11 @@ describe('the key', () => {
   });
 });
 
+function expectHidden({ status, stderr }: Ended): void {
+  expect(status).toBe(2);
+  expect(stderr).not.toContain(KEY);
+}
+
 describe('no output shows the key', () => {
   it.each([
     [['--api-key', KEY, '--format', KEY]],
@@ -359,9 +364,27 @@ describe('no output shows the key', () => {
     [[`--apikey${KEY}`]],
     [[`--secret:${KEY}`]],
   ])('that was typed for something else as well, or in a wrong way: %j', async (args) => {
-    const run = await new Sandbox().tts(['hi', ...args]);
-    expect(run.status).toBe(2);
-    expect(run.stderr).not.toContain(KEY);
+    expectHidden(await new Sandbox().tts(['hi', ...args]));
+  });
+
+  it.each([
+    ['apiKey', { apiKey: KEY, maxChars: KEY }],
+    ['keys', { keys: { 'https://a.example': KEY }, maxChars: KEY }],
+  ])('that stands in a config in which something else is wrong: %s', async (_, config) => {
+    const box = new Sandbox();
+    writeUserConfig(box, config);
+    expectHidden(await box.tts(['hi']));
+    expectHidden(await box.tts(['hi', '--config', join(box.home, '.config/tts/config.json')]));
+    writeUserConfig(box, { ...config, maxChars: 100 });
+    expectHidden(await box.tts(['hi', '--timeout', KEY]));
+  });
+
+  it('whose file was taken for another', async () => {
+    const box = new Sandbox();
+    box.file('key', KEY);
+    const env = { TTS_API_KEY_FILE: 'key' };
+    for (const option of ['--lexicon', '--config', '--base-url'])
+      expectHidden(await box.tts(['hi', option, 'key'], { env }));
   });
 
   it('and hides no word of the text for it', async () => {

@@ -134,6 +134,25 @@ describe('the text', () => {
     await refused([['-f', '-', '-f', '-'], { stdin: 'x' }], /twice/);
   });
 
+  it('of several files needs -f for each, as the hint says where a shell has found them', async () => {
+    const options = { files: { '1.md': 'hi', '2.md': 'hi' } };
+    await refused([['-f', '1.md', '2.md'], options], /twice.*\nhint: .* -f 1\.md -f 2\.md\n/);
+  });
+
+  it.each([
+    ['%PDF-1.4\n', 'a PDF', 'pdftotext'],
+    ['{\\rtf1 hi}', 'an RTF document', 'pandoc'],
+    ['PK\x03\x04', 'a zip file', 'pandoc'],
+    ['\x1f\x8b\x08', 'packed', 'gunzip'],
+    ['RIFF\x08\0\0\0WAVE', 'sound', 'a file that holds text'],
+  ])('is not made of what only holds one: %j', async (begin, what, hint) => {
+    const file = Buffer.from(begin, 'latin1');
+    const told = new RegExp(`it is ${what}.*\nhint: .*${hint}`);
+    await refused([['-f', 'a'], { files: { a: file } }], told);
+    await refused([['-f', '-'], { stdin: file }], told);
+    expect((await speaking(['-f', '-'], { stdin: 'RIFFLE the pages.' })).run.status).toBe(0);
+  });
+
   it('that cannot be read is refused, with its name', async () => {
     await refused([['-f', 'missing.txt']], /missing\.txt: there is no such file/);
     await refused([['-f', '.']], /folder/);
@@ -217,6 +236,17 @@ describe('the command line', () => {
       ? `tts: ${named} is read as text to speak: a command must come before its options\n`
       : '';
     expect(run).toMatchObject({ status: 0, stderr: note });
+  });
+
+  it.each([
+    [['1.md', '2.md'], true],
+    [['1.md', 'word'], false],
+    [['3.md'], false],
+    [['--', '1.md'], false],
+  ])('says that the names of files are spoken: %j', async (args, isSaid) => {
+    const { run } = await speaking(args, { files: { '1.md': 'hi', '2.md': 'hi' } });
+    const note = 'tts: the name 1.md is spoken; -f 1.md speaks what is in that file\n';
+    expect(run).toMatchObject({ status: 0, stderr: isSaid ? note : '' });
   });
 
   it('does not show what was meant for an option that is mistyped: it may be a key', async () => {

@@ -225,6 +225,7 @@ describe('readWav', () => {
       ['where what is behind the samples belongs to the WAV', riff([fmtChunk, data, behind]), 0, 2000],
       ['not where the header does not say so', plainWav(pcm, 0xffff_ffff), 0, undefined],
       ['not where a further WAV may follow', wav, 44, undefined],
+      ['not where it is more than there is', plainWav(pcm, 500_000), 0, undefined],
       ['not where one may follow a late format', late, 44, undefined],
       ['not where nobody knows what follows', wav, undefined, undefined],
     ])('%s', async (_, body, more, bytes) => {

@@ -88,7 +88,7 @@ test.each([
 });
 
 test.each([
-  ['fine = yes\n\nfoo bar', 'my.txt, line 3: there is no "=" in "foo bar"'],
+  ['fine = yes\n\nfoo bar', 'my.txt, line 3: there is no "="'],
   ['= x', 'my.txt, line 1: there is no word before "="'],
   [' /i = x', 'my.txt, line 1: there is no word before "="'],
   [`${'x'.repeat(201)} = y`, 'my.txt, line 1: the word is longer than 200 characters'],

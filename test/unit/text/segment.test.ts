@@ -51,6 +51,11 @@ test('Each segment keeps to the limit, unless it is a single grapheme cluster.',
     }
   }));
 
+test('A border is not in front of what joins a space, as the vowels of Thai and Lao do that are letters.', async () => {
+  for (const vowel of ['\u0e33', '\u0eb3'])
+    expect(await texts(`Hello. ${vowel} world.`, { pace: 'sentence' })).toEqual([`Hello. ${vowel} world.`]);
+});
+
 test('No border lies inside of a grapheme cluster.', () =>
   always(async (text, options) => {
     const borders = new Set([text.length, ...clustersOf(text).map(({ index }) => index)]);
