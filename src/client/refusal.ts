@@ -14,6 +14,10 @@ export const PARTIAL_CONTENT = 206;
 /** What a service says to a speaker that it does not have, or to a text that it cannot speak. */
 const UNWANTED = new Set([400, 404, 422]);
 
+/** How services say that a text is too long for them, also with a status that says less than 413. */
+const TOO_LONG =
+  /\btoo (?:long|large|many characters)\b|\b(?:max\w*|limit|exceed\w*|at most)\b.*\bcharacters?\b/i;
+
 /** Enough of an error body to find its message. */
 const READ_BYTES = 16_384;
 /** A body that drips in, or stalls, is waited for no longer than this; how it goes on is known already. */
@@ -81,7 +85,8 @@ function hintFor({ status, headers, said }: Refused, { url, keyOrigin }: Address
   if (status === 404) return 'check the base URL: /tts is added to it';
   if (status === 407) return 'the proxy wants a user and a password: http://user:password@proxy:port';
   if (status >= 300 && status < 400) return hintToMove(headers.location, url);
-  if (status === 413) return 'send less at once: --max-chars sets how long one request may be';
+  if (status === 413 || (UNWANTED.has(status) && TOO_LONG.test(said)))
+    return 'send less at once: --max-chars sets how long one request may be';
   if (isTransient(status)) return 'try again later';
   return said ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
 }

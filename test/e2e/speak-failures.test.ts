@@ -245,10 +245,16 @@ describe('an error body', () => {
     expect(run.stderr).toContain(`(status 422: ${expected})\n`);
   });
 
-  it('of a text that is too long comes with the option that shortens it', async () => {
-    const server = await serveBytes(answer(413, '{"message":"too long"}'));
-    const run = await new Sandbox().tts(['hi'], { env: named(server.url) });
-    expectFailure(run, 7, /\(status 413: too long\)\nhint: .*--max-chars/);
+  it.each([
+    [413, 'sorry', true],
+    [400, 'text too long: maximum 300 characters', true],
+    [422, 'String should have at most 300 characters', true],
+    [400, 'unknown speaker', false],
+    [403, 'the limit of characters is used up', false],
+  ])('says how to send less where the text was too long: %i %s', async (status, said, isTooLong) => {
+    const server = await serveBytes(answer(status, JSON.stringify({ message: said })));
+    const { stderr } = await new Sandbox().tts(['hi'], { env: named(server.url) });
+    expect(stderr.includes('hint: send less at once: --max-chars')).toBe(isTooLong);
   });
 
   it('may be empty', async () => {

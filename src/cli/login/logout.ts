@@ -16,9 +16,9 @@ export async function run(context: Context): Promise<number> {
   const removed = settings.keys?.value.has(base.href) ?? false;
   const file = removed ? userFile(files, host) : undefined;
   if (file !== undefined) await storeKey(file, base, undefined);
-  notices.note(
-    removed ? `the key for ${base.href} is removed from ${file}` : `no key is stored for ${base.href}`,
-  );
+  const others = [...(settings.keys?.value.keys() ?? [])].join(', ');
+  const missing = `no key is stored for ${base.href}${others && `; there are keys for ${others}`}`;
+  notices.note(removed ? `the key for ${base.href} is removed from ${file}` : missing);
   if (notices.json) tell(host.stdout, notices.inJson({ baseUrl: base.href, file, removed }));
   return ExitCode.ok;
 }
