@@ -249,6 +249,7 @@ describe('an error body', () => {
     [413, 'sorry', true],
     [400, 'text too long: maximum 300 characters', true],
     [422, 'String should have at most 300 characters', true],
+    [500, 'Text exceeds the limit of 300 characters', true],
     [400, 'unknown speaker', false],
     [403, 'the limit of characters is used up', false],
   ])('says how to send less where the text was too long: %i %s', async (status, said, isTooLong) => {

@@ -296,6 +296,13 @@ describe('the key', () => {
     expectFailure(noText, 2, /\/dev\/zero is not text/);
   });
 
+  it('is missing where its file is empty', async () => {
+    const { TTS_API_KEY: _, ...env } = named('http://127.0.0.1:1', { TTS_API_KEY_FILE: 'key' });
+    const box = new Sandbox();
+    box.file('key', '\n');
+    expectFailure(await box.tts(['hi'], { env }), 2, /there is no key in TTS_API_KEY_FILE/);
+  });
+
   it('may be in a file of any Unicode encoding', async () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
