@@ -17,7 +17,7 @@ export async function findPlayer(
   { command, platform }: PlayerOptions,
   path: string,
 ): Promise<FoundPlayer | undefined> {
-  for (const { program, input } of command ? [namedPlayer(command)] : playersOf(platform)) {
+  for (const { program, input } of command ? [namedPlayer(command, platform)] : playersOf(platform)) {
     const file = await findProgram(program, path, platform);
     if (file) return { file, isLive: input !== 'file' };
   }

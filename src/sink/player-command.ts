@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+
 /** A program that plays a WAV. */
 export type PlayerCommand = { readonly program: string } & (
   | {
@@ -53,8 +55,17 @@ export function playersOf(platform: NodeJS.Platform): readonly PlayerCommand[] {
   return platform === 'win32' ? windows : linux;
 }
 
-/** The player that a user named: `{}` in its arguments stands for a file, otherwise it reads a WAV from stdin. */
-export function namedPlayer([program = '', ...args]: readonly string[]): PlayerCommand {
+/**
+ * The player that a user named: `{}` in its arguments stands for a file, otherwise it reads a WAV from stdin. One of the
+ * platform's own that is named without arguments gets those that it needs: bare, most of them play nothing.
+ */
+export function namedPlayer(
+  [program = '', ...args]: readonly string[],
+  platform: NodeJS.Platform,
+): PlayerCommand {
+  const name = basename(program, '.exe');
+  const own = args.length === 0 && playersOf(platform).find((player) => player.program === name);
+  if (own) return { ...own, program };
   if (!args.some((arg) => arg.includes('{}'))) return onStdin(program, ...args);
   return { program, args: (file) => args.map((arg) => arg.replaceAll('{}', () => file)), input: 'file' };
 }

@@ -29,7 +29,7 @@ export interface PlayerOptions {
  */
 export async function openPlayer({ command, platform }: PlayerOptions): Promise<Sink> {
   if (!command) return openFirst(playersOf(platform), noPlayer());
-  const player = namedPlayer(command);
+  const player = namedPlayer(command, platform);
   return open(player).catch((error) => {
     throw isUnstartable(error) ? unstartable(player.program, error) : error;
   });

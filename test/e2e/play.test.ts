@@ -116,6 +116,20 @@ describe('a player', () => {
     expect(box.list()).toEqual(['my players']);
   });
 
+  it.each([
+    ['by its name', (box: Sandbox) => ({ args: ['--player', 'mpv'], env: { PATH: box.path('bin') } })],
+    ['by a path', () => ({ args: ['--player', './bin/mpv'], env: {} })],
+    ['by TTS_PLAYER', () => ({ args: ['--play'], env: { TTS_PLAYER: 'bin/mpv' } })],
+  ])('that is known and named without arguments gets those that it needs, %s', async (_, said) => {
+    const box = new Sandbox();
+    // As the real one, it prints its usage without arguments.
+    chmodSync(box.file('bin/mpv', '#!/bin/sh\n[ "$#" -gt 0 ] && exec /bin/cat > heard\n'), 0o755);
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const { args, env } = said(box);
+    expect(await box.tts(['hi', ...args], { env: named(url, env) })).toMatchObject({ status: 0, stderr: '' });
+    expect(wholePcm(box.read('heard'))).toEqual(pcm);
+  });
+
   it('may want a file, which is whole, and gone afterwards', async () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'readsFile');

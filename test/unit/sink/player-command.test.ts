@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { namedPlayer, type PlayerCommand, playersOf } from '../../../src/sink/player-command.ts';
 
@@ -9,7 +10,7 @@ function argsFor(file: string, player: PlayerCommand | undefined): readonly stri
 
 describe('the player that somebody names', () => {
   it('reads stdin', () => {
-    expect(namedPlayer(['play', '-t', 'wav'])).toEqual({
+    expect(namedPlayer(['play', '-t', 'wav'], 'linux')).toEqual({
       program: 'play',
       args: ['-t', 'wav'],
       input: 'stdin',
@@ -17,10 +18,33 @@ describe('the player that somebody names', () => {
   });
 
   it('gets a file wherever {} stands, whatever the name of the file', () => {
-    const player = namedPlayer(['play', '{}', '--in={}:{}', '-q']);
+    const player = namedPlayer(['play', '{}', '--in={}:{}', '-q'], 'linux');
     expect(player.program).toBe('play');
     for (const file of ['a.wav', '$& $1 {}'])
       expect(argsFor(file, player)).toEqual([file, `--in=${file}:${file}`, '-q']);
+  });
+});
+
+describe('a player of the platform that is named bare', () => {
+  it.each([
+    ['mpv', 'linux'],
+    ['/usr/bin/mpv', 'linux'],
+    ['ffplay', 'darwin'],
+    ['./ffplay.exe', 'win32'],
+    ['pw-play', 'linux'],
+    ['afplay', 'darwin'],
+  ] as const)('is started the way that playing starts it: %s on %s', (program, platform) => {
+    const own = playersOf(platform).find((player) => basename(program, '.exe') === player.program);
+    expect(namedPlayer([program], platform)).toEqual({ ...own, program });
+  });
+
+  it.each([
+    ['on another platform', ['afplay'], 'linux'],
+    ['under a longer name', ['mpv2'], 'linux'],
+    ['with any argument', ['mpv', '-'], 'linux'],
+  ] as const)('is a command like any other %s', (_, command, platform) => {
+    const [program, ...args] = command;
+    expect(namedPlayer(command, platform)).toEqual({ program, args, input: 'stdin' });
   });
 });
 
