@@ -2,7 +2,7 @@ import type { Host } from '../host.ts';
 import { checkSink } from '../sink/check.ts';
 import { findPlayer } from '../sink/find-player.ts';
 import { isStdout } from '../sink/open.ts';
-import { isPlayed, type Wanted } from './output.ts';
+import { isPlayed, playerOptions, type Wanted } from './output.ts';
 
 /**
  * Whether somebody may hear the sound of a run while it is made, as far as that is known before its output is opened.
@@ -19,7 +19,7 @@ export async function checkOutput(settings: Wanted, host: Host): Promise<boolean
   return (await checkSink({ output: name, clobber: clobber.value }, host)) || isHeard;
 }
 
-async function isPlayedLive({ player }: Wanted, { platform, env }: Host): Promise<boolean> {
-  const found = await findPlayer({ command: player?.value, platform }, env.PATH ?? '');
+async function isPlayedLive(settings: Wanted, host: Host): Promise<boolean> {
+  const found = await findPlayer(playerOptions(settings, host));
   return found?.isLive === true;
 }

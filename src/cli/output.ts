@@ -3,6 +3,7 @@ import { TtsError } from '../error.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { openSink } from '../sink/open.ts';
+import type { PlayerOptions } from '../sink/player.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Notices } from './notices.ts';
 
@@ -11,6 +12,14 @@ export type Wanted = Pick<Settings, 'output' | 'clobber' | 'play' | 'player'>;
 /** Whether the sound is played: when somebody says so, and on a terminal, where nothing else can be done with it. */
 export function isPlayed({ output, play, player }: Wanted, { stdout }: Pick<Host, 'stdout'>): boolean {
   return play?.value ?? (player?.origin.place === 'option' || (!output && stdout.isTTY));
+}
+
+/** What `--player` says, and where programs are found. */
+export function playerOptions(
+  { player }: Pick<Wanted, 'player'>,
+  { platform, env }: Pick<Host, 'platform' | 'env'>,
+): PlayerOptions {
+  return { command: player?.value, platform, path: env.PATH ?? '' };
 }
 
 /**
@@ -30,17 +39,16 @@ export async function openOutput(
 }
 
 async function openWanted(settings: Wanted, host: Host, signal: AbortSignal): Promise<Sink> {
-  const { output, clobber, player } = settings;
+  const { output, clobber } = settings;
   const open = (name: string) => openSink({ output: name, clobber: clobber.value }, host, signal);
   if (!isPlayed(settings, host)) return open(output?.value ?? '-');
   const file = output && (await open(output.value));
   const { openPlayer } = await import('../sink/player.ts');
-  const opened = openPlayer({ command: player?.value, platform: host.platform });
+  const opened = openPlayer(playerOptions(settings, host));
   if (!file) return opened;
   try {
     const { tee } = await import('../sink/tee.ts');
-    // The file is wanted even if nobody can hear it.
-    return tee(file, await opened.catch(unopened));
+    return tee(file, await opened);
   } catch (error) {
     await file.discard();
     throw error;

@@ -9,14 +9,12 @@ export interface FoundPlayer {
   readonly isLive: boolean;
 }
 
-/**
- * The player that would be started first. Nothing is started.
- * @param path folders as in the environment variable `PATH`
- */
-export async function findPlayer(
-  { command, platform }: PlayerOptions,
-  path: string,
-): Promise<FoundPlayer | undefined> {
+/** The player that would be started first. Nothing is started. */
+export async function findPlayer({
+  command,
+  platform,
+  path,
+}: PlayerOptions): Promise<FoundPlayer | undefined> {
   for (const { program, input } of command ? [namedPlayer(command, platform)] : playersOf(platform)) {
     const file = await findProgram(program, path, platform);
     if (file) return { file, isLive: input !== 'file' };

@@ -10,6 +10,7 @@ import { findPlayer } from '../../sink/find-player.ts';
 import { playersOf } from '../../sink/player-command.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { Context } from '../commands.ts';
+import { playerOptions } from '../output.ts';
 import { chooseService, type NamedService } from '../service.ts';
 import { type Settled, settle } from '../settle.ts';
 import { withoutPassword } from '../shown-value.ts';
@@ -119,7 +120,7 @@ async function tls(probe: Probe): Promise<string> {
 async function lookForPlayer(settings: Settings | undefined, { host }: Context): Promise<string> {
   const named = settings?.player;
   const names = named ? named.value.slice(0, 1) : playersOf(host.platform).map(({ program }) => program);
-  const found = await findPlayer({ command: named?.value, platform: host.platform }, host.env.PATH ?? '');
+  const found = await findPlayer(playerOptions({ player: named }, host));
   if (found) return found.file;
   throw new TtsError(
     named
