@@ -23,8 +23,9 @@ export function temporarySink(start: StartPlayer): Sink {
       try {
         const file = join(folder, 'speech.wav');
         const delivery = await save(speech, file, signal);
-        await play(await start(file), signal);
-        return delivery;
+        const player = await start(file);
+        await play(player, signal);
+        return { ...delivery, player: player.program };
       } finally {
         await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
       }

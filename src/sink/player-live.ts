@@ -45,7 +45,12 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
         if (failure) throw failure;
         // One that knows the length from the header does not wait for the end of the stream.
         const overhead = overheadBytes(speech.format, speech.bytes);
-        return { bytes: poured.bytes, overheadBytes: overhead, readerLeft: !poured.isAll };
+        return {
+          player: player.program,
+          bytes: poured.bytes,
+          overheadBytes: overhead,
+          readerLeft: !poured.isAll,
+        };
       } catch (error) {
         // What has come of a sound that breaks off is heard to its end.
         await unlessAborted(player.ended, signal);

@@ -18,6 +18,7 @@ const PATIENCE_MS = 200;
 
 /** A running player. What it prints is kept apart from the output of this program. */
 export class PlayerProcess {
+  readonly program: string;
   readonly name: string;
   /** Resolves when it has ended, with the error where it failed. */
   readonly ended: Promise<TtsError | undefined>;
@@ -27,6 +28,7 @@ export class PlayerProcess {
   #said = '';
 
   private constructor(program: string, child: ChildProcess) {
+    this.program = program;
     this.name = basename(program);
     this.#child = child;
     // Such as that it may not be signalled, for it runs as somebody else.

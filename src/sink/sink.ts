@@ -7,6 +7,8 @@ export interface Delivery {
   readonly overheadBytes: number;
   /** The reader went away before the end, which ends a run quietly. */
   readonly readerLeft: boolean;
+  /** The program that was given the sound, where it is a player. */
+  readonly player?: string;
   /** What went wrong beside it, such as the player, though all of the sound is where it belongs. To be thrown at the end. */
   readonly failure?: unknown;
 }

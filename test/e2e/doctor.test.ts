@@ -6,17 +6,26 @@ import { serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { answer, complete } from '../support/http-bytes.ts';
 import { listen } from '../support/listen.ts';
+import { parseWav } from '../support/read-wav.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(100));
 
-/** A sandbox in which one player and nothing else can be found. */
-function boxWithPlayer(): { box: Sandbox; path: { PATH: string } } {
+/** A sandbox in which these players and nothing else can be found, each with the lines of a shell. */
+function boxWith(players: Readonly<Record<string, string>>): { box: Sandbox; path: { PATH: string } } {
   const box = new Sandbox();
-  const player = box.file('bin/aplay', '#!/bin/sh\n');
-  chmodSync(player, 0o755);
+  for (const [name, lines] of Object.entries(players))
+    chmodSync(box.file(`bin/${name}`, `#!/bin/sh\n${lines}\n`), 0o755);
   return { box, path: { PATH: box.path('bin') } };
+}
+
+const PLAYS = 'exec /bin/cat > /dev/null';
+const boxWithPlayer = () => boxWith({ aplay: PLAYS });
+
+/** What is found of the player. */
+function playerOf({ stdout }: { stdout: Buffer }) {
+  return JSON.parse(stdout.toString()).findings.find(({ name }: { name: string }) => name === 'player');
 }
 
 async function doctor(args: readonly string[], env: Record<string, string> = {}) {
@@ -146,8 +155,44 @@ describe('tts doctor', () => {
     const { box, path } = boxWithPlayer();
     const command = player.replace('$PWD', box.folder);
     const run = await box.tts(['doctor', '--json', '--player', command], { env: path });
-    const { findings } = JSON.parse(run.stdout.toString());
-    expect(findings).toContainEqual({ name: 'player', state: 'good', detail: box.path('bin/aplay') });
+    const detail = `${box.path('bin/aplay')} took a moment of silence`;
+    expect(playerOf(run)).toEqual({ name: 'player', state: 'good', detail });
+  });
+
+  it('has the player play 50 ms of silence', async () => {
+    const { box, path } = boxWith({ aplay: 'exec /bin/cat > heard' });
+    await box.tts(['doctor'], { env: path });
+    const heard = parseWav(box.read('heard'));
+    expect(heard).toMatchObject({ sampleRate: 22_050, bits: 16, channels: 1 });
+    expect(heard.pcm).toEqual(Buffer.alloc(2 * Math.round(0.05 * 22_050)));
+  });
+
+  it('names the player that makes up for one that fails', async () => {
+    const { box, path } = boxWith({ aplay: 'echo "no device" >&2; exit 1', ffplay: PLAYS });
+    const run = await box.tts(['doctor', '--json'], { env: path });
+    const detail = `${box.path('bin/ffplay')} took a moment of silence`;
+    expect(playerOf(run)).toEqual({ name: 'player', state: 'good', detail });
+  });
+
+  it.each([
+    ['all fail', { aplay: 'echo "no device" >&2; exit 1', ffplay: 'exit 1' }, [], /aplay failed: no device/],
+    [
+      'the named one fails',
+      { aplay: PLAYS, own: 'exit 3' },
+      ['--player', 'bin/own'],
+      /own failed: exit status 3/,
+    ],
+    ['the named one plays nothing', {}, ['--player', '/bin/sleep 0.1'], /ended before the sound did/],
+    ['the named one hangs', {}, ['--player', '/bin/sleep 20'], /did not end within 5 s/],
+  ])('finds fault with players that are there, but cannot play: %s', async (_, players, args, detail) => {
+    const { box, path } = boxWith(players);
+    const run = await box.tts(['doctor', '--json', ...args], { env: path });
+    expect(run.status).toBe(8);
+    expect(playerOf(run)).toMatchObject({
+      state: 'bad',
+      detail: expect.stringMatching(detail),
+      hint: expect.stringMatching(args.length > 0 ? /name another/ : /-o FILE.*--player/),
+    });
   });
 
   it('does not take a proxy that is none for a fault of the key', async () => {

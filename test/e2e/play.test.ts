@@ -344,6 +344,27 @@ describe('players that are looked for', () => {
     expectFailure(run, 8, /the player ffplay failed: No more, audio open failed/);
   });
 
+  it.each([
+    ['at once', 'exit 1'],
+    ['given the sound', 'read -r sound; exit 1'],
+  ])('have all failed for the reason of the first choice, where the next one fails %s', async (_, next) => {
+    const box = new Sandbox();
+    chmodSync(box.file('bin/aplay', '#!/bin/sh\necho "no such device" >&2\nexit 1\n'), 0o755);
+    chmodSync(box.file('bin/ffplay', `#!/bin/sh\necho "failed to open pipe:" >&2\n${next}\n`), 0o755);
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    const hint = 'none of aplay, ffplay could play; .*without a sound device.* -o FILE; tts doctor';
+    expectFailure(run, 8, new RegExp(`the player aplay failed: no such device\nhint: ${hint}`));
+  });
+
+  it('may be the only one, which fails', async () => {
+    const box = new Sandbox();
+    fakePlayer(box, 'failsAtOnce', 'bin/aplay');
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    expectFailure(run, 8, /aplay failed: exit status 4\nhint: no other player was found; .* -o FILE/);
+  });
+
   it('may all have failed, and what the service says is told all the same', async () => {
     const box = new Sandbox();
     fakePlayer(box, 'failsAtOnce', 'bin/pw-play');

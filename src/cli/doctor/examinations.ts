@@ -6,15 +6,13 @@ import { ExitCode, TtsError } from '../../error.ts';
 import { noSegmentFolder, segmentFolder } from '../../settings/folders.ts';
 import { chooseProxy } from '../../settings/proxy.ts';
 import type { Settings } from '../../settings/resolve.ts';
-import { findPlayer } from '../../sink/find-player.ts';
-import { playersOf } from '../../sink/player-command.ts';
 import type { CommandLine } from '../command-line.ts';
 import type { Context } from '../commands.ts';
-import { playerOptions } from '../output.ts';
 import { chooseService, type NamedService } from '../service.ts';
 import { type Settled, settle } from '../settle.ts';
 import { withoutPassword } from '../shown-value.ts';
 import { examine, type Finding, skipped } from './finding.ts';
+import { lookForPlayer } from './look-for-player.ts';
 import { trySpeaking } from './try-speaking.ts';
 
 export interface Doubts extends Pick<CommandLine, 'flags'> {
@@ -115,24 +113,6 @@ async function tls(probe: Probe): Promise<string> {
   if (probe.url.protocol !== 'https:') return 'none: the base URL begins with http://';
   const { protocol, until } = await shakeHands(probe);
   return `${protocol}, with a certificate until ${until}`;
-}
-
-async function lookForPlayer(settings: Settings | undefined, { host }: Context): Promise<string> {
-  const named = settings?.player;
-  const names = named ? named.value.slice(0, 1) : playersOf(host.platform).map(({ program }) => program);
-  const found = await findPlayer(playerOptions({ player: named }, host));
-  if (found) return found.file;
-  throw new TtsError(
-    named
-      ? `there is no program ${named.value[0]}, which ${named.origin.name} names`
-      : 'no program that plays sound was found',
-    {
-      exitCode: ExitCode.output,
-      hint: named
-        ? 'name another, or leave it out to use the first one found'
-        : `install one of ${names.join(', ')}; files (-o) and pipes need none`,
-    },
-  );
 }
 
 async function lookAtCache(settings: Settings | undefined, { host }: Context): Promise<string> {
