@@ -12,6 +12,16 @@ export function offsetOfCodePoint(text: string, count: number): number {
   return at;
 }
 
+/** Whether a text has no more code points than that. */
+export function hasAtMost(text: string, count: number): boolean {
+  return text.length <= count || countCodePoints(text) <= count;
+}
+
+/** As much of a text as fits into so many UTF-16 units, without half a code point at its end. */
+export function fitting(text: string, units: number): string {
+  return text.slice(0, units - (isHighSurrogate(text, units - 1) ? 1 : 0));
+}
+
 /** How many UTF-16 units the code point there takes. */
 export function unitsAt(text: string, at: number): 1 | 2 {
   return isPair(text, at) ? 2 : 1;

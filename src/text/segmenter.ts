@@ -1,10 +1,10 @@
-import { countCodePoints, isHighSurrogate } from './code-points.ts';
+import { fitting, hasAtMost } from './code-points.ts';
 import { hasWord } from './has-word.ts';
 import { pack, type Room } from './pack.ts';
 import { leadingSpace, secondParagraph } from './paragraphs.ts';
 import { Place } from './place.ts';
 import type { Segment, SegmentOptions } from './segment.ts';
-import { completeLength } from './sentences.ts';
+import { completeLength, type EnoughEnd } from './sentences.ts';
 import { targets } from './target.ts';
 
 /** A paragraph longer than this is cut a window at a time, in UTF-16 units. */
@@ -28,7 +28,7 @@ export class Segmenter {
   #index = 0;
   /** A short text is one segment: nothing is given out before the text is known not to be short. */
   #isShort: boolean;
-  /** Sentences were given out before their paragraph was at its end. */
+  /** Something was given out before its paragraph was at its end. */
   #isAhead = false;
 
   constructor(options: SegmentOptions) {
@@ -49,20 +49,22 @@ export class Segmenter {
   }
 
   /**
-   * Gives out the sentences that are complete, as far as can be told without the text that follows.
-   * @param isQuiet nothing more is coming for now, so that a full stop at the very end ends a sentence
+   * Gives out the sentences that are complete, as far as can be told without the text that follows, and of one that
+   * is not what fills segments.
    */
-  *flush(isQuiet: boolean): Generator<Segment> {
+  *flush(enough: EnoughEnd): Generator<Segment> {
     this.#skipSpace();
-    const length = completeLength(this.#text, isQuiet);
-    if (length === 0) return;
+    const length = completeLength(this.#text, enough);
+    const rest = this.#text.slice(length);
+    const isFull = hasWord(rest) && !this.#fits(rest);
+    if (length === 0 && !isFull) return;
     this.#isShort = false;
     this.#isAhead = true;
-    const rest = this.#text.slice(length);
     this.#text = this.#text.slice(0, length);
     yield* this.#settled();
-    yield* this.#give(this.#text);
+    if (length > 0) yield* this.#give(this.#text);
     this.#text = rest;
+    if (isFull) yield* this.#giveAllButLast(rest);
   }
 
   /** Gives out all that is left, but for marks whose sentence is given out already: by themselves many services refuse them. */
@@ -76,38 +78,36 @@ export class Segmenter {
 
   *#settled(): Generator<Segment> {
     for (this.#skipSpace(); this.#isKnownLong(); this.#skipSpace()) {
-      const view = this.#view();
+      const view = fitting(this.#text, this.#window);
       const paragraph = secondParagraph(view);
       if (paragraph !== undefined) yield* this.#give(view.slice(0, paragraph));
-      else if (this.#text.length >= this.#window) yield* this.#giveAllButLast(view);
-      else return;
+      else if (this.#text.length < this.#window) return;
+      else if ((yield* this.#giveAllButLast(view)) === view) yield* this.#one(view);
     }
-  }
-
-  #view(): string {
-    return this.#text.slice(0, this.#window - (isHighSurrogate(this.#text, this.#window - 1) ? 1 : 0));
   }
 
   #isKnownLong(): boolean {
     const { length } = this.#text;
-    const { maxChars } = this.#options;
-    const fits = () => length <= maxChars || countCodePoints(this.#text.trimEnd()) <= maxChars;
-    this.#isShort &&= length < this.#window && fits();
+    this.#isShort &&= length < this.#window && this.#fits(this.#text);
     return !this.#isShort && length > 0;
+  }
+
+  #fits(text: string): boolean {
+    return hasAtMost(text.trimEnd(), this.#options.maxChars);
   }
 
   *#give(text: string): Generator<Segment> {
     for (const piece of this.#pack(text)) yield* this.#one(piece);
   }
 
-  /** The last piece of a window may go on behind it. */
-  *#giveAllButLast(window: string): Generator<Segment> {
+  /** @returns the last piece, which may go on behind the text */
+  *#giveAllButLast(text: string): Generator<Segment, string> {
     let held = '';
-    for (const piece of this.#pack(window)) {
+    for (const piece of this.#pack(text)) {
       yield* this.#one(held);
       held = piece;
     }
-    if (held.length === window.length) yield* this.#one(held);
+    return held;
   }
 
   #pack(text: string): Generator<string> {

@@ -33,14 +33,20 @@ export function sentences(paragraph: string): string[] {
   return pieces;
 }
 
+/** What has to stand at the end of a text for its last sentence to be whole: the longer nothing comes, the less. */
+export type EnoughEnd = 'next sentence' | 'full stop' | 'line break';
+
 /**
  * How much of a text that is still being written is whole sentences, in UTF-16 units. A sentence is whole if it
  * ends like one and another one has begun, or a line break follows, whatever the next line begins with; at an empty line
  * whatever came before is whole.
- * @param isQuiet nothing more is coming for now: then its full stop is enough
+ * @param enough at the very end: "full stop" without anything behind it, "line break" whatever is in front of it
  */
-export function completeLength(text: string, isQuiet: boolean): number {
+export function completeLength(text: string, enough: EnoughEnd): number {
   if (!hasWord(text)) return 0;
+  if (enough === 'line break' && text.slice(text.trimEnd().length).includes('\n'))
+    return text.lastIndexOf('\n') + 1;
+  const isQuiet = enough !== 'next sentence';
   let complete = 0;
   let at = 0;
   for (const sentence of sentences(text)) {
@@ -49,7 +55,8 @@ export function completeLength(text: string, isQuiet: boolean): number {
     const isFollowed = isQuiet || at < text.length || space.includes('\n');
     if (/\n[^\S\n]*\n/u.test(space) || (isFollowed && endsLikeSentence(sentence.trimEnd()))) complete = at;
   }
-  return Math.max(complete, lastFullLine(text));
+  const mayCarryMark = complete === text.length && /[^\S\n]$/u.test(text);
+  return Math.max(mayCarryMark ? complete - 1 : complete, lastFullLine(text));
 }
 
 /** Where the last line ends that ends like a sentence, its line break included; 0 if there is none. */

@@ -29,6 +29,36 @@ test('A sentence is not asked for before its end, however long that takes.', asy
   expect((await run.ended).status).toBe(0);
 });
 
+test('A line without a full stop is asked for when nothing follows it for a second.', async () => {
+  const server = await serveText();
+  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  for (const line of ['door 1 opened', 'door 2 opened']) {
+    const writtenAt = performance.now();
+    run.stdin.write(`${line}\n`);
+    await vi.waitFor(() => expect(server.texts.at(-1)).toBe(line), 5000);
+    expect((server.times.at(-1) ?? 0) - writtenAt).toBeGreaterThan(900);
+  }
+  run.stdin.end();
+  expect((await run.ended).status).toBe(0);
+});
+
+test('Lines that keep coming without full stops are asked for as soon as they fill a request.', async () => {
+  const server = await serveText();
+  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  let text = '';
+  for (let number = 1; text.length < 3700; number += 1) {
+    const line = `The door with the number ${number} was opened\n`;
+    run.stdin.write(line);
+    text += line;
+    await sleep(40);
+    expect(text.length - server.texts.join(' ').length).toBeLessThan(2000);
+  }
+  run.stdin.end();
+  const { status, stdout } = await run.ended;
+  expect(status).toBe(0);
+  expectSpoken(textOf(stdout.subarray(44)), text);
+});
+
 test('Letter by letter, torn characters included, gives the same speech as in one piece.', async () => {
   const text = 'Grüße! 你好。नमस्ते। A family 👩‍👩‍👧‍👦 waves.\n\nThe end — really.';
   const server = await serveText();

@@ -103,6 +103,7 @@ test.each([
   ['a line break after a full stop', 'One two.\n', 'One two.'],
   ['an empty line', 'A heading\n\n', 'A heading'],
   ['quiet after a full stop', 'One two.', 'One two.'],
+  ['a longer silence after a line break', 'It was Dr.\ndoor 1 opened\n', 'It was Dr.\ndoor 1 opened'],
 ])('It takes no more than %s.', async (_, text, expected) => {
   const { write, say } = live();
   write(text);
@@ -163,6 +164,55 @@ test('Quiet does not end a sentence after an abbreviation.', async () => {
   await expectSilence(first);
   write(' Smith. He');
   expect(await first).toBe('It was Dr. Smith.');
+});
+
+test('A line break ends a sentence after a second of silence, and not before.', async () => {
+  useMovedClock();
+  const { write, end, say } = live();
+  write('door 1 opened\n ');
+  let said: string | undefined;
+  const first = say().then((text) => {
+    said = text;
+  });
+  await vi.advanceTimersByTimeAsync(950);
+  expect(said).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(100);
+  await first;
+  expect(said).toBe('door 1 opened');
+  write('\u0301 door');
+  end();
+  expect(await say()).toBe(' \u0301 door');
+});
+
+test('Text that keeps coming without full stops is given out when it fills a segment.', async () => {
+  useMovedClock();
+  const { write, end, say } = live();
+  const first = say();
+  let written = '';
+  for (let number = 1000; written.length <= options.maxChars; number += 1) {
+    const line = `door ${number} opened\n`;
+    write(line);
+    written += line;
+    await vi.advanceTimersByTimeAsync(50);
+  }
+  await vi.advanceTimersByTimeAsync(100);
+  const start = (await first)?.replaceAll('\n', ' ');
+  expect(start?.length).toBeGreaterThan(options.maxChars - 40);
+  end();
+  expect(`${start} ${await say()} `).toBe(written.replaceAll('\n', ' '));
+  expect(await say()).toBeUndefined();
+});
+
+test('Marks alone wait for something to say, however many there are.', async () => {
+  useMovedClock({ runs: true });
+  const { write, end, say } = live();
+  write('One two.\n');
+  expect(await say()).toBe('One two.');
+  write(`${'='.repeat(3000)}\n`);
+  const next = say();
+  await expectSilence(next);
+  end();
+  expect(await next).toBeUndefined();
 });
 
 test('Lines and paragraphs are counted across what was given out early.', async () => {
