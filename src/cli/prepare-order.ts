@@ -23,7 +23,8 @@ export async function prepareOrder(order: Order, settings: Settings, context: Co
   if (isPlain && !settings.lexicon) return order;
   const { preparing } = await import('../text/prepare.ts');
   const lexicon = await loadLexicon(settings, context);
-  return { ...order, prepare: preparing({ format: format.value, code: code.value, lexicon }) };
+  const preparation = { format: format.value, code: code.value, lexicon, cwd: context.host.cwd };
+  return { ...order, prepare: preparing(preparation, context.signal) };
 }
 
 async function loadLexicon({ lexicon }: Settings, { host, signal }: Context): Promise<Lexicon | undefined> {

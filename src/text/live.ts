@@ -3,8 +3,8 @@ import type { Segment, SegmentOptions } from './segment.ts';
 import { Segmenter } from './segmenter.ts';
 import type { EnoughEnd } from './sentences.ts';
 
-/** So long does a whole sentence wait for the text behind it, in milliseconds of waiting for the source. */
-const PATIENCE = 100;
+/** So long does what is whole wait for the text behind it, in milliseconds of waiting for the source. */
+export const PATIENCE = 100;
 /** After so many milliseconds without text, a full stop at the end ends the sentence. */
 const QUIET = 500;
 /** After so many, a line break at the end does: nobody pauses so long behind one inside of a sentence. */

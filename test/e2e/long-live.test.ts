@@ -59,6 +59,25 @@ test('Lines that keep coming without full stops are asked for as soon as they fi
   expectSpoken(textOf(stdout.subarray(44)), text);
 });
 
+test('Markdown that is still being written is asked for block by block.', async () => {
+  const server = await serveText();
+  const args = ['--stream', '--format', 'markdown'];
+  const run = new Sandbox().start(args, { env: named(server.url), stdin: 'open' });
+  run.stdin.write('# A *heading*\n\nHello **there**, see [this](u)');
+  await vi.waitFor(() => expect(server.texts).toEqual(['A heading.']), 5000);
+  run.stdin.write(' page\n\n- one\n');
+  await vi.waitFor(() => expect(server.texts.at(-1)).toBe('Hello there, see this page'), 5000);
+  run.stdin.write('- two\n\n```js\nlet x;\n');
+  await vi.waitFor(() => expect(server.texts.at(-1)).toBe('one.\ntwo.'), 5000);
+  run.stdin.end();
+  const { status, stdout } = await run.ended;
+  expect(status).toBe(0);
+  expectSpoken(
+    textOf(stdout.subarray(44)),
+    'A heading. Hello there, see this page one. two. Code in js omitted.',
+  );
+});
+
 test('Letter by letter, torn characters included, gives the same speech as in one piece.', async () => {
   const text = 'Grüße! 你好。नमस्ते। A family 👩‍👩‍👧‍👦 waves.\n\nThe end — really.';
   const server = await serveText();

@@ -2,14 +2,14 @@ import type { Token } from 'markdown-it';
 import { spokenCode } from './code-block.ts';
 import { spokenInline } from './inline.ts';
 import { spokenMarker } from './marker.ts';
-import { MarkdownDocument } from './parser.ts';
+import type { MarkdownDocument } from './parser.ts';
 import { withFullStop } from './sentence-end.ts';
 import type { MarkdownOptions } from './spoken.ts';
 import { TableReader } from './table.ts';
 
 /** The text of each block in turn, with what separates it from the one before at its start. */
-export function* spokenBlocks(source: string, code: MarkdownOptions['code']): Generator<string> {
-  const reader = new BlockReader(source, code);
+export function* spokenBlocks(document: MarkdownDocument, code: MarkdownOptions['code']): Generator<string> {
+  const reader = new BlockReader(document, code);
   let gap = '';
   for (const { text, isTight } of reader.read()) {
     if (gap !== '') gap = isTight ? '\n' : '\n\n';
@@ -39,8 +39,8 @@ class BlockReader {
   #isContinued = false;
   #endsLikeSentence = false;
 
-  constructor(source: string, code: MarkdownOptions['code']) {
-    this.#document = new MarkdownDocument(source);
+  constructor(document: MarkdownDocument, code: MarkdownOptions['code']) {
+    this.#document = document;
     this.#code = code;
   }
 

@@ -1,31 +1,53 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
+import { late } from '../late.ts';
 
 /** Quotes and items nested deeper than this come as an opening and a closing token with nothing between them. */
 const DEEPEST_NESTING = 100;
+/** What ends for certain at an empty line. */
+const ENDS_AT_EMPTY_LINE = /^(?:paragraph_open|heading_open|table_open|hr)$/u;
 const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
+
+const parser = late(() => {
+  const made = new MarkdownIt({ html: true, linkify: true, maxNesting: DEEPEST_NESTING });
+  made.use(footnotes).disable('footnote_inline');
+  made.core.ruler.enableOnly(['normalize', 'block']);
+  return made;
+});
+
+/** What is defined for references: a document that comes in parts has one for all of them. */
+export type Definitions = Record<string, unknown>;
 
 /**
  * CommonMark, tables, strikethrough, bare URLs and footnotes. Only blocks are parsed at once; their text is parsed when
  * it is asked for, so that the first sentence of a long document need not wait for the last.
  */
 export class MarkdownDocument {
-  readonly #parser = new MarkdownIt({ html: true, linkify: true, maxNesting: DEEPEST_NESTING });
-  readonly #environment = {};
+  readonly #definitions: Definitions;
   readonly blocks: readonly Token[];
   readonly #source: string;
   #lines: readonly string[] | undefined;
 
-  constructor(source: string) {
+  constructor(source: string, definitions: Definitions) {
     this.#source = source;
-    this.#parser.use(footnotes).disable('footnote_inline');
-    this.#parser.core.ruler.enableOnly(['normalize', 'block']);
-    this.blocks = this.#parser.parse(source, this.#environment);
+    this.#definitions = definitions;
+    this.blocks = parser().parse(source, definitions);
+  }
+
+  /**
+   * How much of a source of whole lines no further ones can change, in UTF-16 units: all but the last block, which may
+   * go on, and the definitions behind it, footnotes among them.
+   */
+  get finishedLength(): number {
+    const last = this.blocks.findLast(({ level, map }) => level === 0 && map);
+    if (!last?.map) return 0;
+    const [start, end] = last.map.map((line) => offsetOfLine(this.#source, line)) as [number, number];
+    return ENDS_AT_EMPTY_LINE.test(last.type) && end < this.#source.length ? end : start;
   }
 
   inline(text: string): Token[] {
     const tokens: Token[] = [];
-    this.#parser.inline.parse(text, this.#parser, this.#environment, tokens);
+    parser().inline.parse(text, parser(), this.#definitions, tokens);
     return tokens;
   }
 
@@ -37,4 +59,10 @@ export class MarkdownDocument {
     const lines = this.#lines.slice(...map).map((line) => line.replace(OUTER_MARKS, ''));
     return lines.join('\n');
   }
+}
+
+function offsetOfLine(source: string, line: number): number {
+  const breaks = /\r\n?|\n/gu;
+  for (let passed = 0; passed < line; passed += 1) breaks.test(source);
+  return breaks.lastIndex;
 }

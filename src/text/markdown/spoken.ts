@@ -1,6 +1,6 @@
-import { type TtsError, usageError } from '../../error.ts';
-import { readWhole } from '../whole.ts';
-import { withoutFrontMatter } from './front-matter.ts';
+import { Arrivals } from '../arrivals.ts';
+import { PATIENCE } from '../live.ts';
+import type { GrowingMarkdown } from './growing.ts';
 
 export interface MarkdownOptions {
   /** What becomes of code blocks: left out, named in a few words, or spoken. Code in a sentence is always spoken. */
@@ -8,30 +8,56 @@ export interface MarkdownOptions {
 }
 
 /**
- * In UTF-16 units. A reference may be defined on the last line, so a document has to be read whole. What it takes in
- * memory depends on its blocks: about 15 bytes a character for prose, 350 for nothing but empty headings.
- */
-export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
-
-/**
  * Markdown as a person would read it aloud: CommonMark with the tables, strikethrough, task lists and footnotes of
- * GitHub. The document is read whole; the text of one block after the other comes out, separated by an empty line, or
- * by a line break within tight lists and tables.
+ * GitHub. The document is read whole, since a reference may be defined on the last line; the text of one block after the
+ * other comes out, separated by an empty line, or by a line break within tight lists and tables.
  *
- * @throws TtsError usage, for more than {@link LONGEST_MARKDOWN}
+ * @throws TtsError usage, for more than can be held
  */
 export async function* spokenMarkdown(
   text: AsyncIterable<string>,
   { code }: MarkdownOptions,
 ): AsyncGenerator<string> {
-  const source = await readWhole(text, LONGEST_MARKDOWN, tooLong);
-  const { spokenBlocks } = await import('./blocks.ts');
-  yield* spokenBlocks(withoutFrontMatter(source), code);
+  const { GrowingMarkdown } = await import('./growing.ts');
+  const markdown = new GrowingMarkdown(code);
+  for await (const piece of text) markdown.push(piece);
+  yield* markdown.end();
 }
 
-function tooLong(): TtsError {
-  return usageError(
-    `the Markdown is longer than ${LONGEST_MARKDOWN} characters`,
-    'speak it in parts, or as it stands with --format text',
-  );
+/**
+ * The same, of Markdown that somebody is still writing. What comes without a wait is read whole; after {@link PATIENCE} of
+ * waiting with text in hand, the blocks come out that are at their end.
+ *
+ * @throws the signal's reason, at once, even while the source hangs
+ */
+export async function* liveMarkdown(
+  text: AsyncIterable<string>,
+  { code }: MarkdownOptions,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const { GrowingMarkdown } = await import('./growing.ts');
+  const markdown = new GrowingMarkdown(code);
+  const arrivals = new Arrivals(text, signal);
+  try {
+    yield* untilEnd(arrivals, markdown);
+  } finally {
+    arrivals.close();
+  }
+  yield* markdown.end();
+}
+
+async function* untilEnd(arrivals: Arrivals<string>, markdown: GrowingMarkdown): AsyncGenerator<string> {
+  let waited = 0;
+  let isNew = false;
+  for (;;) {
+    const startedAt = performance.now();
+    const arrival = await arrivals.next(isNew ? Math.max(1, PATIENCE - waited) : undefined);
+    if (arrival?.done) return;
+    if (isNew) waited += performance.now() - startedAt;
+    isNew = arrival !== undefined && waited < PATIENCE;
+    if (arrival) markdown.push(arrival.value);
+    if (isNew) continue;
+    yield* markdown.finished();
+    waited = 0;
+  }
 }
