@@ -77,7 +77,7 @@ describe('a file that is read', () => {
     '-o /dev/stdout -f book.txt | cat > out.wav',
     '-f book.txt >> out.wav',
     '-f book.txt -o out.wav >> book.txt',
-    'book.txt -o book.txt',
+    '-o book.txt -- book.txt',
   ])('is no matter where nothing of it is lost: %s', async (args) => {
     const { env, box } = await setUp();
     execFileSync('mkfifo', [box.path('fifo')]);
