@@ -23,7 +23,7 @@ export async function prepareOrder(order: Order, settings: Settings, context: Co
   if (isPlain && !settings.lexicon) return order;
   const { preparing } = await import('../text/prepare.ts');
   const lexicon = await loadLexicon(settings, context);
-  const preparation = { format: format.value, code: code.value, lexicon, cwd: context.host.cwd };
+  const preparation = { format: format.value, code: code.value, lexicon };
   return { ...order, prepare: preparing(preparation, context.signal) };
 }
 

@@ -57,7 +57,7 @@ function inputOf(
     throw usageError(
       'the text is given twice, by words and with -f',
       areFiles(words, host)
-        ? `every file needs its own -f: ${[...files, ...words].map((file) => `-f ${file}`).join(' ')}`
+        ? `every file needs its own -f: ${[...files, ...words].map((file) => `-f '${file}'`).join(' ')}`
         : 'quote values with spaces, or leave one of the two out',
     );
   // Spoken, it would be nothing; as in other tools it is standard input.

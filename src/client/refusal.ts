@@ -16,7 +16,7 @@ const UNWANTED = new Set([400, 404, 422]);
 
 /** How services say that a text is too long for them, also with a status that says less than 413. */
 const TOO_LONG =
-  /\btoo (?:long|large|many characters)\b|\b(?:max\w*|limit|exceed\w*|at most)\b.*\bcharacters?\b/i;
+  /\b(?:text|input|string|sentence)\b.*\b(?:too long|too large|exceeds?|at most|max\w*)\b|\b(?:at most|max\w*|more than)\b[^.]*\bcharacters\b|\btoo many characters\b/i;
 
 /** Enough of an error body to find its message. */
 const READ_BYTES = 16_384;
@@ -85,7 +85,7 @@ function hintFor({ status, headers, said }: Refused, { url, keyOrigin }: Address
   if (status === 404) return 'check the base URL: /tts is added to it';
   if (status === 407) return 'the proxy wants a user and a password: http://user:password@proxy:port';
   if (status >= 300 && status < 400) return hintToMove(headers.location, url);
-  if (status === 413 || TOO_LONG.test(said))
+  if (status === 413 || (UNWANTED.has(status) && TOO_LONG.test(said)))
     return 'send less at once: --max-chars sets how long one request may be';
   if (isTransient(status)) return 'try again later';
   return said ? 'the text in brackets is what the service said' : 'check the base URL and the settings';

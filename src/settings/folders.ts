@@ -23,7 +23,7 @@ export function cacheFolder({ env, home, platform }: User): string | undefined {
 /** The folder of the segment cache: `TTS_CACHE_DIR` as it is, else a folder of its own in {@link cacheFolder}. */
 export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
   const { TTS_CACHE_DIR: named } = host.env;
-  if (named) return pathOf(host.cwd, fromHome(named, host.home));
+  if (named) return located(fromHome(named, host.home), host.cwd);
   const folder = cacheFolder(host);
   return folder === undefined ? undefined : join(folder, 'segments');
 }
@@ -34,4 +34,16 @@ export function noSegmentFolder(): TtsError {
     'there is no folder for the cache: HOME names none',
     'set HOME, or name one with TTS_CACHE_DIR',
   );
+}
+
+function located(name: string, cwd: string): string {
+  try {
+    return pathOf(cwd, name);
+  } catch (cause) {
+    throw usageError(
+      `there is no ${name} (TTS_CACHE_DIR)`,
+      'correct the name, or unset TTS_CACHE_DIR',
+      cause,
+    );
+  }
 }

@@ -10,6 +10,9 @@ import { isReaderGone } from './reader-gone.ts';
 import type { Delivery, Sink } from './sink.ts';
 import { unwritable } from './unwritable.ts';
 
+/** sox finds out what it gets by no more than its first read, which has to have so many bytes. */
+const RECOGNISED_BYTES = 256;
+
 /**
  * A pipe or a socket. It is written through the event loop: a reader that pauses then blocks no thread, and an end by
  * Ctrl-C does not wait for it.
@@ -68,16 +71,17 @@ export async function pour(
     readerLeft,
   });
   async function* wav() {
-    let header: Uint8Array | undefined = wavHeader(format, bytes);
+    let start: Uint8Array | undefined = wavHeader(format, bytes);
     for await (const piece of pcm) {
       poured.bytes += piece.length;
-      // In one piece with the first sound: sox looks at no more than what comes first, and a header is too little for it.
-      yield header ? Buffer.concat([header, piece]) : piece;
-      header = undefined;
+      if (start) start = Buffer.concat([start, piece]);
+      if (start && start.length < RECOGNISED_BYTES) continue;
+      yield start ?? piece;
+      start = undefined;
     }
     assertAsPromised(poured.bytes, bytes);
     poured.isAll = true;
-    if (header) yield header;
+    if (start) yield start;
     if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
   }
   try {

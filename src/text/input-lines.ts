@@ -15,9 +15,9 @@ export class InputLines {
   #breaks = 0;
 
   /** Hears of each source when its turn has come: by then, all in front of it was counted. */
-  hearing(prepare: Prepare | undefined): Prepare {
+  hearing(prepare: Prepare | undefined, isLive: boolean): Prepare {
     return (name, text) => {
-      const prepared = prepare ? prepare(name, text) : text;
+      const prepared = prepare ? prepare(name, text, isLive) : text;
       this.#sources.push({ name, before: this.#breaks, isAsWritten: prepared === text });
       return prepared;
     };

@@ -17,9 +17,10 @@ import { decode } from './decode.ts';
 
 /**
  * @param name of a file, "-" for stdin, empty for words
+ * @param isLive somebody may hear it while it is still being written
  * @returns the very `text` where nothing is done to it
  */
-export type Prepare = (name: string, text: AsyncIterable<string>) => AsyncIterable<string>;
+export type Prepare = (name: string, text: AsyncIterable<string>, isLive?: boolean) => AsyncIterable<string>;
 
 export interface InputOptions {
   readonly words: readonly string[];

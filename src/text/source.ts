@@ -21,7 +21,8 @@ export async function* readSegments(
 ): AsyncGenerator<Segment> {
   const { live } = await check(input, signal);
   const lines = new InputLines();
-  const text = lines.counting(readInput({ ...input, prepare: lines.hearing(input.prepare) }, signal));
+  const prepare = lines.hearing(input.prepare, live && options.pace === 'ramp');
+  const text = lines.counting(readInput({ ...input, prepare }, signal));
   const found = segmentsOf(text, { ...options, live }, signal);
   for await (const segment of found) {
     const { file, line } = lines.whereIs(segment);

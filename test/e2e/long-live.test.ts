@@ -138,3 +138,11 @@ test.each([
     expectFailure(run, told.status, new RegExp(`the text is missing from line ${told.line} on`));
   },
 );
+
+test('Markdown that comes slowly into a file is read whole, so that its references are known.', async () => {
+  const server = await serveText();
+  const text = "printf 'See [it][1].\\n\\nThe end.\\n\\n'; sleep 0.5; printf '[1]: https://a.example\\n'";
+  const line = `(${text}) | tts --format markdown -o out.wav`;
+  expect(await new Sandbox().shell(line, { env: named(server.url) })).toMatchObject({ status: 0 });
+  expect(server.texts.join(' ')).toBe('See it.\n\nThe end.');
+});

@@ -65,7 +65,9 @@ describe('".." behind a link leads to where the system goes', () => {
     expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
   });
 
-  it('for the folder of the cache', async () => {
+  it('for the folder of the cache, if it is anywhere', async () => {
+    const env = { TTS_CACHE_DIR: 'nowhere/../kept' };
+    expectFailure(await withLink().tts(['cache'], { env }), 2, /there is no nowhere.* \(TTS_CACHE_DIR\)/);
     const run = await withLink().tts(['cache', '--json'], { env: { TTS_CACHE_DIR: 'link/../kept' } });
     expect(JSON.parse(run.stdout.toString()).folder).toMatch(/\/real\/kept$/);
   });

@@ -530,7 +530,7 @@ describe('bare sockets', () => {
     await own.close();
     const id = /^HTTP\/1\.1 400 .*X-Request-Id: (\S+)/s.exec(answer)?.[1];
     expect(records).toMatchObject([
-      { event: 'request', id, method: 'POST', path: '/tts', refusal: 'malformed_request' },
+      { event: 'request', id, method: 'POST', path: '/tts', status: 400, refusal: 'malformed_request' },
     ]);
   });
 

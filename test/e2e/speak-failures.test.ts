@@ -249,7 +249,11 @@ describe('an error body', () => {
     [413, 'sorry', true],
     [400, 'text too long: maximum 300 characters', true],
     [422, 'String should have at most 300 characters', true],
-    [500, 'Text exceeds the limit of 300 characters', true],
+    [400, 'Text exceeds the limit of 300', true],
+    [400, 'instructions too long', false],
+    [400, 'monthly limit of 10000 characters reached', false],
+    [504, 'upstream took too long to read the text', false],
+    [409, 'the text is too long', false],
     [400, 'unknown speaker', false],
     [403, 'the limit of characters is used up', false],
   ])('says how to send less where the text was too long: %i %s', async (status, said, isTooLong) => {

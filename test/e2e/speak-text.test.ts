@@ -136,7 +136,7 @@ describe('the text', () => {
 
   it('of several files needs -f for each, as the hint says where a shell has found them', async () => {
     const options = { files: { '1.md': 'hi', '2.md': 'hi' } };
-    await refused([['-f', '1.md', '2.md'], options], /twice.*\nhint: .* -f 1\.md -f 2\.md\n/);
+    await refused([['-f', '1.md', '2.md'], options], /twice.*\nhint: .* -f '1\.md' -f '2\.md'\n/);
   });
 
   it.each([

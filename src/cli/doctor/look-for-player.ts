@@ -40,12 +40,12 @@ function missing(named: Named, platform: NodeJS.Platform): TtsError {
 }
 
 /** In other words than a run has for it, which would send its reader here. */
-function unheard({ message, exitCode, ...error }: TtsError, named: Named): TtsError {
+function unheard({ message, exitCode, cause }: TtsError, named: Named): TtsError {
   return new TtsError(message, {
     exitCode,
     hint: named
       ? ANOTHER
       : 'without a sound device write a file with -o FILE; otherwise name another player with --player',
-    cause: error.cause,
+    cause,
   });
 }

@@ -57,7 +57,7 @@ function refuseRaw(error: ClientError, socket: Duplex, { torn, log }: Told): voi
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
   );
-  if (torn) torn.details.refusal = refusal.code;
+  if (torn) Object.assign(torn.details, { status, refusal: refusal.code });
   else log?.({ event: 'request', id, status, cut: false, milliseconds: 0, refusal: refusal.code });
 }
 

@@ -10,13 +10,13 @@ export interface Exchange {
   /** Aborted when the client has gone, or is not waited for any longer. */
   readonly signal: AbortSignal;
   /** What the log tells about it, beyond what the request line and the answer do. */
-  readonly details: Pick<{ -readonly [K in keyof RequestRecord]: RequestRecord[K] }, Detail>;
+  readonly details: { -readonly [K in Detail]?: NonNullable<RequestRecord[K]> };
   /** Path without the query. */
   readonly path: string;
   cancel(): void;
 }
 
-type Detail = 'speaker' | 'characters' | 'refusal';
+type Detail = 'speaker' | 'characters' | 'refusal' | 'status';
 
 /** @param closed called once, when the exchange is over */
 export function openExchange(
