@@ -10,9 +10,6 @@ import { isReaderGone } from './reader-gone.ts';
 import type { Delivery, Sink } from './sink.ts';
 import { unwritable } from './unwritable.ts';
 
-/** sox finds out what it gets by no more than its first read, which has to have so many bytes. */
-const RECOGNISED_BYTES = 256;
-
 /**
  * A pipe or a socket. It is written through the event loop: a reader that pauses then blocks no thread, and an end by
  * Ctrl-C does not wait for it.
@@ -71,17 +68,16 @@ export async function pour(
     readerLeft,
   });
   async function* wav() {
-    let start: Uint8Array | undefined = wavHeader(format, bytes);
+    let header: Uint8Array | undefined = wavHeader(format, bytes);
     for await (const piece of pcm) {
       poured.bytes += piece.length;
-      if (start) start = Buffer.concat([start, piece]);
-      if (start && start.length < RECOGNISED_BYTES) continue;
-      yield start ?? piece;
-      start = undefined;
+      // In one write with the first sound: sox, left to find out what it gets, takes a header alone for nothing.
+      yield header ? Buffer.concat([header, piece]) : piece;
+      header = undefined;
     }
     assertAsPromised(poured.bytes, bytes);
     poured.isAll = true;
-    if (start) yield start;
+    if (header) yield header;
     if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
   }
   try {

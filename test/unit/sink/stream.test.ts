@@ -81,9 +81,8 @@ describe('the length of the header that is told', () => {
 
 it.each([
   ['comes in one piece with the first sound', [600, 2], [644, 2]],
-  ['comes with so much of it that sox knows it', [200, 12, 2], [256, 2]],
   ['comes alone where there is no sound', [], [44]],
-  ['comes with what little there is', [2], [46]],
+  ['comes with what little there is', [2, 2], [46, 2]],
 ])('A header %s.', async (_, pieces, expected) => {
   const pcm = async function* () {
     for (const length of pieces) yield new Uint8Array(length);
