@@ -48,7 +48,8 @@ async function openWanted(settings: Wanted, host: Host, signal: AbortSignal): Pr
   if (!file) return opened;
   try {
     const { tee } = await import('../sink/tee.ts');
-    return tee(file, await opened);
+    // The file is wanted even if nobody can hear it.
+    return tee(file, await opened.catch(unopened));
   } catch (error) {
     await file.discard();
     throw error;
