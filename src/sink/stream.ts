@@ -2,9 +2,11 @@ import { closeSync, createWriteStream } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { passing } from '../audio/passing.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { overheadBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { TtsError } from '../error.ts';
+import { behindHeader } from './behind-header.ts';
 import { assertAsPromised } from './promised-length.ts';
 import { isReaderGone } from './reader-gone.ts';
 import type { Delivery, Sink } from './sink.ts';
@@ -68,16 +70,13 @@ export async function pour(
     readerLeft,
   });
   async function* wav() {
-    let header: Uint8Array | undefined = wavHeader(format, bytes);
-    for await (const piece of pcm) {
+    const each = (piece: Uint8Array) => {
       poured.bytes += piece.length;
-      // In one write with the first sound: sox, left to find out what it gets, takes a header alone for nothing.
-      yield header ? Buffer.concat([header, piece]) : piece;
-      header = undefined;
-    }
+    };
+    // Not `yield*`, which keeps a short piece for longer.
+    for await (const piece of behindHeader(wavHeader(format, bytes), passing(pcm, { each }))) yield piece;
     assertAsPromised(poured.bytes, bytes);
     poured.isAll = true;
-    if (header) yield header;
     if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
   }
   try {

@@ -1,14 +1,11 @@
 import { Arrivals } from './arrivals.ts';
 import type { Segment, SegmentOptions } from './segment.ts';
 import { Segmenter } from './segmenter.ts';
-import type { EnoughEnd } from './sentences.ts';
 
 /** So long does what is whole wait for the text behind it, in milliseconds of waiting for the source. */
 export const PATIENCE = 100;
 /** After so many milliseconds without text, a full stop at the end ends the sentence. */
 const QUIET = 500;
-/** After so many, a line break at the end does: nobody pauses so long behind one inside of a sentence. */
-const PAUSE = 1000;
 
 /**
  * Cuts text that somebody is still writing into segments, each given out as soon as it can be spoken.
@@ -18,8 +15,8 @@ const PAUSE = 1000;
  * - After {@link PATIENCE} of waiting with text in hand, whole sentences are given out, packed as always: those
  *   that another one follows, that end their line, or that an empty line follows. Until then a short text may
  *   still turn out to be all there is, and be spoken as one.
- * - After {@link QUIET} of silence a full stop at the end is enough, and after {@link PAUSE} a line break. A sentence
- *   without its end waits for it, but no more is held than fits into one segment.
+ * - After {@link QUIET} of silence a full stop at the end is enough. A sentence without its end waits for it, but no
+ *   more is held than fits into one segment.
  * - At the end everything is given out, but for marks that belong to a sentence given out before.
  *
  * @throws the signal's reason, at once, even while the source hangs; the source is told to stop, but not awaited
@@ -43,8 +40,8 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
   let waited = 0;
   let silence = 0;
   for (;;) {
-    const mayFlush = segmenter.isHolding && silence < PAUSE;
-    const due = Math.max(1, Math.min(PATIENCE - waited, nextLimit(silence) - silence));
+    const mayFlush = segmenter.isHolding && silence < QUIET;
+    const due = Math.max(1, Math.min(PATIENCE - waited, QUIET - silence));
     const startedAt = performance.now();
     const arrival = await arrivals.next(mayFlush ? due : undefined);
     if (arrival?.done) return;
@@ -53,16 +50,7 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
     silence = arrival ? 0 : silence + Math.max(due, elapsed);
     if (arrival) yield* segmenter.push(arrival.value);
     if (arrival && waited < PATIENCE) continue;
-    yield* segmenter.flush(enoughAfter(silence));
+    yield* segmenter.flush(silence >= QUIET);
     waited = 0;
   }
-}
-
-function nextLimit(silence: number): number {
-  return silence < QUIET ? QUIET : PAUSE;
-}
-
-function enoughAfter(silence: number): EnoughEnd {
-  if (silence < QUIET) return 'next sentence';
-  return silence < PAUSE ? 'full stop' : 'line break';
 }

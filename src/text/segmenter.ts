@@ -4,7 +4,7 @@ import { pack, type Room } from './pack.ts';
 import { leadingSpace, secondParagraph } from './paragraphs.ts';
 import { Place } from './place.ts';
 import type { Segment, SegmentOptions } from './segment.ts';
-import { completeLength, type EnoughEnd } from './sentences.ts';
+import { completeLength } from './sentences.ts';
 import { targets } from './target.ts';
 
 /** A paragraph longer than this is cut a window at a time, in UTF-16 units. */
@@ -49,12 +49,12 @@ export class Segmenter {
   }
 
   /**
-   * Gives out the sentences that are complete, as far as can be told without the text that follows, and of one that
-   * is not what fills segments.
+   * Gives out the sentences that are complete, as far as can be told by now, and of one that is not what fills segments.
+   * @param isQuiet nothing more is coming for now, so that a full stop at the very end ends a sentence
    */
-  *flush(enough: EnoughEnd): Generator<Segment> {
+  *flush(isQuiet: boolean): Generator<Segment> {
     this.#skipSpace();
-    const length = completeLength(this.#text, enough);
+    const length = completeLength(this.#text, isQuiet);
     const rest = this.#text.slice(length);
     const isFull = hasWord(rest) && !this.#fits(rest);
     if (length === 0 && !isFull) return;

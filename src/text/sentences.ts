@@ -33,20 +33,14 @@ export function sentences(paragraph: string): string[] {
   return pieces;
 }
 
-/** What has to stand at the end of a text for its last sentence to be whole: the longer nothing comes, the less. */
-export type EnoughEnd = 'next sentence' | 'full stop' | 'line break';
-
 /**
  * How much of a text that is still being written is whole sentences, in UTF-16 units. A sentence is whole if it
  * ends like one and another one has begun, or a line break follows, whatever the next line begins with; at an empty line
  * whatever came before is whole.
- * @param enough at the very end: "full stop" without anything behind it, "line break" whatever is in front of it
+ * @param isQuiet nothing more is coming for now: then its full stop is enough
  */
-export function completeLength(text: string, enough: EnoughEnd): number {
+export function completeLength(text: string, isQuiet: boolean): number {
   if (!hasWord(text)) return 0;
-  if (enough === 'line break' && text.slice(text.trimEnd().length).includes('\n'))
-    return text.lastIndexOf('\n') + 1;
-  const isQuiet = enough !== 'next sentence';
   let complete = 0;
   let at = 0;
   for (const sentence of sentences(text)) {

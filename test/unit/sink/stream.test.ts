@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deviceSink, pipeSink, pour } from '../../../src/sink/stream.ts';
 import { emptyFolder } from '../../support/folder.ts';
@@ -80,11 +81,13 @@ describe('the length of the header that is told', () => {
 });
 
 it.each([
-  ['comes in one piece with the first sound', [600, 2], [644, 2]],
-  ['comes alone where there is no sound', [], [44]],
-  ['comes with what little there is', [2, 2], [46, 2]],
-])('A header %s.', async (_, pieces, expected) => {
+  ['comes in one piece with sound that is there at once', [600, 2], 0, [644, 2]],
+  ['does not wait for sound that is not', [600, 2], 50, [44, 600, 2]],
+  ['comes alone where there is none', [], 0, [44]],
+  ['comes alone where there is none, which takes a while to tell', [], 50, [44]],
+])('A header %s.', async (_, pieces, milliseconds, expected) => {
   const pcm = async function* () {
+    if (milliseconds > 0) await sleep(milliseconds);
     for (const length of pieces) yield new Uint8Array(length);
   };
   const written: number[] = [];

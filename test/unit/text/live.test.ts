@@ -103,7 +103,6 @@ test.each([
   ['a line break after a full stop', 'One two.\n', 'One two.'],
   ['an empty line', 'A heading\n\n', 'A heading'],
   ['quiet after a full stop', 'One two.', 'One two.'],
-  ['a longer silence after a line break', 'It was Dr.\ndoor 1 opened\n', 'It was Dr.\ndoor 1 opened'],
 ])('It takes no more than %s.', async (_, text, expected) => {
   const { write, say } = live();
   write(text);
@@ -164,24 +163,6 @@ test('Quiet does not end a sentence after an abbreviation.', async () => {
   await expectSilence(first);
   write(' Smith. He');
   expect(await first).toBe('It was Dr. Smith.');
-});
-
-test('A line break ends a sentence after a second of silence, and not before.', async () => {
-  useMovedClock();
-  const { write, end, say } = live();
-  write('door 1 opened\n ');
-  let said: string | undefined;
-  const first = say().then((text) => {
-    said = text;
-  });
-  await vi.advanceTimersByTimeAsync(950);
-  expect(said).toBeUndefined();
-  await vi.advanceTimersByTimeAsync(100);
-  await first;
-  expect(said).toBe('door 1 opened');
-  write('\u0301 door');
-  end();
-  expect(await say()).toBe(' \u0301 door');
 });
 
 test('Text that keeps coming without full stops is given out when it fills a segment.', async () => {
