@@ -44,19 +44,18 @@ function sendChunked(response, body) {
   more();
 }
 
-/** A header with a frame, then a frame every 20 ms; each carries the time at which it was sent. */
+/** A header, then a frame every 20 ms that carries the time at which it was sent. */
 function sendFrames(response) {
+  response.write(wav(0, 0xffff_ffff));
   let sent = 0;
-  const send = () => {
+  const timer = setInterval(() => {
     const frame = Buffer.alloc(FRAME_BYTES);
     frame.writeBigUInt64LE(process.hrtime.bigint(), 0);
-    response.write(sent === 0 ? Buffer.concat([wav(0, 0xffff_ffff), frame]) : frame);
+    response.write(frame);
     if (++sent < FRAMES) return;
     clearInterval(timer);
     response.end();
-  };
-  const timer = setInterval(send, FRAME_MS);
-  send();
+  }, FRAME_MS);
 }
 
 const server = createServer((request, response) => {
