@@ -175,22 +175,27 @@ describe('tts doctor', () => {
   });
 
   it.each([
-    ['all fail', { aplay: 'echo "no device" >&2; exit 1', ffplay: 'exit 1' }, [], /aplay failed: no device/],
-    [
-      'the named one fails',
-      { aplay: PLAYS, own: 'exit 3' },
-      ['--player', 'bin/own'],
-      /own failed: exit status 3/,
-    ],
-    ['the named one hangs', {}, ['--player', '/bin/sleep 20'], /did not end within 5 s/],
-  ])('finds fault with players that are there, but cannot play: %s', async (_, players, args, detail) => {
-    const { box, path } = boxWith(players);
-    const run = await box.tts(['doctor', '--json', ...args], { env: path });
+    ['fails', 'bin/own', /own failed: exit status 3/],
+    ['hangs', '/bin/sleep 20', /did not end within 5 s/],
+  ])('finds fault with a named player that %s', async (_, player, detail) => {
+    const { box, path } = boxWith({ aplay: PLAYS, own: 'exit 3' });
+    const run = await box.tts(['doctor', '--json', '--player', player], { env: path });
     expect(run.status).toBe(8);
     expect(playerOf(run)).toMatchObject({
       state: 'bad',
       detail: expect.stringMatching(detail),
-      hint: expect.stringMatching(args.length > 0 ? /name another/ : /-o FILE.*--player/),
+      hint: expect.stringMatching(/name another/),
+    });
+  });
+
+  it('tells that none can play, which is no fault: files and pipes need none', async () => {
+    const { box, path } = boxWith({ aplay: 'echo "no device" >&2; exit 1', ffplay: 'exit 1' });
+    const run = await box.tts(['doctor', '--json'], { env: path });
+    expect(run.status).toBe(0);
+    expect(playerOf(run)).toMatchObject({
+      state: 'skipped',
+      detail: 'the player aplay failed: no device',
+      hint: expect.stringMatching(/-o FILE.*--player/),
     });
   });
 

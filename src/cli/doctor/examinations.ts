@@ -11,8 +11,8 @@ import type { Context } from '../commands.ts';
 import { chooseService, type NamedService } from '../service.ts';
 import { type Settled, settle } from '../settle.ts';
 import { withoutPassword } from '../shown-value.ts';
+import { examinePlayer } from './examine-player.ts';
 import { examine, type Finding, skipped } from './finding.ts';
-import { lookForPlayer } from './look-for-player.ts';
 import { trySpeaking } from './try-speaking.ts';
 
 export interface Doubts extends Pick<CommandLine, 'flags'> {
@@ -32,7 +32,7 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
   });
   if (settled) yield* complete(serviceExaminations(settled, doubts, context));
   else yield* STEPS.map((name) => skipped(name, 'not looked at: the config comes first'));
-  yield await examine('player', () => lookForPlayer(settled?.settings, context));
+  yield await examinePlayer(settled?.settings, context);
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
 }
 

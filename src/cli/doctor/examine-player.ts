@@ -6,20 +6,32 @@ import { playersOf } from '../../sink/player-command.ts';
 import { tryPlayer } from '../../sink/try-player.ts';
 import type { Context } from '../commands.ts';
 import { playerOptions } from '../output.ts';
+import { examine, type Finding, skipped } from './finding.ts';
 
-/** Finds the player, and has it play a moment of silence: a machine may have programs enough, and no sound device. */
-export async function lookForPlayer(
+/**
+ * Finds the player, and has it play a moment of silence. Where none can play, on a machine without a sound device, that is
+ * told and no fault: files and pipes need none. Of one that was named it is.
+ */
+export async function examinePlayer(
   settings: Settings | undefined,
   { host, signal }: Pick<Context, 'host' | 'signal'>,
-): Promise<string> {
+): Promise<Finding> {
   const named = settings?.player;
   const options = playerOptions({ player: named }, host);
-  if (!(await findPlayer(options))) throw missing(named, host.platform);
-  const program = await tryPlayer(options, signal).catch((error) => {
-    throw error instanceof TtsError && !signal.aborted ? unheard(error, named) : error;
+  if (!(await findPlayer(options)))
+    return examine('player', () => {
+      throw missing(named, host.platform);
+    });
+  const tried = await examine('player', async () => {
+    const program = await tryPlayer(options, signal);
+    return `${await findProgram(program, options.path, options.platform)} took a moment of silence`;
   });
-  const file = await findProgram(program, options.path, options.platform);
-  return `${file} took a moment of silence`;
+  signal.throwIfAborted();
+  if (tried.state === 'good') return tried;
+  if (named) return { ...tried, hint: ANOTHER };
+  const hint =
+    'without a sound device write a file with -o FILE; otherwise name another player with --player';
+  return skipped(tried.name, tried.detail, hint);
 }
 
 type Named = Settings['player'];
@@ -37,15 +49,4 @@ function missing(named: Named, platform: NodeJS.Platform): TtsError {
       hint: named ? ANOTHER : `install one of ${programs.join(', ')}; files (-o) and pipes need none`,
     },
   );
-}
-
-/** In other words than a run has for it, which would send its reader here. */
-function unheard({ message, exitCode, cause }: TtsError, named: Named): TtsError {
-  return new TtsError(message, {
-    exitCode,
-    hint: named
-      ? ANOTHER
-      : 'without a sound device write a file with -o FILE; otherwise name another player with --player',
-    cause,
-  });
 }
