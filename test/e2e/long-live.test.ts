@@ -38,7 +38,7 @@ test('Lines that keep coming without full stops are asked for as soon as they fi
     run.stdin.write(line);
     text += line;
     await sleep(40);
-    expect(text.length - server.texts.join(' ').length).toBeLessThan(2000);
+    expect(text.length - server.texts.join(' ').length).toBeLessThan(3000);
   }
   run.stdin.end();
   const { status, stdout } = await run.ended;
