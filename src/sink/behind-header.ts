@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** So long does a header wait for the first sound, in milliseconds. */
-const AT_ONCE_MS = 5;
+const AT_ONCE_MS = 2;
 
 /**
  * A WAV in pieces. Sound that is there at once comes in one piece with the header: sox, left to find out what it gets,
