@@ -1,6 +1,7 @@
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
-import { silence, silentFrames } from '../audio/silence.ts';
+import { silence } from '../audio/silence.ts';
 import { ExitCode, TtsError } from '../error.ts';
+import { only } from '../only.ts';
 import { openPlayer, type PlayerOptions } from './player.ts';
 
 /** So little that nobody waits for it. */
@@ -24,16 +25,12 @@ export async function tryPlayer(options: PlayerOptions, signal: AbortSignal): Pr
     return player;
   } catch (error) {
     if (error !== limit.reason) throw error;
-    throw new TtsError(`the player did not end within ${LIMIT_MS / 1000} s, given a moment of silence`, {
-      exitCode: ExitCode.output,
-      hint: 'choose another player with --player',
-    });
+    const message = `the player did not end within ${LIMIT_MS / 1000} s, given a moment of silence`;
+    throw new TtsError(message, { exitCode: ExitCode.output });
   }
 }
 
 function moment(): Speech {
-  async function* pcm() {
-    yield* silence(FORMAT, SILENT_SECONDS);
-  }
-  return { format: FORMAT, bytes: silentFrames(FORMAT, SILENT_SECONDS) * 2, pcm: pcm() };
+  const samples = Buffer.concat([...silence(FORMAT, SILENT_SECONDS)]);
+  return { format: FORMAT, bytes: samples.length, pcm: only(samples) };
 }

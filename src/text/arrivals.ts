@@ -39,6 +39,20 @@ export class Arrivals<T> {
   }
 }
 
+/** What is made of a source that is told to stop when that is over, or left. */
+export async function* whileArriving<T, R>(
+  source: AsyncIterable<T>,
+  signal: AbortSignal,
+  make: (arrivals: Arrivals<T>) => AsyncIterable<R>,
+): AsyncGenerator<R> {
+  const arrivals = new Arrivals(source, signal);
+  try {
+    yield* make(arrivals);
+  } finally {
+    arrivals.close();
+  }
+}
+
 /** Without a number of milliseconds it is never reached. */
 function after(patience: number | undefined) {
   let timer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-import { Arrivals } from './arrivals.ts';
+import { type Arrivals, whileArriving } from './arrivals.ts';
 import type { Segment, SegmentOptions } from './segment.ts';
 import { Segmenter } from './segmenter.ts';
 
@@ -27,12 +27,7 @@ export async function* liveSegments(
   signal: AbortSignal,
 ): AsyncGenerator<Segment> {
   const segmenter = new Segmenter(options);
-  const arrivals = new Arrivals(text, signal);
-  try {
-    yield* untilEnd(arrivals, segmenter);
-  } finally {
-    arrivals.close();
-  }
+  yield* whileArriving(text, signal, (arrivals) => untilEnd(arrivals, segmenter));
   yield* segmenter.end();
 }
 

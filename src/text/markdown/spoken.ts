@@ -1,4 +1,4 @@
-import { Arrivals } from '../arrivals.ts';
+import { type Arrivals, whileArriving } from '../arrivals.ts';
 import { PATIENCE } from '../live.ts';
 import type { GrowingMarkdown } from './growing.ts';
 
@@ -37,12 +37,7 @@ export async function* liveMarkdown(
 ): AsyncGenerator<string> {
   const { GrowingMarkdown } = await import('./growing.ts');
   const markdown = new GrowingMarkdown(code);
-  const arrivals = new Arrivals(text, signal);
-  try {
-    yield* untilEnd(arrivals, markdown);
-  } finally {
-    arrivals.close();
-  }
+  yield* whileArriving(text, signal, (arrivals) => untilEnd(arrivals, markdown));
   yield* markdown.end();
 }
 
