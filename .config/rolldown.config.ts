@@ -9,10 +9,10 @@ import { together } from './together.ts';
 // The way to the compiled code: what is compiled anew by every run.
 const starting = together('/src/main.ts');
 const speaking = together(
-  '/src/cli/run.ts',
-  '/src/cli/commands.ts',
-  '/src/cli/speak.ts',
-  '/src/cli/speech.ts',
+  '/src/run.ts',
+  '/src/commands.ts',
+  '/src/cli/speak/command.ts',
+  '/src/cli/speak/run.ts',
 );
 
 /**
@@ -22,7 +22,7 @@ const speaking = together(
 export default defineConfig([
   {
     // An entry of its own hands out its names as they are; for a chunk that is none rolldown makes a getter for each.
-    input: { main: 'src/main.ts', speaking: 'src/cli/run.ts' },
+    input: { main: 'src/main.ts', speaking: 'src/run.ts' },
     platform: 'node',
     tsconfig: true,
     preserveEntrySignatures: 'allow-extension',
@@ -60,7 +60,7 @@ export default defineConfig([
     },
   },
   {
-    input: { worker: 'src/service/engine/worker.ts' },
+    input: { worker: 'src/service/engine/flite/worker.ts' },
     platform: 'node',
     tsconfig: true,
     output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'worker-[name].cjs' },

@@ -1,8 +1,8 @@
 import { help, version } from './cli/help.ts';
-import { runCommand } from './cli/run.ts';
 import type { Host } from './host.ts';
+import { runCommand } from './run.ts';
 
-export { hostOf } from './host-of.ts';
+export { hostOf } from './host.ts';
 
 /**
  * `tts --help` and `tts --version` where they stand first: people and scripts expect them at once. A separate

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 import { type Chunk, keep, mayHold, readKept } from './code-store.ts';
+import { cacheFolder } from './files/folders.ts';
 import type { Host } from './host.ts';
-import { cacheFolder } from './settings/folders.ts';
 import { beginLoad, withChecksum } from './v8-flags.ts';
 
 /** By file ending; Node's types declare fewer than it has. */

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Script } from 'node:vm';
+import { makeFolder } from './files/folders.ts';
 import type { Host } from './host.ts';
-import { makeFolder } from './make-folder.ts';
 import { withChecksum } from './v8-flags.ts';
 
 /** Permission for the group, or for everybody, to write. */

@@ -1,8 +1,8 @@
-import { interruption } from './cli/interruption.ts';
 import { reuseCode } from './code-cache.ts';
+import { interruption } from './exit.ts';
 import type { Host } from './host.ts';
 
-export { hostOf } from './host-of.ts';
+export { hostOf } from './host.ts';
 
 /**
  * Runs the command line of a host to its end. Everything but the code cache itself is loaded through that cache.
@@ -12,10 +12,7 @@ export async function main(host: Host): Promise<number> {
   const { signal, stop } = interruption(host);
   try {
     reuseCode(host);
-    const [{ runCommand }, { commandOf }] = await Promise.all([
-      import('./cli/run.ts'),
-      import('./cli/commands.ts'),
-    ]);
+    const [{ runCommand }, { commandOf }] = await Promise.all([import('./run.ts'), import('./commands.ts')]);
     return await runCommand({ host, signal }, commandOf);
   } finally {
     stop();

@@ -1,5 +1,5 @@
+import { releasing } from '../async.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { releasing } from './passing.ts';
 import { describeFormat, type PcmFormat, type Speech, sameFormat } from './pcm.ts';
 
 export interface JoinOptions {

@@ -1,5 +1,4 @@
 import type { PcmFormat } from './pcm.ts';
-import { WavError } from './wav-error.ts';
 
 /** As much of a `fmt ` chunk as says something: WAVEFORMATEXTENSIBLE. */
 export const FORMAT_BYTES = 40;
@@ -72,4 +71,65 @@ function formatTag(chunk: Buffer): number {
     );
   }
   return chunk.readUInt16LE(24);
+}
+
+/**
+ * - `not-wav`: the first bytes are those of something else; {@link WavError.head} holds them
+ * - `incomplete`: the body ended before the sound did, or without a sample; another try may help
+ * - `unsupported`: a WAV, but of a kind that is not read here
+ * - `format-changed`: a further WAV in the same body has another format than the first
+ */
+export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-changed';
+
+/** What is wrong with a body that should be a WAV. An error of the body itself is passed on as it is, never wrapped. */
+export class WavError extends Error {
+  override readonly name = 'WavError';
+  readonly problem: WavProblem;
+  /** With `not-wav`: the first bytes of the body, 1024 at most, to be quoted or recognised. Of length 0: an empty body. */
+  readonly head: Uint8Array | undefined;
+
+  /** @param message what is wrong, in one line without a full stop at its end */
+  constructor(problem: WavProblem, message: string, head?: Uint8Array) {
+    super(message);
+    this.problem = problem;
+    this.head = head;
+  }
+}
+
+/** Some writers subtract a header from their placeholder, or round it down to whole frames or blocks of a file system. */
+const SLACK = 0x1_0000;
+
+/**
+ * The size of a data chunk where it says something, and `undefined` where it is what a writer puts there that does
+ * not know the end yet: nothing, the largest signed (sox: 0x7FFFF000) or unsigned (ffmpeg: 0xFFFFFFFF) number of 32
+ * bits or somewhat less, or two thousand million. To take such a number for a size would turn a complete stream into a
+ * broken one; to take a size for a placeholder only costs one check out of two, since HTTP marks the end as well.
+ */
+export function realSize(size: number): number | undefined {
+  const nearly = (limit: number) => size > limit - SLACK && size <= limit;
+  if (size === 0 || nearly(2 ** 31) || nearly(2 ** 32) || nearly(2_000_000_000)) return undefined;
+  return size;
+}
+
+/**
+ * The same for the 64 bits of a `ds64` chunk (EBU Tech 3306), which are there for sizes around and above 2^32.
+ * What no double can count exactly is a placeholder.
+ */
+export function realSize64(size: bigint): number | undefined {
+  return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
+}
+
+/** Whether four bytes could name a RIFF chunk: printable ASCII, as all registered names are. */
+export function isFourCC(bytes: Uint8Array, at: number): boolean {
+  if (bytes.length < at + 4) return false;
+  for (let i = at; i < at + 4; i++) {
+    const byte = bytes[i] ?? 0;
+    if (byte < 0x20 || byte > 0x7e) return false;
+  }
+  return true;
+}
+
+/** Four bytes as the name they are; fewer where the bytes end. */
+export function fourCC(bytes: Uint8Array, at = 0): string {
+  return String.fromCharCode(...bytes.subarray(at, at + 4));
 }

@@ -1,7 +1,7 @@
+import { releasing } from '../async.ts';
 import { ByteReader } from './byte-reader.ts';
-import { releasing } from './passing.ts';
 import { frameBytes, type Speech } from './pcm.ts';
-import { WavError } from './wav-error.ts';
+import { WavError } from './wav-format.ts';
 import { readSamples } from './wav-samples.ts';
 import { beginsWav, endsEarly, RIFF_BYTES, readStart, type WavStart } from './wav-start.ts';
 

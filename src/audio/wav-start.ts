@@ -1,9 +1,6 @@
 import type { ByteReader } from './byte-reader.ts';
-import { fourCC, isFourCC } from './fourcc.ts';
 import type { PcmFormat } from './pcm.ts';
-import { WavError } from './wav-error.ts';
-import { FORMAT_BYTES, parseFormat } from './wav-format.ts';
-import { realSize, realSize64 } from './wav-size.ts';
+import { FORMAT_BYTES, fourCC, isFourCC, parseFormat, realSize, realSize64, WavError } from './wav-format.ts';
 
 /** `RIFF`, the size of what follows it, `WAVE`. */
 export const RIFF_BYTES = 12;

@@ -1,8 +1,8 @@
-import { unlessAborted } from '../aborted.ts';
-import { releasing } from '../audio/passing.ts';
+import { createHash } from 'node:crypto';
+import { releasing, unlessAborted } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
-import type { Synthesize } from '../client/client.ts';
-import type { Keeping } from './keeping.ts';
+import type { Synthesize, Voice } from '../client/client.ts';
+import type { Keeping } from './entry-writer.ts';
 import type { Store } from './store.ts';
 
 interface CacheUse {
@@ -81,4 +81,19 @@ async function* copied(
   const isWhole = bytes === undefined || bytes === delivered;
   // What is kept is heard again and again: no sound that was put together of two.
   if (isWhole && (isOneTake?.() ?? true)) await entry?.publish();
+}
+
+/** All that the sound of a segment hangs on. Whether it is streamed is no part of it: the sound is the same. */
+export interface Spoken extends Pick<Voice, 'speaker' | 'sampleRate' | 'instructions'> {
+  /** The address that is asked; the same speaker number is somebody else elsewhere. */
+  readonly url: URL;
+}
+
+/**
+ * The name of a segment in the cache: SHA-256 as 64 hex digits. JSON keeps the parts apart, tells a part that is
+ * missing from an empty one, and writes even broken UTF-16 in a way of its own.
+ */
+export function segmentKey({ url, speaker, sampleRate, instructions }: Spoken, text: string): string {
+  const parts = [url.href, speaker, sampleRate ?? null, instructions ?? null, text];
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

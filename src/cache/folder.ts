@@ -1,7 +1,7 @@
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../make-folder.ts';
+import { makeFolder } from '../files/folders.ts';
 
 /** Where a cache lies, and to whom it has to belong. */
 export interface Home {

@@ -1,8 +1,7 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
-import { type CacheFile, listEntries, listParts, listShards } from './listing.ts';
-import { TALLY } from './tally.ts';
+import { type CacheFile, listEntries, listParts, listShards, TALLY } from './inventory.ts';
 
 export interface Found {
   readonly entries: number;

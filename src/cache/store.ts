@@ -1,14 +1,11 @@
-import type { FileHandle } from 'node:fs/promises';
-import { releasing } from '../audio/passing.ts';
+import { type FileHandle, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { releasing } from '../async.ts';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
-import { Draft } from './draft.ts';
-import { closeEntry, type OpenEntry, readSamples } from './entry.ts';
-import { evict, sweepParts } from './evict.ts';
-import { findEntry } from './find-entry.ts';
-import { type Home, objectionTo, reasonOf } from './folder.ts';
-import { Keeping } from './keeping.ts';
-import { tally } from './tally.ts';
-import { Used } from './used.ts';
+import { closeEntry, isEntryName, type OpenEntry, openEntry, placeOf, readSamples } from './entry.ts';
+import { Draft, Keeping } from './entry-writer.ts';
+import { type Home, isOwnFolder, objectionTo, reasonOf } from './folder.ts';
+import { evict, sweepParts, tally } from './inventory.ts';
 
 /** The size of a WAV is told from a placeholder for certain below this. */
 const MAX_ENTRY_BYTES = 2 ** 30;
@@ -142,4 +139,68 @@ export class Store {
 
 function notKept(folder: string, reason: string): string {
   return `segments are not kept in ${folder}: ${reason}`;
+}
+
+/** What the system says where nothing is, or a link: what lies behind one is none of the cache's. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
+/**
+ * The entry of a key, open. One that is damaged is removed, and is none.
+ * @throws what the system says where one may be, and nobody can look at it
+ */
+async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined> {
+  const { shard, prefix } = placeOf(key);
+  const folder = join(home.folder, shard);
+  for (const name of await namesIn({ ...home, folder }, prefix)) {
+    const path = join(folder, name);
+    try {
+      const entry = await openEntry(path, name, key);
+      if (entry) return entry;
+    } catch (error) {
+      if (isAbsent(error)) continue;
+      throw error;
+    }
+    await rm(path, { force: true }).catch(() => {});
+  }
+  return undefined;
+}
+
+/** Names of the entries of one key: one, unless two runs got different sound at the same time. */
+async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
+  try {
+    if (!(await isOwnFolder(folder, uid))) return [];
+    return (await readdir(folder)).filter((name) => name.startsWith(prefix) && isEntryName(name));
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return ABSENT.has((error as NodeJS.ErrnoException).code ?? '');
+}
+
+/**
+ * The entries that one run has read and made. Once they fill the cache, no more should be made: each would push out what the
+ * same run needs first when it is repeated, and in the end all of it would be paid for again.
+ */
+export class Used {
+  readonly #limit: number;
+  readonly #keys = new Set<string>();
+  #bytes = 0;
+
+  /** @param limit what the cache may hold, in bytes */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get isFull(): boolean {
+    return this.#keys.size > 0 && this.#bytes >= this.#limit;
+  }
+
+  add(key: string, bytes: number): void {
+    if (this.isFull || this.#keys.has(key)) return;
+    this.#keys.add(key);
+    this.#bytes += bytes;
+  }
 }

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { clearCache, type Found, measureCache } from '../cache/inspect.ts';
 import { ExitCode, usageError } from '../error.ts';
+import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import { visible } from '../printable.ts';
-import { noSegmentFolder, segmentFolder } from '../settings/folders.ts';
 import { nearestName } from '../settings/nearest.ts';
-import { howToSpeak } from './command-line.ts';
-import type { Context } from './commands.ts';
-import { readSubcommand, subcommand } from './subcommand.ts';
-import { tell } from './tell.ts';
+import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
+import type { Context } from './context.ts';
+import { tell } from './terminal/print.ts';
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 

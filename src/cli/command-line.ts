@@ -1,13 +1,14 @@
 import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
 import { nearestName } from '../settings/nearest.ts';
+import type { Flags } from '../settings/resolve.ts';
 import { type Name, ruleOf, rules } from '../settings/rules.ts';
 import { assertUtf8, type Typed } from './assert-utf8.ts';
-import { FILE, HELP, VERSION } from './common-options.ts';
+import { type Context, FILE, HELP, VERSION } from './context.ts';
+import { tell } from './terminal/print.ts';
 
 export interface CommandLine {
-  /** What was said by options, by the names of the rules; nothing stands for what nobody said. */
-  readonly flags: Readonly<Record<string, unknown>>;
+  readonly flags: Flags;
   readonly words: readonly string[];
   readonly files: readonly string[];
   readonly help: boolean;
@@ -35,7 +36,7 @@ export function speakCommand(): Command {
 }
 
 /** Options for those of the settings that have one. */
-export function addRules(command: Command, names: readonly Name[]): Command {
+function addRules(command: Command, names: readonly Name[]): Command {
   for (const { flags, help } of names.map(ruleOf)) {
     if (flags === undefined) continue;
     const option = new Option(flags, help);
@@ -65,7 +66,7 @@ function oppositeOf(option: Option): string | undefined {
 type Complain = (error: CommanderError, command: Command) => TtsError;
 
 /** Lets commander parse, with its complaints as errors of ours. */
-export function parse(command: Command, typed: Typed, complain: Complain = usage): Command {
+function parse(command: Command, typed: Typed, complain: Complain = usage): Command {
   try {
     addOpposites(command, typed.argv);
     command
@@ -111,5 +112,67 @@ export function nearestOption(complaint: string, { options }: Command): string |
       typed,
       options.flatMap((option) => [option.long ?? '', oppositeOf(option) ?? '']),
     )
+  );
+}
+
+/** The settings honoured by every command that asks a service for sound. */
+export const OF_REQUESTS: readonly Name[] = [
+  'stream',
+  'sampleRate',
+  'instructions',
+  'baseUrl',
+  'apiKey',
+  'cache',
+  'timeout',
+  'retries',
+  'proxy',
+  'allowInsecureHttp',
+  'config',
+  'quiet',
+  'verbose',
+  'json',
+];
+
+/** A command beside `speak`, with its own options and those of the settings that it heeds. */
+export function subcommand(
+  name: string,
+  description: string,
+  settings: readonly Name[],
+  own: readonly Option[] = [],
+): Command {
+  const command = new Command(`tts ${name}`)
+    .description(description)
+    .helpOption(false)
+    .allowExcessArguments();
+  for (const option of own) command.addOption(option);
+  return addRules(command, settings).option(HELP.flags, HELP.help);
+}
+
+interface Reading {
+  /** So many words at most. */
+  readonly most?: number;
+  readonly complain?: Parameters<typeof parse>[2];
+}
+
+/**
+ * Reads the arguments of a command.
+ * @returns `undefined` where help was asked for, and given
+ * @throws TtsError (usage)
+ */
+export function readSubcommand(
+  command: Command,
+  context: Pick<Context, 'argv' | 'host'>,
+  { most = 0, complain }: Reading = {},
+): Pick<CommandLine, 'flags' | 'words'> | undefined {
+  const { help = false, ...flags } = parse(command, context, complain).opts();
+  if (help) {
+    tell(context.host.stdout, command.helpInformation().trimEnd());
+    return undefined;
+  }
+  const [excess] = command.args.slice(most);
+  if (excess === undefined) return { flags, words: command.args };
+  throw usageError(
+    `${command.name()} does not know "${excess}"`,
+    `see ${command.name()} --help; ${howToSpeak(command.name())}`,
   );
 }

@@ -4,16 +4,12 @@ import type { Host } from '../host.ts';
 import { printable, visible } from '../printable.ts';
 import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/config-places.ts';
 import { keyOrigin } from '../settings/key.ts';
-import type { Origin } from '../settings/origin.ts';
-import { chooseProxy } from '../settings/proxy.ts';
-import type { Settings } from '../settings/resolve.ts';
-import { type Name, ruleOf, rules } from '../settings/rules.ts';
-import type { CommandLine } from './command-line.ts';
-import type { Context } from './commands.ts';
-import { configName, type Settled, settle } from './settle.ts';
-import { inWords, shownValue } from './shown-value.ts';
-import { readSubcommand, subcommand } from './subcommand.ts';
-import { tell } from './tell.ts';
+import { configName, type Settled, settle } from '../settings/load.ts';
+import { chooseProxy, type Origin, type Settings } from '../settings/resolve.ts';
+import { type Name, ruleOf, rules, type Value } from '../settings/rules.ts';
+import { type CommandLine, readSubcommand, subcommand } from './command-line.ts';
+import type { Context } from './context.ts';
+import { tell } from './terminal/print.ts';
 
 /** `tts config`: what holds, who said so, and where else somebody could have. */
 export async function run(context: Context): Promise<number> {
@@ -118,4 +114,34 @@ function filesInWords({ read, passedOver, lookedFor }: Files): string {
   ]
     .map(visible)
     .join('\n');
+}
+
+/** How a setting is shown where it is not just its text: secrets without the secret. */
+const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
+  speakers: (speakers) => Object.fromEntries(speakers),
+  apiKey: () => 'set',
+  keys: (keys) => `set for ${[...keys.keys()].join(', ')}`,
+  proxy: withoutPassword,
+};
+
+/** A setting's value as data that may be shown: text, a number, or what JSON can hold. */
+export function shownValue<N extends Name>(name: N, value: Value<N>): unknown {
+  const show = shows[name] as ((value: Value<N>) => unknown) | undefined;
+  return show ? show(value) : value;
+}
+
+export function withoutPassword(address: URL): string {
+  const shown = new URL(address);
+  shown.password = '';
+  return shown.href;
+}
+
+/** The same in a few words. */
+export function inWords(shown: unknown): string {
+  if (Array.isArray(shown)) return shown.map(inWords).join(', ');
+  if (shown instanceof URL) return shown.href;
+  if (typeof shown !== 'object' || shown === null) return String(shown);
+  return Object.entries(shown)
+    .map(([name, { no }]) => `${name} (${no})`)
+    .join(', ');
 }

@@ -1,10 +1,8 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../error.ts';
 import { type Name, type Rule, ruleOf, rules } from '../settings/rules.ts';
-import { besideSpeaking } from './command-names.ts';
-import type { Context } from './commands.ts';
-import { FILE, HELP, VERSION } from './common-options.ts';
-import { tell } from './tell.ts';
+import { besideSpeaking, type Context, FILE, HELP, VERSION } from './context.ts';
+import { tell } from './terminal/print.ts';
 
 const WIDTH = 80;
 

@@ -1,13 +1,11 @@
-import { passing } from '../audio/passing.ts';
+import { passing } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
-import { WavError } from '../audio/wav-error.ts';
+import { WavError } from '../audio/wav-format.ts';
 import { HEAD_BYTES, readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { complaint, isText } from './complaint.ts';
 import { brokenAnswer } from './failure.ts';
-import type { Answer } from './http-answer.ts';
-import { plainBody } from './plain-body.ts';
-import { type Addressee, NO_CONTENT, PARTIAL_CONTENT, refusal } from './refusal.ts';
+import { type Addressee, complaint, isText, NO_CONTENT, PARTIAL_CONTENT, refusal } from './refusal.ts';
+import type { Answer } from './response-stream.ts';
 
 export interface Expectation extends Addressee {
   readonly timeoutMs: number;
@@ -98,4 +96,23 @@ function describe({ problem, message, head }: WavError, contentType: string | un
   if (kind) return `${kind} instead of a WAV`;
   if (!isText(head)) return `it begins with the bytes ${Buffer.from(head.subarray(0, 16)).toString('hex')}`;
   return `it says: ${complaint(head, { isCut: head.length === HEAD_BYTES, contentType }) || 'nothing but blanks'}`;
+}
+
+/** Each takes memory of its own, and nobody means to pack a thing so often: more are one that is not known. */
+const MOST_CODINGS = 4;
+
+/** The body without its content codings. What unpacks it is loaded only where there is one. */
+export async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
+  const codings = codingsIn(headers['content-encoding'] ?? '');
+  if (codings.length === 0) return body;
+  const { decompress } = await import('./content-coding.ts');
+  if (codings.length > MOST_CODINGS) return decompress(body, codings.join(', '));
+  // What was done last is undone first.
+  return codings.reduceRight(decompress, body);
+}
+
+/** In the order in which they were applied (RFC 9110, section 8.4). */
+function codingsIn(header: string): string[] {
+  const codings = header.split(',').map((coding) => coding.trim().toLowerCase());
+  return codings.filter((coding) => coding !== '' && coding !== 'identity');
 }

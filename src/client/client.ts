@@ -1,14 +1,11 @@
-import { releasing } from '../audio/passing.ts';
+import { releasing } from '../async.ts';
 import { type Speech, sameFormat } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { readAnswer } from './answer.ts';
-import { requestBody, type Voice } from './body.ts';
-import { type Checksum, Delivered } from './delivered.ts';
 import { noAnswer } from './failure.ts';
-import type { Pace } from './pace.ts';
-import { GaveWay } from './slot.ts';
+import { GaveWay, type Pace } from './limiter.ts';
+import { type Patience, type Trying, trying, waitOrGiveUp } from './retry.ts';
 import type { Transport } from './transport.ts';
-import { type Patience, type Trying, trying, waitOrGiveUp } from './trying.ts';
 
 export interface ClientOptions extends Patience {
   readonly transport: Transport;
@@ -133,4 +130,98 @@ function changed(url: URL): TtsError {
     exitCode: ExitCode.service,
     hint: 'ask for one sample rate with --sample-rate, or without --stream',
   });
+}
+
+/** What the service is asked for; only what somebody set is sent. */
+export interface Voice {
+  readonly speaker: number;
+  readonly stream?: boolean | undefined;
+  /** Hz. */
+  readonly sampleRate?: number | undefined;
+  readonly instructions?: string | undefined;
+  readonly callbackUrl?: string | undefined;
+}
+
+/** The JSON body of `POST /tts`. */
+export function requestBody(
+  text: string,
+  { speaker, stream, sampleRate, instructions, callbackUrl }: Voice,
+): string {
+  const config = { use_streaming_response: stream, sample_rate: sampleRate, instructions };
+  const configured = Object.values(config).some((value) => value !== undefined);
+  return JSON.stringify({
+    text,
+    speaker_no: speaker,
+    config: configured ? config : undefined,
+    callback_url: callbackUrl,
+  });
+}
+
+/** Goes on from the checksum of the bytes in front; 0 where there are none. */
+export type Checksum = (bytes: Uint8Array, before: number) => number;
+
+/** What was delivered of a sound, so that another rendering of it can go on behind. */
+class Delivered {
+  #bytes = 0;
+  #checksum = 0;
+  #isOneTake = true;
+  readonly #checksumOf: Checksum | undefined;
+  readonly #differs: () => void;
+
+  /**
+   * @param checksum none where nobody needs it: it takes a seventh of the time of a large answer
+   * @param differs called where another rendering does not begin like the first: it may be spoken differently
+   */
+  constructor(checksum: Checksum | undefined, differs: () => void) {
+    this.#checksumOf = checksum;
+    this.#differs = differs;
+  }
+
+  /** Whether every rendering began like the first, as far as somebody looked. */
+  get isOneTake(): boolean {
+    return this.#isOneTake;
+  }
+
+  count(piece: Uint8Array): void {
+    this.#bytes += piece.length;
+    this.#checksum = this.#after(piece, this.#checksum);
+  }
+
+  /**
+   * The samples that were not delivered before. Pieces end at frame borders, and so does what was delivered.
+   * @throws TtsError (service), to be tried again, when there are fewer
+   */
+  behind(pcm: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    return this.#bytes === 0 ? pcm : this.#behind(pcm, this.#bytes);
+  }
+
+  async *#behind(pcm: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
+    const expected = this.#checksum;
+    let left = bytes;
+    let checksum = 0;
+    for await (const piece of pcm) {
+      if (left === 0) {
+        yield piece;
+        continue;
+      }
+      const known = piece.subarray(0, left);
+      checksum = this.#after(known, checksum);
+      left -= known.length;
+      if (left === 0 && checksum !== expected) {
+        this.#isOneTake = false;
+        this.#differs();
+      }
+      if (known.length < piece.length) yield piece.subarray(known.length);
+    }
+    if (left > 0)
+      throw new TtsError('on retry, the service sent less audio than before', {
+        exitCode: ExitCode.service,
+        hint: 'try again without --stream',
+        retry: {},
+      });
+  }
+
+  #after(piece: Uint8Array, checksum: number): number {
+    return this.#checksumOf?.(piece, checksum) ?? 0;
+  }
 }

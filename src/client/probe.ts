@@ -1,11 +1,10 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import { unlessAborted } from '../aborted.ts';
-import { bareHost } from '../bare-host.ts';
-import { noAnswer } from './failure.ts';
-import { ProxyError } from './proxy-failure.ts';
-import { SilenceError } from './silence.ts';
+import { bareHost } from '../address.ts';
+import { unlessAborted } from '../async.ts';
+import { noAnswer, ProxyError } from './failure.ts';
+import { SilenceError } from './response-stream.ts';
 
 /** Where to, and how long to wait. */
 export interface Probe {

@@ -6,9 +6,8 @@ import AnyDispatcher from 'undici/lib/dispatcher/dispatcher.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import ProxyAgent from 'undici/lib/dispatcher/proxy-agent.js';
 import Socks5Agent from 'undici/lib/dispatcher/socks5-proxy-agent.js';
-import { bareHost } from '../bare-host.ts';
-import { codeOf } from './no-connection.ts';
-import { ProxyError, TunnelError } from './proxy-failure.ts';
+import { bareHost } from '../address.ts';
+import { codeOf, ProxyError, TunnelError } from './failure.ts';
 
 // The agent opens its tunnels with a method that undici's front door gives to every dispatcher.
 Object.assign(AnyDispatcher.prototype, { connect: connectMethod });

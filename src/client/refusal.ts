@@ -1,8 +1,6 @@
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
-import { firstBytes } from './beginning.ts';
-import { complaint } from './complaint.ts';
-import type { Answer } from './http-answer.ts';
+import type { Answer } from './response-stream.ts';
 import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
 /** Nothing follows its head (RFC 9110, section 15.3.5). */
@@ -102,4 +100,139 @@ function hintToMove(location: string | undefined, from: URL): string {
     return 'the redirect points back to the same address: the service, or something in between, is misconfigured';
   const base = `${origin}${pathname.replace(/\/tts\/?$/, '')}`;
   return `if you trust it, name it as the base URL: ${printable(base)}`;
+}
+
+interface Circumstances {
+  /** Whether only the beginning of the body was read. */
+  readonly isCut?: boolean;
+  /** The header, which may name the encoding. */
+  readonly contentType?: string | undefined;
+}
+
+/**
+ * What an error body says, as one readable sentence: `{"error":{"code","message"}}`, `{"error":"…"}`,
+ * `{"message":"…"}`, `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text, or the text of an HTML
+ * page. Empty when it says nothing or is no text. A body of which only the beginning was read ends in "…": without that
+ * mark nobody could tell that the last word, which may be the key, is half of one.
+ */
+export function complaint(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
+  if (!isText(body)) return '';
+  const said = decoded(body, contentType).trim();
+  const text = isCut && said !== '' ? `${said}…` : said;
+  return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
+}
+
+/** As UTF-8, unless the service names another encoding that is known here. */
+function decoded(bytes: Uint8Array, contentType = ''): string {
+  const named = /;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1];
+  try {
+    return new TextDecoder(named).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+/** Whether bytes may be text in any encoding that goes on with ASCII; escape sequences are. */
+export function isText(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
+}
+
+function fromJson(text: string): string | undefined {
+  try {
+    return sentence(JSON.parse(text)) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sentence(data: unknown): string {
+  if (typeof data === 'string') return data;
+  if (Array.isArray(data)) return data.map(sentence).filter(Boolean).join('; ');
+  if (typeof data !== 'object' || data === null) return '';
+  const { error, errors, message, msg, detail, title, description, code, loc, field } = data as Record<
+    string,
+    unknown
+  >;
+  const said = [message, msg, detail, error, errors, description, title].map(sentence).find(Boolean) ?? '';
+  if (Array.isArray(loc) && loc.length > 0) return `${loc.join('.')}: ${said}`;
+  const about = [code, field].filter(
+    (part) => typeof part === 'string' && part !== '' && !said.includes(part),
+  );
+  if (said === '') return about.join(' ');
+  return about.length > 0 ? `${said} (${about.join(', ')})` : said;
+}
+
+function looksLikeHtml(text: string): boolean {
+  return /^<(!doctype|!--|\?xml|[a-z][a-z\d]*[\s/>])/i.test(text);
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  nbsp: ' ',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  amp: '&',
+};
+
+function fromHtml(html: string): string {
+  const title = /<title[^>]*>([^<]*)/i.exec(html)?.[1]?.trim();
+  const text = html
+    .replace(/<!--[\s\S]*?-->/g, ' ')
+    .replace(/<(script|style|head)\b[\s\S]*?<\/\1\s*>/gi, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(
+      /&(?:#(\d{1,7}|x[\da-f]{1,6})|(nbsp|lt|gt|quot|apos|amp));/gi,
+      (_, number?: string, name = '') =>
+        number === undefined
+          ? (SIGNS[name.toLowerCase()] ?? '')
+          : character(Number(number.replace(/^x/i, '0x'))),
+    )
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (!title || text.startsWith(title)) return text || title || '';
+  return text ? `${title}: ${text}` : title;
+}
+
+function character(number: number): string {
+  return number <= 0x10ffff ? String.fromCodePoint(number) : '';
+}
+
+interface Beginning {
+  readonly bytes: Uint8Array;
+  /** There was no more, and nothing broke. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * The beginning of a body; what follows, or breaks, is not worth another error.
+ * @param most bytes
+ * @param forMs so long is read at most
+ */
+export async function firstBytes(
+  body: AsyncIterable<Uint8Array>,
+  most: number,
+  forMs?: number,
+): Promise<Beginning> {
+  const items = body[Symbol.asyncIterator]();
+  const leave = () => items.return?.()?.catch(() => {});
+  const timer = forMs === undefined ? undefined : setTimeout(leave, forMs);
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  let isWhole = false;
+  try {
+    while (length < most && !isWhole) {
+      const { done, value } = await items.next();
+      if (!done) pieces.push(value);
+      length += value?.length ?? 0;
+      isWhole = done === true;
+    }
+  } catch (error) {
+    // An interruption is one here too; that a body cannot be unpacked only costs its words.
+    if (error instanceof TtsError && error.exitCode !== ExitCode.service) throw error;
+  } finally {
+    clearTimeout(timer);
+    await leave();
+  }
+  return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
 }

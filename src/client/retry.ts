@@ -1,4 +1,5 @@
-import type { TtsError } from '../error.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TtsError } from '../error.ts';
 
 /** Wait before the first further try, in seconds; it doubles with each. */
 const FIRST_WAIT = 0.5;
@@ -51,3 +52,50 @@ export function retryAfter(header: string | undefined, now: number): number | un
   const date = /^[A-Za-z]/.test(text) ? Date.parse(/\d$/.test(text) ? `${text} GMT` : text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1000);
 }
+
+export interface Patience {
+  /** Further tries that may be made. */
+  readonly retries: number;
+  readonly tell: (event: ClientEvent) => void;
+}
+
+/** One request with all its tries. */
+export interface Trying {
+  readonly signal: AbortSignal;
+  /** Further tries made so far. */
+  readonly tries: { made: number };
+}
+
+/** Makes a request, and makes it again as long as it fails for the moment only. */
+export async function trying<T>(attempt: () => Promise<T>, patience: Patience, request: Trying): Promise<T> {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      await waitOrGiveUp(error, patience, request);
+    }
+  }
+}
+
+/** @throws the error itself where another try makes no sense, or none is left; the signal's reason */
+export async function waitOrGiveUp(
+  error: unknown,
+  { retries, tell }: Patience,
+  { signal, tries }: Trying,
+): Promise<void> {
+  if (!(error instanceof TtsError) || signal.aborted) throw error;
+  const seconds = retryDelay(error, { made: tries.made, allowed: retries }, Math.random());
+  if (seconds === undefined) throw error;
+  tries.made += 1;
+  tell({ type: 'retry', error, seconds });
+  await sleep(seconds * 1000, undefined, { signal }).catch(() => {
+    throw signal.reason;
+  });
+}
+
+/** What a run may want to tell while it waits. */
+export type ClientEvent =
+  | { readonly type: 'request'; readonly url: URL; readonly body: string }
+  | { readonly type: 'answer'; readonly status: number; readonly milliseconds: number }
+  | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }
+  | { readonly type: 'other take' };

@@ -1,11 +1,10 @@
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
-import { firstBytes } from './beginning.ts';
+import { plainBody } from './answer.ts';
 import { noAnswer } from './failure.ts';
-import { plainBody } from './plain-body.ts';
-import { refusal } from './refusal.ts';
+import { firstBytes, refusal } from './refusal.ts';
+import { type Patience, trying } from './retry.ts';
 import type { Transport } from './transport.ts';
-import { type Patience, trying } from './trying.ts';
 
 /** A speaker as a service describes it. */
 export interface ToldSpeaker {

@@ -1,11 +1,10 @@
 import type { buildConnector, Dispatcher } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { Exchange } from './exchange.ts';
+import { isExcepted } from '../address.ts';
 import { feed } from './feed.ts';
-import type { Answer } from './http-answer.ts';
 import { Line } from './line.ts';
-import { isExcepted } from './no-proxy.ts';
+import { type Answer, Exchange } from './response-stream.ts';
 import { intoSlabs } from './slabs.ts';
 import { overAnother } from './stale.ts';
 

@@ -1,20 +1,24 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLoopback } from '../settings/nearby.ts';
-import { DEFAULT_HOST, DEFAULT_MAX_TEXT } from './defaults.ts';
-import type { Engine } from './engine.ts';
-import { createKeyCheck } from './http/api-key.ts';
-import { readCallbackPolicy } from './http/callback-policy.ts';
-import { Callbacks } from './http/callbacks.ts';
+import { isLoopback } from '../address.ts';
+import { Callbacks } from './callbacks/callbacks.ts';
+import { readCallbackPolicy } from './callbacks/policy.ts';
+import {
+  DEFAULT_HOST,
+  DEFAULT_MAX_TEXT,
+  defaultLimits,
+  type Engine,
+  type Limits,
+  Refusal,
+} from './engine/contract.ts';
+import type { Log } from './exchange/exchange.ts';
+import { createFaults, type Fault } from './exchange/fault.ts';
 import { createRefusing } from './http/client-error.ts';
-import { responseOver } from './http/connect.ts';
 import type { Context } from './http/context.ts';
-import { createFaults, type Fault } from './http/fault.ts';
 import { createHandler } from './http/handler.ts';
-import { defaultLimits, type Limits } from './http/limits.ts';
-import type { Log } from './http/log.ts';
 import { Traffic } from './http/traffic.ts';
 
 export interface ServiceOptions {
@@ -105,4 +109,42 @@ async function close(server: Server, { traffic, callbacks }: Context, graceMs: n
 
 function authority({ address, family, port }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+/** For a CONNECT, with which Node leaves the connection to itself: an answer over it, which also ends it. */
+function responseOver(socket: Socket, request: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => socket.destroySoon());
+  socket.on('error', () => {}); // its end is what counts
+  return response;
+}
+
+/** A key that nobody guesses: 192 random bits, safe in URLs and shells. */
+export function randomKey(): string {
+  return randomBytes(24).toString('base64url');
+}
+
+/**
+ * Makes the check that every request for speech has to pass; a null key lets everybody in.
+ * Hashes are compared, so that the time taken tells neither the length nor the beginning of the key.
+ */
+function createKeyCheck(apiKey: string | null): (request: IncomingMessage) => void {
+  if (apiKey === null) return () => {};
+  const wanted = sha256(Buffer.from(apiKey));
+  return ({ headers }) => {
+    const given = headers['x-api-key'];
+    if (given === undefined) {
+      throw new Refusal(401, 'missing_api_key', 'The header X-API-KEY with the API key is missing');
+    }
+    // Node reads header bytes as Latin-1, while clients send a key as UTF-8.
+    if (!timingSafeEqual(sha256(Buffer.from(String(given), 'latin1')), wanted)) {
+      throw new Refusal(401, 'invalid_api_key', 'The API key in X-API-KEY is not valid');
+    }
+  };
+}
+
+function sha256(bytes: Buffer): Buffer {
+  return createHash('sha256').update(bytes).digest();
 }

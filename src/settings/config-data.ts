@@ -3,10 +3,9 @@ import { extname } from 'node:path';
 import { ExplorerSync } from 'cosmiconfig/dist/ExplorerSync.js';
 import { loadJson, loadYaml } from 'cosmiconfig/dist/loaders.js';
 import { TtsError, usageError } from '../error.ts';
-import { isObject } from '../is-object.ts';
 import { decode, decodeAll } from '../text/decode.ts';
-import { openFile } from '../text/input.ts';
-import { readWhole } from '../text/whole.ts';
+import { openFile, readWhole } from '../text/input.ts';
+import { isObject } from './special-kinds.ts';
 
 type Loader = (path: string, content: string) => unknown;
 

@@ -2,11 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { decode, decodeAll } from '../text/decode.ts';
-import { openFile } from '../text/input.ts';
-import { readWhole } from '../text/whole.ts';
+import { openFile, readWhole } from '../text/input.ts';
 import { namedFile } from './named-file.ts';
-import { outranks, type Setting } from './origin.ts';
-import type { Settings } from './resolve.ts';
+import { outranks, type Setting, type Settings } from './resolve.ts';
 
 export interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
   /** Ends the wait for a pipe that nobody writes to. */

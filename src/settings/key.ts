@@ -1,8 +1,7 @@
+import { isLoopback, isNearby } from '../address.ts';
 import { usageError } from '../error.ts';
 import { type KeyContext, keyFileOf, readKeyFile } from './key-file.ts';
-import { isLoopback, isNearby } from './nearby.ts';
-import { type Origin, outranks, type Setting } from './origin.ts';
-import type { Settings } from './resolve.ts';
+import { type Origin, outranks, type Setting, type Settings } from './resolve.ts';
 
 /** In characters. Web servers give all headers of a request 8 to 16 KiB. */
 const LONGEST_KEY = 8192;

@@ -133,3 +133,44 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
     text: (text) => words.find((word) => word === text.trim().toLowerCase()),
   });
 }
+
+/** A list of values of one kind; there is no way to write one as an option. */
+export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
+  return {
+    allowed: `a list, each entry ${kind.allowed}`,
+    text: () => undefined,
+    fault: (data) => {
+      const wrong = Array.isArray(data) ? data.find((entry) => kind.data(entry) === undefined) : undefined;
+      if (wrong === undefined) return undefined;
+      return {
+        what: `${quoted(wrong)} is not allowed in the list`,
+        hint: `each entry has to be ${kind.allowed}`,
+      };
+    },
+    data: (data) => {
+      if (!Array.isArray(data)) return undefined;
+      const values = data.map((entry) => kind.data(entry));
+      return values.includes(undefined) ? undefined : (values as T[]);
+    },
+  };
+}
+
+/** In characters; of what is longer the beginning is shown. */
+const LONGEST = 200;
+
+/**
+ * What stands in a config file, or was said elsewhere, as a message shows it: in quotes, not endless, and without the
+ * password and the query of an address. A list or an object is only called that, since a few lines of YAML, each naming
+ * the one before ten times, would take minutes to write down.
+ */
+export function quoted(data: unknown): string {
+  // YAML has numbers that JSON has no words for.
+  if (typeof data === 'number') return String(data);
+  if (Array.isArray(data)) return 'a list';
+  if (data instanceof Date) return 'a date';
+  if (typeof data === 'object' && data !== null) return 'an object';
+  const shown = JSON.stringify(data)
+    .replace(/^"([a-z][a-z\d+.-]*:\/\/)?.*@/i, '"$1***@')
+    .replace(/(:\/\/[^"?#]*[?#]).*"$/, '$1***"');
+  return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…"` : shown;
+}

@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, type PlatformPath, relative, resolve, sep } from 'node:path';
 import { usageError } from '../error.ts';
+import { fromHome, pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
-import { fromHome, pathOf } from '../path-of.ts';
-import type { Origin, Setting } from './origin.ts';
+import type { Origin, Setting } from './resolve.ts';
 
 /**
  * The path of a file that a setting names. A relative one begins where the config file lies that names it.

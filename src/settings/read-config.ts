@@ -1,13 +1,19 @@
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { usageError } from '../error.ts';
-import { isObject } from '../is-object.ts';
+import { fromHome, pathOf } from '../files/paths.ts';
+import type { Host } from '../host.ts';
 import { readData, readPipedData } from './config-data.ts';
-import type { ConfigFile, Hide } from './config-file.ts';
 import type { ConfigPath } from './config-places.ts';
+import { quoted } from './kind.ts';
 import { keyHint } from './nearest.ts';
-import { quoted } from './quoted.ts';
+import type { ConfigFile } from './resolve.ts';
 import { fileOrigin, refused } from './resolve.ts';
 import { type Rule, rules } from './rules.ts';
+import { isObject } from './special-kinds.ts';
+
+/** Told what must never be shown. */
+export type Hide = (secret: string) => void;
 
 /**
  * The checked contents of a config file. One that is empty, or holds comments only, is one without values.
@@ -57,4 +63,35 @@ function checkedValue(key: string, said: unknown, file: ConfigPath): unknown {
   const value = rule.kind.data(said);
   if (value === undefined) throw refused(rule, said, fileOrigin(key, file));
   return value;
+}
+
+type Place = Pick<Host, 'cwd' | 'home'>;
+
+/** The config file of a name. It may be a pipe. */
+export async function loadNamed(
+  name: string,
+  host: Place,
+  told: { readonly hide: Hide; readonly signal: AbortSignal },
+): Promise<ConfigFile> {
+  if (name === '') throw usageError('--config: "" is no name of a file', 'name a file with settings');
+  const named = { path: located(name, host), place: 'user' as const };
+  return isPiped(named.path) ? readPipedConfig(named, told) : readConfig(named, told.hide);
+}
+
+function located(name: string, { cwd, home }: Place): string {
+  try {
+    return pathOf(cwd, fromHome(name, home));
+  } catch (cause) {
+    throw usageError(`there is no ${name}`, 'correct the name, or name another file with --config', cause);
+  }
+}
+
+/** Whoever reads what nobody may look at is told why. */
+function isPiped(path: string): boolean {
+  try {
+    const stats = statSync(path);
+    return !stats.isFile() && !stats.isDirectory();
+  } catch {
+    return false;
+  }
 }

@@ -1,13 +1,26 @@
 import { dirname } from 'node:path';
 import { type TtsError, usageError } from '../error.ts';
-import type { ConfigFile } from './config-file.ts';
-import type { Origin, Setting } from './origin.ts';
-import { quoted } from './quoted.ts';
+import type { ConfigPath } from './config-places.ts';
+
+import { quoted } from './kind.ts';
 import { type Name, type Rule, ruleOf, rules, type Value } from './rules.ts';
+import { hostOnly } from './special-kinds.ts';
+
+/** What was said by options, by the names of the rules. An option that was not given has no entry. */
+export type Flags = Readonly<Record<string, unknown>>;
+
+/** What a config file says, checked: each value is of its rule's kind. */
+export interface ConfigFile {
+  readonly path: string;
+  /** Where it lies: relative paths in it begin here. */
+  readonly folder: string;
+  readonly place: ConfigPath['place'];
+  readonly values: Readonly<Record<string, unknown>>;
+}
 
 /** What was said, place by place. A flag is text or, where it takes no value, true or false. */
 export interface Said {
-  readonly flags: Readonly<Record<string, unknown>>;
+  readonly flags: Flags;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Already checked; the strongest first. */
   readonly files: readonly ConfigFile[];
@@ -89,4 +102,54 @@ export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): Tts
 function optionName(rule: Rule<unknown>, said: unknown): string {
   const long = /--[a-z-]+/.exec(rule.flags ?? '')?.[0] ?? '';
   return said === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
+}
+
+/** Where a value was said, from the strongest place to the weakest. */
+const places = ['option', 'environment', 'project', 'user', 'default'] as const;
+type Place = (typeof places)[number];
+
+export interface Origin {
+  readonly place: Place;
+  /** As the user would name it: `--speaker`, `TTS_SPEAKER`, `speaker in /home/anna/.ttsrc`. */
+  readonly name: string;
+  /** Where relative paths in it begin; of a config file its own folder. */
+  readonly folder?: string | undefined;
+}
+
+/** A value and who said it. */
+export interface Setting<T> {
+  readonly value: T;
+  readonly origin: Origin;
+}
+
+/** Whether the first was said in a stronger place than the second. */
+export function outranks(a: Origin, b: Origin): boolean {
+  return places.indexOf(a.place) < places.indexOf(b.place);
+}
+
+/** The proxy for an address, with the hosts that do without: option, environment, config, as for every setting. */
+export function chooseProxy(
+  settings: Settings,
+  env: Readonly<Record<string, string | undefined>>,
+  address: URL,
+): { url: URL; except: string; origin: Origin } | undefined {
+  const { proxy } = settings;
+  const said = proxy?.origin.place === 'option' ? proxy : (proxyFromEnvironment(env, address) ?? proxy);
+  return said && { url: said.value, except: env.no_proxy || env.NO_PROXY || '', origin: said.origin };
+}
+
+function proxyFromEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+  address: URL,
+): Setting<URL> | undefined {
+  const upper = address.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  const name = env[upper.toLowerCase()] ? upper.toLowerCase() : upper;
+  const text = env[name];
+  if (!text) return undefined;
+  const value = rules.proxy.kind.text(text.includes('://') ? text : `http://${text}`);
+  if (value) return { value, origin: { place: 'environment', name } };
+  throw usageError(
+    `${name}: ${hostOnly(text)} is not the address of a proxy; expected ${rules.proxy.kind.allowed}`,
+    `correct or unset ${name}`,
+  );
 }

@@ -1,10 +1,10 @@
-import { keys } from './keys.ts';
 import {
   baseUrl,
   byteCount,
   choice,
   fileName,
   type Kind,
+  list,
   number,
   sampleRate,
   speaker,
@@ -12,10 +12,7 @@ import {
   url,
   words,
 } from './kind.ts';
-import { list } from './list.ts';
-import { command } from './player-kind.ts';
-import { proxyUrl } from './proxy-url.ts';
-import { speakers } from './speakers.ts';
+import { command, keys, proxyUrl, speakers } from './special-kinds.ts';
 
 /**
  * One setting: every way to say it and what it may be. Options, configuration, `--help` and the README's table all

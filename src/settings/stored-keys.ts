@@ -3,12 +3,12 @@ import { readFile, realpath } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
 import { type Document, isAlias, parseDocument, type YAMLMap } from 'yaml';
 import { ExitCode, TtsError, usageError } from '../error.ts';
+import { replaceFile } from '../files/small-file.ts';
 import type { Host } from '../host.ts';
 import { decodeAll } from '../text/decode.ts';
-import type { ConfigFile } from './config-file.ts';
 import { userFolder } from './config-places.ts';
 import { baseUrl } from './kind.ts';
-import { replaceFile } from './replace-file.ts';
+import type { ConfigFile } from './resolve.ts';
 
 /**
  * The user's own config file: the one that has a say, or the one to be made.

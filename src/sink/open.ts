@@ -1,13 +1,15 @@
-import { constants, openSync, type Stats, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
+import { dirname, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PartFile } from '../files/atomic-file.ts';
+import type { Writer } from '../files/part-name.ts';
+import { behindLinks, pathOf } from '../files/paths.ts';
+import { assertWritable, type FileOptions, unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
-import { pathOf } from '../path-of.ts';
-import { openDevice } from './device.ts';
-import { fileSink } from './file.ts';
+import { deviceSink, pipeSink } from './pipe.ts';
+import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
-import { stdoutSink } from './stdout.ts';
-import { deviceSink, pipeSink } from './stream.ts';
-import { unwritable } from './unwritable.ts';
+import { openDevice, stdoutSink } from './stdout.ts';
 
 const STDOUT = new Set(['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
@@ -64,4 +66,62 @@ async function openPipe(path: string, signal: AbortSignal): Promise<number> {
       await sleep(20);
     }
   }
+}
+
+/**
+ * Whether the sink for what `-o` says would be live. Nothing is made, and no reader is waited for.
+ * @throws TtsError (output) where opening it would
+ */
+export async function checkSink(
+  { output, clobber }: OutputOptions,
+  host: Pick<Host, 'stdout' | 'cwd'> & Writer,
+): Promise<boolean> {
+  if (isStdout(output)) return stdoutSink(host.stdout).isLive;
+  try {
+    const path = pathOf(host.cwd, output);
+    const old = lookAt(path, output);
+    if (!old || old.isFile()) {
+      checkFile({ name: output, path, old, clobber, writer: host });
+      return false;
+    }
+    if (old.isFIFO()) accessSync(path, constants.W_OK);
+    else closeSync(await openDevice(path));
+    return true;
+  } catch (error) {
+    throw unwritable(output, error);
+  }
+}
+
+/** @throws TtsError (output) where a part could not be made, or not take the file's name */
+export function checkFile(options: FileOptions): void {
+  try {
+    const target = behindLinks(options.path);
+    assertWritable(target, options);
+    // The dot is there in folders only.
+    accessSync(`${dirname(target)}${sep}.`, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw unwritable(options.name, error);
+  }
+}
+
+/**
+ * A file that appears when all of the sound is in it.
+ * @throws TtsError (output) when it could not be written
+ */
+function fileSink(options: FileOptions): Sink {
+  const part = new PartFile(options);
+  const { fd, path } = part;
+  return {
+    isLive: false,
+    async write(speech, signal) {
+      try {
+        const delivery = await record({ fd, name: options.name, start: 0, path }, speech, signal);
+        await part.publish(signal);
+        return delivery;
+      } finally {
+        part.discard();
+      }
+    },
+    discard: async () => part.discard(),
+  };
 }

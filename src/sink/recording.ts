@@ -1,9 +1,8 @@
 import type { Speech } from '../audio/pcm.ts';
 import { headerBytes, overheadBytes, padding, wavHeader } from '../audio/wav-header.ts';
-import { FileWriter, writeAt } from './file-writer.ts';
-import { assertAsPromised } from './promised-length.ts';
-import type { Delivery } from './sink.ts';
-import { unwritable } from './unwritable.ts';
+import { FileWriter, writeAt } from '../files/batch-writer.ts';
+import { unwritable } from '../files/writable.ts';
+import { assertAsPromised, type Delivery } from './sink.ts';
 
 export interface Recording {
   readonly fd: number;
@@ -56,7 +55,7 @@ async function settle(
   const [old, exact] = [headerBytes(format, undefined), headerBytes(format, bytes)];
   try {
     if (exact > old) {
-      const { makeRoom } = await import('./room.ts');
+      const { makeRoom } = await import('./make-room.ts');
       if (!(await makeRoom(path, { from: start + old, bytes: exact - old }, signal))) return old;
     }
     writeAt(fd, wavHeader(format, bytes), start);

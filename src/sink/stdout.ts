@@ -1,11 +1,11 @@
-import { constants, fstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
+import { ExitCode, TtsError } from '../error.ts';
+import { synced } from '../files/atomic-file.ts';
+import { unwritable } from '../files/writable.ts';
 import type { Output } from '../host.ts';
-import { synced } from '../synced.ts';
-import { onTerminal } from './device.ts';
+import { deviceSink, pipeSink } from './pipe.ts';
 import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
-import { deviceSink, pipeSink } from './stream.ts';
-import { unwritable } from './unwritable.ts';
 
 /** Flags of an open file, as Linux lists them: appends at every write; what it was opened for. */
 const O_APPEND = 0o2000;
@@ -94,4 +94,26 @@ function flagsOf(fd: number): number {
 
 function infoOf(fd: number): string {
   return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
+}
+
+/**
+ * Opens a device to write to it.
+ * @throws TtsError (output) for a terminal, under whatever name; what the system says
+ */
+export async function openDevice(path: string): Promise<number> {
+  // Without becoming the terminal of this process, whose Ctrl-C it would hear.
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NOCTTY);
+  // Loaded only now: it brings the whole network stack with it.
+  const { isatty } = await import('node:tty');
+  if (!isatty(fd)) return fd;
+  closeSync(fd);
+  throw onTerminal();
+}
+
+/** The error for sound that would go to a screen. */
+function onTerminal(): TtsError {
+  return new TtsError('audio is not written to a terminal', {
+    exitCode: ExitCode.output,
+    hint: 'name a file with -o out.wav, or send it through a pipe: tts … | aplay',
+  });
 }

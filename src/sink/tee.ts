@@ -1,4 +1,4 @@
-import { fork } from '../audio/fork.ts';
+import type { Speech } from '../audio/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
@@ -30,4 +30,53 @@ export function tee(output: Sink, listener: Sink): Sink {
       await Promise.allSettled([output.discard(), listener.discard()]);
     },
   };
+}
+
+/** One of several readers of the same sound. */
+export interface Branch {
+  readonly speech: Speech;
+  /** Lets the others go on without this one, whether or not it waits for a piece. */
+  readonly leave: () => Promise<void>;
+}
+
+type Next = IteratorResult<Uint8Array, undefined>;
+type Take = (next: Next | Promise<Next>) => void;
+
+const DONE: Next = { done: true, value: undefined };
+
+/** One sound for two readers that keep step: a piece is read when both have taken the one before, or one has left. */
+export function fork(speech: Speech): readonly [Branch, Branch] {
+  const source = speech.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+  /** The readers that are still there, each with what to call with the next piece if it waits for that. */
+  const readers = new Map<symbol, Take | undefined>();
+  const advance = () => {
+    const takes = [...readers.values()];
+    if (takes.includes(undefined)) return;
+    const next = source.next();
+    for (const [reader, take] of readers) {
+      readers.set(reader, undefined);
+      take?.(next);
+    }
+  };
+  const branch = (): Branch => {
+    const reader = Symbol();
+    readers.set(reader, undefined);
+    const leave = async () => {
+      readers.get(reader)?.(DONE);
+      if (!readers.delete(reader)) return;
+      if (readers.size > 0) advance();
+      else await source.return?.();
+    };
+    const next = () =>
+      new Promise<Next>((take) => {
+        if (!readers.has(reader)) return take(DONE);
+        readers.set(reader, take);
+        advance();
+      });
+    const pcm: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => ({ next, return: () => leave().then(() => DONE) }),
+    };
+    return { speech: { ...speech, pcm }, leave };
+  };
+  return [branch(), branch()];
 }

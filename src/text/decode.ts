@@ -1,5 +1,4 @@
 import { type TtsError, usageError } from '../error.ts';
-import { documentKind } from './document-kind.ts';
 import { detectEncoding, type Encoding, LONGEST_MARK } from './encoding.ts';
 
 /**
@@ -100,4 +99,39 @@ function howToConvert(bytes: Uint8Array, at: number, { mark, tornTail }: Encodin
   if (!everySecond) return 'it looks like a binary file: give text in UTF-8';
   const label = at % 2 === 1 ? 'UTF-16LE' : 'UTF-16BE';
   return `it looks like UTF-16 without a byte order mark: try \`iconv -f ${label} -t UTF-8\``;
+}
+
+interface DocumentKind {
+  /** How it begins, in hexadecimal digits. */
+  readonly signature: RegExp;
+  readonly what: string;
+  readonly hint: string;
+}
+
+const PANDOC = 'make text of it first, for example with `pandoc -t plain FILE | tts`';
+
+/** What people keep texts in that is no text, though its bytes may well be characters. */
+const KINDS: readonly DocumentKind[] = [
+  {
+    signature: /^255044462d/,
+    what: 'a PDF',
+    hint: 'make text of it first, for example with `pdftotext FILE - | tts`',
+  },
+  { signature: /^7b5c727466/, what: 'an RTF document', hint: PANDOC },
+  { signature: /^504b0304/, what: 'a zip file, as .docx, .odt and .epub are', hint: PANDOC },
+  { signature: /^1f8b/, what: 'packed', hint: 'unpack it first: `gunzip -c FILE | tts`' },
+  {
+    signature: /^(?:52494646.{8}57415645|4f67675300|664c614300|4944330[2-4])/,
+    what: 'sound',
+    hint: 'name a file that holds text',
+  },
+];
+
+/** Bytes of the longest signature. */
+const LOOKED_AT = 12;
+
+/** What an input is by its first bytes, where that is known to be no text. */
+function documentKind(start: Uint8Array): DocumentKind | undefined {
+  const head = Buffer.from(start.subarray(0, LOOKED_AT)).toString('hex');
+  return KINDS.find(({ signature }) => signature.test(head));
 }

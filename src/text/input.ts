@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
+import { only } from '../async.ts';
 import { type TtsError, usageError } from '../error.ts';
-import { only } from '../only.ts';
-import { pathOf } from '../path-of.ts';
+import { pathOf } from '../files/paths.ts';
 import { decode } from './decode.ts';
 
 /**
@@ -125,4 +125,24 @@ const reasons = new Map([
 function unreadable(name: string, cause: unknown): TtsError {
   const code = String((cause as NodeJS.ErrnoException).code);
   return usageError(`cannot read ${name}: ${reasons.get(code) ?? code}`, 'check the name of the file', cause);
+}
+
+/**
+ * All of a text, where nothing can be done with a part of it.
+ * @param most in UTF-16 units: what comes may have no end
+ * @throws what `tooLong` makes, as soon as there is more
+ */
+export async function readWhole(
+  text: AsyncIterable<string>,
+  most: number,
+  tooLong: () => TtsError,
+): Promise<string> {
+  const pieces: string[] = [];
+  let length = 0;
+  for await (const piece of text) {
+    length += piece.length;
+    if (length > most) throw tooLong();
+    pieces.push(piece);
+  }
+  return pieces.join('');
 }

@@ -1,6 +1,5 @@
-import { countCodePoints } from './code-points.ts';
-import { cut } from './cut.ts';
 import { sentences } from './sentences.ts';
+import { countCodePoints, offsetOfCodePoint, segmenterOf } from './unicode.ts';
 
 /** How much goes into one piece, in code points without outer white space. */
 export interface Room {
@@ -33,4 +32,87 @@ export function* pack(paragraph: string, first: number, { max, target }: Room): 
 
 function* parts(paragraph: string, max: number): Generator<string> {
   for (const sentence of sentences(paragraph)) yield* cut(sentence, max);
+}
+
+const graphemes = segmenterOf('grapheme');
+const words = segmenterOf('word');
+
+/** A border in the first part of a piece would leave a fragment: a lesser border further on reads better. */
+const EARLIEST = 0.25;
+/** How far before the limit a word border is looked for in scripts without spaces, in UTF-16 units. */
+const WORD_SIGHT = 200;
+
+/** A sentence holds one only in front of a part without letters, such as "* * *", which stays with it. */
+const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
+const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
+
+/**
+ * Cuts a sentence that is too long, at the last border that fits: of a clause, else of a word, else of a grapheme
+ * cluster. Lossless like `sentences`; white space at the end of a piece does not count.
+ *
+ * @param maxChars the longest piece in code points; only a single grapheme cluster may be longer
+ */
+function* cut(sentence: string, maxChars: number): Generator<string> {
+  let rest = sentence;
+  while (rest !== '') {
+    const border = lastFittingBorder(rest, maxChars);
+    yield rest.slice(0, border);
+    rest = rest.slice(border);
+  }
+}
+
+function lastFittingBorder(text: string, maxChars: number): number {
+  const limit = offsetOfCodePoint(text, maxChars);
+  const end = limit + spaceAt(text, limit);
+  if (end === text.length) return end;
+  const clusters = graphemes().segment(text.slice(0, end + WORD_SIGHT));
+  const isWhole = (border: number) => border > 0 && clusters.containing(border)?.index === border;
+  const fitting = text.slice(0, end);
+  const good = [lastMatch(EMPTY_LINE, fitting), lastMatch(CLAUSE_END, fitting), lastSpace(fitting)].find(
+    (border) => border >= limit * EARLIEST && isWhole(border),
+  );
+  if (good !== undefined) return good;
+  const word = lastWord(text, end);
+  return isWhole(word) ? word : lastCluster(text, limit);
+}
+
+function spaceAt(text: string, from: number): number {
+  const next = /\S/gu;
+  next.lastIndex = from;
+  return (next.exec(text)?.index ?? text.length) - from;
+}
+
+function lastMatch(border: RegExp, text: string): number {
+  let last = 0;
+  for (const { 0: found, index } of text.matchAll(border)) last = index + found.length;
+  return last;
+}
+
+function lastSpace(text: string): number {
+  for (let at = text.length; at > 0; at -= 1) if (/\s/u.test(text.charAt(at - 1))) return at;
+  return 0;
+}
+
+/** The start of the last word that begins at or before the end, by the dictionaries of ICU; 0 if there is none. */
+function lastWord(text: string, end: number): number {
+  const from = Math.max(0, end - WORD_SIGHT);
+  let last = 0;
+  for (const { index, isWordLike } of words().segment(text.slice(from, end + WORD_SIGHT))) {
+    if (from + index > end) break;
+    if (isWordLike && index > 0) last = from + index;
+  }
+  return last;
+}
+
+/** The last border of a grapheme cluster that fits, or else the end of the first cluster, however long it is. */
+function lastCluster(text: string, limit: number): number {
+  const before =
+    graphemes()
+      .segment(text.slice(0, limit + WORD_SIGHT))
+      .containing(limit)?.index ?? 0;
+  if (before > 0) return before;
+  for (let seen = limit + WORD_SIGHT; ; seen *= 2) {
+    const first = graphemes().segment(text.slice(0, seen)).containing(0)?.segment.length ?? text.length;
+    if (first < seen || seen >= text.length) return first;
+  }
 }

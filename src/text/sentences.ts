@@ -1,7 +1,6 @@
-import { hasWord } from './has-word.ts';
-import { segmenterOf } from './intl.ts';
 import { lineBorders } from './lines.ts';
 import { endsLikeSentence, isFullLine, isSentenceBorder } from './sentence-border.ts';
+import { hasWord, segmenterOf } from './unicode.ts';
 
 /**
  * Intl.Segmenter takes time in proportion to the text times its segments (V8 12 and before: 14 s for 600,000

@@ -1,10 +1,18 @@
-import { usageError } from '../error.ts';
+import { type TtsError, usageError } from '../error.ts';
 import { decode } from './decode.ts';
-import { abortable, fileInStdin, type InputOptions, lookAt, openFile, readInput } from './input.ts';
-import { InputLines } from './input-lines.ts';
+import {
+  abortable,
+  fileInStdin,
+  type InputOptions,
+  lookAt,
+  openFile,
+  type Prepare,
+  readInput,
+  readWhole,
+} from './input.ts';
+import { countLineBreaks } from './lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
-import { readWhole } from './whole.ts';
 
 /** In UTF-16 units: some 75 hours of speech in one request. It is in memory more than once. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
@@ -54,4 +62,47 @@ async function check({ files, cwd, stdin }: InputOptions, signal: AbortSignal): 
   const redirected = files.includes('-') ? fileInStdin(stdin()) : undefined;
   if (redirected) for await (const _ of decode(abortable(redirected, signal), 'stdin'));
   return { live: regular.length < files.length };
+}
+
+interface Source {
+  readonly name: string;
+  /** Line breaks in the joined text in front of it. */
+  readonly before: number;
+  readonly isAsWritten: boolean;
+}
+
+/** Which lines of its sources the lines of a joined text are. */
+class InputLines {
+  readonly #sources: Source[] = [];
+  #breaks = 0;
+
+  /** Hears of each source when its turn has come: by then, all in front of it was counted. */
+  hearing(prepare: Prepare | undefined, isLive: boolean): Prepare {
+    return (name, text) => {
+      const prepared = prepare ? prepare(name, text, isLive) : text;
+      this.#sources.push({ name, before: this.#breaks, isAsWritten: prepared === text });
+      return prepared;
+    };
+  }
+
+  async *counting(text: AsyncIterable<string>): AsyncGenerator<string> {
+    for await (const piece of text) {
+      this.#breaks += countLineBreaks(piece);
+      yield piece;
+    }
+  }
+
+  /** @param segment of the joined text, in which each has a line */
+  whereIs({ line = 1 }: Segment): Pick<Segment, 'file' | 'line'> {
+    const source = this.#sources.findLast(({ before }) => before < line);
+    return { file: source?.name, line: source?.isAsWritten ? line - source.before : undefined };
+  }
+}
+
+/** The error of a run that was given no text but white space. */
+export function blankText(): TtsError {
+  return usageError(
+    'nothing to say: the text is blank',
+    'give words, a file with -f, or text through a pipe',
+  );
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseFault } from '../../src/service/http/fault-spec.ts';
+import { parseFault } from '../../src/service/exchange/fault-spec.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 
 let tones: ToneService;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LogRecord } from '../../src/service/http/log.ts';
+import type { LogRecord } from '../../src/service/exchange/exchange.ts';
 import openapi from '../../src/service/http/openapi.json' with { type: 'json' };
 import { ask } from '../support/ask.ts';
 import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll } from 'vitest';
-import { type BuiltInEngine, createEngine, type EngineOptions } from '../../src/service/engine/create.ts';
-import type { Style, Utterance } from '../../src/service/engine.ts';
+import { type BuiltInEngine, createEngine, type EngineOptions } from '../../src/service/built-in-engine.ts';
+import type { Style, Utterance } from '../../src/service/engine/contract.ts';
 import { emptyFolder } from './folder.ts';
 
 export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
@@ -12,7 +12,7 @@ export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 export async function buildWorker(): Promise<URL> {
   const dir = emptyFolder(afterAll);
   await build({
-    input: { worker: 'src/service/engine/worker.ts' },
+    input: { worker: 'src/service/engine/flite/worker.ts' },
     platform: 'node',
     output: { dir, format: 'cjs', entryFileNames: '[name].cjs' },
   });

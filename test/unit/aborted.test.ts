@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { aborted, unlessAborted } from '../../src/aborted.ts';
+import { aborted, unlessAborted } from '../../src/async.ts';
 
 const never = new Promise<never>(() => {});
 

@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findProgram } from '../../src/find-program.ts';
+import { findProgram } from '../../src/files/paths.ts';
 import { emptyFolder } from '../support/folder.ts';
 
 /** A folder with a program of each of these names. */

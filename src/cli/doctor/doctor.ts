@@ -1,11 +1,21 @@
 import { type Command, Option } from 'commander';
-import { ExitCode } from '../../error.ts';
+import { isExcepted } from '../../address.ts';
+import { objectionTo, objectionToWriting } from '../../cache/folder.ts';
+import { measureCache } from '../../cache/inspect.ts';
+import { lookUp, type Probe, reach, shakeHands } from '../../client/probe.ts';
+import { ExitCode, TtsError } from '../../error.ts';
+import { noSegmentFolder, segmentFolder } from '../../files/folders.ts';
+import { type Settled, settle } from '../../settings/load.ts';
+import { chooseProxy, type Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
-import type { Context } from '../commands.ts';
-import { OF_REQUESTS, readSubcommand, subcommand } from '../subcommand.ts';
-import { tell } from '../tell.ts';
-import { examinations } from './examinations.ts';
-import { type Finding, findingInWords } from './finding.ts';
+import { chooseService, type NamedService } from '../../speech/service-choice.ts';
+import { type CommandLine, OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
+import { withoutPassword } from '../config.ts';
+import type { Context } from '../context.ts';
+import { tell } from '../terminal/print.ts';
+import { examine, type Finding, findingInWords, skipped } from './finding.ts';
+import { examinePlayer } from './player.ts';
+import { trySpeaking } from './speaking.ts';
 
 /** What shapes the one request, and what is looked at. */
 const HEEDED: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
@@ -32,4 +42,118 @@ export function doctorCommand(): Command {
     HEEDED,
     [new Option('--yes', 'make the one request without asking; it costs 2 characters')],
   );
+}
+
+export interface Doubts extends Pick<CommandLine, 'flags'> {
+  /** Whether the service may be asked for sound without a question. */
+  readonly mayAsk: boolean;
+}
+
+/** One after the other; what cannot be looked at because of what came before is left out. */
+export async function* examinations(doubts: Doubts, context: Context): AsyncGenerator<Finding> {
+  yield await examine('node', () => context.host.runtime);
+  let settled: Settled | undefined;
+  yield await examine('config', async () => {
+    settled = await settle(doubts, context);
+    return (
+      settled.files.map(({ path }) => path).join(', ') || 'no config file; tts config tells where to put one'
+    );
+  });
+  if (settled) yield* complete(serviceExaminations(settled, doubts, context));
+  else yield* STEPS.map((name) => skipped(name, 'not looked at: the config comes first'));
+  yield await examinePlayer(settled?.settings, context);
+  yield await examine('cache', () => lookAtCache(settled?.settings, context));
+}
+
+/** What a run needs of a service, in the order in which it is looked at. */
+const STEPS = ['key', 'proxy', 'dns', 'connection', 'tls', 'request'];
+
+/** Names what is left out as well. */
+async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Finding> {
+  const left = [...STEPS];
+  let reason = 'not looked at';
+  for await (const finding of findings) {
+    const before = left.splice(0, left.indexOf(finding.name) + 1).slice(0, -1);
+    yield* before.map((name) => skipped(name, reason));
+    yield finding;
+    reason = finding.state === 'bad' ? `not looked at: ${finding.name} comes first` : 'not needed';
+  }
+  yield* left.map((name) => skipped(name, reason));
+}
+
+async function* serviceExaminations(
+  { settings, files }: Settled,
+  { mayAsk }: Doubts,
+  context: Context,
+): AsyncGenerator<Finding> {
+  const { baseUrl } = settings;
+  const way = await examine('proxy', () => {
+    if (baseUrl) chooseProxy(settings, context.host.env, baseUrl.value);
+    return '';
+  });
+  if (way.state === 'bad') return yield way;
+  let service: NamedService | undefined;
+  const key = await examine('key', async () => {
+    service = await chooseService(settings, { ...context, files });
+    return service
+      ? `set, from ${service.keyOrigin}`
+      : 'none needed: no base URL is set, the built-in service speaks';
+  });
+  yield key;
+  if (key.state === 'bad') return;
+  let reached = true;
+  if (service)
+    for await (const finding of connectionExaminations(service, settings, context)) {
+      reached &&= finding.state !== 'bad';
+      yield finding;
+    }
+  yield reached
+    ? await trySpeaking({ service, settings, mayAsk }, context)
+    : skipped('request', 'not made: there is no connection');
+}
+
+/** Up to the first that fails. */
+async function* connectionExaminations(
+  { url, proxy }: NamedService,
+  settings: Settings,
+  { signal }: Context,
+): AsyncGenerator<Finding> {
+  const to = (url: URL): Probe => ({ url, timeoutMs: settings.timeout.value * 1000, signal });
+  const isDirect = !proxy || isExcepted(url, proxy.except);
+  if (proxy && !isDirect)
+    return yield await examine('proxy', async () => {
+      await reach({ ...to(proxy.url), isProxy: true });
+      return `${withoutPassword(proxy.url)} answers; it looks up ${url.host} and connects to it`;
+    });
+  yield await examine('proxy', () => (proxy ? `none for ${url.host}, as NO_PROXY wants it` : 'none'));
+  const looks: [string, () => Promise<string>][] = [
+    ['dns', async () => `${url.hostname} is ${(await lookUp(to(url))).join(', ')}`],
+    ['connection', async () => reach(to(url)).then(() => `${url.host} answers`)],
+    ['tls', () => tls(to(url))],
+  ];
+  for (const [name, look] of looks) {
+    const finding = await examine(name, look);
+    yield finding;
+    if (finding.state === 'bad') return;
+  }
+}
+
+async function tls(probe: Probe): Promise<string> {
+  if (probe.url.protocol !== 'https:') return 'none: the base URL begins with http://';
+  const { protocol, until } = await shakeHands(probe);
+  return `${protocol}, with a certificate until ${until}`;
+}
+
+async function lookAtCache(settings: Settings | undefined, { host }: Context): Promise<string> {
+  if (settings?.cache.value === false) return `off, as ${settings.cache.origin.name} wants it`;
+  const folder = segmentFolder(host);
+  if (folder === undefined) throw noSegmentFolder();
+  const objection = (await objectionTo({ folder, uid: host.uid })) ?? objectionToWriting(folder);
+  if (objection !== undefined)
+    throw new TtsError(`${folder} is not used: ${objection}`, {
+      exitCode: ExitCode.output,
+      hint: 'name another folder with TTS_CACHE_DIR, or switch it off with TTS_CACHE=0',
+    });
+  const { entries } = await measureCache(folder);
+  return `${folder} (entries: ${entries})`;
 }

@@ -3,18 +3,16 @@ import { ExitCode, usageError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { checkedKey, isReadable } from '../../settings/key.ts';
 import { MOST_READ } from '../../settings/key-file.ts';
-import { outranks } from '../../settings/origin.ts';
-import type { Settings } from '../../settings/resolve.ts';
+import { settle } from '../../settings/load.ts';
+import { outranks, type Settings } from '../../settings/resolve.ts';
 import { storeKey, userFile } from '../../settings/stored-keys.ts';
 import { decode } from '../../text/decode.ts';
-import { abortable } from '../../text/input.ts';
-import { readWhole } from '../../text/whole.ts';
-import type { Context } from '../commands.ts';
-import type { Notices } from '../notices.ts';
-import { settle } from '../settle.ts';
-import { tell } from '../tell.ts';
-import { askSecret } from './ask-secret.ts';
-import { baseCommand, namedBase, readBase } from './named-base.ts';
+import { abortable, readWhole } from '../../text/input.ts';
+import type { Context } from '../context.ts';
+import { askSecret } from '../terminal/ask.ts';
+import type { Notices } from '../terminal/notices.ts';
+import { tell } from '../terminal/print.ts';
+import { baseCommand, namedBase, readBase } from './base.ts';
 
 /** `tts login [base-url]`: keeps a key for one service in the user's own config. With `--json` it tells which one, and where. */
 export async function run(context: Context): Promise<number> {
@@ -66,4 +64,25 @@ function explain(
   const own = keys?.origin ?? { place: 'user', name: '' };
   const stronger = [apiKey, apiKeyFile].find((said) => said && outranks(said.origin, own));
   if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
+}
+
+/** `tts logout [base-url]`: forgets the key that `tts login` has stored. With `--json` it tells whether there was one. */
+export async function runLogout(context: Context): Promise<number> {
+  const { host, notices } = context;
+  const line = readBase(logoutCommand(), context);
+  if (!line) return ExitCode.ok;
+  const { settings, files } = await settle(line, context);
+  const base = namedBase(line.words[0], settings, 'tts logout');
+  const removed = settings.keys?.value.has(base.href) ?? false;
+  const file = removed ? userFile(files, host) : undefined;
+  if (file !== undefined) await storeKey(file, base, undefined);
+  const others = [...(settings.keys?.value.keys() ?? [])].join(', ');
+  const missing = `no key is stored for ${base.href}${others && `; there are keys for ${others}`}`;
+  notices.note(removed ? `the key for ${base.href} is removed from ${file}` : missing);
+  if (notices.json) tell(host.stdout, notices.inJson({ baseUrl: base.href, file, removed }));
+  return ExitCode.ok;
+}
+
+export function logoutCommand(): Command {
+  return baseCommand('logout', 'Forget the key that tts login has stored for a base URL.');
 }

@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
+import { isLoopback } from '../../address.ts';
 import { usageError } from '../../error.ts';
-import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../service/defaults.ts';
-import type { Fault } from '../../service/http/fault.ts';
-import { parseFault } from '../../service/http/fault-spec.ts';
+import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../service/engine/contract.ts';
+import type { Fault } from '../../service/exchange/fault.ts';
+import { parseFault } from '../../service/exchange/fault-spec.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { type Kind, number, words } from '../../settings/kind.ts';
-import { isLoopback } from '../../settings/nearby.ts';
-import type { Context } from '../commands.ts';
-import { readSubcommand, subcommand } from '../subcommand.ts';
+import { readSubcommand, subcommand } from '../command-line.ts';
+import type { Context } from '../context.ts';
 
 type LogForm = 'text' | 'json';
 

@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { bareHost } from '../../bare-host.ts';
+import { bareHost } from '../../address.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
-import { pathOf } from '../../path-of.ts';
-import { putInPlace } from '../../settings/replace-file.ts';
+import { pathOf } from '../../files/paths.ts';
+import { putInPlace } from '../../files/small-file.ts';
 
 /** In milliseconds. Who refuses does so at once. */
 const PATIENCE_MS = 1000;

@@ -1,19 +1,18 @@
-import { aborted } from '../../aborted.ts';
+import { aborted } from '../../async.ts';
 import { ExitCode, usageError } from '../../error.ts';
+import { interruption } from '../../exit.ts';
 import type { Host } from '../../host.ts';
-import type { Engine } from '../../service/engine.ts';
-import { randomKey } from '../../service/http/api-key.ts';
-import type { LogRecord } from '../../service/http/log.ts';
-import { type Service, startService } from '../../service/service.ts';
+import type { Engine } from '../../service/engine/contract.ts';
+import { espeakIfAny } from '../../service/engine/espeak/voices.ts';
+import type { LogRecord } from '../../service/exchange/exchange.ts';
+import { randomKey, type Service, startService } from '../../service/service.ts';
+import { checkedKey } from '../../settings/key.ts';
+import { readKeyFile } from '../../settings/key-file.ts';
 import { leaveYoungSpaceSmall } from '../../v8-flags.ts';
-import type { Context } from '../commands.ts';
-import { espeakIfAny } from '../espeak.ts';
-import { interruption } from '../interruption.ts';
-import type { Notices } from '../notices.ts';
-import { announce } from './announce.ts';
-import { logLine } from './log-line.ts';
+import type { Context } from '../context.ts';
+import type { Notices } from '../terminal/notices.ts';
 import { readServeOptions, type ServeOptions } from './options.ts';
-import { keyInFile } from './own-key.ts';
+import { announce, logLine } from './output.ts';
 import { ReadyFile } from './ready-file.ts';
 
 /** Milliseconds that requests get to finish in once the process is told to stop. */
@@ -32,7 +31,7 @@ export async function run(context: Context): Promise<number> {
   if (options.apiKey) notices.hide(options.apiKey);
   const apiKey = options.apiKey === undefined ? randomKey() : options.apiKey;
   leaveYoungSpaceSmall();
-  const { createEngine } = await import('../../service/engine/create.ts');
+  const { createEngine } = await import('../../service/built-in-engine.ts');
   const { workers, maxQueue } = options;
   const espeak = await espeakIfAny(context).catch((error) => {
     // Whoever stops a service stops it well, also while it starts.
@@ -114,4 +113,18 @@ async function closeOrHurry(service: Service, host: Host): Promise<void> {
   } finally {
     stop();
   }
+}
+
+const NAME = 'TTS_API_KEY_FILE';
+
+/**
+ * The key in the file that the environment names, as containers are given it.
+ * @throws TtsError (usage) where it cannot be read, or holds none
+ */
+export async function keyInFile(host: Host, signal: AbortSignal): Promise<string | undefined> {
+  const path = host.env[NAME];
+  if (!path) return undefined;
+  const named = { value: path, origin: { place: 'environment', name: NAME } } as const;
+  const value = await readKeyFile(named, { cwd: host.cwd, home: host.home, signal });
+  return checkedKey({ value, origin: named.origin }).value;
 }

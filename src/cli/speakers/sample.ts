@@ -1,21 +1,27 @@
-import { ExitCode, usageError } from '../../error.ts';
-import { BUDGET_BYTES } from '../../pipeline/budget.ts';
-import { deliver } from '../../pipeline/deliver.ts';
-import { countCodePoints } from '../../text/code-points.ts';
+import type { ToldSpeaker } from '../../client/speakers.ts';
+import { ExitCode, TtsError, usageError } from '../../error.ts';
+import type { Settled } from '../../settings/load.ts';
+import type { Settings } from '../../settings/resolve.ts';
+import { kindOf, settingsFor } from '../../settings/speaker.ts';
+import { type Connection, type ServiceEvent, voiceOf, whileConnected } from '../../speech/connection.ts';
+import { deliver } from '../../speech/deliver.ts';
+import { assertInputsKept } from '../../speech/inputs-kept.ts';
+import type { Task } from '../../speech/job.ts';
+import type { Sparing } from '../../speech/look-ahead.ts';
+import { openOutput, warnOfEnding } from '../../speech/outputs.ts';
+import { BUDGET_BYTES } from '../../speech/prefetch.ts';
+import { Tally } from '../../speech/totals.ts';
 import type { Segment } from '../../text/segment.ts';
-import { askYes } from '../ask-yes.ts';
-import { assertInputsKept } from '../assert-inputs-kept.ts';
-import type { Context } from '../commands.ts';
-import { type Connection, type ServiceEvent, voiceOf } from '../connect.ts';
-import { describe } from '../describe.ts';
-import { openOutput, warnOfEnding } from '../output.ts';
-import { report } from '../report.ts';
-import type { Settled } from '../settle.ts';
-import { Tally } from '../tally.ts';
-import type { Task } from '../task.ts';
-import { whileConnected } from '../while-connected.ts';
-import { LeftOut } from './left-out.ts';
-import { eachWith, type Lines, type Voice, voicesOf } from './sample-voices.ts';
+import { countCodePoints } from '../../text/unicode.ts';
+import type { Context } from '../context.ts';
+import { describe, report } from '../speak/report.ts';
+import { askYes } from '../terminal/ask.ts';
+
+/** A speaker, and who told of it. */
+export interface Row extends ToldSpeaker {
+  readonly instructions?: string | undefined;
+  readonly from: 'config' | 'service';
+}
 
 /** More requests than this are made only when somebody agrees. */
 const MOST_UNASKED = 20;
@@ -99,6 +105,94 @@ async function speakInTurn(
     throw leftOut.asError(voices.length);
   }
   if (settings.json.value)
-    await (await import('../summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
+    await (await import('../speak/summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
   return ExitCode.ok;
+}
+
+interface Absent {
+  readonly label: string;
+  readonly error: TtsError;
+}
+
+/** The speakers that a sample has to do without, since the service refuses them. */
+class LeftOut implements Sparing {
+  readonly #labelOf: (segment: Segment) => string;
+  readonly #absent: Absent[] = [];
+
+  constructor(labelOf: (segment: Segment) => string) {
+    this.#labelOf = labelOf;
+  }
+
+  get count(): number {
+    return this.#absent.length;
+  }
+
+  /** Why the first of them was left out. */
+  get first(): TtsError | undefined {
+    return this.#absent[0]?.error;
+  }
+
+  /** Whatever else goes wrong, such as a key that is refused, would with the others too. */
+  allows(error: unknown): error is TtsError {
+    return error instanceof TtsError && error.isUnwanted;
+  }
+
+  spare(error: TtsError, segment: Segment): void {
+    this.#absent.push({ label: this.#labelOf(segment), error });
+  }
+
+  /** Says of each why. */
+  warn(say: (text: string) => void): void {
+    for (const { label, error } of this.#absent) say(`${label} is left out: ${error.message}`);
+  }
+
+  /** @param all how many there were to be */
+  asError(all: number): TtsError {
+    const labels = this.#absent.map(({ label }) => label);
+    return new TtsError(`${this.count} of ${all} speakers could not be heard: ${labels.join(', ')}`, {
+      exitCode: ExitCode.partial,
+      hint: `the audio has all the others; ${labels[0]} failed with: ${this.first?.message}`,
+    });
+  }
+}
+
+/** One text, and who is to speak it. */
+interface Lines {
+  readonly text: string;
+  readonly speakers: readonly Row[];
+  readonly settings: Settings;
+}
+
+/** A speaker of the sample. */
+interface Voice {
+  readonly no: number;
+  readonly settings: Settings;
+  readonly label: string;
+}
+
+/**
+ * Each speaker once, by the first name that it has. A rate of its own is left out: one sound has one.
+ * @throws TtsError (usage) when there is none, the text does not fit into one request, or one cannot do what is asked for
+ */
+function voicesOf({ speakers, settings, text }: Lines): Voice[] {
+  if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
+  if (countCodePoints(text) > settings.maxChars.value)
+    throw usageError(
+      `the text of --sample is longer than ${settings.maxChars.value} characters, and is not cut`,
+      'a sentence or two are enough; a long text is for tts -s NAME',
+    );
+  const seen = new Set<number>();
+  const once = speakers.filter(({ no }) => seen.size < seen.add(no).size);
+  if (once.length === 0)
+    throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
+  return once.map(({ no, name, kind = kindOf(no, speakers), instructions }) => ({
+    no,
+    label: `speaker ${no}${name ? ` (${name})` : ''}`,
+    settings: settingsFor({ no, name, kind, instructions }, settings),
+  }));
+}
+
+/** The text once for each. */
+async function* eachWith(text: string, count: number): AsyncGenerator<Segment> {
+  for (let index = 0; index < count; index += 1) yield { text, line: 1, startsParagraph: true, index };
 }

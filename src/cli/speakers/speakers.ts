@@ -3,19 +3,19 @@ import { askSpeakers, type ToldSpeaker } from '../../client/speakers.ts';
 import { createTransport } from '../../client/transport.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
-import { FLITE_SPEAKERS } from '../../service/engine/voices.ts';
+import { FLITE_SPEAKERS } from '../../service/engine/flite/voices.ts';
+import { settle } from '../../settings/load.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
-import type { Context } from '../commands.ts';
-import type { ServiceEvent } from '../connect.ts';
-import { describe, warnOfPause } from '../describe.ts';
-import { chooseService, type NamedService } from '../service.ts';
-import { settle } from '../settle.ts';
-import { builtInSpeakers } from '../speaker-of.ts';
-import { OF_REQUESTS, readSubcommand, subcommand } from '../subcommand.ts';
-import { table } from '../table.ts';
-import type { Task } from '../task.ts';
-import { tell } from '../tell.ts';
+import type { ServiceEvent } from '../../speech/connection.ts';
+import type { Task } from '../../speech/job.ts';
+import { builtInSpeakers, chooseService, type NamedService } from '../../speech/service-choice.ts';
+import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
+import type { Context } from '../context.ts';
+import { describe, warnOfPause } from '../speak/report.ts';
+import { tell } from '../terminal/print.ts';
+import { table } from '../terminal/style.ts';
+import type { Row } from './sample.ts';
 
 /** The sound of a sample is heard here, and its text is one request for each speaker. */
 const HEEDED: readonly Name[] = [
@@ -37,7 +37,9 @@ export async function run(context: Context): Promise<number> {
   const configured = configuredSpeakers(settings);
   if (names) return showNames([...configured, ...(settings.baseUrl ? [] : FLITE_SPEAKERS)], context);
   const service = await chooseService(settings, { ...context, files });
-  const espeak = service ? undefined : await (await import('../espeak.ts')).espeakIfAny(context);
+  const espeak = service
+    ? undefined
+    : await (await import('../../service/engine/espeak/voices.ts')).espeakIfAny(context);
   const told = await toldBy({ service, settings, espeak }, context).catch((error: unknown) => ({ error }));
   const rows = [...configured, ...('error' in told ? [] : told)];
   if (typeof sample === 'string' && !('error' in told)) {
@@ -72,12 +74,6 @@ export function speakersCommand(): Command {
       new Option('--names', 'names only, one a line; neither a service nor espeak-ng is asked'),
     ],
   );
-}
-
-/** A speaker, and who told of it. */
-export interface Row extends ToldSpeaker {
-  readonly instructions?: string | undefined;
-  readonly from: 'config' | 'service';
 }
 
 function configuredSpeakers({ speakers }: Settings): Row[] {

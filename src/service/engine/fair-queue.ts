@@ -1,5 +1,4 @@
-import { Refusal } from '../refusal.ts';
-import type { Lane } from './lane.ts';
+import { Refusal } from './contract.ts';
 import { type Line, type Ticket, Turns } from './turns.ts';
 
 /** Segments of one utterance that are made before its reader asks for them. This bounds the memory of a slow reader. */
@@ -136,4 +135,20 @@ export class FairQueue<Job> {
       this.#dispatch();
     }
   }
+}
+
+/** What works on one job at a time. */
+export interface Lane<Job> {
+  /** True while jobs can be given to it at once. */
+  readonly ready: boolean;
+  /** Starts what the first job would otherwise wait for. */
+  prepare(): Promise<void>;
+  /**
+   * Stops at once when the signal aborts, and then rejects with its reason.
+   *
+   * @returns no samples for what has no sound
+   * @throws Refusal when the work failed
+   */
+  run(job: Job, signal: AbortSignal): Promise<Int16Array>;
+  close(): Promise<void>;
 }

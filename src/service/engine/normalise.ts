@@ -1,8 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { LETTERS } from './letters.ts';
 import { SPELLINGS } from './symbols.ts';
-
-const LETTER = new RegExp([...LETTERS.keys()].join('|'), 'giu');
 
 /**
  * Brings text into the form that Flite can read: printable ASCII. Accents go, signs become words, and what an
@@ -31,3 +28,27 @@ function englishLetter(letter: string): string {
   const isCapital = letter !== letter.toLowerCase();
   return isCapital ? spoken.charAt(0).toUpperCase() + spoken.slice(1) : spoken;
 }
+
+/**
+ * Latin letters that Unicode does not decompose into an ASCII letter and marks, as an English reader would say them.
+ * Capital letters follow from these.
+ */
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ['ß', 'ss'],
+  ['æ', 'ae'],
+  ['œ', 'oe'],
+  ['ø', 'o'],
+  ['ł', 'l'],
+  ['đ', 'd'],
+  ['ð', 'th'],
+  ['þ', 'th'],
+  ['ħ', 'h'],
+  ['ı', 'i'],
+  ['ŋ', 'ng'],
+  ['ŧ', 't'],
+  ['ĸ', 'k'],
+  ['ƒ', 'f'],
+  ['ə', 'e'],
+]);
+
+const LETTER = new RegExp([...LETTERS.keys()].join('|'), 'giu');

@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { sentences } from '../../text/sentences.ts';
-import { spokenSeconds } from './spoken-seconds.ts';
-import { cutWords } from './words.ts';
+import { cutWords, spokenSeconds } from './words.ts';
 
 /** What is spoken in one go. */
 export interface Segment {

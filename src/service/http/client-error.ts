@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../engine/contract.ts';
+import type { Exchange, Log } from '../exchange/exchange.ts';
+import { errorBody } from '../exchange/refuse.ts';
 import type { Context } from './context.ts';
-import type { Exchange } from './exchange.ts';
-import type { Log } from './log.ts';
-import { errorBody } from './refuse.ts';
 
 /** What Node's parser and clock have against a client. */
 interface ClientError extends NodeJS.ErrnoException {

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { Engine } from '../engine.ts';
-import type { CallbackPolicy } from './callback-policy.ts';
-import type { Callbacks } from './callbacks.ts';
-import type { Effects } from './fault.ts';
-import type { Limits } from './limits.ts';
-import type { Log } from './log.ts';
+import type { Callbacks } from '../callbacks/callbacks.ts';
+import type { CallbackPolicy } from '../callbacks/policy.ts';
+import type { Engine, Limits } from '../engine/contract.ts';
+import type { Log } from '../exchange/exchange.ts';
+import type { Effects } from '../exchange/fault.ts';
 import type { Traffic } from './traffic.ts';
 
 /** What the answers of one running service have in common. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../engine/contract.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { refusalOf, refuse, sendJson } from '../exchange/refuse.ts';
 import type { Context } from './context.ts';
-import type { Exchange } from './exchange.ts';
 import openapi from './openapi.json' with { type: 'json' };
-import { refusalOf, refuse, sendJson } from './refuse.ts';
 import { speak } from './speech.ts';
 
 type Action = (exchange: Exchange, context: Context) => void | Promise<void>;

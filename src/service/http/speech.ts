@@ -1,21 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { aborted } from '../../aborted.ts';
+import { aborted } from '../../async.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
-import { countCodePoints } from '../../text/code-points.ts';
-import type { Engine, Utterance } from '../engine.ts';
-import { Refusal } from '../refusal.ts';
-import { callbackTarget } from './callback-policy.ts';
+import { countCodePoints } from '../../text/unicode.ts';
+import { callbackTarget } from '../callbacks/policy.ts';
+import { type Engine, Refusal, type Utterance } from '../engine/contract.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Effects } from '../exchange/fault.ts';
+import { readJson } from '../exchange/json-body.ts';
+import { sendJson } from '../exchange/refuse.ts';
+import { type Sound, sendSpeech } from '../exchange/send-speech.ts';
 import type { Context } from './context.ts';
-import type { Exchange } from './exchange.ts';
-import type { Effects } from './fault.ts';
-import { ignoredHeader } from './instructions-header.ts';
-import { readJson } from './json-body.ts';
-import { orderOf } from './order.ts';
-import { withPatience } from './patience.ts';
-import { sendJson } from './refuse.ts';
-import { checkRequest } from './request-check.ts';
-import { type Sound, sendSpeech } from './send-speech.ts';
-import { surelySpeakable } from './surely-speakable.ts';
+import { checkRequest, surelySpeakable } from './request-check.ts';
+import { ignoredHeader, orderOf, withPatience } from './utterance.ts';
 
 /** `POST /tts`. */
 export async function speak(exchange: Exchange, context: Context): Promise<void> {

@@ -1,8 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Exchange, openExchange } from './exchange.ts';
-import type { Log } from './log.ts';
+import { type Exchange, type Log, openExchange } from '../exchange/exchange.ts';
 
 /** All connections and exchanges of a server, so that closing it can tell the busy from the idle. */
 export class Traffic {

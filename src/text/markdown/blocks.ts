@@ -1,10 +1,6 @@
 import type { Token } from 'markdown-it';
-import { spokenCode } from './code-block.ts';
-import { spokenInline } from './inline.ts';
-import { spokenMarker } from './marker.ts';
-import type { MarkdownDocument } from './parser.ts';
-import { withFullStop } from './sentence-end.ts';
-import type { MarkdownOptions } from './spoken.ts';
+import { spokenInline, withFullStop } from './inline.ts';
+import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 import { TableReader } from './table.ts';
 
 /** The text of each block in turn, with what separates it from the one before at its start. */
@@ -146,4 +142,26 @@ class BlockReader {
     this.#startBlock(true);
     return this.#spoken(text);
   }
+}
+
+/** @param info what stands behind the opening fence: the first word names the language */
+function spokenCode(content: string, info: string, code: MarkdownOptions['code']): string {
+  if (code === 'skip') return '';
+  if (code === 'read') return content.trim();
+  const language = /^[\p{L}\p{N}][\p{L}\p{N}+#.-]{0,30}/u.exec(info.trim())?.[0];
+  return language ? `Code in ${language} omitted.` : 'Code omitted.';
+}
+
+/**
+ * What GitHub marks at the start of an item or quote: the box of a task is silent; the kind of an alert ("[!NOTE]")
+ * is its first word.
+ * @param container the type of the token that the paragraph opens in
+ */
+function spokenMarker(paragraph: string, container: string | undefined): string {
+  if (container === 'list_item_open') return paragraph.replace(/^\[[ xX]\]\s+/u, '');
+  if (container !== 'blockquote_open') return paragraph;
+  return paragraph.replace(
+    /^\[!(\p{L})(\p{L}{0,20})\]\s*/u,
+    (_, first, rest) => `${first.toUpperCase()}${rest.toLowerCase()}: `,
+  );
 }

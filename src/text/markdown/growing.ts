@@ -1,8 +1,7 @@
 import { type TtsError, usageError } from '../../error.ts';
 import { spokenBlocks } from './blocks.ts';
-import { frontMatterLength, withoutFrontMatter } from './front-matter.ts';
-import { type Definitions, MarkdownDocument } from './parser.ts';
-import type { MarkdownOptions } from './spoken.ts';
+import type { MarkdownOptions } from './parser.ts';
+import { type Definitions, frontMatterLength, MarkdownDocument, withoutFrontMatter } from './parser.ts';
 
 /**
  * In UTF-16 units, of what is not yet given out. What it takes in memory depends on its blocks: about 15 bytes a

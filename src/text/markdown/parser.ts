@@ -1,6 +1,11 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
-import { late } from '../late.ts';
+import { late } from '../unicode.ts';
+
+export interface MarkdownOptions {
+  /** What becomes of code blocks: left out, named in a few words, or spoken. Code in a sentence is always spoken. */
+  readonly code: 'skip' | 'announce' | 'read';
+}
 
 /** Quotes and items nested deeper than this come as an opening and a closing token with nothing between them. */
 const DEEPEST_NESTING = 100;
@@ -65,4 +70,22 @@ function offsetOfLine(source: string, line: number): number {
   const breaks = /\r\n?|\n/gu;
   for (let passed = 0; passed < line; passed += 1) breaks.test(source);
   return breaks.lastIndex;
+}
+
+const OPENING = /^(---|\+\+\+)[ \t]*\n/u;
+/** Without this on its first line, it is a thematic break with text behind it. */
+const FIRST_FIELD = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
+
+/** The document without the YAML (---) or TOML (+++) at its start, which is about the text and not part of it. */
+export function withoutFrontMatter(source: string): string {
+  return source.slice(frontMatterLength(source));
+}
+
+/** In UTF-16 units; `undefined` for what begins like it and does not end. */
+export function frontMatterLength(source: string): number | undefined {
+  const { 0: fence, 1: mark } = OPENING.exec(source) ?? [];
+  if (fence === undefined || !FIRST_FIELD.test(source.slice(fence.length, fence.length + 400))) return 0;
+  const closing = mark === '---' ? /\n(?:---|\.\.\.)[ \t]*(?=\n|$)/gu : /\n\+\+\+[ \t]*(?=\n|$)/gu;
+  closing.lastIndex = fence.length;
+  return closing.test(source) ? closing.lastIndex : undefined;
 }

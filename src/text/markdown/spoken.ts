@@ -1,11 +1,6 @@
-import { type Arrivals, whileArriving } from '../arrivals.ts';
-import { PATIENCE } from '../live.ts';
+import { type Arrivals, PATIENCE, whileArriving } from '../live.ts';
 import type { GrowingMarkdown } from './growing.ts';
-
-export interface MarkdownOptions {
-  /** What becomes of code blocks: left out, named in a few words, or spoken. Code in a sentence is always spoken. */
-  readonly code: 'skip' | 'announce' | 'read';
-}
+import type { MarkdownOptions } from './parser.ts';
 
 /**
  * Markdown as a person would read it aloud: CommonMark with the tables, strikethrough, task lists and footnotes of

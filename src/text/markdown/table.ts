@@ -1,4 +1,4 @@
-import { endsSentence, SIGHT, withFullStop } from './sentence-end.ts';
+import { endsSentence, SIGHT, withFullStop } from './inline.ts';
 
 /** A longer title of a column is not said again in each row, in UTF-16 units. */
 const LONGEST_LABEL = 100;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fork } from '../../../src/audio/fork.ts';
+import { fork } from '../../../src/sink/tee.ts';
 import { gate } from '../../support/gate.ts';
 import { turns } from '../../support/turns.ts';
 import { speechFormat } from './wav-builder.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passing } from '../../../src/audio/passing.ts';
+import { passing } from '../../../src/async.ts';
 
 async function* counting(): AsyncGenerator<number> {
   for (let number = 0; ; number++) yield number;

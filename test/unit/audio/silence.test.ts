@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { silence } from '../../../src/audio/silence.ts';
+import { silence } from '../../../src/audio/pcm.ts';
 import { speechFormat } from './wav-builder.ts';
 
 describe('silence', () => {

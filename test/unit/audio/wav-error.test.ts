@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { WavError, WavProblem } from '../../../src/audio/wav-error.ts';
+import type { WavError, WavProblem } from '../../../src/audio/wav-format.ts';
 import { hear, inPieces } from './body.ts';
 import { chunk, extensibleFmt, fmt, fmtChunk, plainWav, riff, sound, speechFormat } from './wav-builder.ts';
 

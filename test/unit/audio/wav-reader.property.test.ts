@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frameBytes, type PcmFormat } from '../../../src/audio/pcm.ts';
-import { WavError } from '../../../src/audio/wav-error.ts';
+import { WavError } from '../../../src/audio/wav-format.ts';
 import { readWav } from '../../../src/audio/wav-reader.ts';
 import { hear } from './body.ts';
 import { chunk, extensibleFmt, fmt, plainWav, riff, sound } from './wav-builder.ts';

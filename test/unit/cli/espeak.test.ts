@@ -1,9 +1,9 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { espeakIfAny, findEspeak } from '../../../src/cli/espeak.ts';
-import type { Notices } from '../../../src/cli/notices.ts';
+import type { Notices } from '../../../src/cli/terminal/notices.ts';
 import type { Host } from '../../../src/host.ts';
+import { espeakIfAny, findEspeak } from '../../../src/service/engine/espeak/voices.ts';
 import { fakeEspeak } from '../../support/fake-espeak.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { isAlive } from '../../support/programs.ts';
@@ -46,7 +46,7 @@ describe('an espeak-ng on the PATH', () => {
     const said: string[] = [];
     const notices = { warn: (text: string) => said.push(text) } as unknown as Notices;
     expect((await findEspeak(search())).fault).toBe('two');
-    expect(await espeakIfAny({ ...search(), notices, argv: [], named: true })).toBeUndefined();
+    expect(await espeakIfAny({ ...search(), notices })).toBeUndefined();
     expect(said).toEqual(['the voices of espeak-ng are missing, for it does not work: two']);
   });
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { catalog } from '../../../src/cli/catalog.ts';
 import { shortHelp } from '../../../src/cli/help.ts';
+import { catalog } from '../../../src/cli/shell/catalog.ts';
 
 it('The help names the commands that completions and the manual know', () => {
   const named = /^Commands: (.*)$/m.exec(shortHelp())?.[1]?.split(' ');

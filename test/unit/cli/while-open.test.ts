@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { whileOpen } from '../../../src/cli/while-open.ts';
+import { whileOpen } from '../../../src/speech/connection.ts';
 
 /** Two things of which the second, opened within the first, cannot be closed in peace. */
 function nested(use: () => Promise<string>) {

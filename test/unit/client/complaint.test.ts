@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { complaint } from '../../../src/client/complaint.ts';
+import { complaint } from '../../../src/client/refusal.ts';
 
 const said = (text: string) => complaint(Buffer.from(text));
 

@@ -1,8 +1,8 @@
 import { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
-import { Exchange } from '../../../src/client/exchange.ts';
 import { Line } from '../../../src/client/line.ts';
+import { Exchange } from '../../../src/client/response-stream.ts';
 
 const LIMIT_MS = 500;
 

@@ -1,6 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { Pace } from '../../../src/client/pace.ts';
-import { GaveWay, type Slot } from '../../../src/client/slot.ts';
+import { GaveWay, Pace, type Slot } from '../../../src/client/limiter.ts';
 import { useMovedClock } from '../../support/clock.ts';
 import { turns } from '../../support/turns.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Received } from '../../../src/client/received.ts';
+import { Received } from '../../../src/client/response-stream.ts';
 
 describe('what was received', () => {
   it('is handed out in order, once', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SilenceWatch } from '../../../src/client/silence.ts';
+import { SilenceWatch } from '../../../src/client/response-stream.ts';
 
 const LIMIT = 8000;
 

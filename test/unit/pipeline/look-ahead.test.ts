@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Speech } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
-import { LookAhead, type Part } from '../../../src/pipeline/look-ahead.ts';
+import { LookAhead, type Part } from '../../../src/speech/look-ahead.ts';
 import type { Segment } from '../../../src/text/segment.ts';
 import { turns } from '../../support/turns.ts';
 import { speechFormat } from '../audio/wav-builder.ts';

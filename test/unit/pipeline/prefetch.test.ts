@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Budget } from '../../../src/pipeline/budget.ts';
-import { Prefetch } from '../../../src/pipeline/prefetch.ts';
+import { Budget, Prefetch } from '../../../src/speech/prefetch.ts';
 import { countedSound } from './counted-sound.ts';
 
 test('A great many small pieces take a moment, and keep their order.', async () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { baseUrl, byteCount, number, speaker, toggle, url, words } from '../../../src/settings/kind.ts';
-import { list } from '../../../src/settings/list.ts';
+import { baseUrl, byteCount, list, number, speaker, toggle, url, words } from '../../../src/settings/kind.ts';
 import { nearestName } from '../../../src/settings/nearest.ts';
 
 describe('a kind of value', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { command } from '../../../src/settings/player-kind.ts';
+import { command } from '../../../src/settings/special-kinds.ts';
 
 const lines: readonly (readonly [string, readonly string[]])[] = [
   ['mpv', ['mpv']],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quoted } from '../../../src/settings/quoted.ts';
+import { quoted } from '../../../src/settings/kind.ts';
 
 describe('a value in a message', () => {
   it.each([

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { TtsError } from '../../../src/error.ts';
-import type { ConfigFile } from '../../../src/settings/config-file.ts';
+import type { ConfigFile } from '../../../src/settings/resolve.ts';
 import { resolve } from '../../../src/settings/resolve.ts';
 import { chooseSpeaker, isAmong } from '../../../src/settings/speaker.ts';
-import { speakers } from '../../../src/settings/speakers.ts';
+import { speakers } from '../../../src/settings/special-kinds.ts';
 
 const own = [
   { no: 1, name: 'rms', kind: 'neo.one', sampleRate: 16_000 },

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hostOf } from '../../../src/host-of.ts';
-import { checkSink } from '../../../src/sink/check.ts';
-import { openSink } from '../../../src/sink/open.ts';
+import { hostOf } from '../../../src/host.ts';
+import { checkSink, openSink } from '../../../src/sink/open.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 /** A folder with all kinds of things in it. */

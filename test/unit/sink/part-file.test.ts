@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { PartFile } from '../../../src/sink/part-file.ts';
+import { PartFile } from '../../../src/files/atomic-file.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 const { signal } = new AbortController();

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createPart, removeLeftovers, type Writer } from '../../../src/sink/part.ts';
+import { createPart, removeLeftovers, type Writer } from '../../../src/files/part-name.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 /** In seconds of Unix time. */

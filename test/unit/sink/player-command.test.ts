@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { namedPlayer, type PlayerCommand, playersOf } from '../../../src/sink/player-command.ts';
+import { namedPlayer, type PlayerCommand, playersOf } from '../../../src/sink/player/commands.ts';
 
 /** The arguments for a file. */
 function argsFor(file: string, player: PlayerCommand | undefined): readonly string[] {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { deviceSink, pipeSink, pour } from '../../../src/sink/stream.ts';
+import { deviceSink, pipeSink, pour } from '../../../src/sink/pipe.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/error.ts';
-import { isReaderGone } from '../../../src/sink/reader-gone.ts';
-import { unwritable } from '../../../src/sink/unwritable.ts';
+import { isReaderGone, unwritable } from '../../../src/files/writable.ts';
 
 function systemError(code: string): Error {
   return Object.assign(new Error(code), { code });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { timestamp } from '../../../src/subtitles/timestamp.ts';
+import { timestamp } from '../../../src/speech/cues.ts';
 
 test.each([
   { frames: 0, sampleRate: 22_050, shown: '00:00:00,000' },

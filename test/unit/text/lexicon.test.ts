@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ExitCode, TtsError } from '../../../src/error.ts';
-import { readLexicon } from '../../../src/text/lexicon.ts';
-import { applyLexicon } from '../../../src/text/lexicon-apply.ts';
+import { applyLexicon } from '../../../src/text/lexicon/apply.ts';
+import { readLexicon } from '../../../src/text/lexicon/lexicon.ts';
 import { anyText } from './any-text.ts';
 import { inPieces } from './pieces.ts';
 

@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { formatOf } from '../../../src/text/markdown/format.ts';
 import { LONGEST_MARKDOWN } from '../../../src/text/markdown/growing.ts';
-import { type MarkdownOptions, spokenMarkdown } from '../../../src/text/markdown/spoken.ts';
+import type { MarkdownOptions } from '../../../src/text/markdown/parser.ts';
+import { spokenMarkdown } from '../../../src/text/markdown/spoken.ts';
 import { inPieces } from './pieces.ts';
 
 async function spoken(markdown: string, code: MarkdownOptions['code'] = 'announce', size = 65_536) {

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { ProgressCount } from '../../../../src/cli/progress/count.ts';
+import { ProgressCount } from '../../../../src/cli/terminal/progress-count.ts';
 import { ExitCode, TtsError } from '../../../../src/error.ts';
 import { useMovedClock } from '../../../support/clock.ts';
 import { inPieces } from '../../audio/body.ts';

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { closingLine, type ProgressState, renderProgress } from '../../../../src/cli/progress/line.ts';
+import {
+  closingLine,
+  type ProgressState,
+  renderProgress,
+} from '../../../../src/cli/terminal/progress-line.ts';
 
 const state: ProgressState = {
   waiting: undefined,

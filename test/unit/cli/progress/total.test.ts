@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { totalOf } from '../../../../src/cli/progress/total.ts';
-import type { Order } from '../../../../src/cli/task.ts';
+import { totalOf } from '../../../../src/cli/terminal/progress.ts';
+import type { Order } from '../../../../src/speech/job.ts';
 import { emptyFolder } from '../../../support/folder.ts';
 
 function total(files: readonly string[]) {

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { isProgressWanted } from '../../../../src/cli/progress/wanted.ts';
+import { isProgressWanted } from '../../../../src/cli/terminal/notices.ts';
 
 const stderr = { fd: 2, isTTY: true, columns: 80, stream: new PassThrough() };
 const person = { env: { TERM: 'xterm' }, stderr };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { logLine } from '../../../../src/cli/serve/log-line.ts';
+import { logLine } from '../../../../src/cli/serve/output.ts';
 
 const time = new Date(0);
 const request = {

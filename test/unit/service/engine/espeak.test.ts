@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findProgram } from '../../../../src/find-program.ts';
-import { listEspeakVoices } from '../../../../src/service/engine/espeak-voices.ts';
+import { findProgram } from '../../../../src/files/paths.ts';
+import { listEspeakVoices } from '../../../../src/service/engine/espeak/voices.ts';
 import { buildWorker, samplesOf, startEngine } from '../../../support/engine.ts';
 import { fakeEspeak } from '../../../support/fake-espeak.ts';
 import { emptyFolder } from '../../../support/folder.ts';

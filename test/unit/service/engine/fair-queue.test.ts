@@ -1,7 +1,7 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import type { Lane } from '../../../../src/service/engine/fair-queue.ts';
 import { FairQueue } from '../../../../src/service/engine/fair-queue.ts';
-import type { Lane } from '../../../../src/service/engine/lane.ts';
 import { turns } from '../../../support/turns.ts';
 
 const never = new AbortController().signal;

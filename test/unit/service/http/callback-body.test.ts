@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { callbackBody } from '../../../../src/service/http/callback-body.ts';
-import { record } from '../../../../src/service/http/recording.ts';
+import { callbackBody } from '../../../../src/service/callbacks/send.ts';
+import { record } from '../../../../src/service/exchange/recording.ts';
 import { speechFormat } from '../../audio/wav-builder.ts';
 
 const piece = new Uint8Array(1_000_000);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { Callbacks } from '../../../../src/service/http/callbacks.ts';
-import { defaultLimits } from '../../../../src/service/http/limits.ts';
-import type { LogRecord } from '../../../../src/service/http/log.ts';
+import { Callbacks } from '../../../../src/service/callbacks/callbacks.ts';
+import { defaultLimits } from '../../../../src/service/engine/contract.ts';
+import type { LogRecord } from '../../../../src/service/exchange/exchange.ts';
 import { inPieces } from '../../audio/body.ts';
 import { sound, speechFormat } from '../../audio/wav-builder.ts';
 

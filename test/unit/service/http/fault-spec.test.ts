@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createFaults } from '../../../../src/service/http/fault.ts';
-import { parseFault } from '../../../../src/service/http/fault-spec.ts';
+import { createFaults } from '../../../../src/service/exchange/fault.ts';
+import { parseFault } from '../../../../src/service/exchange/fault-spec.ts';
 
 describe('parseFault', () => {
   it.each([

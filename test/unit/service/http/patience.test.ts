@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { withPatience } from '../../../../src/service/http/patience.ts';
-import { Refusal } from '../../../../src/service/refusal.ts';
+import { Refusal } from '../../../../src/service/engine/contract.ts';
+import { withPatience } from '../../../../src/service/http/utterance.ts';
 
 const busy = new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: 3 });
 

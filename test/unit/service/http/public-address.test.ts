@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isClosedHost, publicLookup } from '../../../../src/service/http/public-address.ts';
+import { isClosedHost, publicLookup } from '../../../../src/service/callbacks/public-address.ts';
 
 describe('isClosedHost', () => {
   it.each([

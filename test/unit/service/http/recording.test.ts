@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Recording, record } from '../../../../src/service/http/recording.ts';
+import { type Recording, record } from '../../../../src/service/exchange/recording.ts';
 
 async function* pieces(count: number, size: number) {
   for (let i = 0; i < count; i++) yield new Uint8Array(size).fill(i);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalise } from '../../../../src/service/engine/normalise.ts';
 import { segments } from '../../../../src/service/engine/segments.ts';
-import { surelySpeakable } from '../../../../src/service/http/surely-speakable.ts';
+import { surelySpeakable } from '../../../../src/service/http/request-check.ts';
 
 async function isSpoken(text: string): Promise<boolean> {
   for await (const _ of segments(text, normalise)) return true;

@@ -1,0 +1,99 @@
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+/** The host name of a URL without the brackets of IPv6, as the system knows it. */
+export function bareHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+type Network = readonly [address: string, prefix: number, family: 'ipv4' | 'ipv6'];
+
+const LOOPBACK: readonly Network[] = [
+  ['127.0.0.0', 8, 'ipv4'],
+  ['::1', 128, 'ipv6'],
+];
+
+/** RFC 1918, RFC 3927, RFC 4193 and RFC 4291: addresses that do not leave the site. */
+const PRIVATE_NETWORKS: readonly Network[] = [
+  ['10.0.0.0', 8, 'ipv4'],
+  ['172.16.0.0', 12, 'ipv4'],
+  ['192.168.0.0', 16, 'ipv4'],
+  ['169.254.0.0', 16, 'ipv4'],
+  ['fc00::', 7, 'ipv6'],
+  ['fe80::', 10, 'ipv6'],
+];
+
+/**
+ * Whether a URL's host is this machine without a name server being asked. Names below `localhost`, and `localhost.` with
+ * its dot, are not: many systems look these up.
+ */
+export function isLoopback(hostname: string): boolean {
+  const host = bareHost(hostname);
+  return host === 'localhost' || isLoopbackAddress(host);
+}
+
+/** Whether a URL's host is this machine or in its own network: private addresses, names without a dot or below these. */
+export function isNearby(hostname: string): boolean {
+  const host = relativeHost(hostname);
+  if (isIP(host)) return isLoopbackAddress(host) || within(PRIVATE_NETWORKS, host);
+  return /\.local(?:host)?$/.test(host) || !host.includes('.');
+}
+
+/** RFC 1122 and RFC 4291, also where an IPv6 address stands for one of IPv4. */
+function isLoopbackAddress(host: string): boolean {
+  return isIPv4(host) ? host.startsWith('127.') : within(LOOPBACK, host);
+}
+
+/** The list is made where it is asked for: Node takes 1 ms for the first one, and most services need none. */
+function within(networks: readonly Network[], host: string): boolean {
+  const family = isIP(host);
+  if (family === 0) return false;
+  const list = new BlockList();
+  for (const network of networks) list.addSubnet(...network);
+  return list.check(host, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Without the dot that ends an absolute name. */
+function relativeHost(hostname: string): string {
+  return bareHost(hostname).replace(/\.$/, '');
+}
+
+/**
+ * Whether an address is to be reached directly, by a list as in `NO_PROXY`: hosts and what lies below them, addresses,
+ * networks such as 10.0.0.0/8, some of them with a port, or `*`.
+ */
+export function isExcepted({ hostname, port, protocol }: URL, except: string): boolean {
+  const name = bareHost(hostname);
+  const number = port || (protocol === 'https:' ? '443' : '80');
+  return except
+    .toLowerCase()
+    .split(/[,\s]+/)
+    .filter(Boolean)
+    .some((entry) => {
+      const [domain, only] = split(entry);
+      return (only === undefined || only === number) && covers(domain, name);
+    });
+}
+
+/** The host and the port of an entry. The colons of an IPv6 address without brackets lead to no port. */
+function split(entry: string): [domain: string, port?: string | undefined] {
+  if (isIP(entry) === 6) return [entry];
+  const [, domain = '', port] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
+  return [bareHost(domain), port];
+}
+
+function covers(domain: string, name: string): boolean {
+  return domain === '*' || name === domain || name.endsWith(`.${domain}`) || isInNetwork(domain, name);
+}
+
+/** @param network an address, which may be written in several ways, or as in `fc00::/7` */
+function isInNetwork(network: string, name: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d+))?$/.exec(network) ?? [];
+  const family = isIP(address);
+  const longest = family === 6 ? 128 : 32;
+  const prefix = Number(bits ?? longest);
+  if (family === 0 || family !== isIP(name) || prefix > longest) return false;
+  const type = family === 6 ? 'ipv6' : 'ipv4';
+  const list = new BlockList();
+  list.addSubnet(address, prefix, type);
+  return list.check(name, type);
+}

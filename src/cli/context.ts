@@ -1,0 +1,36 @@
+import type { Host } from '../host.ts';
+import type { Notices } from './terminal/notices.ts';
+
+export interface Context {
+  /** What was typed, without the command's own name. */
+  readonly argv: readonly string[];
+  /** Whether the command was called by its name. */
+  readonly named: boolean;
+  readonly host: Host;
+  readonly notices: Notices;
+  /** Aborts when the process is told to stop, with the error to end with. */
+  readonly signal: AbortSignal;
+}
+
+/** What else there is than to speak. */
+export const besideSpeaking = [
+  'serve',
+  'speakers',
+  'cache',
+  'config',
+  'login',
+  'logout',
+  'doctor',
+  'completion',
+  'manual',
+] as const;
+
+// Options that are no settings: they say what this run is about.
+
+/** `tts -f`. */
+export const FILE = {
+  flags: '-f, --file <file|->',
+  help: 'the text from a file (repeatable); "-" is stdin',
+};
+export const HELP = { flags: '-h, --help', help: 'this help' };
+export const VERSION = { flags: '-V, --version', help: 'the version' };

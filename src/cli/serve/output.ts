@@ -1,0 +1,83 @@
+import { isLoopback } from '../../address.ts';
+import type { Output } from '../../host.ts';
+import { visible } from '../../printable.ts';
+import type { LogRecord } from '../../service/exchange/exchange.ts';
+import type { Notices } from '../terminal/notices.ts';
+import { tell } from '../terminal/print.ts';
+import type { ServeOptions } from './options.ts';
+
+interface Setup {
+  readonly apiKey: string | null;
+  readonly options: ServeOptions;
+}
+
+/** Tells people on stderr, and programs on stdout, where the service is. */
+export function announce(url: string, { apiKey, options }: Setup, stdout: Output, notices: Notices): void {
+  const made = options.apiKey === undefined ? apiKey : undefined;
+  const faults = options.faults.map(({ spec }) => spec);
+  notices.note(`listening on ${url}`);
+  if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
+  if (!isLoopback(options.host))
+    notices.warn('the network can connect, and read along: http is not encrypted');
+  for (const spec of faults) notices.note(`fails on purpose: --fault ${spec}`);
+  // A key that was given outlives this run, and is for its owner to show: nobody would know the one that was made.
+  if (options.apiKey) notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
+  notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
+  if (!options.json) return;
+  const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
+  tell(stdout, notices.inJson(told));
+}
+
+function curlLine(url: string, key: string | null): string {
+  const keyHeader = key === null ? '' : ` -H "X-API-KEY: ${key}"`;
+  const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":1}'`;
+  return `curl${keyHeader} ${body} -o hello.wav ${url}/tts`;
+}
+
+/** One record as one line: for people, or for programs. */
+export function logLine(record: LogRecord, form: 'text' | 'json', time: Date): string {
+  if (form === 'json') return visible(JSON.stringify({ time, ...record, ...errorOf(record) }));
+  return `${time.toISOString()} ${textOf(record)}`;
+}
+
+function errorOf(record: LogRecord): { error?: string } {
+  return record.event === 'defect' ? { error: stackOf(record.error) } : {};
+}
+
+function textOf(record: LogRecord): string {
+  switch (record.event) {
+    case 'request':
+      return requestText(record);
+    case 'callback': {
+      const { id, origin, delivered, tries, reason } = record;
+      const end = delivered ? 'delivered' : `given up: ${reason}`;
+      return inAscii(`${id} callback to ${origin} ${end} (tries: ${tries})`);
+    }
+    case 'defect':
+      return `${record.id} defect: ${stackOf(record.error).split('\n').map(visible).join('\n')}`;
+  }
+}
+
+function requestText(record: Extract<LogRecord, { event: 'request' }>): string {
+  const { id, method, path, status, cut, milliseconds, speaker, characters, refusal } = record;
+  return inAscii(
+    [
+      `${id} ${method ?? '-'} ${path ?? '-'} ${status ?? '-'} ${milliseconds} ms`,
+      speaker === undefined ? '' : `speaker ${speaker}`,
+      characters === undefined ? '' : `${characters} characters`,
+      refusal ?? '',
+      cut ? 'cut off' : '',
+    ]
+      .filter(Boolean)
+      .join(', '),
+  );
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
+
+/** Paths come from strangers, and terminals obey what is printed on them. */
+function inAscii(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?');
+}

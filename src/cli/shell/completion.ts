@@ -1,0 +1,39 @@
+import { ExitCode, usageError } from '../../error.ts';
+import { nearestName } from '../../settings/nearest.ts';
+import { howToSpeak, readSubcommand } from '../command-line.ts';
+import type { Context } from '../context.ts';
+import { tell } from '../terminal/print.ts';
+import { bash } from './bash.ts';
+import type { Entry } from './catalog.ts';
+import { completionCommand } from './catalog.ts';
+import { fish } from './fish.ts';
+import { powershell } from './powershell.ts';
+import { zsh } from './zsh.ts';
+
+/** `tts completion <shell>`: a script that the shell reads to complete what is typed behind `tts`. */
+export async function run(context: Context): Promise<number> {
+  const line = readSubcommand(completionCommand(), context, { most: 1 });
+  if (!line) return ExitCode.ok;
+  const { catalog } = await import('./catalog.ts');
+  const shell = line.words[0] ?? '';
+  const script = scripts.get(shell);
+  if (!script) {
+    const nearest = nearestName(shell, [...scripts.keys()]);
+    throw usageError(
+      shell ? `there is no completion for "${shell}"` : 'for which shell?',
+      nearest
+        ? `did you mean ${nearest}?`
+        : `there are: ${[...scripts.keys()].join(', ')}; ${howToSpeak('tts completion')}`,
+    );
+  }
+  tell(context.host.stdout, script(catalog()));
+  return ExitCode.ok;
+}
+
+/** What each shell is given. */
+export const scripts: ReadonlyMap<string, (entries: readonly Entry[]) => string> = new Map([
+  ['bash', bash],
+  ['zsh', zsh],
+  ['fish', fish],
+  ['powershell', powershell],
+]);

@@ -1,0 +1,38 @@
+import type { Entry, Flag } from './catalog.ts';
+
+/** For `tts completion fish | source`, or the file `~/.config/fish/completions/tts.fish`. */
+export function fish(entries: readonly Entry[]): string {
+  const names = entries.map(({ name }) => name).join(' ');
+  return [
+    'complete -c tts -f',
+    ...entries.map(
+      ({ name, help }) => `complete -c tts -n '__fish_is_first_arg' -a ${name} -d ${quoted(help)}`,
+    ),
+    ...(entries[0]?.flags ?? []).map((flag) =>
+      option(flag, `not __fish_seen_subcommand_from ${names.replace('speak ', '')}`),
+    ),
+    ...entries.slice(1).flatMap(({ name, flags, words }) => {
+      const condition = `__fish_seen_subcommand_from ${name}`;
+      const word = `complete -c tts -n ${quoted(condition)} -a ${quoted(words.join(' '))}`;
+      return [...flags.map((flag) => option(flag, condition)), ...(words.length > 0 ? [word] : [])];
+    }),
+  ].join('\n');
+}
+
+const VALUES: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
+  nothing: () => '',
+  text: () => ' -x',
+  file: () => ' -r -F',
+  speaker: () => " -x -a '(tts speakers --names 2>/dev/null)'",
+  choice: ({ choices }) => ` -x -a ${quoted(choices.join(' '))}`,
+};
+
+function option(flag: Flag, condition: string): string {
+  const short = flag.short === undefined ? '' : ` -s ${flag.short.slice(1)}`;
+  const names = `${short} -l ${flag.long.slice(2)}`;
+  return `complete -c tts -n ${quoted(condition)}${names}${VALUES[flag.takes](flag)} -d ${quoted(flag.help)}`;
+}
+
+function quoted(text: string): string {
+  return `'${text.replace(/['\\]/g, '\\$&')}'`;
+}

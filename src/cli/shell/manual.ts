@@ -1,0 +1,100 @@
+import manifest from '../../../package.json' with { type: 'json' };
+import { ExitCode } from '../../error.ts';
+import { PROJECT_PLACES } from '../../settings/config-places.ts';
+import { type Rule, rules } from '../../settings/rules.ts';
+import { readSubcommand } from '../command-line.ts';
+import type { Context } from '../context.ts';
+import { tell } from '../terminal/print.ts';
+import type { Entry, Flag } from './catalog.ts';
+import { manualCommand } from './catalog.ts';
+
+/** `tts manual`: the manual page, in the macros of man(7). */
+export async function run(context: Context): Promise<number> {
+  const line = readSubcommand(manualCommand(), context);
+  if (!line) return ExitCode.ok;
+  const { catalog } = await import('./catalog.ts');
+  tell(context.host.stdout, manual(catalog()));
+  return ExitCode.ok;
+}
+
+/** The day on which the words of this page changed last. */
+const REVISED = '2026-11-22';
+
+const STATUSES: Readonly<Record<ExitCode, string>> = {
+  [ExitCode.ok]: 'all of the audio was delivered, or the reader left',
+  [ExitCode.defect]: 'a defect in tts itself',
+  [ExitCode.usage]: 'usage: a bad option, text, config file or value',
+  [ExitCode.key]: 'the key: none, refused, or not allowed',
+  [ExitCode.quota]: 'rate limit or quota',
+  [ExitCode.timeout]: 'timeout',
+  [ExitCode.connection]: 'no connection',
+  [ExitCode.service]: 'the service: an error, or an answer that is not audio or not complete',
+  [ExitCode.output]: 'output: cannot write, no player, or the player failed',
+  [ExitCode.partial]: 'some items of a batch failed',
+  [ExitCode.hangup]: 'the terminal is gone',
+  [ExitCode.interrupted]: 'interrupted',
+  [ExitCode.terminated]: 'terminated',
+};
+
+function manual([speak, ...others]: readonly Entry[]): string {
+  return [
+    `.TH TTS 1 ${REVISED} "tts ${manifest.version}" "User Commands"`,
+    '.SH NAME',
+    `tts \\- ${escaped('speak any text with a text-to-speech service, or with the voice it carries')}`,
+    '.SH SYNOPSIS',
+    '.B tts',
+    operands(speak?.usage ?? ''),
+    ...others.flatMap(({ name, usage }) => ['.br', `.B tts ${name}`, operands(usage)]),
+    '.SH DESCRIPTION',
+    'Speaks words, files, or what comes through a pipe, and writes one WAV to a file or to standard output.',
+    'Without a base URL the built-in voice speaks; otherwise the text is sent to the service there.',
+    'Options override environment variables; these override the config file of the project, which overrides your own.',
+    '.SH OPTIONS',
+    ...(speak?.flags ?? []).flatMap(item),
+    '.SH COMMANDS',
+    ...others.flatMap(({ name, help, flags }) => [
+      `.SS tts ${name}`,
+      escaped(help),
+      ...flags.filter((flag) => !isShared(flag, speak)).flatMap(item),
+    ]),
+    '.SH SETTINGS',
+    'Keys of config files, with the environment variables that go before them.',
+    ...Object.values<Rule<unknown>>(rules).flatMap(setting),
+    '.SH FILES',
+    "The project's file is the first of these, in the working folder or above:",
+    `${escaped(PROJECT_PLACES.join(', '))}.`,
+    'Your own is $XDG_CONFIG_HOME/tts/config.json, or .yaml, or that of your platform; tts config shows where.',
+    '.SH EXIT STATUS',
+    ...Object.entries(STATUSES).flatMap(([status, meaning]) => ['.TP', `.B ${status}`, escaped(meaning)]),
+  ].join('\n');
+}
+
+function setting({ key, env, envShown, help, fallback, otherwise }: Rule<unknown>): string[] {
+  const variable = envShown ?? env;
+  if (key === undefined && variable === undefined) return [];
+  const unless = otherwise ?? fallback;
+  const said = [help, variable && `environment: ${variable}`, unless !== undefined && `otherwise: ${unless}`];
+  return ['.TP', `.B ${escaped(key ?? '(no key)')}`, escaped(said.filter(Boolean).join('; '))];
+}
+
+/** Each in its brackets, as in `[base-url]`. */
+function operands(usage: string): string {
+  return escaped(usage).replace(/(?<=\[)[^\]]+/g, '\\fI$&\\fR');
+}
+
+/** Explained once, above. */
+function isShared({ long, help }: Flag, speak: Entry | undefined): boolean {
+  return speak?.flags.some((flag) => flag.long === long && flag.help === help) ?? false;
+}
+
+function item({ short, long, value, help }: Flag): string[] {
+  const spellings = [short, long]
+    .filter((spelling) => spelling !== undefined)
+    .map((name) => `\\fB${escaped(name)}\\fR`);
+  return ['.TP', `${spellings.join(', ')}${value && ` \\fI${escaped(value)}\\fR`}`, escaped(help) || '\\&'];
+}
+
+/** Text in which roff sees nothing to obey. */
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');
+}

@@ -1,0 +1,70 @@
+import { statSync } from 'node:fs';
+import { ExitCode, usageError } from '../../error.ts';
+import { pathOf } from '../../files/paths.ts';
+import type { Host } from '../../host.ts';
+import { type CommandLine, readCommandLine } from '../command-line.ts';
+import { besideSpeaking, type Context } from '../context.ts';
+
+/** In words, as in `cache clear`. */
+const LONGEST_COMMAND = 2;
+
+/** `tts speak`. What it takes to make sound is loaded only once it is known that sound is wanted. */
+export async function run(context: Context): Promise<number> {
+  const { host, notices } = context;
+  const line = readCommandLine(context);
+  if (line.help) return (await import('../help.ts')).help(context);
+  if (line.version) return (await import('../help.ts')).version(context);
+  const input = inputOf(line, host);
+  if (!input) {
+    notices.print((await import('../help.ts')).shortHelp());
+    return ExitCode.usage;
+  }
+  const doubt = line.flags.quiet ? undefined : doubtOf(line, context);
+  if (doubt) notices.note(doubt);
+  const { speak } = await import('./run.ts');
+  return speak({ flags: line.flags, ...input }, context);
+}
+
+/** Words that look as if something else was meant by them than a text, where nobody said that they are one. */
+function doubtOf({ words }: CommandLine, { argv, named, host }: Context): string | undefined {
+  if (named || argv.includes('--')) return undefined;
+  const [first = ''] = words;
+  if ((besideSpeaking as readonly string[]).includes(first) && words.length <= LONGEST_COMMAND)
+    return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
+  if (areFiles(words, host)) return `the name ${first} is spoken; -f ${first} speaks what is in that file`;
+  return undefined;
+}
+
+/** Whether all of some words are names, with an ending, of files that are there. */
+function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean {
+  const isFile = (word: string) => {
+    try {
+      return /\.\w+$/.test(word) && statSync(pathOf(cwd, word)).isFile();
+    } catch {
+      return false;
+    }
+  };
+  return words.length > 0 && words.every(isFile);
+}
+
+/** Words, files, or standard input where something may come from it. */
+function inputOf(
+  { words, files }: CommandLine,
+  host: Host,
+): { words: readonly string[]; files: readonly string[] } | undefined {
+  if (words.length > 0 && files.length > 0)
+    throw usageError(
+      'the text is given twice, by words and with -f',
+      areFiles(words, host)
+        ? `every file needs its own -f: ${[...files, ...words].map((file) => `-f '${file}'`).join(' ')}`
+        : 'quote values with spaces, or leave one of the two out',
+    );
+  // Spoken, it would be nothing; as in other tools it is standard input.
+  if (words.length === 1 && words[0] === '-') return { words: [], files: ['-'] };
+  if (files.includes(''))
+    throw usageError('-f: "" is no name of a file', 'name the file that holds the text; "-" is stdin');
+  if (files.filter((file) => file === '-').length > 1)
+    throw usageError('-f - is given twice', 'stdin can be read only once');
+  if (words.length > 0 || files.length > 0) return { words, files };
+  return host.stdin.isTTY ? undefined : { words, files: ['-'] };
+}

@@ -1,0 +1,26 @@
+import { writeSync } from 'node:fs';
+import type { TtsError } from '../../error.ts';
+import { isReaderGone, unwritable } from '../../files/writable.ts';
+import type { Output } from '../../host.ts';
+
+/**
+ * Short text for standard output: help, a version, a result for programs. Written at once where that is possible,
+ * since setting up the stream costs 2 ms; a reader that has left is no error.
+ * @throws TtsError (output) when it cannot be written
+ */
+export function tell(stdout: Output, text: string): void {
+  const bytes = Buffer.from(`${text}\n`);
+  let done = 0;
+  try {
+    while (done < bytes.length) done += writeSync(stdout.fd, bytes, done);
+  } catch (error) {
+    if (isReaderGone(error as Error)) return;
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw untold(error);
+    stdout.stream.once('error', () => {}).write(bytes.subarray(done));
+  }
+}
+
+/** The error for text that cannot be written to standard output. */
+export function untold(cause: unknown): TtsError {
+  return unwritable('stdout', cause, 'send it elsewhere');
+}

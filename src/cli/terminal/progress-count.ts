@@ -1,0 +1,88 @@
+import { passing } from '../../async.ts';
+import { secondsOf } from '../../audio/pcm.ts';
+import type { ServiceEvent } from '../../speech/connection.ts';
+import type { Part } from '../../speech/look-ahead.ts';
+import type { Segment } from '../../text/segment.ts';
+import { countCodePoints } from '../../text/unicode.ts';
+import type { ProgressState, Waiting } from './progress-line.ts';
+
+/** Sound that stays away for less is no reason to speak of waiting. */
+const STALLED_MS = 1000;
+
+/** Counts what a run has come to, and knows what it waits for. */
+export class ProgressCount {
+  /** Set once it is known. */
+  total: ProgressState['total'];
+  readonly #safe: (text: string) => string;
+  readonly #started = performance.now();
+  #segments = 0;
+  #characters = 0;
+  #audioSeconds = 0;
+  /** The segment whose sound is on its way, and how much of it was passed on, from 0 to 1. */
+  #current: { readonly segment: Segment; share: number } | undefined;
+  #hasAsked = false;
+  #pause: { readonly reason: string; readonly until: number } | undefined;
+  #lastSound = Number.NEGATIVE_INFINITY;
+
+  /** @param safe makes what went wrong fit to be shown */
+  constructor(safe: (text: string) => string) {
+    this.#safe = safe;
+  }
+
+  get hasSound(): boolean {
+    return this.#audioSeconds > 0;
+  }
+
+  event(event: ServiceEvent): void {
+    if (event.type === 'request') this.#hasAsked = true;
+    if (event.type !== 'retry') return;
+    const { retry, message } = event.error;
+    const status = retry?.status === undefined ? '' : ` (${retry.status})`;
+    const reason = retry?.after === undefined ? this.#safe(message) : `the service asks for a pause${status}`;
+    this.#pause = { reason, until: performance.now() + event.seconds * 1000 };
+  }
+
+  /** Follows the sound of a part. */
+  watch(part: Part): Part {
+    const { segment, speech } = part;
+    if (!speech) return part;
+    const { format, bytes, pcm } = speech;
+    const current = { segment, share: 0 };
+    this.#current = current;
+    const each = ({ length }: Uint8Array) => {
+      this.#audioSeconds += secondsOf(format, length);
+      if (bytes) current.share = Math.min(1, current.share + length / bytes);
+      this.#lastSound = performance.now();
+    };
+    return { segment, speech: { ...speech, pcm: passing(pcm, { each, release: () => this.#finish() }) } };
+  }
+
+  get state(): ProgressState {
+    const current = this.#current;
+    const spoken = current ? countCodePoints(current.segment.text) * current.share : 0;
+    return {
+      waiting: this.#waiting(),
+      segments: this.#segments,
+      characters: this.#characters + spoken,
+      total: this.total,
+      audioSeconds: this.#audioSeconds,
+      seconds: (performance.now() - this.#started) / 1000,
+    };
+  }
+
+  #finish(): void {
+    if (!this.#current) return;
+    this.#segments += 1;
+    this.#characters += countCodePoints(this.#current.segment.text);
+    this.#current = undefined;
+  }
+
+  #waiting(): Waiting | undefined {
+    const now = performance.now();
+    if (this.#pause && now < this.#pause.until && now - this.#lastSound > STALLED_MS)
+      return { reason: this.#pause.reason, secondsLeft: (this.#pause.until - now) / 1000 };
+    if (this.hasSound) return undefined;
+    const reason = this.#hasAsked ? 'waiting for the service' : 'waiting for the text';
+    return { reason, secondsLeft: undefined };
+  }
+}

@@ -1,0 +1,117 @@
+import { cellsOf, widthOf } from './style.ts';
+
+/** What is known of a run at one moment. */
+export interface ProgressState {
+  /** Set while nothing can be heard. */
+  readonly waiting: Waiting | undefined;
+  /** Segments of which all sound was passed on. */
+  readonly segments: number;
+  /** Code points that were spoken, the part of the segment at hand included. */
+  readonly characters: number;
+  /** Of the whole text, where that is known. */
+  readonly total: { readonly segments: number; readonly characters: number } | undefined;
+  /** Of sound that was passed on. */
+  readonly audioSeconds: number;
+  /** Since the start. */
+  readonly seconds: number;
+}
+
+export interface Waiting {
+  readonly reason: string;
+  /** That are left, where somebody set a time; otherwise it is counted how long it takes. */
+  readonly secondsLeft: number | undefined;
+}
+
+/**
+ * The progress in one line that fits, without the spinner. Where there is no room, what matters less is left out.
+ * @param columns that may be used
+ */
+export function renderProgress(state: ProgressState, columns: number): string {
+  return state.waiting ? cut(waitingText(state.waiting, state.seconds), columns) : sounding(state, columns);
+}
+
+function waitingText({ reason, secondsLeft }: Waiting, seconds: number): string {
+  if (secondsLeft !== undefined) return `waiting ${Math.ceil(secondsLeft)} s: ${reason}`;
+  return seconds < 1 ? reason : `${reason}  ${duration(seconds)}`;
+}
+
+interface Field {
+  readonly text: string;
+  /** Fields with a higher rank go first when there is no room. */
+  readonly rank: number;
+}
+
+function sounding(state: ProgressState, columns: number): string {
+  const fields = fieldsOf(state);
+  while (fields.length > 1 && widthOf(line(fields)) > columns) fields.splice(leastOf(fields), 1);
+  return cut(line(fields), columns);
+}
+
+function line(fields: readonly Field[]): string {
+  return fields.map(({ text }) => text).join('  ');
+}
+
+function leastOf(fields: readonly Field[]): number {
+  const ranks = fields.map(({ rank }) => rank);
+  return ranks.indexOf(Math.max(...ranks));
+}
+
+function fieldsOf({ segments, characters, total, audioSeconds, seconds }: ProgressState): Field[] {
+  const percent =
+    total && total.characters > 0 ? Math.min(100, (characters * 100) / total.characters) : undefined;
+  const left = percent ? (seconds / percent) * (100 - percent) : undefined;
+  return [
+    { rank: 0, text: counted(segments, total?.segments) },
+    ...(percent === undefined ? [] : [{ rank: 1, text: `${Math.floor(percent)} %` }]),
+    { rank: 3, text: `${duration(audioSeconds)} of audio` },
+    { rank: 4, text: `${(audioSeconds / seconds).toFixed(1)}x real time` },
+    { rank: 5, text: `${Math.round(characters / seconds)} characters/s` },
+    ...(left === undefined ? [] : [{ rank: 2, text: `${duration(left)} left` }]),
+  ];
+}
+
+function counted(segments: number, of: number | undefined): string {
+  const noun = (of ?? segments) === 1 ? 'segment' : 'segments';
+  return of === undefined ? `${segments} ${noun}` : `${segments}/${of} ${noun}`;
+}
+
+export interface Closing {
+  /** Where the sound went. */
+  readonly name: string;
+  readonly audioSeconds: number;
+  readonly sampleRate: number;
+  readonly segments: number;
+  readonly fromCache: number;
+  /** That it took. */
+  readonly seconds: number;
+}
+
+/** What stays on the screen: `out.wav  3 min 12 s  22050 Hz  41 segments (12 cached)  in 9.8 s`. */
+export function closingLine(closing: Closing): string {
+  const { name, audioSeconds, sampleRate, segments, fromCache, seconds } = closing;
+  const cached = fromCache > 0 ? ` (${fromCache} cached)` : '';
+  const count = `${counted(segments, undefined)}${cached}`;
+  return `${name}  ${duration(audioSeconds)}  ${sampleRate} Hz  ${count}  in ${duration(seconds)}`;
+}
+
+/** `9.8 s`, `41 s`, `3 min 12 s`, `2 h 5 min`. */
+function duration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  const minutes = Math.floor(whole / 60);
+  if (minutes < 60) return `${minutes} min ${whole % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  let kept = '';
+  let room = columns - 1;
+  for (const character of text) {
+    room -= cellsOf(character);
+    if (room < 0) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}

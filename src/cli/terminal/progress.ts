@@ -1,0 +1,121 @@
+import { statSync } from 'node:fs';
+import type { Ora } from 'ora';
+import { pathOf } from '../../files/paths.ts';
+import type { Host } from '../../host.ts';
+import { inOneLine } from '../../printable.ts';
+import { type Order, readText } from '../../speech/job.ts';
+import type { SegmentOptions } from '../../text/segment.ts';
+import { countCodePoints } from '../../text/unicode.ts';
+import type { Notices } from './notices.ts';
+import { ProgressCount } from './progress-count.ts';
+import { type ProgressState, renderProgress } from './progress-line.ts';
+
+/** Whoever waits for less needs no consolation; and by then the first request is on its way, so that nothing is late. */
+const PATIENCE_MS = 150;
+
+/** One cell for the cursor, two for the spinner, and the last one, behind which some terminals wrap. */
+const RESERVED_COLUMNS = 4;
+
+/** Narrower is no use to anybody. */
+const LEAST_COLUMNS = 12;
+
+interface ProgressOptions {
+  readonly host: Pick<Host, 'stderr' | 'env'>;
+  readonly notices: Notices;
+  /** Counts the whole text, where that can be done beforehand. Called once there is sound, to delay none. */
+  readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
+}
+
+/**
+ * What a person sees on stderr while sound is made: one line that is drawn in place.
+ *
+ * Of ora it is the frames that are used. Its own drawing leaves pieces behind when a window gets narrower, never
+ * ends on a terminal without columns, and sets up stdout, which belongs to the sound. Here the cursor rests at the
+ * start of the line, so that all of it can be erased however the terminal has wrapped it; and as it is never hidden,
+ * nothing can leave it hidden.
+ */
+export class Progress {
+  readonly count: ProgressCount;
+  readonly #options: ProgressOptions;
+  readonly #over = new AbortController();
+  #timer: NodeJS.Timeout;
+  #isCounted = false;
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+    this.count = new ProgressCount((text) => inOneLine(options.notices.redact(text)));
+    this.#timer = setTimeout(() => void this.#show(), PATIENCE_MS);
+  }
+
+  /** Leaves nothing behind. May be called again. */
+  stop(): void {
+    this.#over.abort();
+    clearTimeout(this.#timer);
+    this.#options.notices.erase();
+  }
+
+  async #show(): Promise<void> {
+    const { default: ora } = await import('ora');
+    if (this.#over.signal.aborted) return;
+    const { host } = this.#options;
+    const spinner = ora({
+      stream: host.stderr.stream,
+      color: host.env.NO_COLOR ? false : 'cyan',
+      isEnabled: false,
+      discardStdin: false,
+    });
+    this.#timer = setInterval(() => this.#draw(spinner), spinner.interval);
+    this.#draw(spinner);
+  }
+
+  #draw(spinner: Ora): void {
+    if (this.count.hasSound && !this.#isCounted) void this.#countAll();
+    const { host, notices } = this.#options;
+    const columns = host.stderr.columns ?? 0;
+    if (columns < LEAST_COLUMNS) return;
+    spinner.text = renderProgress(this.count.state, columns - RESERVED_COLUMNS);
+    notices.draw(` ${spinner.frame()}`);
+  }
+
+  async #countAll(): Promise<void> {
+    this.#isCounted = true;
+    this.count.total = await this.#options.total(this.#over.signal);
+  }
+}
+
+/** A larger text takes days to speak, and seconds to read twice. */
+const LARGEST_BYTES = 16 * 2 ** 20;
+
+/**
+ * What an order has to speak, in the same segments as it is spoken in. `undefined` where that cannot be known: what
+ * comes through a pipe can be read only once.
+ */
+export async function totalOf(
+  order: Order,
+  options: SegmentOptions,
+  host: Pick<Host, 'cwd' | 'stdin'>,
+  signal: AbortSignal,
+): Promise<ProgressState['total']> {
+  const total = { segments: 0, characters: 0 };
+  try {
+    if (!canBeReadTwice(order, host)) return undefined;
+    for await (const { text } of readText(order, options, host, signal)) {
+      total.segments += 1;
+      total.characters += countCodePoints(text);
+    }
+  } catch {
+    // Whatever is wrong with the text is told by the run itself.
+    return undefined;
+  }
+  return total;
+}
+
+function canBeReadTwice({ files }: Order, { cwd }: Pick<Host, 'cwd'>): boolean {
+  let bytes = 0;
+  for (const name of files) {
+    const stats = name === '-' ? undefined : statSync(pathOf(cwd, name), { throwIfNoEntry: false });
+    if (!stats?.isFile()) return false;
+    bytes += stats.size;
+  }
+  return bytes <= LARGEST_BYTES;
+}

@@ -1,0 +1,73 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import { type TtsError, usageError } from '../error.ts';
+import type { Host } from '../host.ts';
+import { fromHome, pathOf } from './paths.ts';
+
+/**
+ * Makes a folder that is only its owner's business, and those above it that are missing. Several may do so at once.
+ * Level by level: making all at once never ends below some special folders (seen for /proc on Node 20 to 26).
+ */
+export function makeFolder(folder: string): void {
+  if (!whyNotMade(folder)) return;
+  makeFolder(dirname(folder));
+  const reason = whyNotMade(folder);
+  if (reason) throw reason;
+}
+
+/** Makes one level. @returns the error where the level above is missing */
+function whyNotMade(folder: string): unknown {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' && dirname(folder) !== folder) return error;
+    if (code !== 'EEXIST') throw error;
+  }
+  return undefined;
+}
+
+type User = Pick<Host, 'env' | 'home' | 'platform'>;
+
+/**
+ * The folder for what can be made again, by the platform's custom: `~/.cache/tts` under Linux. `undefined` for a user
+ * without a home.
+ */
+export function cacheFolder({ env, home, platform }: User): string | undefined {
+  const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
+  // The XDG Base Directory Specification wants relative paths to be ignored.
+  if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');
+  if (platform === 'win32' && local) return join(local, 'tts', 'Cache');
+  if (home === undefined) return undefined;
+  if (platform === 'win32') return join(home, 'AppData', 'Local', 'tts', 'Cache');
+  if (platform === 'darwin') return join(home, 'Library', 'Caches', 'tts');
+  return join(home, '.cache', 'tts');
+}
+
+/** The folder of the segment cache: `TTS_CACHE_DIR` as it is, else a folder of its own in {@link cacheFolder}. */
+export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
+  const { TTS_CACHE_DIR: named } = host.env;
+  if (named) return located(fromHome(named, host.home), host.cwd);
+  const folder = cacheFolder(host);
+  return folder === undefined ? undefined : join(folder, 'segments');
+}
+
+/** The error where there is no {@link segmentFolder}. */
+export function noSegmentFolder(): TtsError {
+  return usageError(
+    'there is no folder for the cache: HOME names none',
+    'set HOME, or name one with TTS_CACHE_DIR',
+  );
+}
+
+function located(name: string, cwd: string): string {
+  try {
+    return pathOf(cwd, name);
+  } catch (cause) {
+    throw usageError(
+      `there is no ${name} (TTS_CACHE_DIR)`,
+      'correct the name, or unset TTS_CACHE_DIR',
+      cause,
+    );
+  }
+}

@@ -1,0 +1,104 @@
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Writer } from './part-name.ts';
+
+export interface FileOptions {
+  /** As the user named it. */
+  readonly name: string;
+  /** Absolute. */
+  readonly path: string;
+  /** The file that is there now, which will be replaced. */
+  readonly old: Stats | undefined;
+  readonly clobber: boolean;
+  readonly writer: Writer;
+  /** What would have it written elsewhere, for whoever reads that it cannot be written here. */
+  readonly elsewhere?: string;
+}
+
+/** A folder in which everybody may make files, and replace only their own: /tmp. */
+const STICKY = 0o1000;
+
+/**
+ * Whether a file could be written and then take the place of the one that is there, as far as that can be known before.
+ * @param target behind links
+ * @throws TtsError (output), or what the system says
+ */
+export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
+  if (!old) return;
+  accessSync(target, constants.W_OK);
+  if (!clobber) throw exists(name);
+  if (isKeptByFolder(old, statSync(dirname(target)), writer.uid))
+    throw new TtsError(
+      `cannot write ${name}: it belongs to somebody else, and its folder keeps it for them`,
+      {
+        exitCode: ExitCode.output,
+        hint: 'choose another name or another folder',
+      },
+    );
+}
+
+/** Even where everybody may write the file itself. */
+function isKeptByFolder(file: Stats, folder: Stats, uid: number | undefined): boolean {
+  if (uid === undefined || uid === 0 || (folder.mode & STICKY) === 0) return false;
+  return file.uid !== uid && folder.uid !== uid;
+}
+
+export function exists(name: string): TtsError {
+  return new TtsError(`${name} exists`, {
+    exitCode: ExitCode.output,
+    hint: 'choose another name, or leave out --no-clobber',
+  });
+}
+
+export function removed(name: string, part: string): TtsError {
+  return new TtsError(`cannot write ${name}: somebody removed ${part}, which held it so far`, {
+    exitCode: ExitCode.output,
+    hint: 'try again',
+  });
+}
+
+/** Stands for the way to have it written elsewhere. */
+const ELSEWHERE = Symbol();
+
+/** EDQUOT of Linux, and of macOS and BSD, for which Node 20 has no name. */
+const QUOTA = new Set([-122, -69]);
+
+/** What the system says, why that is, and what can be done. */
+const reasons = new Map<string, [reason: string, ...remedies: (string | typeof ELSEWHERE)[]]>([
+  ['ENOSPC', ['no space is left there', 'make room', ELSEWHERE]],
+  ['EDQUOT', ['the disk quota is used up', 'make room', ELSEWHERE]],
+  ['EFBIG', ['a file may not grow that large here', 'see ulimit -f', ELSEWHERE]],
+  ['EACCES', ['it is not allowed', 'check the permissions', ELSEWHERE]],
+  ['EPERM', ['it is not allowed', 'check the permissions', ELSEWHERE]],
+  ['EROFS', ['the file system is read-only', ELSEWHERE]],
+  ['ENOENT', ['the folder does not exist', 'make the folder first']],
+  ['ENAMETOOLONG', ['the name is too long', 'choose a shorter one']],
+  ['ELOOP', ['its symbolic links lead in a circle', 'correct the links', ELSEWHERE]],
+  ['ENOTDIR', ['a part of its path is no folder', 'check the path']],
+  ['EISDIR', ['it is a folder', 'add a file name']],
+  ['EBADF', ['it is closed, or open for reading only', 'redirect it to a file or a pipe, or use -o']],
+  ['ENXIO', ['there is nothing behind that name', ELSEWHERE]],
+  ['EIO', ['the device reports an error', ELSEWHERE]],
+]);
+
+/**
+ * The error for an output that cannot be written, from what the system said.
+ * @param elsewhere what would have it written elsewhere
+ */
+export function unwritable(name: string, cause: unknown, elsewhere = 'write elsewhere with -o'): TtsError {
+  if (cause instanceof TtsError) return cause;
+  if (!(cause instanceof Error && 'code' in cause)) throw cause;
+  const code = 'errno' in cause && QUOTA.has(Number(cause.errno)) ? 'EDQUOT' : String(cause.code);
+  const [reason, ...remedies] = reasons.get(code) ?? [code, ELSEWHERE];
+  const hint = remedies.map((remedy) => (remedy === ELSEWHERE ? elsewhere : remedy)).join(', or ');
+  return new TtsError(`cannot write ${name}: ${reason}`, { exitCode: ExitCode.output, hint, cause });
+}
+
+/** What the system, or Node in its place, says when nobody reads any more. */
+const SAID = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
+
+/** Whether writing failed because the reader has left, which ends a run quietly. */
+export function isReaderGone(error: Error): boolean {
+  return SAID.has((error as NodeJS.ErrnoException).code ?? '');
+}

@@ -1,0 +1,55 @@
+/** The plug-in comes without types of its own. */
+declare module 'markdown-it-footnote' {
+  import type MarkdownIt from 'markdown-it';
+  const footnotes: (parser: MarkdownIt) => void;
+  export default footnotes;
+}
+
+/** The part of ES2024 that Node 20 has and the engine uses. */
+interface ArrayBufferConstructor {
+  new (byteLength: number, options: { readonly maxByteLength: number }): ArrayBuffer;
+}
+
+/** The C API of the Speex resampler (speex_resampler.h) as Emscripten exports it. Addresses are in bytes. */
+declare module '@echogarden/speex-resampler-wasm/simd' {
+  export interface Speex {
+    readonly HEAPU32: Uint32Array;
+    readonly HEAPF32: Float32Array;
+    _malloc(bytes: number): number;
+    _free(address: number): void;
+    _speex_resampler_init(channels: number, from: number, to: number, quality: number, error: number): number;
+    _speex_resampler_destroy(state: number): void;
+    _speex_resampler_skip_zeros(state: number): number;
+    _speex_resampler_get_input_latency(state: number): number;
+    _speex_resampler_process_float(
+      state: number,
+      channel: number,
+      input: number,
+      inputFrames: number,
+      output: number,
+      outputFrames: number,
+    ): number;
+  }
+  interface Options {
+    /** Makes an instance with what the program gives to it, in place of reading and compiling a file. */
+    instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => unknown): unknown;
+  }
+  const boot: (options: Options) => Promise<Speex>;
+  export default boot;
+}
+
+/** The part of the standard `WebAssembly` that the engine uses: it is in no library that TypeScript loads for Node. */
+declare namespace WebAssembly {
+  class Module {
+    private readonly brand;
+  }
+  interface Memory {
+    readonly buffer: ArrayBuffer;
+  }
+  type Imports = Record<string, Record<string, (...values: never[]) => unknown>>;
+  class Instance {
+    constructor(module: Module, imports: Imports);
+    readonly exports: unknown;
+  }
+  function compile(bytes: Uint8Array): Promise<Module>;
+}

@@ -1,4 +1,0 @@
-/** An async iterable of one thing. */
-export async function* only<T>(thing: T): AsyncGenerator<T> {
-  yield thing;
-}

@@ -1,0 +1,74 @@
+import { availableParallelism } from 'node:os';
+import { loadAssets } from './engine/assets.ts';
+import { DEFAULT_MAX_QUEUE, type Engine } from './engine/contract.ts';
+import type { Espeak } from './engine/espeak/voices.ts';
+import { FairQueue, type QueueLimits } from './engine/fair-queue.ts';
+import { FliteThread } from './engine/flite/thread.ts';
+import { FLITE_SPEAKERS, fliteUse, type Job } from './engine/flite/voices.ts';
+import { normalise } from './engine/normalise.ts';
+import { createSection, type Section } from './engine/section.ts';
+
+export interface EngineOptions extends Partial<QueueLimits> {
+  /** The built worker; by default it stands beside the file that this code was built into. */
+  readonly worker?: URL | undefined;
+  /** Without it, there are the built-in voices only. */
+  readonly espeak?: Espeak | undefined;
+}
+
+export interface BuiltInEngine extends Engine {
+  /** Starts all workers. Without it, the first one starts by itself and the others when there is work for them. */
+  prepare(): Promise<void>;
+}
+
+/** A thread more than work at once: who hangs up ends one, and the next request need not wait until it is replaced. */
+const SPARE = 1;
+
+export async function createEngine(options: EngineOptions = {}): Promise<BuiltInEngine> {
+  const limits = {
+    workers: options.workers ?? availableParallelism(),
+    maxQueue: options.maxQueue ?? DEFAULT_MAX_QUEUE,
+  };
+  const queue = openFlite(limits, options.worker ?? new URL('worker.cjs', import.meta.url));
+  const sections = [fliteSection(queue), ...(await espeakSections(options, limits))];
+  const speaking = new Map(sections.flatMap(({ speakers, speak }) => speakers.map(({ no }) => [no, speak])));
+  return {
+    speakers: sections.flatMap(({ speakers }) => speakers),
+    get workers() {
+      return queue.ready;
+    },
+    get queued() {
+      return sections.reduce((sum, section) => sum + section.queued, 0);
+    },
+    speak(utterance, signal) {
+      const speak = speaking.get(utterance.speaker.no);
+      if (!speak) throw new RangeError(`there is no speaker ${utterance.speaker.no}`);
+      return speak(utterance, signal);
+    },
+    prepare: () => queue.prepare(),
+    async close() {
+      await Promise.all(sections.map((section) => section.close()));
+    },
+  };
+}
+
+function openFlite({ workers, maxQueue }: QueueLimits, worker: URL): FairQueue<Job> {
+  const assets = loadAssets();
+  const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(worker, assets));
+  threads[0]?.prepare().catch(() => {}); // the first job tries again, and reports it
+  return new FairQueue<Job>(threads, maxQueue, SPARE);
+}
+
+function fliteSection(queue: FairQueue<Job>): Section {
+  return createSection(FLITE_SPEAKERS, queue, ({ speaker, style }) => ({
+    normalise,
+    job: (text, finish) => ({ use: fliteUse(speaker, style, text), finish }),
+    complaint:
+      'The built-in voice speaks English only, and there is nothing in this text that it could read; voices of espeak-ng speak other languages',
+  }));
+}
+
+async function espeakSections({ espeak }: EngineOptions, limits: QueueLimits): Promise<Section[]> {
+  if (espeak === undefined) return [];
+  const { openEspeak } = await import('./engine/espeak/process.ts');
+  return [await openEspeak(espeak, limits)];
+}

@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Limits, Refusal } from '../engine/contract.ts';
+import type { Log } from '../exchange/exchange.ts';
+import type { Sound } from '../exchange/send-speech.ts';
+import type { Post } from './send.ts';
+
+const TRIES = 5;
+
+export interface CallbackOptions {
+  /** Signs the bodies; nothing does where there is no key. */
+  readonly apiKey: string | null;
+  /** Origins to which an address of any kind may belong. */
+  readonly origins: ReadonlySet<string>;
+  readonly limits: Limits;
+  readonly log: Log | undefined;
+}
+
+interface Outcome {
+  readonly delivered: boolean;
+  readonly tries: number;
+  readonly reason?: string;
+}
+
+/** Speech that is sent to a URL of the client's choice instead of into the answer. */
+export class Callbacks {
+  readonly #options: CallbackOptions;
+  readonly #jobs = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+
+  constructor(options: CallbackOptions) {
+    this.#options = options;
+  }
+
+  /** Accepted and not delivered yet. */
+  get pending(): number {
+    return this.#jobs.size;
+  }
+
+  /**
+   * @param id goes along as `X-Request-Id`
+   * @throws Refusal 503 when too many are pending
+   */
+  accept(id: string, url: URL, speak: (signal: AbortSignal) => Sound): void {
+    if (this.pending >= this.#options.limits.callbacks) {
+      throw new Refusal(503, 'too_many_callbacks', 'Too many callbacks are waiting', { retryAfter: 5 });
+    }
+    const job = this.#run(id, url, speak(this.#stop.signal))
+      .catch((error) => {
+        if (!this.#stop.signal.aborted) this.#options.log?.({ event: 'defect', id, error });
+      })
+      .finally(() => this.#jobs.delete(job));
+    this.#jobs.add(job);
+  }
+
+  /** Waits for all that is pending at the time of the call. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#jobs);
+  }
+
+  abort(): void {
+    this.#stop.abort();
+  }
+
+  async #run(id: string, url: URL, sound: Sound): Promise<void> {
+    const { apiKey, origins, log } = this.#options;
+    const { callbackBody, signatureOf } = await import('./send.ts');
+    const body = await callbackBody(sound, this.#stop.signal, (error) =>
+      log?.({ event: 'defect', id, error }),
+    );
+    try {
+      const headers = {
+        'Content-Type': body.type,
+        'Content-Length': body.bytes,
+        'X-Request-Id': id,
+        ...(apiKey !== null && { 'X-Signature': await signatureOf(body, apiKey) }),
+      };
+      const listed = origins.has(url.origin);
+      const outcome = await this.#deliver({ url, headers, listed, body: () => body.read() });
+      log?.({ event: 'callback', id, origin: url.origin, ...outcome });
+    } finally {
+      await body.dispose();
+    }
+  }
+
+  async #deliver(message: Post): Promise<Outcome> {
+    const { signal } = this.#stop;
+    let wait = this.#options.limits.callbackBackoff;
+    for (let tries = 1; ; tries++, wait *= 2) {
+      const { status, reason, final } = await this.#try(message);
+      if (status !== undefined && status >= 200 && status < 300) return { delivered: true, tries };
+      if (final || tries === TRIES) return { delivered: false, tries, reason };
+      await sleep(wait * (0.5 + Math.random() / 2), undefined, { signal });
+    }
+  }
+
+  /** Anything but a 2xx is a failure that may pass, except for an address that may not be connected to. */
+  async #try(message: Post): Promise<{ status?: number; reason: string; final?: boolean }> {
+    const { post } = await import('./send.ts');
+    const { ClosedAddress } = await import('./public-address.ts');
+    try {
+      const status = await post(message, this.#options.limits.callbackTry, this.#stop.signal);
+      return { status, reason: `status ${status}` };
+    } catch (error) {
+      this.#stop.signal.throwIfAborted();
+      return { reason: String(error), final: error instanceof ClosedAddress };
+    }
+  }
+}

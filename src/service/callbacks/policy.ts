@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+import { usageError } from '../../error.ts';
+import { Refusal } from '../engine/contract.ts';
+
+/** Where callbacks may go. */
+export interface CallbackPolicy {
+  /** Origins that were listed; what stands behind them is the operator's business. */
+  readonly origins: ReadonlySet<string>;
+  /** Every other origin too, as long as its address is a public one. */
+  readonly any: boolean;
+}
+
+/**
+ * @param values origins, or `*`
+ * @throws TtsError usage
+ */
+export function readCallbackPolicy(values: readonly string[], isLoopback: boolean): CallbackPolicy {
+  const any = values.includes('*');
+  if (any && !isLoopback) {
+    throw usageError(
+      '--callbacks "*" would let strangers send requests from this machine',
+      'name the origins, as in --callbacks https://app.example.com, or listen on 127.0.0.1',
+    );
+  }
+  return { origins: new Set(values.filter((value) => value !== '*').map(readOrigin)), any };
+}
+
+function readOrigin(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isOrigin = url?.href === `${url?.origin}/` && /^https?:$/.test(url?.protocol ?? '');
+  const isPattern = value.includes('*');
+  if (url !== undefined && isOrigin && !isPattern) return url.origin;
+  const hint = isPattern
+    ? 'there are no patterns: name each origin; "*" alone stands for all public ones'
+    : 'give an origin, as in https://app.example.com: no path, no password';
+  throw usageError(`bad value for --callbacks: ${value}`, hint);
+}
+
+/**
+ * Where the audio of a request has to go; `undefined` means into the answer.
+ * @throws Refusal 403 for a place that is not allowed, 422 for no URL
+ */
+export async function callbackTarget(
+  value: string | undefined,
+  request: IncomingMessage,
+  policy: CallbackPolicy,
+): Promise<URL | undefined> {
+  if (value === undefined || value === '') return undefined;
+  const field = 'callback_url';
+  if (!URL.canParse(value)) throw new Refusal(422, 'invalid_field', `${field} is not a URL`, { field });
+  const url = new URL(value);
+  if (ownOrigins(request).includes(url.origin)) return undefined;
+  if (policy.origins.has(url.origin) || (policy.any && (await mayBePublic(url)))) return url;
+  throw new Refusal(403, 'callback_not_allowed', `Callbacks to ${url.origin} are not allowed`, { field });
+}
+
+/** Names are judged when they are connected to: only then is their address known. */
+async function mayBePublic({ hostname }: URL): Promise<boolean> {
+  const { isClosedHost } = await import('./public-address.ts');
+  return !isClosedHost(hostname);
+}
+
+/** Where the request came to, which is never by https, and the page that it came from. */
+function ownOrigins({ headers }: IncomingMessage): readonly string[] {
+  return [`http://${headers.host}`, headers.origin ?? '']
+    .filter((origin) => URL.canParse(origin))
+    .map((origin) => new URL(origin).origin);
+}

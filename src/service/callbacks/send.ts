@@ -1,0 +1,90 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { only } from '../../async.ts';
+import { Refusal } from '../engine/contract.ts';
+import { type Recording, record } from '../exchange/recording.ts';
+import { errorBody, refusalOf } from '../exchange/refuse.ts';
+import { leadingHeader, type Sound } from '../exchange/send-speech.ts';
+import { ClosedAddress, isClosedHost, publicLookup } from './public-address.ts';
+
+/** What a callback carries: the WAV, or the error as JSON. */
+export interface CallbackBody extends Recording {
+  readonly type: 'audio/wav' | 'application/json';
+}
+
+/**
+ * @param defect told about what was no refusal
+ * @throws the reason of an abort
+ */
+export async function callbackBody(
+  sound: Sound,
+  signal: AbortSignal,
+  defect: (error: unknown) => void,
+): Promise<CallbackBody> {
+  try {
+    return await wav(sound, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof Refusal)) defect(error);
+    return json(errorBody(refusalOf(error)));
+  }
+}
+
+/** HMAC-SHA256 in lower-case hexadecimal. */
+export async function signatureOf(body: CallbackBody, key: string): Promise<string> {
+  const hmac = createHmac('sha256', key);
+  for await (const piece of body.read()) hmac.update(piece);
+  return hmac.digest('hex');
+}
+
+async function wav({ format, pcm }: Sound, signal: AbortSignal): Promise<CallbackBody> {
+  const recording = await record(pcm);
+  if (signal.aborted) await recording.dispose();
+  signal.throwIfAborted();
+  const header = leadingHeader(format, recording.bytes);
+  async function* read() {
+    yield header;
+    yield* recording.read();
+  }
+  return { ...recording, type: 'audio/wav', bytes: header.length + recording.bytes, read };
+}
+
+function json(value: unknown): CallbackBody {
+  const bytes = Buffer.from(JSON.stringify(value));
+  return { type: 'application/json', bytes: bytes.length, read: () => only(bytes), dispose: async () => {} };
+}
+
+export interface Post {
+  readonly url: URL;
+  readonly headers: OutgoingHttpHeaders;
+  body(): AsyncIterable<Uint8Array>;
+  /** The origin was listed by the operator: any address will do. */
+  readonly listed: boolean;
+}
+
+/**
+ * Sends a body over a connection of its own and returns the status of the answer. Redirects are not followed.
+ * @param time ms for all of it
+ * @throws ClosedAddress before a connection to an address that is not public
+ */
+export async function post({ url, headers, body, listed }: Post, time: number, stop: AbortSignal) {
+  if (!listed && isClosedHost(url.hostname)) throw new ClosedAddress(url.hostname);
+  const request = url.protocol === 'https:' ? (await import('node:https')).request : requestHttp;
+  const outgoing = request(url, {
+    method: 'POST',
+    headers,
+    agent: false,
+    signal: stop,
+    ...(!listed && { lookup: publicLookup }),
+  });
+  const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${time} ms`)), time);
+  try {
+    const [[response]] = await Promise.all([once(outgoing, 'response'), pipeline(body(), outgoing)]);
+    return response.statusCode as number;
+  } finally {
+    clearTimeout(timer);
+    outgoing.destroy();
+  }
+}

@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { buffer, text } from 'node:stream/consumers';
+import { only } from '../../../async.ts';
+import { readWav } from '../../../audio/wav-reader.ts';
+import { compileResampler } from '../assets.ts';
+import { Refusal, type Style } from '../contract.ts';
+import { FairQueue, type Lane, type QueueLimits } from '../fair-queue.ts';
+import { type Finish, finish } from '../finish.ts';
+import { loadResampler, type Resampler } from '../resampler.ts';
+import type { Samples } from '../samples.ts';
+import { createSection, type Section } from '../section.ts';
+import { ESPEAK_RATE, type Espeak } from './voices.ts';
+
+interface EspeakJob {
+  readonly text: string;
+  /** The file of the voice. */
+  readonly voice: string;
+  readonly style: Style;
+  readonly finish: Finish;
+}
+
+/** Words a minute, and what espeak-ng takes. */
+const SPEED = { normal: 175, least: 80, most: 450 };
+
+/** A scale of its own. */
+const PITCH = { normal: 50, least: 0, most: 99 };
+
+/** Runs a system `espeak-ng` for each segment. The text goes to its stdin and never among its arguments. */
+class EspeakProcess implements Lane<EspeakJob> {
+  readonly ready = true;
+  readonly #program: string;
+  readonly #resampler: (from: number, to: number) => Resampler;
+
+  constructor(program: string, resampler: (from: number, to: number) => Resampler) {
+    this.#program = program;
+    this.#resampler = resampler;
+  }
+
+  async prepare(): Promise<void> {}
+
+  async run(job: EspeakJob, signal: AbortSignal): Promise<Int16Array> {
+    try {
+      const speech = await this.#speak(job, signal);
+      return isSilent(speech) ? speech.samples.subarray(0, 0) : finish(speech, job.finish, this.#resampler);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw new Refusal(500, 'engine_failed', `espeak-ng failed: ${(error as Error).message}`);
+    }
+  }
+
+  /** Nothing is left to end: a process lasts no longer than its job. */
+  async close(): Promise<void> {}
+
+  async #speak({ text: words, voice, style }: EspeakJob, signal: AbortSignal): Promise<Samples> {
+    const options = [
+      '-v',
+      voice,
+      '-s',
+      scaled(SPEED, style.rate),
+      '-p',
+      scaled(PITCH, style.pitch),
+      '-b',
+      '1',
+      '-z',
+    ];
+    const child = spawn(this.#program, [...options, '--stdin', '--stdout'], {
+      signal,
+      killSignal: 'SIGKILL',
+    });
+    const closed = once(child, 'close');
+    // One that could not be started, for want of descriptors too, has no pipes; what is thrown here says why.
+    if (child.pid === undefined) await closed;
+    child.stdin.on('error', () => {}); // a process that ended too early tells why by its status
+    child.stdin.end(words);
+    const [wav, complaint, [status]] = await Promise.all([buffer(child.stdout), text(child.stderr), closed]);
+    if (status !== 0) throw new Error(complaint.trim() || `it ended with status ${status}`);
+    return await readSamples(wav);
+  }
+}
+
+function scaled({ normal, least, most }: typeof SPEED, factor: number): string {
+  return String(Math.max(least, Math.min(most, Math.round(normal * factor))));
+}
+
+/** As dots and dashes are, which espeak-ng makes some digital silence of. */
+function isSilent({ samples }: Samples): boolean {
+  return samples.every((sample) => sample === 0);
+}
+
+/** espeak-ng writes nothing at all where there is nothing to say. */
+async function readSamples(wav: Uint8Array): Promise<Samples> {
+  if (wav.length === 0) return { samples: new Int16Array(), sampleRate: ESPEAK_RATE };
+  const { format, pcm } = await readWav(only(wav));
+  const bytes = Uint8Array.from(await buffer(pcm));
+  return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
+}
+
+/** The voices of a system `espeak-ng`, which speaks more than a hundred languages. */
+export async function openEspeak({ program, voices }: Espeak, limits: QueueLimits): Promise<Section> {
+  const resampler = await loadResampler(await compileResampler());
+  const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess(program, resampler));
+  const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
+  const speakers = voices.map(({ speaker }) => speaker);
+  return createSection(speakers, new FairQueue<EspeakJob>(lanes, limits.maxQueue), ({ speaker, style }) => ({
+    normalise: readable,
+    job: (text, finish) => ({ text, voice: files.get(speaker.no) ?? '', style, finish }),
+    complaint: 'There is nothing in this text that could be read',
+  }));
+}
+
+/**
+ * Control characters are nothing to read, and a NUL would end the text. What stands in `[[ ]]` would be taken for names
+ * of phonemes, which no option turns off.
+ */
+function readable(sentence: string): string {
+  return sentence
+    .replace(/\p{Cc}+/gu, ' ')
+    .replace(/\[(?=\[)/gu, '[ ')
+    .trim();
+}

@@ -1,0 +1,21 @@
+import { parentPort } from 'node:worker_threads';
+import type { Assets } from '../assets.ts';
+import { finish } from '../finish.ts';
+import { loadResampler } from '../resampler.ts';
+import { Flite } from './flite.ts';
+import { type Job, READY } from './voices.ts';
+
+/**
+ * The program of a worker: the first message brings its assets, each further one a job. It mends nothing: whatever
+ * goes wrong ends it, and whoever started it starts another.
+ */
+parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
+  const flite = new Flite(module);
+  const resampler = await loadResampler(compiled);
+  parentPort?.on('message', ({ use, finish: how }: Job) => {
+    const { samples, sampleRate } = flite.speak(use.request);
+    const speech = finish({ samples, sampleRate: Math.round(sampleRate * use.warp) }, how, resampler);
+    parentPort?.postMessage(speech, [speech.buffer as ArrayBuffer]);
+  });
+  parentPort?.postMessage(READY);
+});

@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http';
+import { DEFAULT_RETRY_AFTER, Refusal } from '../engine/contract.ts';
+import type { Exchange } from './exchange.ts';
+import { hasUnreadBody } from './json-body.ts';
+
+/** How much of a refused body is still read, so that its sender gets to see the answer: in bytes, and in ms. */
+const DRAIN = { bytes: 16 * 1024 * 1024, time: 5_000 };
+
+export interface ErrorBody {
+  readonly error: { readonly code: string; readonly message: string; readonly field?: string };
+}
+
+export function errorBody({ code, message, field }: Refusal): ErrorBody {
+  return { error: { code, message, ...(field !== undefined && { field }) } };
+}
+
+export function sendJson({ response }: Exchange, status: number, body: unknown): void {
+  const bytes = Buffer.from(JSON.stringify(body));
+  response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': bytes.length });
+  response.end(bytes);
+}
+
+/** The answer to whatever was thrown on the way to an answer. */
+export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void> {
+  const { request, response } = exchange;
+  exchange.details.refusal = refusal.code;
+  const { status } = refusal;
+  const body = Buffer.from(JSON.stringify(errorBody(refusal)));
+  const unread = hasUnreadBody(request);
+  response.writeHead(status, {
+    'Content-Type': 'application/json',
+    'Content-Length': body.length,
+    ...(status === 401 && { 'WWW-Authenticate': 'ApiKey header="X-API-KEY"' }),
+    ...(status === 429 || status === 503 || refusal.retryAfter !== undefined
+      ? { 'Retry-After': String(Math.ceil(refusal.retryAfter ?? DEFAULT_RETRY_AFTER)) }
+      : {}),
+    ...(unread && { Connection: 'close' }),
+  });
+  response.write(body);
+  // A client that waits for "100 Continue" sends nothing after a refusal.
+  if (unread && request.headers.expect === undefined) await drain(request);
+  response.end();
+}
+
+/** Whatever is not a refusal is a defect, of which a client learns nothing but that it happened. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  return new Refusal(500, 'internal_error', 'The service failed on this request');
+}
+
+function drain(request: IncomingMessage): Promise<void> {
+  if (request.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    let left = DRAIN.bytes;
+    const timer = setTimeout(resolve, DRAIN.time);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    request.on('data', (piece: Buffer) => {
+      left -= piece.length;
+      if (left < 0) done();
+    });
+    request.once('end', done).once('close', done).once('error', done);
+    request.resume();
+  });
+}

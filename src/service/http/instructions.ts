@@ -1,0 +1,192 @@
+import type { Style } from '../engine/contract.ts';
+import {
+  CARRIED,
+  DEGREES,
+  DENIED,
+  FILLERS,
+  NEGATION,
+  NUMBERS,
+  OPPOSITES,
+  ROWS,
+  type Row,
+} from './instruction-words.ts';
+
+/** What is allowed, as the port of the engine defines it. */
+const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number]>> = {
+  rate: [0.25, 4],
+  pitch: [0.5, 2],
+  loudness: [0.1, 2],
+  pause: [0, 5],
+};
+
+/** So much is read, in UTF-16 units: nobody says more about a voice, and the others would have to wait. */
+const MOST_READ = 10_000;
+
+/** Stands in the place of each character of what was understood, so that everything else keeps its place. */
+const UNDERSTOOD = '\n';
+
+/** A part of the instructions, and where it begins. */
+interface Phrase {
+  readonly words: string;
+  readonly at: number;
+}
+
+/** A phrase with a number in it, which was understood. */
+interface Measured extends Phrase {
+  readonly changes: keyof Style;
+}
+
+/**
+ * Reads how a voice is to speak from plain English words, which `instruction-words.ts` lists.
+ *
+ * @returns the style, and what of the text it does not do, in that order: phrases that were not understood, and those
+ * whose numbers come to more or less than is allowed; at the end, what was too much to be read
+ */
+export function readInstructions(text: string): { style: Style; ignored: string[] } {
+  const wanted = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
+  const measured: Measured[] = [];
+  const whole = plain(text.slice(0, MOST_READ));
+  let rest = whole;
+  for (const { row, patterns } of readers()) {
+    for (const pattern of patterns) {
+      rest = rest.replace(pattern, (words: string, ...match) => {
+        const at: number = match.at(-3);
+        wanted[row.changes] *= factor(row, match.at(-1), isDeniedAt(whole, at));
+        if (row.measure) measured.push({ words, at, changes: row.changes });
+        return UNDERSTOOD.repeat(words.length);
+      });
+    }
+  }
+  const beyond = measured.filter(({ changes }) => wanted[changes] !== limited(changes, wanted[changes]));
+  const ignored = [...phrases(rest), ...beyond].sort((one, other) => one.at - other.at);
+  const unread = text.slice(MOST_READ).trim();
+  return {
+    style: rounded(wanted),
+    ignored: [...ignored.map(({ words }) => words), ...(unread ? [unread] : [])],
+  };
+}
+
+/** In one line, `1½` as `1 1⁄2`. */
+function plain(text: string): string {
+  const apart = text.replace(/(?<=\d)(?=[¼-¾⅐-⅞])/gu, ' ');
+  return apart.normalize('NFKC').replaceAll('’', "'").replace(/\s+/gu, ' ');
+}
+
+/** What stands between punctuation and what was understood, where it says anything. */
+function phrases(rest: string): Phrase[] {
+  const parts = rest.matchAll(/(?:[^\n,;:!?.]|\.(?=\d))+/gu);
+  return Array.from(parts, ({ 0: part, index }) => ({ words: withoutFillers(part), at: index })).filter(
+    ({ words }) => words,
+  );
+}
+
+/** @param groups what the pattern caught by name, or else some string */
+function factor({ by = 1, measure }: Row, groups: Caught | string, isDenied: boolean): number {
+  if (typeof groups === 'string') return by;
+  const { much, number, not } = groups;
+  if (not !== undefined || (isDenied && 'not' in groups)) return 1;
+  if (measure === undefined) return by ** (isDenied ? Math.min(degree(much), DENIED) : degree(much));
+  const value = numberOf(number ?? '1');
+  if (measure === 'times') return value;
+  if (measure === 'divided' || (measure === 'less' && value >= 1)) return 1 / value;
+  if (measure === 'less') return 1 - value;
+  return value >= 1 ? value : 1 + value; // "three times faster" is meant as "three times as fast"
+}
+
+function degree(words: string | undefined): number {
+  if (words === undefined) return 1;
+  return entryOf(OPPOSITES, words) ?? entryOf(DEGREES, words) ?? 1;
+}
+
+/** From a hundredth to a hundred, so that no product of them is beyond numbers. */
+function numberOf(words: string): number {
+  const value = entryOf(NUMBERS, words) ?? digitsOf(words) / (/%|percent/iu.test(words) ? 100 : 1);
+  return Math.max(0.01, Math.min(100, value));
+}
+
+function digitsOf(words: string): number {
+  const fraction = /^(?:(\d+) )?(\d+)[/⁄](\d+)/u.exec(words);
+  if (!fraction) return Number.parseFloat(words);
+  const [whole, above, below] = fraction.slice(1).map((digits) => Number(digits ?? 0));
+  return (whole ?? 0) + (above ?? 0) / (below ?? 1);
+}
+
+/** The value of the first key, a regular expression, that is all of the words. */
+function entryOf(table: Readonly<Record<string, number>>, words: string): number | undefined {
+  return Object.entries(table).find(([key]) => new RegExp(`^(?:${key})$`, 'iu').test(words))?.[1];
+}
+
+function limited(key: keyof Style, value: number): number {
+  const [least, most] = LIMITS[key];
+  return Math.max(least, Math.min(most, value));
+}
+
+function rounded(wanted: Style): Style {
+  const within = (key: keyof Style) => Math.round(limited(key, wanted[key]) * 1000) / 1000;
+  return {
+    rate: within('rate'),
+    pitch: within('pitch'),
+    loudness: within('loudness'),
+    pause: within('pause'),
+  };
+}
+
+/** A phrase without the words at its ends that say nothing. */
+function withoutFillers(phrase: string): string {
+  const words = phrase.split(' ').filter(Boolean);
+  const says = (word: string) => !FILLERS.has(word.toLowerCase());
+  const first = words.findIndex(says);
+  return first < 0 ? '' : words.slice(first, words.findLastIndex(says) + 1).join(' ');
+}
+
+/** What a pattern may catch by name. */
+interface Caught {
+  /** A word of degree. */
+  readonly much?: string | undefined;
+  readonly number?: string | undefined;
+  /** A negation, which leaves things as they are. Where it is a degree, or the row's own, there is no such name. */
+  readonly not?: string | undefined;
+}
+
+/** `0.8`, `1/2` or `1 1/2`, but no part of `0,8`, `-1` or `1/0.5`. */
+const DIGITS = String.raw`(?<!\d,|[-/⁄])(?:(?:\d+ )?\d+[/⁄][1-9]\d*|\d*\.\d+|\d+)(?![/⁄]\d)`;
+const NUMBER = `(?<number>${DIGITS}(?: ?%| percent\\b|x\\b)?|${alternatives(NUMBERS)})(?: times\\b)?`;
+
+interface Reader {
+  readonly row: Row;
+  readonly patterns: readonly RegExp[];
+}
+
+let made: readonly Reader[] | undefined;
+
+/** The rows, each with its patterns. They take 10 ms to make, which whoever gives no instructions need not wait for. */
+export function readers(): readonly Reader[] {
+  made ??= ROWS.map((row) => ({ row, patterns: row.says.map(pattern) }));
+  return made;
+}
+
+function pattern(template: string): RegExp {
+  const isPlain = !template.startsWith('{much} ') && !template.startsWith('{not} ');
+  const source = template
+    .replace(/ \{much\}$/u, `(?: (?<much>${alternatives(DEGREES)}))?`)
+    .replace('{much} ', `(?:(?<much>${alternatives({ ...OPPOSITES, ...DEGREES })}) (?:more )?)?`)
+    .replace('{not}', NEGATION)
+    .replace('{number}', NUMBER)
+    .replace('{digits}', DIGITS);
+  const whole = isPlain ? `(?:(?<not>${NEGATION}) )?(?:${source})` : source;
+  return new RegExp(String.raw`(?<![\w.'])(?:${whole})(?![\w'])`, 'giu');
+}
+
+function alternatives(words: Readonly<Record<string, number>>): string {
+  return Object.keys(words).join('|');
+}
+
+const BEFORE = new RegExp(`(?<![\\w'])${CARRIED}`, 'iu');
+
+/** So much in front of a word can hold what denies it, in UTF-16 units. */
+const NEAR = 80;
+
+/** Whether a negation that stands in front of other words holds at this place as well. */
+function isDeniedAt(text: string, at: number): boolean {
+  return BEFORE.test(text.slice(Math.max(0, at - NEAR), at));
+}

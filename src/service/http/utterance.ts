@@ -1,0 +1,105 @@
+import { countCodePoints } from '../../text/unicode.ts';
+import {
+  DEFAULT_RETRY_AFTER,
+  type Engine,
+  Refusal,
+  type Speaker,
+  type Style,
+  type Utterance,
+} from '../engine/contract.ts';
+import { wellFormedStart } from '../exchange/json-body.ts';
+import type { SpeechRequest } from './request-check.ts';
+
+/** What is to be spoken, and what of the instructions was not understood. */
+export interface Order {
+  readonly utterance: Utterance;
+  readonly ignored: readonly string[];
+}
+
+/** In Hz; the interface's default. */
+const DEFAULT_SAMPLE_RATE = 22_050;
+
+const asItIs: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
+
+/**
+ * @param maxText characters (code points)
+ * @throws Refusal 413 for a longer text; 422 for an unknown speaker, or an option that its kind does not have
+ */
+export async function orderOf(request: SpeechRequest, { speakers }: Engine, maxText: number): Promise<Order> {
+  const { text, config = {} } = request;
+  if (countCodePoints(text) > maxText) {
+    throw new Refusal(413, 'text_too_long', `The text is longer than ${maxText} characters`, {
+      field: 'text',
+    });
+  }
+  const speaker = speakers.find(({ no }) => no === request.speaker_no);
+  if (speaker === undefined) {
+    const message = `There is no speaker ${request.speaker_no}; there are ${ranges(speakers)}`;
+    throw new Refusal(422, 'unknown_speaker', message, { field: 'speaker_no' });
+  }
+  if (config.sample_rate !== undefined) requireKind(speaker, 'neo.one', 'sample_rate');
+  if (config.instructions !== undefined) requireKind(speaker, 'Mermish', 'instructions');
+  const { style, ignored } = await readStyle(config.instructions);
+  const sampleRate = Math.round(config.sample_rate ?? DEFAULT_SAMPLE_RATE);
+  return { utterance: { text, speaker, sampleRate, style }, ignored };
+}
+
+async function readStyle(instructions = ''): Promise<{ style: Style; ignored: readonly string[] }> {
+  if (instructions === '') return { style: asItIs, ignored: [] };
+  const { readInstructions } = await import('./instructions.ts');
+  return readInstructions(instructions);
+}
+
+function requireKind({ no, kind }: Speaker, needed: Speaker['kind'], option: string): void {
+  if (kind === needed) return;
+  throw new Refusal(
+    422,
+    'unsupported_option',
+    `${option} is supported by speakers of the kind ${needed} only; speaker ${no} is of the kind ${kind}`,
+    { field: `config.${option}` },
+  );
+}
+
+/** The numbers of the speakers, as in `1 to 5, 11 to 15`. */
+function ranges(speakers: readonly Speaker[]): string {
+  const runs: { first: number; last: number }[] = [];
+  for (const no of speakers.map((speaker) => speaker.no).sort((a, b) => a - b)) {
+    const run = runs.at(-1);
+    if (run?.last === no - 1) run.last = no;
+    else runs.push({ first: no, last: no });
+  }
+  return runs.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`)).join(', ');
+}
+
+/** Requests that a worker gets to in a second, roughly: their first segments are short. */
+const IN_A_SECOND = 10;
+
+/** Seconds. Who waits is not sent away for longer than people wait. */
+const LONGEST_WAIT = 60;
+
+/** `Retry-After` is at least the time the engine needs to reach everyone who already waits. */
+export function withPatience(
+  error: unknown,
+  { workers, queued }: Pick<Engine, 'workers' | 'queued'>,
+): unknown {
+  if (!(error instanceof Refusal) || error.status !== 503) return error;
+  const { status, code, message, field, retryAfter = DEFAULT_RETRY_AFTER } = error;
+  const waiting = Math.min(LONGEST_WAIT, queued / (Math.max(1, workers) * IN_A_SECOND));
+  return new Refusal(status, code, message, { field, retryAfter: Math.max(retryAfter, Math.ceil(waiting)) });
+}
+
+/** Longest value and longest phrase of it, in characters: clients bear about 8 KiB of headers in all. */
+const LONGEST = 2_000;
+const LONGEST_PHRASE = 100;
+
+/** What was not understood, as a header can carry it: percent-encoded, separated by a comma and a space. */
+export function ignoredHeader(ignored: readonly string[]): string {
+  let header = '';
+  for (const phrase of ignored) {
+    const encoded = encodeURIComponent(wellFormedStart(phrase, LONGEST_PHRASE));
+    const longer = header === '' ? encoded : `${header}, ${encoded}`;
+    if (longer.length > LONGEST) break;
+    header = longer;
+  }
+  return header;
+}

@@ -1,0 +1,39 @@
+import type { RunContext } from '../host.ts';
+import { loadConfig } from './config.ts';
+import type { Flags } from './resolve.ts';
+import { type ConfigFile, fromEnvironment, resolve, type Settings } from './resolve.ts';
+import { ruleOf } from './rules.ts';
+
+export interface Settled {
+  readonly settings: Settings;
+  /** The config files that had a say. */
+  readonly files: readonly ConfigFile[];
+}
+
+/**
+ * What holds for a run, all places heard; from here on the notices keep to it.
+ * @throws TtsError (usage) for a value that is not allowed, wherever it stands
+ */
+export async function settle(
+  { flags }: { readonly flags: Flags },
+  { host, notices, signal }: Pick<RunContext, 'host' | 'notices' | 'signal'>,
+): Promise<Settled> {
+  const hide = (secret: string) => notices.hide(secret);
+  const files = await loadConfig(host, configName(flags, host.env), { hide, signal });
+  const settings = resolve({ flags, env: host.env, files });
+  notices.quiet = settings.quiet.value;
+  notices.verbose = settings.verbose.value;
+  for (const secret of secretsOf(settings)) hide(secret);
+  return { settings, files };
+}
+
+function* secretsOf({ apiKey, callbackUrl }: Settings): Generator<string> {
+  if (apiKey) yield apiKey.value.trim();
+  if (callbackUrl) yield callbackUrl.value.password;
+}
+
+/** The config file that somebody named, which then is the only one. */
+export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {
+  const named = flags.config ?? fromEnvironment(ruleOf('config'), env)?.value;
+  return typeof named === 'string' ? named : undefined;
+}

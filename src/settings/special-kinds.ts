@@ -1,0 +1,186 @@
+import {
+  baseUrl,
+  type Fault,
+  type Kind,
+  number,
+  quoted,
+  sampleRate,
+  speaker,
+  textual,
+  url,
+  words,
+} from './kind.ts';
+import { keyHint } from './nearest.ts';
+
+interface Book<T> {
+  readonly allowed: string;
+  /** What is wrong in an object. */
+  readonly faultIn: (data: object) => Fault | undefined;
+  /** An entry in which nothing is wrong. */
+  readonly read: (name: string, said: unknown) => readonly [name: string, value: T];
+}
+
+/** Values by names, an object in data; there is no way to write one as an option. */
+function book<T>({ allowed, faultIn, read }: Book<T>): Kind<ReadonlyMap<string, T>> {
+  return {
+    allowed,
+    text: () => undefined,
+    fault: (data) => (isObject(data) ? faultIn(data) : undefined),
+    data: (data) =>
+      isObject(data) && !faultIn(data)
+        ? new Map(Object.entries(data).map(([name, said]) => read(name, said)))
+        : undefined,
+  };
+}
+
+/** Keys that were stored, each for one base URL only, as `URL.href` writes it. */
+export const keys = book({
+  allowed: 'an object of base URLs with their keys',
+  faultIn: faultInKeys,
+  read: (url, key) => [baseUrl.text(url)?.href ?? url, key as string],
+});
+
+/** Names the address at most, and only where it is one: what stands beside it is a secret, and the two may be swapped. */
+function faultInKeys(data: object): Fault | undefined {
+  for (const [url, key] of Object.entries(data)) {
+    if (!baseUrl.text(url))
+      return {
+        what: `${addressIn(url)} is no base URL`,
+        hint: `expected ${baseUrl.allowed}, and its key behind it`,
+      };
+    if (typeof key !== 'string' || key.trim() === '')
+      return { what: `what stands for ${addressIn(url)} is no key`, hint: 'store it with tts login' };
+  }
+  return undefined;
+}
+
+function addressIn(name: string): string {
+  return /^https?:\/\//i.test(name) ? quoted(name) : 'one of the names';
+}
+
+/** A speaker that a config file gives a name, with what holds for it unless an option or a variable says otherwise. */
+export interface NamedSpeaker {
+  readonly no: number;
+  /** What the service calls the kind: `neo.one`, `Mermish`, or another. */
+  readonly kind?: string;
+  /** BCP 47. */
+  readonly language?: string;
+  /** Hz. */
+  readonly sampleRate?: number;
+  readonly instructions?: string;
+}
+
+const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = {
+  no: number({ min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
+  kind: words,
+  language: words,
+  sampleRate,
+  instructions: words,
+};
+
+const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "kind": "neo.one" } }';
+
+/** Names for speakers: each stands for a number, or for an object with `no` and more. */
+export const speakers = book<NamedSpeaker>({
+  allowed: 'an object of names with their numbers',
+  faultIn: faultInSpeakers,
+  read: (name, said) => [name, typeof said === 'number' ? { no: said } : (said as NamedSpeaker)],
+});
+
+function faultInSpeakers(data: object): Fault | undefined {
+  for (const [name, said] of Object.entries(data)) {
+    if (speaker.text(name) !== name)
+      return {
+        what: `${quoted(name)} cannot be the name of a speaker`,
+        hint: 'a name begins with a letter',
+      };
+    const fault = isObject(said) ? faultOf(said) : faultOf({ no: said });
+    if (fault) return { what: `${quoted(name)}: ${fault.what}`, hint: fault.hint };
+  }
+  return undefined;
+}
+
+/** What is wrong with what is said of one speaker. */
+function faultOf(said: object): Fault | undefined {
+  if (!Object.hasOwn(said, 'no'))
+    return { what: '"no", the number of the speaker, is missing', hint: EXAMPLE };
+  for (const [field, value] of Object.entries(said)) {
+    const kind = Object.hasOwn(fields, field) ? fields[field as keyof NamedSpeaker] : undefined;
+    if (!kind) return unknownField(field);
+    if (kind.data(value) === undefined)
+      return {
+        what: `${quoted(value)} is not allowed for ${quoted(field)}; expected ${kind.allowed}`,
+        hint: EXAMPLE,
+      };
+  }
+  return undefined;
+}
+
+function unknownField(field: string): Fault {
+  return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(fields)) };
+}
+
+/** A word of a command line: pieces in quotes or without, side by side; or one that cannot be read. */
+const WORD = /\s*((?:'[^']*'|"(?:\\.|[^"\\])*"|\\[\s'"\\]|[^\s'"])+)|\s*(\S)/gsy;
+const PIECE = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s'"\\])|([^\s'"])/gs;
+
+/**
+ * A program and its arguments, split as a shell splits words but run without one: quotes keep words together, and
+ * nothing is expanded. A backslash that stands before neither a space, a quote nor a backslash is just that, for the
+ * sake of paths under Windows. In a config file it may be a list as well.
+ */
+export const command: Kind<readonly string[]> = {
+  allowed: 'a program with its arguments, quotes closed',
+  text: split,
+  data: (data) => {
+    if (typeof data === 'string') return split(data);
+    if (!Array.isArray(data) || !data.every((word) => typeof word === 'string')) return undefined;
+    return data[0] ? data : undefined;
+  },
+};
+
+function split(text: string): readonly string[] | undefined {
+  const words = [...text.trimEnd().matchAll(WORD)];
+  if (words.some(([, word]) => word === undefined)) return undefined;
+  const plain = words.map(([, word = '']) => word.replace(PIECE, unquoted));
+  return plain[0] ? plain : undefined;
+}
+
+type Groups = readonly [string, single?: string, double?: string, escaped?: string, bare?: string];
+
+function unquoted(...[, single, double, escaped, bare]: Groups): string {
+  return single ?? double?.replace(/\\([\\"$`])/g, '$1') ?? escaped ?? bare ?? '';
+}
+
+/** RFC 1929: a byte tells how long each of the two is. */
+const LONGEST_FOR_SOCKS = 255;
+
+/** The address of a proxy, which has no path. */
+export const proxyUrl: Kind<URL> = textual({
+  allowed: 'a URL that begins with http:// or https:// or socks5://, with nothing behind the port',
+  text: (text) => {
+    const parsed = url('http', 'https', 'socks5').text(text);
+    if (!parsed || !/^\/?$/.test(parsed.pathname) || parsed.search || parsed.hash) return undefined;
+    const isTooLong = [parsed.username, parsed.password].some((said) => said.length > LONGEST_FOR_SOCKS);
+    return isTooLong && parsed.protocol === 'socks5:' ? undefined : parsed;
+  },
+  fault: (data) =>
+    typeof data === 'string'
+      ? {
+          what: `${hostOnly(data)} is not allowed; expected ${proxyUrl.allowed}`,
+          hint: 'see tts speak --help, under --proxy',
+        }
+      : undefined,
+});
+
+/** What is not an address may have a password anywhere: of what was said no more is shown than its host. */
+export function hostOnly(said: string): string {
+  const [, scheme = '', user, host = '', rest] =
+    /^([a-z][a-z\d+.-]*:\/\/)?(.*@)?([\w.-]*)(.*)$/is.exec(said) ?? [];
+  return `"${scheme}${user ? '***@' : ''}${host}${rest ? '***' : ''}"`;
+}
+
+/** Whether data is what JSON writes in braces. */
+export function isObject(data: unknown): data is object {
+  return typeof data === 'object' && data !== null && !Array.isArray(data);
+}

@@ -1,0 +1,64 @@
+import { type FileHandle, open } from 'node:fs/promises';
+
+/**
+ * Makes room in a file by moving all that follows an offset. Loaded when needed: once in 27 hours of sound.
+ * @returns whether the file could be opened for that
+ */
+export async function makeRoom(
+  path: string,
+  room: { from: number; bytes: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const file = await open(path, 'r+').catch(() => undefined);
+  if (!file) return false;
+  try {
+    await shiftRight(file, room.from, room.bytes, signal);
+    return true;
+  } finally {
+    await file.close();
+  }
+}
+
+const BLOCK_BYTES = 1024 * 1024;
+
+/**
+ * Moves all bytes of a file from an offset on to the right, in place: room for a header that grew. The gap keeps its old
+ * bytes. The file must be open for reading and writing, and not for appending.
+ *
+ * @param from offset of the first byte to move
+ * @param by how far, in bytes
+ * @throws the signal's reason when it aborts between two blocks; the file is no WAV then
+ */
+export async function shiftRight(
+  file: FileHandle,
+  from: number,
+  by: number,
+  signal?: AbortSignal,
+): Promise<void> {
+  const block = Buffer.allocUnsafe(BLOCK_BYTES);
+  const { size } = await file.stat();
+  // From the end, so that no byte is overwritten before it has moved.
+  for (let end = size; end > from; ) {
+    signal?.throwIfAborted();
+    const start = Math.max(from, end - BLOCK_BYTES);
+    const bytes = block.subarray(0, end - start);
+    await readWhole(file, bytes, start);
+    await writeWhole(file, bytes, start + by);
+    end = start;
+  }
+}
+
+async function readWhole(file: FileHandle, into: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < into.length; ) {
+    const { bytesRead } = await file.read(into, done, into.length - done, position + done);
+    if (bytesRead === 0) throw new Error('the file became shorter while its samples were being moved');
+    done += bytesRead;
+  }
+}
+
+async function writeWhole(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}

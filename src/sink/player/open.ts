@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unlessAborted } from '../../async.ts';
+import { ExitCode, TtsError } from '../../error.ts';
+import type { Sink } from '../sink.ts';
+import { namedPlayer, type PlayerCommand, type PlayerOptions, type Programs, playersOf } from './commands.ts';
+import { type LiveSink, NEVER } from './live.ts';
+import { startPlayer } from './start.ts';
+
+/** By then a player has failed that lacks its sound server, in milliseconds since its start. */
+const TRIAL_MS = 150;
+
+/** A player that fails sooner than this after it got sound has played none of it: some open their device only then. */
+const HEARD_MS = 2000;
+
+/** A player that could not play. */
+interface Failed {
+  readonly program: string;
+  readonly failure: TtsError;
+}
+
+/**
+ * Starts a player already, so that it is there when the sound comes.
+ * @throws TtsError (output) when none can be started
+ */
+export async function openPlayer({ command, ...programs }: PlayerOptions): Promise<Sink> {
+  const { platform } = programs;
+  if (command) return startPlayer(namedPlayer(command, platform), programs);
+  return openFirst(playersOf(platform), programs);
+}
+
+/**
+ * The first player that can be started. One that fails before there is any sound, for want of the sound server that it
+ * belongs to, makes room for the next one.
+ * @param failed those before it
+ */
+async function openFirst(
+  [first, ...others]: readonly PlayerCommand[],
+  programs: Programs,
+  failed: readonly Failed[] = [],
+): Promise<Sink> {
+  if (!first) throw noneLeft(failed);
+  const sink = await startPlayer(first, programs).catch((error) => {
+    if (!(error instanceof TtsError)) throw error;
+  });
+  if (!sink) return openFirst(others, programs, failed);
+  if (!('failure' in sink)) return sink;
+  const withThis = (failure: TtsError) => [...failed, { program: first.program, failure }];
+  return inSuccession(sink, {
+    trialMs: others.length > 0 ? TRIAL_MS : 0,
+    next: (failure) => openFirst(others, programs, withThis(failure)),
+    asUnheard: (failure) => (failed.length > 0 ? noneLeft(withThis(failure)) : failure),
+  });
+}
+
+interface Succession {
+  /** How long sound waits to see whether the player fails. */
+  readonly trialMs: number;
+  readonly next: (failure: TtsError) => Promise<Sink>;
+  /** What the failure of a player means that has played nothing. */
+  readonly asUnheard: (failure: TtsError) => TtsError;
+}
+
+function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession): Sink {
+  let isDecided = false;
+  const tried = Promise.race([sink.ended, sleep(trialMs, undefined, { ref: false })]);
+  const heir = sink.ended.then((failure) => (failure && !isDecided ? next(failure) : Promise.resolve(sink)));
+  // That there is none is told when there is sound.
+  heir.catch(() => {});
+  const decide = async () => {
+    isDecided = true;
+    return sink.failure ? heir : sink;
+  };
+  return {
+    isLive: true,
+    left: heir.then(
+      ({ left = NEVER }) => left,
+      () => NEVER,
+    ),
+    async write(speech, signal) {
+      // Sound that comes at once, as from the cache, would be lost with a player that is about to fail.
+      await unlessAborted(tried, signal);
+      const chosen = await decide();
+      const begun = performance.now();
+      return chosen.write(speech, signal).catch((error) => {
+        const isUnheard = error === sink.failure && performance.now() - begun < HEARD_MS;
+        throw isUnheard ? asUnheard(error) : error;
+      });
+    },
+    // Where no player is left nothing is to be let go of, and what ended the run matters more.
+    discard: () =>
+      decide().then(
+        (chosen) => chosen.discard(),
+        () => {},
+      ),
+  };
+}
+
+/** The error where no player could play. It is the first one that somebody wants to work. */
+function noneLeft(failed: readonly Failed[]): TtsError {
+  const [first, ...others] = failed;
+  if (!first)
+    return new TtsError('there is no player for the sound', {
+      exitCode: ExitCode.output,
+      hint: 'write a file with -o, name a player with --player, or install one: apt-get install alsa-utils',
+    });
+  const names = failed.map(({ program }) => program).join(', ');
+  const could = others.length > 0 ? `none of ${names} could play` : 'no other player was found';
+  return new TtsError(first.failure.message, {
+    exitCode: ExitCode.output,
+    hint: `${could}; on a machine without a sound device write a file with -o FILE; tts doctor looks at the player`,
+    cause: first.failure,
+  });
+}

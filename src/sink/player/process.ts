@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { basename } from 'node:path';
+import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
+import { ExitCode, TtsError } from '../../error.ts';
+import { printable } from '../../printable.ts';
+
+/** Enough of what a player says to hold its last line, in UTF-16 units. */
+const SAID = 4096;
+
+/** What players print that play nothing and end with 0 all the same. */
+const UNHEARD: Readonly<Record<string, RegExp>> = { ffplay: /audio open failed/ };
+
+/** A player that is asked to stop and does not is ended after this time. */
+const PATIENCE_MS = 200;
+
+/** A running player. What it prints is kept apart from the output of this program. */
+export class PlayerProcess {
+  readonly program: string;
+  readonly name: string;
+  /** Resolves when it has ended, with the error where it failed. */
+  readonly ended: Promise<TtsError | undefined>;
+  /** Set once it has failed. */
+  failure: TtsError | undefined;
+  readonly #child: ChildProcess;
+  #said = '';
+
+  private constructor(program: string, child: ChildProcess) {
+    this.program = program;
+    this.name = basename(program);
+    this.#child = child;
+    // Such as that it may not be signalled, for it runs as somebody else.
+    child.on('error', () => {});
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#said = (this.#said + text).slice(-SAID);
+    });
+    this.ended = this.#end();
+  }
+
+  /**
+   * @param stdin a file descriptor to inherit, or what to make
+   * @throws what the system says when the program is not there or cannot be run
+   */
+  static async start(
+    program: string,
+    args: readonly string[],
+    stdin: 'pipe' | 'ignore' | number,
+  ): Promise<PlayerProcess> {
+    const child = spawn(program, args, { stdio: [stdin, 'ignore', 'pipe'], windowsHide: true });
+    const player = new PlayerProcess(program, child);
+    await once(child, 'spawn');
+    return player;
+  }
+
+  /** Where it reads from, for one that was started with a pipe. */
+  get stdin(): Writable | null {
+    return this.#child.stdin;
+  }
+
+  /**
+   * Ends it. Resolves when it is gone, or cannot be ended. What it still says, or what it started, is of no interest any
+   * more.
+   */
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM');
+    this.#child.stderr?.destroy();
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS);
+    const over = new AbortController();
+    const patience = sleep(2 * PATIENCE_MS, undefined, { signal: over.signal }).catch(() => {});
+    await Promise.race([this.ended, patience]);
+    over.abort();
+    clearTimeout(timer);
+    this.#child.unref();
+  }
+
+  async #end(): Promise<TtsError | undefined> {
+    const exit = new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
+      this.#child.once('exit', (...how) => resolve(how));
+    });
+    const closed = new Promise((resolve) => this.#child.once('close', resolve));
+    const [status, signal] = await exit;
+    // What it started may keep its stderr open.
+    await Promise.race([closed, sleep(PATIENCE_MS, undefined, { ref: false })]);
+    this.#child.stderr?.destroy();
+    const isUnheard = UNHEARD[this.name]?.test(this.#said);
+    if (status !== 0 || isUnheard) this.failure = this.#failed(signal ?? `exit status ${status}`);
+    return this.failure;
+  }
+
+  #failed(how: string): TtsError {
+    const lines = stripVTControlCharacters(this.#said)
+      .trimEnd()
+      .split(/[\r\n]/);
+    const lastLine = printable(lines.at(-1) ?? '');
+    return new TtsError(`the player ${this.name} failed: ${lastLine || how}`, {
+      exitCode: ExitCode.output,
+      hint: 'choose another player with --player, or write a file with -o',
+    });
+  }
+}

@@ -1,0 +1,79 @@
+import { closeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
+import { ExitCode, TtsError } from '../../error.ts';
+import { findProgram } from '../../files/paths.ts';
+import type { Sink } from '../sink.ts';
+import type { PlayerCommand, Programs } from './commands.ts';
+import { type LiveSink, liveSink, makePipe, type Pipe } from './live.ts';
+import { PlayerProcess } from './process.ts';
+import { temporarySink } from './temporary.ts';
+
+/** How often a player is woken that was slower to begin than the sound took to end. */
+const WAKE_MS = 50;
+
+/**
+ * Starts a player, or makes sure that there is one to be started when its file is complete.
+ * @throws TtsError (output) when it cannot be started
+ */
+export async function startPlayer(
+  player: PlayerCommand,
+  { platform, path }: Programs,
+): Promise<Sink | LiveSink> {
+  const { program } = player;
+  if (player.input === 'file') {
+    if (!(await findProgram(program, path, platform))) throw unstartable(program, NO_PROGRAM);
+    return temporarySink((file) => start(program, player.args(file), 'ignore'));
+  }
+  if (player.input === 'pipe') return startPiped(program, player.args);
+  const running = await start(program, player.args, 'pipe');
+  return liveSink(running, running.stdin as Writable);
+}
+
+async function startPiped(program: string, args: readonly string[]): Promise<LiveSink> {
+  const { read, write, wake, remove } = await pipeFor(program);
+  try {
+    const running = await start(program, args, read);
+    const input = new Socket({ fd: write, readable: false, writable: true });
+    input.once('close', () => {
+      const timer = setInterval(wake, WAKE_MS);
+      void running.ended.then(() => clearInterval(timer));
+    });
+    void running.ended.then(remove);
+    return liveSink(running, input);
+  } catch (error) {
+    closeSync(write);
+    remove();
+    throw error;
+  } finally {
+    closeSync(read);
+  }
+}
+
+function pipeFor(program: string): Promise<Pipe> {
+  return makePipe().catch((cause) => {
+    throw unstartable(program, 'no pipe can be made for it in the temporary folder', cause);
+  });
+}
+
+const NO_PROGRAM = 'there is no such program';
+
+const reasons = new Map([
+  ['ENOENT', NO_PROGRAM],
+  ['EACCES', 'it may not be run'],
+]);
+
+function start(...[program, ...how]: Parameters<typeof PlayerProcess.start>): Promise<PlayerProcess> {
+  return PlayerProcess.start(program, ...how).catch((cause) => {
+    if (!('syscall' in cause)) throw cause;
+    throw unstartable(program, reasons.get(cause.code) ?? cause.code, cause);
+  });
+}
+
+function unstartable(program: string, reason: string, cause?: unknown): TtsError {
+  return new TtsError(`the player ${program} cannot be started: ${reason}`, {
+    exitCode: ExitCode.output,
+    hint: 'check --player, TTS_PLAYER and "player" in the config, or write a file with -o',
+    cause,
+  });
+}

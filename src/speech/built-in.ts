@@ -1,0 +1,26 @@
+import { noConnection } from '../client/failure.ts';
+import { createEngine } from '../service/built-in-engine.ts';
+import type { Espeak } from '../service/engine/espeak/voices.ts';
+import { randomKey, startService } from '../service/service.ts';
+import type { OpenService } from './connection.ts';
+
+/** The service that the tool carries, on a loopback port of its own, with a key that nobody else learns. */
+export async function startBuiltIn(espeak: Espeak | undefined): Promise<OpenService> {
+  const key = randomKey();
+  const engine = await createEngine({ espeak });
+  const service = await startService({ engine, apiKey: key }).catch(async (cause) => {
+    await engine.close();
+    throw noConnection(cause, { host: '127.0.0.1', isProxy: false }) ?? cause;
+  });
+  return {
+    url: new URL(`${service.url}/tts`),
+    name: espeak ? 'the built-in service' : 'the built-in voice',
+    key,
+    keyOrigin: 'this run',
+    proxy: undefined,
+    async close() {
+      await service.close(0);
+      await engine.close();
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { extname } from 'node:path';
+import type { Segment } from '../text/segment.ts';
+import { sentences } from '../text/sentences.ts';
+import { countCodePoints } from '../text/unicode.ts';
+
+/** A text and when it is heard, in frames from the start. */
+export interface Timed {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What is heard of one segment. */
+interface Cue extends Timed {
+  /** From 1. */
+  readonly number: number;
+  /** Where it starts: see {@link Segment}. */
+  readonly file: Segment['file'];
+  readonly line: Segment['line'];
+  /** Where there are several, their borders are estimated: only those of the cue were counted. */
+  readonly sentences: readonly Timed[];
+}
+
+/** The text as one line. */
+export function folded(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim();
+}
+
+/** The sentences of a segment, each with a share of its time by its number of characters. */
+export function placed({ text, start, end }: Timed): Timed[] {
+  const texts = sentences(text).map(folded);
+  const all = texts.reduce((sum, sentence) => sum + countCodePoints(sentence), 0);
+  let before = 0;
+  const border = () => start + Math.round(((end - start) * before) / all);
+  return texts.map((sentence) => {
+    const from = border();
+    before += countCodePoints(sentence);
+    return { text: sentence, start: from, end: border() };
+  });
+}
+
+/** How a kind of subtitles is written, piece by piece. */
+export interface Style {
+  head(sampleRate: number): string;
+  cue(cue: Cue, sampleRate: number): string;
+  readonly tail: string;
+}
+
+/** SubRip, as VLC and ffmpeg read it. */
+const srt: Style = {
+  head: () => '',
+  cue: (cue, rate) => `${cue.number}\n${times(cue, rate, ',')}\n${cue.text}\n\n`,
+  tail: '',
+};
+
+/** WebVTT (W3C). */
+const vtt: Style = {
+  head: () => 'WEBVTT\n\n',
+  cue: (cue, rate) => `${cue.number}\n${times(cue, rate, '.')}\n${escaped(cue.text)}\n\n`,
+  tail: '',
+};
+
+/** Seconds, and the frames that they were made from. */
+const json: Style = {
+  head: (sampleRate) => `{"sampleRate":${sampleRate},"cues":[`,
+  cue: (cue, rate) => `${cue.number === 1 ? '' : ','}\n${JSON.stringify(inJson(cue, rate))}`,
+  tail: '\n]}\n',
+};
+
+const styles = new Map([
+  ['.srt', srt],
+  ['.vtt', vtt],
+  ['.json', json],
+]);
+
+/** The style that a file's name asks for by its ending. */
+export function styleOf(name: string): Style | undefined {
+  return styles.get(extname(name).toLowerCase());
+}
+
+function times({ start, end }: Timed, sampleRate: number, point: string): string {
+  return `${timestamp(start, sampleRate, point)} --> ${timestamp(end, sampleRate, point)}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function inJson({ file, line, sentences, ...cue }: Cue, sampleRate: number) {
+  const seconds = ({ start, end }: Timed) => ({ start: start / sampleRate, end: end / sampleRate });
+  const frames = { startFrame: cue.start, endFrame: cue.end };
+  const estimated = sentences.length > 1;
+  return {
+    ...{ number: cue.number, ...seconds(cue), ...frames, file, line, text: cue.text, estimated },
+    ...(estimated && {
+      sentences: sentences.map((sentence) => ({ ...seconds(sentence), text: sentence.text, estimated })),
+    }),
+  };
+}
+
+/**
+ * A place in the sound as `01:02:03,456`, rounded to milliseconds from whole frames: no error adds up. Hours go past 99.
+ * @param point stands before the milliseconds
+ */
+export function timestamp(frames: number, sampleRate: number, point: string): string {
+  const milliseconds = Math.round((frames * 1000) / sampleRate);
+  const seconds = Math.floor(milliseconds / 1000);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  const clock = parts.map((part) => String(part).padStart(2, '0')).join(':');
+  return `${clock}${point}${String(milliseconds % 1000).padStart(3, '0')}`;
+}

@@ -1,0 +1,82 @@
+import { type BigIntStats, statSync } from 'node:fs';
+import { usageError } from '../error.ts';
+import { pathOf } from '../files/paths.ts';
+import type { Host } from '../host.ts';
+import { keyFileOf } from '../settings/key-file.ts';
+import type { Settled } from '../settings/load.ts';
+import { namedFile } from '../settings/named-file.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { isStdout } from '../sink/open.ts';
+import type { Order } from './job.ts';
+import { isPlayed, type Wanted } from './outputs.ts';
+
+/**
+ * What is read must not be what is replaced: the text would be gone.
+ * @throws TtsError (usage)
+ */
+export function assertInputsKept(
+  { files }: Pick<Order, 'files'>,
+  { settings, files: configs }: Settled,
+  host: Pick<Host, 'cwd' | 'home' | 'stdout'>,
+): void {
+  const written = writtenBy(settings, host);
+  if (written.length === 0) return;
+  const { lexicon, subtitles } = settings;
+  const keyFile = keyFileOf(settings);
+  const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
+  read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
+  // What is written too: one of the two would be lost.
+  if (subtitles) read.push({ option: '--subtitles', path: subtitles.value });
+  if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
+  if (keyFile) read.push({ option: keyFile.origin.name, path: namedFile(keyFile, host, 'TTS_API_KEY_FILE') });
+  const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path, host) }));
+  for (const { option, name, path } of written) {
+    const file = fileAt(path, host);
+    const input =
+      file && inputs.find((input) => input.option !== option && input.file && isSame(file, input.file));
+    if (!input) continue;
+    throw usageError(
+      `${option} and ${input.option} are the same file: ${name}`,
+      `choose another name for ${option}: what is in that file would be lost`,
+    );
+  }
+}
+
+interface Written {
+  readonly option: string;
+  readonly name: string;
+  readonly path: string;
+}
+
+function writtenBy(
+  settings: Wanted & Pick<Settings, 'subtitles' | 'callbackUrl' | 'dryRun'>,
+  host: Pick<Host, 'stdout'>,
+): Written[] {
+  const { output, subtitles, callbackUrl, dryRun } = settings;
+  const files = [
+    { option: '--output', name: output?.value ?? '-' },
+    { option: '--subtitles', name: subtitles?.value ?? '-' },
+  ]
+    .filter(({ name }) => !isStdout(name))
+    .map(({ option, name }) => ({ option, name, path: name }));
+  const isElsewhere =
+    !isStdout(output?.value ?? '-') || isPlayed(settings, host) || callbackUrl || dryRun.value;
+  return isElsewhere
+    ? files
+    : [...files, { option: 'stdout', name: 'where ">" points', path: '/dev/stdout' }];
+}
+
+/** Devices and pipes may be read and written at once. */
+function fileAt(path: string, { cwd }: Pick<Host, 'cwd'>): BigIntStats | undefined {
+  try {
+    const stats = statSync(pathOf(cwd, path), { bigint: true, throwIfNoEntry: false });
+    return stats?.isFile() ? stats : undefined;
+  } catch {
+    // Whoever opens it tells why it cannot be.
+    return undefined;
+  }
+}
+
+function isSame(one: BigIntStats, other: BigIntStats): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
+}

@@ -1,0 +1,54 @@
+import { usageError } from '../error.ts';
+import type { RunContext } from '../host.ts';
+import { namedFile } from '../settings/named-file.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { decode } from '../text/decode.ts';
+import { openFile, type Prepare, readWhole } from '../text/input.ts';
+import { formatOf } from '../text/markdown/format.ts';
+import type { Order } from './job.ts';
+
+/** In UTF-16 units: a hundred thousand words. */
+const LONGEST_LEXICON = 4 * 1024 * 1024;
+
+/**
+ * Adds to an order what is done to its text before it is spoken: Markdown is read as a person would read it, then words
+ * are replaced by the lexicon. Both are loaded only where they are used.
+ * @throws TtsError (usage) for a lexicon that cannot be read
+ */
+export async function prepareOrder(order: Order, settings: Settings, context: RunContext): Promise<Order> {
+  const { format } = settings;
+  const names = order.words.length > 0 ? [''] : order.files;
+  const isMarkdown = (name: string) => formatOf(name, format.value) === 'markdown';
+  const readMarkdown = names.some(isMarkdown) ? await markdownReader(settings, context) : undefined;
+  const replaceWords = settings.lexicon ? await lexiconReader(settings.lexicon, context) : undefined;
+  if (!readMarkdown && !replaceWords) return order;
+  const prepare: Prepare = (name, text, isLive = false) => {
+    const plain = readMarkdown && isMarkdown(name) ? readMarkdown(text, isLive) : text;
+    return replaceWords ? replaceWords(plain) : plain;
+  };
+  return { ...order, prepare };
+}
+
+async function markdownReader({ code }: Settings, { signal }: RunContext) {
+  const { liveMarkdown, spokenMarkdown } = await import('../text/markdown/spoken.ts');
+  const options = { code: code.value };
+  return (text: AsyncIterable<string>, isLive: boolean) =>
+    isLive ? liveMarkdown(text, options, signal) : spokenMarkdown(text, options);
+}
+
+async function lexiconReader(name: NonNullable<Settings['lexicon']>, { host, signal }: RunContext) {
+  const [{ readLexicon }, { applyLexicon }] = await Promise.all([
+    import('../text/lexicon/lexicon.ts'),
+    import('../text/lexicon/apply.ts'),
+  ]);
+  const path = namedFile(name, host, '--lexicon');
+  const text = decode(openFile(path, host.cwd, signal), name.value);
+  const source = await readWhole(text, LONGEST_LEXICON, () =>
+    usageError(
+      `${name.value} is longer than ${LONGEST_LEXICON} characters`,
+      'keep the words that this text needs',
+    ),
+  );
+  const lexicon = readLexicon(source, name.value);
+  return (plain: AsyncIterable<string>) => applyLexicon(lexicon, plain);
+}

@@ -1,0 +1,123 @@
+import { isExcepted, isLoopback } from '../address.ts';
+import type { ProxyRoute } from '../client/transport.ts';
+import { ExitCode, TtsError, usageError } from '../error.ts';
+import type { Host, RunContext } from '../host.ts';
+import type { Speaker } from '../service/engine/contract.ts';
+import type { Espeak } from '../service/engine/espeak/voices.ts';
+import { FLITE_SPEAKERS } from '../service/engine/flite/voices.ts';
+import { exposedFiles } from '../settings/config.ts';
+import { assertKeyMayGo, assertProxyMaySee, findKey, isStrange } from '../settings/key.ts';
+import {
+  type ConfigFile,
+  chooseProxy,
+  type Origin,
+  type Setting,
+  type Settings,
+} from '../settings/resolve.ts';
+import { type Choice, chooseSpeaker, isAmong } from '../settings/speaker.ts';
+
+/** A service somebody named, or `undefined` for the built-in one. */
+export interface NamedService {
+  /** With `/tts`. */
+  readonly url: URL;
+  /** What people call it; its host, unless set. */
+  readonly name?: string;
+  readonly key: string;
+  readonly keyOrigin: string;
+  readonly proxy: ProxyRoute | undefined;
+  /** What a person should know before a text goes there. */
+  readonly note?: string | undefined;
+}
+
+interface Source extends Pick<RunContext, 'host' | 'notices' | 'signal'> {
+  readonly files: readonly ConfigFile[];
+}
+
+/**
+ * Which service speaks, and whether it may have the key.
+ * @throws TtsError (usage, key)
+ */
+export async function chooseService(
+  settings: Settings,
+  { host, notices, signal, files }: Source,
+): Promise<NamedService | undefined> {
+  const { baseUrl } = settings;
+  for (const path of exposedFiles(files, host.platform))
+    notices.warn(`${path} holds a key and can be read by others: chmod 600 ${path}`);
+  const key = await findKey(settings, { cwd: host.cwd, home: host.home, signal });
+  if (key) notices.hide(key.value);
+  if (!baseUrl) {
+    if (!key && settings.callbackUrl) throw noCallbacks(settings.callbackUrl.value);
+    if (!key) return undefined;
+    throw usageError(
+      `there is a key (${key.origin.name}), but no base URL to use it with`,
+      'name the service with --base-url or TTS_BASE_URL; without the key the built-in one speaks',
+    );
+  }
+  if (!key)
+    throw new TtsError(`no key for ${baseUrl.value.href}`, {
+      exitCode: ExitCode.key,
+      hint: 'set TTS_API_KEY (to any word, for a service that wants no key), or store the key with tts login',
+    });
+  assertKeyMayGo(key, baseUrl, settings);
+  const url = new URL(baseUrl.value);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/tts`;
+  const proxy = chooseWay(baseUrl, settings, host);
+  if (proxy) notices.hide(proxy.url.password);
+  if (proxy && !isExcepted(url, proxy.except)) assertProxyMaySee(key, { base: url, proxy }, settings);
+  const note = noteOn(baseUrl, key.origin, settings);
+  return { url, key: key.value, keyOrigin: key.origin.name, proxy, note };
+}
+
+/** Whoever brings the key reads along as well: many services show its owner what was spoken. */
+function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | undefined {
+  const { host, hostname } = base.value;
+  if (isStrange(base, settings)) return `the text goes to ${host}, as set by ${base.origin.name}`;
+  if (key.place !== 'project' || base.origin.place === 'project' || isLoopback(hostname)) return undefined;
+  return `the text goes to ${host} with the key from ${key.name}`;
+}
+
+/** A project may name this machine without being trusted. To a proxy the name means its own machine, which would get the key. */
+function chooseWay({ origin, value }: Setting<URL>, settings: Settings, { env }: Pick<Host, 'env'>) {
+  const proxy = chooseProxy(settings, env, value);
+  const isHere = origin.place === 'project' && isLoopback(value.hostname);
+  return isHere && proxy?.origin.place !== 'option' ? undefined : proxy;
+}
+
+/** It ends with the run, and the audio would be on its way yet. */
+function noCallbacks({ origin }: URL): TtsError {
+  return usageError(
+    'the built-in service of a run takes no --callback-url',
+    `name a service with --base-url; one of your own that may send there: tts serve --callbacks ${origin}`,
+  );
+}
+
+/** Who speaks. */
+interface Speaking extends Choice {
+  /** Set where it is one of its voices. */
+  readonly espeak?: Espeak | undefined;
+}
+
+/**
+ * The speaker that a run asks for, of the service that was named or else of the built-in one. Only for a speaker who is
+ * not built in is espeak-ng looked for: that costs time.
+ * @throws TtsError (usage) as `chooseSpeaker` does; the reason of the signal
+ */
+export async function speakerOf(
+  said: Settings,
+  service: NamedService | undefined,
+  context: RunContext,
+): Promise<Speaking> {
+  if (service) return chooseSpeaker(said, []);
+  if (isAmong(FLITE_SPEAKERS, said)) return chooseSpeaker(said, FLITE_SPEAKERS);
+  const { findEspeak } = await import('../service/engine/espeak/voices.ts');
+  const { espeak, fault } = await findEspeak(context);
+  if (espeak) return { ...chooseSpeaker(said, builtInSpeakers(espeak)), espeak };
+  const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
+  return chooseSpeaker(said, FLITE_SPEAKERS, `101 and up are the voices of espeak-ng, which ${why}`);
+}
+
+/** All speakers of the built-in service. */
+export function builtInSpeakers(espeak: Espeak | undefined): Speaker[] {
+  return [...FLITE_SPEAKERS, ...(espeak?.voices.map(({ speaker }) => speaker) ?? [])];
+}

@@ -1,0 +1,131 @@
+import { type TtsError, usageError } from '../../error.ts';
+import type { Pattern } from './patterns.ts';
+import { type Word, WordTree } from './words.ts';
+
+/** How words are spoken that a voice would get wrong. */
+export interface Lexicon {
+  readonly words: WordTree;
+  readonly patterns: readonly Pattern[];
+}
+
+/**
+ * Reads a lexicon, one entry a line; empty lines and lines that begin with "#" say nothing:
+ *
+ *     word = spoken form             a whole word (or words), in just this case; "word =" leaves it out
+ *     word /i = spoken form          in any case; the /i may stand at the end of the line as well
+ *     re:/(\d+)km/i = $1 kilometres  a regular expression of JavaScript
+ *
+ * The equals sign is the first with white space on both sides, or else the first.
+ *
+ * @param name of the file, for errors
+ * @throws TtsError usage, for the first bad line, with its number
+ */
+export function readLexicon(source: string, name: string): Lexicon {
+  const words = new WordTree();
+  const patterns: Pattern[] = [];
+  const lineOf = new Map<string, number>();
+  for (const [index, line] of source.split('\n').entries()) {
+    const number = index + 1;
+    const place = `${name}, line ${number}`;
+    const entry = parseLine(line, place);
+    if (entry === undefined) continue;
+    if ('expression' in entry) {
+      patterns.push({ ...entry, place });
+      continue;
+    }
+    const [plain = ''] = formsOf(entry.word);
+    const key = entry.ignoresCase ? `${plain.toLowerCase()} /i` : plain;
+    const earlier = lineOf.get(key);
+    if (earlier !== undefined) throw isThere(place, entry.word, earlier);
+    lineOf.set(key, number);
+    for (const word of formsOf(entry.word)) words.add({ ...entry, word });
+  }
+  return { words, patterns };
+}
+
+/** A word as texts may write it: its accents as letters or as marks (Unicode NFC and NFD), its apostrophe straight or curly. */
+function formsOf(word: string): string[] {
+  const straight = word.replaceAll('’', "'").normalize('NFC');
+  const forms = [straight, straight.normalize('NFD')];
+  return [...new Set(forms.flatMap((form) => [form, form.replaceAll("'", '’')]))];
+}
+
+function isThere(place: string, word: string, earlier: number): TtsError {
+  return usageError(`${place}: "${word}" is already on line ${earlier}`, 'keep one of the two lines');
+}
+
+/** In UTF-16 units. So much text may have to wait until it is known whether a word is whole. */
+const LONGEST_WORD = 200;
+
+/** In UTF-16 units: of what is said for a word, and of a regular expression. */
+const LONGEST_LINE = 4096;
+
+const EXPRESSION_LINE = /^re:\/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([\p{L}]*)\s*=(.*)$/u;
+const ALLOWED_FLAGS = /^[gimsu]*$/u;
+
+/**
+ * @param place of the line, for the error
+ * @returns undefined for a line that says nothing
+ * @throws TtsError usage
+ */
+function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> | undefined {
+  const text = line.trim();
+  if (text === '' || text.startsWith('#')) return undefined;
+  if (text.length > LONGEST_LINE)
+    throw bad(
+      place,
+      `it is longer than ${LONGEST_LINE} characters`,
+      'say less for one word, or make several lines of it',
+    );
+  return text.startsWith('re:') ? parseExpression(text, place) : parseWord(text, place);
+}
+
+function parseWord(text: string, place: string): Word {
+  const equals = /\s=(?:\s|$)/u.exec(text)?.index ?? text.indexOf('=') - 1;
+  if (equals < -1) throw bad(place, 'there is no "="', HOW_TO_WRITE);
+  const left = text.slice(0, equals + 1).trim();
+  const right = text.slice(equals + 2).trim();
+  const word = withoutFlag(left).replace(/\s+/gu, ' ');
+  const spoken = /(?:^|\s)\/i$/u.test(right) ? withoutFlag(right) : right;
+  if (word === '') throw bad(place, 'there is no word before "="', HOW_TO_WRITE);
+  if (word.length > LONGEST_WORD) {
+    throw bad(
+      place,
+      `the word is longer than ${LONGEST_WORD} characters`,
+      'give its beginning, or use re:/.../',
+    );
+  }
+  return { word, spoken, ignoresCase: left.endsWith('/i') || spoken !== right };
+}
+
+function withoutFlag(text: string): string {
+  return text.endsWith('/i') ? text.slice(0, -2).trimEnd() : text;
+}
+
+function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
+  const [, source, flags, replacement] = EXPRESSION_LINE.exec(text) ?? [];
+  if (source === undefined || flags === undefined || replacement === undefined) {
+    throw bad(
+      place,
+      `"${text}" is not of the form re:/expression/ = replacement`,
+      'write "/" in it as "\\/"',
+    );
+  }
+  if (!ALLOWED_FLAGS.test(flags)) {
+    throw bad(place, `unknown flags "${flags}" behind the regular expression`, 'it may have i, m and s');
+  }
+  try {
+    const expression = new RegExp(source, [...new Set(`${flags}gu`)].join(''));
+    return { expression, replacement: replacement.trim() };
+  } catch (cause) {
+    const reason = (cause as Error).message.split(': ').at(-1)?.toLowerCase();
+    const hint = 'regular expressions are those of JavaScript with the flag u';
+    throw bad(place, `/${source}/ is not a regular expression: ${reason}`, hint, cause);
+  }
+}
+
+const HOW_TO_WRITE = 'write: word = spoken form';
+
+function bad(place: string, problem: string, hint: string, cause?: unknown): TtsError {
+  return usageError(`${place}: ${problem}`, hint, cause);
+}

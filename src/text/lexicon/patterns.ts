@@ -1,0 +1,125 @@
+import { type Context, createContext, Script } from 'node:vm';
+import { usageError } from '../../error.ts';
+import { unitsAt } from '../unicode.ts';
+import type { Replacement, WordTree } from './words.ts';
+
+/** A regular expression of a lexicon; its flags include g and u. */
+export interface Pattern {
+  readonly expression: RegExp;
+  /** As String.replace() reads it: "$1", "$<name>". */
+  readonly replacement: string;
+  /** The file and line it comes from. */
+  readonly place: string;
+}
+
+/** For one paragraph, in milliseconds. What is not done then is not going to be done. */
+const LONGEST_SEARCH = 1000;
+
+/** What a paragraph may become, in UTF-16 units: a replacement may name all that stands before or behind it. */
+const LONGEST_RESULT = 4 * 1024 * 1024;
+
+interface Rules {
+  readonly words: WordTree;
+  readonly patterns: readonly Pattern[];
+}
+
+type Find = (from: number) => Replacement | undefined;
+
+/**
+ * Replaces words and patterns in a paragraph. Where several apply, the first place in the text counts, there the
+ * longest match, and of two such the earlier line; a word comes before a pattern. What was put in stays as it is.
+ */
+export class PatternReplacer {
+  readonly #lexicon: Rules;
+  readonly #script = new Script('work()');
+  /** One for all: making it takes a millisecond. */
+  readonly #context: Context = createContext();
+  #searching: Pattern | undefined;
+
+  constructor(lexicon: Rules) {
+    this.#lexicon = lexicon;
+  }
+
+  /** @throws TtsError usage, naming the line of an expression that takes more than a second */
+  replace(paragraph: string): string {
+    let result = '';
+    this.#context.work = () => {
+      result = this.#replace(paragraph);
+    };
+    try {
+      this.#script.runInContext(this.#context, { timeout: LONGEST_SEARCH });
+    } catch (cause) {
+      if (cause instanceof RangeError)
+        throw usageError(
+          `${this.#searching?.place}: its replacements make the text too long`,
+          'use a shorter replacement',
+          cause,
+        );
+      if ((cause as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
+      throw usageError(
+        `${this.#searching?.place}: the regular expression takes too long`,
+        'avoid repetitions within repetitions, such as (a+)+',
+        cause,
+      );
+    }
+    return result;
+  }
+
+  #replace(text: string): string {
+    const { words, patterns } = this.#lexicon;
+    const finds: Find[] = [
+      (from) => words.find(text, from),
+      ...patterns.map((pattern) => this.#finder(pattern, text)),
+    ];
+    const found = finds.map((find) => find(0));
+    let result = '';
+    let at = 0;
+    for (let best = first(found); best; best = first(found)) {
+      result += text.slice(at, best.start) + best.spoken;
+      if (result.length > LONGEST_RESULT) throw new RangeError('too long');
+      at = best.end;
+      for (const [index, find] of finds.entries()) {
+        const stale = found[index];
+        if (stale && stale.start < at) found[index] = find(at);
+      }
+    }
+    return result + text.slice(at);
+  }
+
+  #finder(pattern: Pattern, text: string): Find {
+    const { expression, replacement } = pattern;
+    const here = new RegExp(expression.source, expression.flags.replace('g', 'y'));
+    return (from) => {
+      this.#searching = pattern;
+      const match = nextMatch(expression, text, from);
+      if (!match) return undefined;
+      here.lastIndex = match.start;
+      const replaced = text.replace(here, replacement);
+      return { ...match, spoken: replaced.slice(match.start, replaced.length - (text.length - match.end)) };
+    };
+  }
+}
+
+/** Empty matches are none: there is nothing that could be spoken differently. */
+function nextMatch(
+  expression: RegExp,
+  text: string,
+  from: number,
+): { start: number; end: number } | undefined {
+  expression.lastIndex = from;
+  for (let match = expression.exec(text); match; match = expression.exec(text)) {
+    if (match[0] !== '') return { start: match.index, end: match.index + match[0].length };
+    expression.lastIndex += unitsAt(text, expression.lastIndex);
+  }
+  return undefined;
+}
+
+function first(found: readonly (Replacement | undefined)[]): Replacement | undefined {
+  let best: Replacement | undefined;
+  for (const next of found) {
+    if (!next) continue;
+    const isLonger = next.start === best?.start && next.end > best.end;
+    if (!best || next.start < best.start || isLonger) best = next;
+  }
+  return best;
+}
