@@ -4,7 +4,7 @@ import type { Host } from '../host.ts';
 import { printable, visible } from '../printable.ts';
 import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/config-places.ts';
 import { keyOrigin } from '../settings/key.ts';
-import { configName, type Settled, settle } from '../settings/load.ts';
+import { configName, type LoadedSettings, loadSettings } from '../settings/load.ts';
 import { chooseProxy, type Origin, type Settings } from '../settings/resolve.ts';
 import { type Name, ruleOf, rules, type Value } from '../settings/rules.ts';
 import { type CommandLine, readSubcommand, subcommand } from './command-line.ts';
@@ -17,7 +17,7 @@ export async function run(context: Context): Promise<number> {
   const line = readSubcommand(configCommand(), context);
   if (!line) return ExitCode.ok;
   const show = (text: string) => tell(host.stdout, notices.redact(text));
-  const settled = await settle(line, context).catch((error) => {
+  const settled = await loadSettings(line, context).catch((error) => {
     if (!notices.json) show(filesInWords(filesOf(line.flags, undefined, host)));
     throw error;
   });
@@ -92,7 +92,7 @@ interface Files {
   readonly lookedFor: readonly string[];
 }
 
-function filesOf(flags: CommandLine['flags'], settled: Settled | undefined, host: Host): Files {
+function filesOf(flags: CommandLine['flags'], settled: LoadedSettings | undefined, host: Host): Files {
   const named = configName(flags, host.env);
   const found = named === undefined ? findConfig(host).map(({ path }) => path) : [named];
   const read = settled?.files.map(({ path }) => path) ?? [];

@@ -4,7 +4,7 @@ import type { Flags } from './resolve.ts';
 import { type ConfigFile, fromEnvironment, resolve, type Settings } from './resolve.ts';
 import { ruleOf } from './rules.ts';
 
-export interface Settled {
+export interface LoadedSettings {
   readonly settings: Settings;
   /** The config files that had a say. */
   readonly files: readonly ConfigFile[];
@@ -14,10 +14,10 @@ export interface Settled {
  * What holds for a run, all places heard; from here on the notices keep to it.
  * @throws TtsError (usage) for a value that is not allowed, wherever it stands
  */
-export async function settle(
+export async function loadSettings(
   { flags }: { readonly flags: Flags },
   { host, notices, signal }: Pick<RunContext, 'host' | 'notices' | 'signal'>,
-): Promise<Settled> {
+): Promise<LoadedSettings> {
   const hide = (secret: string) => notices.hide(secret);
   const files = await loadConfig(host, configName(flags, host.env), { hide, signal });
   const settings = resolve({ flags, env: host.env, files });

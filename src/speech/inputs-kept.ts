@@ -3,7 +3,7 @@ import { usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
 import { keyFileOf } from '../settings/key-file.ts';
-import type { Settled } from '../settings/load.ts';
+import type { LoadedSettings } from '../settings/load.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
@@ -16,7 +16,7 @@ import { isPlayed, type Wanted } from './outputs.ts';
  */
 export function assertInputsKept(
   { files }: Pick<Order, 'files'>,
-  { settings, files: configs }: Settled,
+  { settings, files: configs }: LoadedSettings,
   host: Pick<Host, 'cwd' | 'home' | 'stdout'>,
 ): void {
   const written = writtenBy(settings, host);

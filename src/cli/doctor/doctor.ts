@@ -5,7 +5,7 @@ import { measureCache } from '../../cache/inspect.ts';
 import { lookUp, type Probe, reach, shakeHands } from '../../client/probe.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { noSegmentFolder, segmentFolder } from '../../files/folders.ts';
-import { type Settled, settle } from '../../settings/load.ts';
+import { type LoadedSettings, loadSettings } from '../../settings/load.ts';
 import { chooseProxy, type Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
 import { chooseService, type NamedService } from '../../speech/service-choice.ts';
@@ -52,9 +52,9 @@ export interface Doubts extends Pick<CommandLine, 'flags'> {
 /** One after the other; what cannot be looked at because of what came before is left out. */
 export async function* examinations(doubts: Doubts, context: Context): AsyncGenerator<Finding> {
   yield await examine('node', () => context.host.runtime);
-  let settled: Settled | undefined;
+  let settled: LoadedSettings | undefined;
   yield await examine('config', async () => {
-    settled = await settle(doubts, context);
+    settled = await loadSettings(doubts, context);
     return (
       settled.files.map(({ path }) => path).join(', ') || 'no config file; tts config tells where to put one'
     );
@@ -82,7 +82,7 @@ async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Findi
 }
 
 async function* serviceExaminations(
-  { settings, files }: Settled,
+  { settings, files }: LoadedSettings,
   { mayAsk }: Doubts,
   context: Context,
 ): AsyncGenerator<Finding> {

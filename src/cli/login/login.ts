@@ -3,7 +3,7 @@ import { ExitCode, usageError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { checkedKey, isReadable } from '../../settings/key.ts';
 import { MOST_READ } from '../../settings/key-file.ts';
-import { settle } from '../../settings/load.ts';
+import { loadSettings } from '../../settings/load.ts';
 import { outranks, type Settings } from '../../settings/resolve.ts';
 import { storeKey, userFile } from '../../settings/stored-keys.ts';
 import { decode } from '../../text/decode.ts';
@@ -19,7 +19,7 @@ export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const line = readBase(loginCommand(), context);
   if (!line) return ExitCode.ok;
-  const { settings, files } = await settle(line, context);
+  const { settings, files } = await loadSettings(line, context);
   const base = namedBase(line.words[0], settings, 'tts login');
   const path = userFile(files, host);
   const typed = host.stdin.isTTY
@@ -71,7 +71,7 @@ export async function runLogout(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readBase(logoutCommand(), context);
   if (!line) return ExitCode.ok;
-  const { settings, files } = await settle(line, context);
+  const { settings, files } = await loadSettings(line, context);
   const base = namedBase(line.words[0], settings, 'tts logout');
   const removed = settings.keys?.value.has(base.href) ?? false;
   const file = removed ? userFile(files, host) : undefined;

@@ -1,7 +1,7 @@
 import type { Synthesize } from '../../client/client.ts';
 import { keepCode } from '../../code-cache.ts';
 import { ExitCode } from '../../error.ts';
-import { settle } from '../../settings/load.ts';
+import { loadSettings } from '../../settings/load.ts';
 import type { Sink } from '../../sink/sink.ts';
 import { type ServiceEvent, voiceOf, whileConnected } from '../../speech/connection.ts';
 import { deliver } from '../../speech/deliver.ts';
@@ -25,7 +25,7 @@ const WINDOW = 2;
 export async function speak(order: Order, context: Context): Promise<number> {
   const { notices } = context;
   const tally = new Tally();
-  const settled = await settle(order, context);
+  const settled = await loadSettings(order, context);
   const { settings: said, files } = settled;
   const prepared = await prepareOrder(order, said, context);
   if (said.showText.value) return (await import('./show-text.ts')).showText(prepared, context);

@@ -1,6 +1,6 @@
 import type { ToldSpeaker } from '../../client/speakers.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
-import type { Settled } from '../../settings/load.ts';
+import type { LoadedSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import { kindOf, settingsFor } from '../../settings/speaker.ts';
 import { type Connection, type ServiceEvent, voiceOf, whileConnected } from '../../speech/connection.ts';
@@ -28,7 +28,7 @@ const MOST_UNASKED = 20;
 
 interface Sample extends Lines, Pick<Task, 'service' | 'espeak'> {
   /** The config files that had a say. */
-  readonly files: Settled['files'];
+  readonly files: LoadedSettings['files'];
   /** Whether a service may be asked any number of times without a question. */
   readonly mayAsk: boolean;
 }

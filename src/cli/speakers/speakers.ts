@@ -4,7 +4,7 @@ import { createTransport } from '../../client/transport.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
 import { FLITE_SPEAKERS } from '../../service/engine/flite/voices.ts';
-import { settle } from '../../settings/load.ts';
+import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
 import type { ServiceEvent } from '../../speech/connection.ts';
@@ -33,7 +33,7 @@ export async function run(context: Context): Promise<number> {
   const line = readSubcommand(speakersCommand(), context);
   if (!line) return ExitCode.ok;
   const { sample, yes = false, names = false, ...flags } = line.flags;
-  const { settings, files } = await settle({ flags }, context);
+  const { settings, files } = await loadSettings({ flags }, context);
   const configured = configuredSpeakers(settings);
   if (names) return showNames([...configured, ...(settings.baseUrl ? [] : FLITE_SPEAKERS)], context);
   const service = await chooseService(settings, { ...context, files });
