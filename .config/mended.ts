@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'rolldown';
 import { Used } from './used.ts';
 
@@ -7,9 +6,6 @@ interface Mend {
   readonly wrong: string;
   readonly right: string;
 }
-
-/** Named as it lies here, since undici may lie elsewhere, behind a link. */
-const V8_FLAGS = fileURLToPath(new URL('../src/v8-flags.ts', import.meta.url));
 
 const CLIENT = /\/undici\/lib\/dispatcher\/client-h1\.js$/;
 const SOCKS_CLIENT = /\/undici\/lib\/core\/socks5-client\.js$/;
@@ -46,26 +42,6 @@ const MENDED: readonly Mend[] = [
     module: CLIENT,
     wrong: 'while (!this.paused && this.ptr) {',
     right: 'while (!this.paused && !this.socket.rests && this.ptr) {',
-  },
-  // The HTTP parser, with SIMD and without: see src/v8-flags.ts.
-  {
-    module: CLIENT,
-    wrong: "new WebAssembly.Module(require('../llhttp/llhttp_simd-wasm.js'))",
-    right: 'unoptimised(() => new WebAssembly.Module(simd))',
-  },
-  {
-    module: CLIENT,
-    wrong: "new WebAssembly.Module(llhttpWasmData || require('../llhttp/llhttp-wasm.js'))",
-    right: "unoptimised(() => new WebAssembly.Module(require('../llhttp/llhttp-wasm.js')))",
-  },
-  {
-    module: CLIENT,
-    wrong: 'let extractBody\n',
-    right: `let extractBody
-const { unoptimised } = require(${JSON.stringify(V8_FLAGS)})
-// Read before there are connections: they may use up what files may be open.
-const simd = require('../llhttp/llhttp_simd-wasm.js')
-`,
   },
 ];
 

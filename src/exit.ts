@@ -1,19 +1,65 @@
+import { closeSync, fstatSync } from 'node:fs';
 import { ExitCode, TtsError } from './error.ts';
-import type { Host, Signal } from './host.ts';
+import { type Host, isTerminal, type Signal } from './host.ts';
 
-const meanings: Record<Signal, { what: string; exitCode: ExitCode }> = {
+const MEANINGS: Record<Signal, { what: string; exitCode: ExitCode }> = {
   SIGINT: { what: 'interrupted', exitCode: ExitCode.interrupted },
   SIGTERM: { what: 'terminated', exitCode: ExitCode.terminated },
   SIGHUP: { what: 'the terminal is gone', exitCode: ExitCode.hangup },
 };
 
-/** One signal for everything that waits: it aborts, with the error to end with, when the process is told to stop. */
+/** One AbortSignal for the whole run. When the process is told to stop, it aborts with the error that ends the run. */
 export function interruption(host: Host): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
-  const listeners = Object.entries(meanings).map(([name, { what, exitCode }]) => {
+  const listeners = Object.entries(MEANINGS).map(([name, { what, exitCode }]) => {
     const listener = () => controller.abort(new TtsError(what, { exitCode }));
     host.on(name as Signal, listener);
     return () => host.off(name as Signal, listener);
   });
   return { signal: controller.signal, stop: () => listeners.forEach((off) => void off()) };
+}
+
+/** Statuses above this one stand for a signal: 128 and its number. */
+const SIGNALS = 128;
+
+/** Milliseconds that an interrupted process gets to end by itself. */
+const GRACE_MS = 50;
+
+const STANDARD_STREAMS = [0, 1, 2];
+
+type Process = Pick<NodeJS.Process, 'kill' | 'once' | 'pid' | 'platform' | 'getBuiltinModule'> & {
+  exitCode?: number | string | null | undefined;
+};
+
+/** Sets how a process ends whose work is done. */
+export function endWith(status: number, process: Process): void {
+  process.exitCode = status;
+  const dieOfSignal = () => process.kill(process.pid, status - SIGNALS);
+  process.once('exit', () => {
+    const isTyped = status === ExitCode.interrupted && isOnTerminal(process);
+    closeLostTerminals(process);
+    // bash goes on with its loop after a child that only returned 130: after Ctrl-C the signal has to end it.
+    if (isTyped) dieOfSignal();
+  });
+  // Node waits for work that cannot be cancelled, such as the lookup of a host name.
+  if (status > SIGNALS) setTimeout(dieOfSignal, GRACE_MS).unref();
+}
+
+function isOnTerminal(process: Process): boolean {
+  return process.platform !== 'win32' && STANDARD_STREAMS.some((fd) => isTerminal(process, fd));
+}
+
+/** Node 20 aborts at its end if a terminal that it was started on is gone and its descriptor is still open. */
+function closeLostTerminals(process: Process): void {
+  for (const fd of STANDARD_STREAMS) if (isLostTerminal(process, fd)) closeSync(fd);
+}
+
+/** A character device that is no terminal any more. Those with major number 1, such as /dev/null, never were one. */
+function isLostTerminal(process: Process, fd: number): boolean {
+  try {
+    const stats = fstatSync(fd);
+    return stats.isCharacterDevice() && stats.rdev >> 8 !== 1 && !isTerminal(process, fd);
+  } catch {
+    return false;
+  }
 }

@@ -47,8 +47,6 @@ export interface Host {
   readonly stderr: Output;
   on(signal: Signal, listener: () => void): void;
   off(signal: Signal, listener: () => void): void;
-  /** Runs when all is done; nothing asynchronous may begin there. */
-  onExit(listener: () => void): void;
 }
 
 /** What a run says to people beside its sound. */
@@ -112,7 +110,6 @@ export function hostOf(process: NodeJS.Process): Host {
     stderr: outputOf(process, 'stderr'),
     on: (signal, listener) => void process.on(signal, listener),
     off: (signal, listener) => void process.off(signal, listener),
-    onExit: (listener) => void process.on('exit', listener),
   };
 }
 
@@ -182,7 +179,7 @@ function outputOf(process: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
 }
 
 /** Looked up when asked, and where it is worth it: the module behind it brings the whole network stack along, 2 ms of a start. */
-function isTerminal(process: NodeJS.Process, fd: number): boolean {
+export function isTerminal(process: Pick<NodeJS.Process, 'getBuiltinModule'>, fd: number): boolean {
   return mayBeTerminal(fd) && process.getBuiltinModule('node:tty').isatty(fd);
 }
 

@@ -1,20 +1,14 @@
-import { reuseCode } from './code-cache.ts';
-import { interruption } from './exit.ts';
-import type { Host } from './host.ts';
+import { endWith, interruption } from './exit.ts';
+import { hostOf } from './host.ts';
+import { runCommand } from './run.ts';
 
-export { hostOf } from './host.ts';
-
-/**
- * Runs the command line of a host to its end. Everything but the code cache itself is loaded through that cache.
- * @returns the exit status; nothing is left behind that would keep the process alive
- */
-export async function main(host: Host): Promise<number> {
+/** Runs the command line of a process of Node, which then ends by itself with the status of the run. */
+export async function main(process: NodeJS.Process): Promise<void> {
+  // Node's own warnings, such as that a module is experimental, are of no use to a user of this program.
+  process.removeAllListeners('warning');
+  const host = hostOf(process);
   const { signal, stop } = interruption(host);
-  try {
-    reuseCode(host);
-    const [{ runCommand }, { commandOf }] = await Promise.all([import('./run.ts'), import('./commands.ts')]);
-    return await runCommand({ host, signal }, commandOf);
-  } finally {
-    stop();
-  }
+  const status = await runCommand(host, signal);
+  stop();
+  endWith(status, process);
 }

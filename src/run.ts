@@ -1,23 +1,24 @@
-import type { Context } from './cli/context.ts';
+import type { besideSpeaking, Context } from './cli/context.ts';
+import { help, version } from './cli/help.ts';
 import { Notices } from './cli/terminal/notices.ts';
 import { paintFor } from './cli/terminal/style.ts';
-import type { Called } from './commands.ts';
+import { ExitCode, TtsError, usageError } from './error.ts';
+import type { Host } from './host.ts';
 
 /**
- * Runs the command that a host's arguments call, and prints whatever goes wrong.
- * @returns the exit status
+ * Runs the command that a host's arguments call, and prints its error.
+ * @returns the exit status; nothing is left behind that would keep the process alive
  */
-export async function runCommand(
-  { host, signal }: Pick<Context, 'host' | 'signal'>,
-  commandOf: (argv: readonly string[]) => Promise<Called>,
-): Promise<number> {
+export async function runCommand(host: Host, signal: AbortSignal): Promise<number> {
   const notices = new Notices(host);
   try {
-    notices.json = asksForJson(host.argv);
-    // Also where it stands in the place of something else, and is complained about before anybody asks for the key.
-    for (const key of [host.env.TTS_API_KEY ?? '', ...typedKeys(host.argv)]) notices.hide(key.trim());
-    const { run, argv, named } = await commandOf(host.argv);
-    const status = await run({ argv, named, host, notices, signal });
+    const { argv } = host;
+    notices.json = asksForJson(argv);
+    // Hidden before the options are parsed: an error about them may quote the key.
+    for (const key of [host.env.TTS_API_KEY ?? '', ...typedKeys(argv)]) notices.hide(key.trim());
+    const { run, ...called } = await commandOf(argv);
+    if (run !== help && run !== version) await delayTierUp(host);
+    const status = await run({ ...called, host, notices, signal });
     notices.tellDoubts();
     return status;
   } catch (error) {
@@ -25,21 +26,88 @@ export async function runCommand(
   }
 }
 
-/** Also what is only near to the option: who mistypes it has typed a key all the same. */
+/**
+ * Node 20 begins to optimise undici's HTTP parser, one giant WebAssembly function, with the first answer, which takes
+ * 70 ms. Later versions take 10 ms more with this flag. The voice is as fast with it as without.
+ */
+async function delayTierUp({ runtime }: Host): Promise<void> {
+  if (!runtime.startsWith('v20.')) return;
+  const { setFlagsFromString } = await import('node:v8');
+  setFlagsFromString('--wasm-tiering-budget=100000000');
+}
+
+/** @returns the exit status */
+type Run = (context: Context) => Promise<number>;
+
+type Load = () => Promise<{ run: Run }>;
+
+/** The first word decides, if it is one of these. A command is loaded when it is called. */
+const loads: Readonly<Record<'speak' | 'help' | (typeof besideSpeaking)[number], Load>> = {
+  speak: () => import('./cli/speak/command.ts'),
+  serve: () => import('./cli/serve/serve.ts'),
+  speakers: () => import('./cli/speakers/speakers.ts'),
+  cache: () => import('./cli/cache.ts'),
+  config: () => import('./cli/config.ts'),
+  login: () => import('./cli/login/login.ts'),
+  logout: async () => ({ run: (await import('./cli/login/login.ts')).runLogout }),
+  doctor: () => import('./cli/doctor/doctor.ts'),
+  completion: () => import('./cli/shell/completion.ts'),
+  manual: () => import('./cli/shell/manual.ts'),
+  help: async () => ({ run: runHelp }),
+};
+
+const commands: ReadonlyMap<string, Load> = new Map(Object.entries(loads));
+
+type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
+
+/** The command that was called, and its arguments. A first word that names no command is text to speak. */
+async function commandOf(argv: readonly string[]): Promise<Called> {
+  const [first = '', ...rest] = argv;
+  if (/^(?:-h|--help)$/.test(first)) return { run: help, argv: rest, named: false };
+  if (/^(?:-V|--version)$/.test(first)) return { run: version, argv: rest, named: false };
+  const load = commands.get(first);
+  const { run } = await (load ?? loads.speak)().catch(refuseToLoad);
+  return load ? { run, argv: rest, named: true } : { run, argv, named: false };
+}
+
+/** A file of the program is missing or damaged. */
+function refuseToLoad(cause: unknown): never {
+  const [what] = String(cause instanceof Error ? cause.message : cause).split('\n');
+  throw new TtsError(`the program cannot be loaded: ${what}`, {
+    exitCode: ExitCode.defect,
+    hint: 'install it again, or npm run build',
+  });
+}
+
+/** `tts help`, and `tts help <command>` for the help of a command. */
+async function runHelp(context: Context): Promise<number> {
+  const [name, ...more] = context.argv;
+  if (name === undefined || name.startsWith('-')) return help({ ...context, named: false });
+  const { run, named } = await commandOf([name]);
+  if (named && more.length === 0) return run({ ...context, argv: ['--help'], named });
+  const { assertWordsUtf8 } = await import('./cli/assert-utf8.ts');
+  assertWordsUtf8(context.argv, context.host);
+  throw usageError(
+    `tts help does not know "${named ? more[0] : name}"`,
+    'see tts help; to speak the words: tts speak help ...',
+  );
+}
+
+/** Includes misspellings of the option: their value is a key as well. */
 function typedKeys(argv: readonly string[]): string[] {
-  return options(argv).flatMap((word, index, words) => {
+  return optionsIn(argv).flatMap((word, index, words) => {
     if (words[index - 1] === '--api-key') return word;
     return /^--api-?key[\s:=]*(.+)$/is.exec(word)?.[1] ?? [];
   });
 }
 
-/** Known before the options are read, so that a complaint about them is in JSON already. */
+/** Found before the options are parsed, so that an error about them is printed as JSON. */
 function asksForJson(argv: readonly string[]): boolean {
-  return options(argv).findLast((word) => /^--(?:no-)?json$/.test(word)) === '--json';
+  return optionsIn(argv).findLast((word) => /^--(?:no-)?json$/.test(word)) === '--json';
 }
 
-/** Behind `--` there are words only. */
-function options(argv: readonly string[]): readonly string[] {
+/** The arguments before `--`. */
+function optionsIn(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end < 0 ? argv : argv.slice(0, end);
 }

@@ -1,9 +1,5 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { leaveYoungSpaceSmall } from '../v8-flags.ts';
-
-/** After so many bytes a run is no short one any more, and V8 has not yet enlarged the space for young objects. */
-const LONG_BYTES = 1 << 20;
 
 /** After so many bytes their memory is asked back, which takes a fraction of a millisecond; the first time 3 ms. */
 const COLLECT_BYTES = 1 << 23;
@@ -31,7 +27,6 @@ let lastOfAll = Date.now();
  */
 export function countReceived(bytes: number): void {
   received += bytes;
-  if (received >= LONG_BYTES) leaveYoungSpaceSmall();
   if (received < (times + 1) * COLLECT_BYTES) return;
   times += 1;
   collect ??= collector();

@@ -33,7 +33,7 @@ type User = Pick<Host, 'env' | 'home' | 'platform'>;
  * The folder for what can be made again, by the platform's custom: `~/.cache/tts` under Linux. `undefined` for a user
  * without a home.
  */
-export function cacheFolder({ env, home, platform }: User): string | undefined {
+function cacheFolder({ env, home, platform }: User): string | undefined {
   const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
   // The XDG Base Directory Specification wants relative paths to be ignored.
   if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');

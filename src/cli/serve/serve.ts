@@ -8,7 +8,6 @@ import type { LogRecord } from '../../service/exchange/exchange.ts';
 import { randomKey, type Service, startService } from '../../service/service.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { readKeyFile } from '../../settings/key-file.ts';
-import { leaveYoungSpaceSmall } from '../../v8-flags.ts';
 import type { Context } from '../context.ts';
 import type { Notices } from '../terminal/notices.ts';
 import { readServeOptions, type ServeOptions } from './options.ts';
@@ -30,7 +29,6 @@ export async function run(context: Context): Promise<number> {
   };
   if (options.apiKey) notices.hide(options.apiKey);
   const apiKey = options.apiKey === undefined ? randomKey() : options.apiKey;
-  leaveYoungSpaceSmall();
   const { createEngine } = await import('../../service/built-in-engine.ts');
   const { workers, maxQueue } = options;
   const espeak = await espeakIfAny(context).catch((error) => {

@@ -1,5 +1,4 @@
 import type { Synthesize } from '../../client/client.ts';
-import { keepCode } from '../../code-cache.ts';
 import { ExitCode } from '../../error.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Sink } from '../../sink/sink.ts';
@@ -120,6 +119,5 @@ async function deliverOrder(job: Job, { host, notices, signal }: Context): Promi
   await report(job, delivery, { host, notices });
   if (settings.json.value)
     await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
-  if (tally.requests > 0 && !delivery?.readerLeft) keepCode();
   return ExitCode.ok;
 }

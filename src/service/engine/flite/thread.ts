@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { beginLoad } from '../../../v8-flags.ts';
 import type { Assets } from '../assets.ts';
 import { Refusal } from '../contract.ts';
 import type { Lane } from '../fair-queue.ts';
@@ -69,15 +68,6 @@ export class FliteThread implements Lane<Job> {
 
   async #boot(): Promise<Worker> {
     if (this.#closed) throw new Error('the engine is closed');
-    const loaded = beginLoad();
-    try {
-      return await this.#startWorker();
-    } finally {
-      loaded();
-    }
-  }
-
-  async #startWorker(): Promise<Worker> {
     const worker = new Worker(this.#file, { name: 'speech', execArgv: [] });
     this.#worker = worker;
     worker.on('error', () => {}); // whoever waits for an answer hears of it, and the exit follows
