@@ -13,6 +13,8 @@ export default defineConfig([
     input: { main: 'src/main.ts' },
     platform: 'node',
     tsconfig: true,
+    // Lowers `await using`, which Node 20 does not know.
+    transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
     plugins: [spared(), mended(), speaking.plugin, starting.plugin, notices()],
     output: {

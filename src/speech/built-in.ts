@@ -2,10 +2,12 @@ import { noConnection } from '../client/failure.ts';
 import { createEngine } from '../service/built-in-engine.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
 import { randomKey, startService } from '../service/service.ts';
-import type { OpenService } from './connection.ts';
+import type { NamedService } from './service-choice.ts';
 
-/** The service that the tool carries, on a loopback port of its own, with a key that nobody else learns. */
-export async function startBuiltIn(espeak: Espeak | undefined): Promise<OpenService> {
+/** Starts the built-in service on a loopback port of its own, with a key that only this run knows. */
+export async function startBuiltIn(
+  espeak: Espeak | undefined,
+): Promise<NamedService & { close(): Promise<void> }> {
   const key = randomKey();
   const engine = await createEngine({ espeak });
   const service = await startService({ engine, apiKey: key }).catch(async (cause) => {

@@ -1,35 +1,42 @@
 import { crc32 } from 'node:zlib';
 import { cached, segmentKey } from '../cache/cached.ts';
 import { openStore, type Store } from '../cache/store.ts';
+import type { Checksum, Synthesize, Voice } from '../client/client.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
-import type { Settings } from '../settings/resolve.ts';
-import type { Caching } from './connection.ts';
 
-/** The segment cache as the settings want it; `undefined`, after a warning, where there is no place for it. */
+/** A segment cache around a client. Loaded only where segments are kept. */
+export interface Caching {
+  /** Tells one rendering from another. */
+  readonly checksum: Checksum;
+  /** @param onLookup hears of each text whether its sound was there */
+  around(
+    synthesize: Synthesize,
+    spoken: Voice & { readonly url: URL },
+    onLookup: (found: 'hit' | 'miss') => void,
+  ): Synthesize;
+  close(): Promise<void>;
+}
+
+/** `undefined`, after a warning, where the user has no folder for it. */
 export async function openSegments(
-  { cacheSize }: Pick<Settings, 'cacheSize'>,
+  maxBytes: number,
   { host, notices }: RunContext,
 ): Promise<Store | undefined> {
   const warn = (text: string) => notices.doubt(text);
   const folder = segmentFolder(host);
-  if (folder !== undefined) return openStore({ folder, maxBytes: cacheSize.value, uid: host.uid, warn });
+  if (folder !== undefined) return openStore({ folder, maxBytes, uid: host.uid, warn });
   warn(`segments are not kept: ${noSegmentFolder().message}`);
   return undefined;
 }
 
-/** What puts it around a client. */
-export async function openCaching(settings: Settings, context: RunContext): Promise<Caching | undefined> {
-  const store = await openSegments(settings, context);
+export async function openCaching(maxBytes: number, context: RunContext): Promise<Caching | undefined> {
+  const store = await openSegments(maxBytes, context);
   return (
     store && {
       checksum: crc32,
-      around: (synthesize, spoken, tell) =>
-        cached(synthesize, {
-          store,
-          keyOf: (text) => segmentKey(spoken, text),
-          tell: (found) => tell({ type: 'cache', found }),
-        }),
+      around: (synthesize, spoken, onLookup) =>
+        cached(synthesize, { store, keyOf: (text) => segmentKey(spoken, text), tell: onLookup }),
       close: () => store.close(),
     }
   );

@@ -1,145 +1,63 @@
-import { type Checksum, createClient, type Synthesize, type Voice } from '../client/client.ts';
+import { createClient, type Synthesize, type Voice } from '../client/client.ts';
 import { Pace } from '../client/limiter.ts';
 import type { ClientEvent } from '../client/retry.ts';
 import { createTransport } from '../client/transport.ts';
 import type { RunContext } from '../host.ts';
-import type { Espeak } from '../service/engine/espeak/voices.ts';
-import type { Settings } from '../settings/resolve.ts';
-import { isKept, type Task } from './job.ts';
+import type { RunPlan } from './job.ts';
 import type { NamedService } from './service-choice.ts';
 
-/** What a run may want to know of each segment. */
+/** What happens to the requests of a run. */
 export type ServiceEvent = ClientEvent | { readonly type: 'cache'; readonly found: 'hit' | 'miss' };
 
-/** A cache around a client: asks it only for what is not there. */
-export interface Caching {
-  /** Tells one rendering from another. It comes along, since what makes it is loaded for the cache alone. */
-  readonly checksum: Checksum;
-  around(
-    synthesize: Synthesize,
-    spoken: Voice & { readonly url: URL },
-    tell: (event: ServiceEvent) => void,
-  ): Synthesize;
-  close(): Promise<void>;
+/** The service to ask: the named one, or the built-in one, which is loaded and started only here. */
+export async function openService(
+  { service, espeak }: Pick<RunPlan, 'service' | 'espeak'>,
+  context: RunContext,
+): Promise<NamedService & AsyncDisposable> {
+  if (service) return { ...service, async [Symbol.asyncDispose]() {} };
+  const { startBuiltIn } = await import('./built-in.ts');
+  const { close, ...builtIn } = await startBuiltIn(espeak);
+  return { ...builtIn, [Symbol.asyncDispose]: () => closeQuietly(close, context) };
 }
 
-/** A service that is ready to speak. */
-export interface Connection {
-  /** All voices share its connections, and the pace that the service sets. */
+/** Connections to one service, with its limits and its cache. All voices share them. */
+export interface Client extends AsyncDisposable {
   speakAs(voice: Voice): Synthesize;
-  close(): Promise<void>;
 }
 
-interface ConnectOptions {
-  /** None: segments are not kept. */
-  readonly caching?: Caching | undefined;
-  readonly tell: (event: ServiceEvent) => void;
-}
-
-/** The client of a service, as the settings want it. */
-export async function connect(
+export async function openClient(
+  { limits, cacheBytes }: Pick<RunPlan, 'limits' | 'cacheBytes'>,
   service: NamedService,
-  settings: Settings,
-  { tell, caching }: ConnectOptions,
-): Promise<Connection> {
-  const concurrency = settings.concurrency.value;
-  const timeoutMs = settings.timeout.value * 1000;
+  { onEvent, ...context }: RunContext & { readonly onEvent: (event: ServiceEvent) => void },
+): Promise<Client> {
+  const { concurrency, retries, timeoutMs } = limits;
   const transport = await createTransport({ ...service, connections: concurrency, timeoutMs });
+  const caching =
+    cacheBytes === undefined
+      ? undefined
+      : await (await import('./caching.ts')).openCaching(cacheBytes, context);
   const pace = new Pace(concurrency);
-  const retries = settings.retries.value;
+  const checksum = caching?.checksum;
+  const shared = { ...service, transport, timeoutMs, retries, tell: onEvent, pace, checksum };
   return {
     speakAs(voice) {
-      const checksum = caching?.checksum;
-      const synthesize = createClient({
-        ...service,
-        transport,
-        voice,
-        timeoutMs,
-        retries,
-        tell,
-        pace,
-        checksum,
-      });
-      return caching?.around(synthesize, { ...voice, url: service.url }, tell) ?? synthesize;
+      const synthesize = createClient({ ...shared, voice });
+      if (!caching) return synthesize;
+      const onLookup = (found: 'hit' | 'miss') => onEvent({ type: 'cache', found });
+      return caching.around(synthesize, { ...voice, url: service.url }, onLookup);
     },
-    async close() {
-      try {
-        await transport.close();
-      } finally {
-        await caching?.close();
-      }
+    async [Symbol.asyncDispose]() {
+      await closeQuietly(() => transport.close(), context);
+      if (caching) await closeQuietly(() => caching.close(), context);
     },
   };
 }
 
-/** What the settings want of a service. */
-export function voiceOf(settings: Settings, speaker: number): Voice {
-  return {
-    speaker,
-    stream: settings.stream?.value,
-    sampleRate: settings.sampleRate?.value,
-    instructions: settings.instructions?.value,
-    callbackUrl: settings.callbackUrl?.value.href,
-  };
-}
-
-/** A service that can be spoken to until it is closed. */
-export interface OpenService extends NamedService {
-  close(): Promise<void>;
-}
-
-/**
- * The service that was named, or the built-in one, which runs for as long as it is used and is loaded only then.
- * @param espeak what the built-in one has further voices from
- */
-export async function openService(
-  named: NamedService | undefined,
-  espeak: Espeak | undefined,
-): Promise<OpenService> {
-  if (named) return { ...named, close: async () => {} };
-  const { startBuiltIn } = await import('./built-in.ts');
-  return startBuiltIn(espeak);
-}
-
-interface Use<Result> {
-  readonly tell: (event: ServiceEvent) => void;
-  readonly use: (connection: Connection) => Promise<Result>;
-}
-
-/** Connects to the service, the built-in one if no other is named, for as long as it is used. */
-export async function whileConnected<Result>(
-  { service, settings, espeak }: Pick<Task, 'service' | 'settings' | 'espeak'>,
-  context: RunContext,
-  { tell, use }: Use<Result>,
-): Promise<Result> {
-  if (service?.note) context.notices.note(service.note);
-  return whileOpen(await openService(service, espeak), async (target) => {
-    const caching = isKept({ service, settings })
-      ? await (await import('./caching.ts')).openCaching(settings, context)
-      : undefined;
-    return whileOpen(await connect(target, settings, { tell, caching }), use);
-  });
-}
-
-interface Open {
-  close(): Promise<void>;
-}
-
-/**
- * Uses what was opened, and closes it whatever comes of that.
- * @throws what its use throws rather than what closing throws
- */
-export async function whileOpen<T extends Open, Result>(
-  opened: T,
-  use: (opened: T) => Promise<Result>,
-): Promise<Result> {
-  let result: Result;
+/** Closes without throwing: an error of closing must not hide the outcome of the run. */
+async function closeQuietly(close: () => Promise<void>, { notices }: RunContext): Promise<void> {
   try {
-    result = await use(opened);
+    await close();
   } catch (error) {
-    await opened.close().catch(() => {});
-    throw error;
+    notices.warn(`a connection was not closed: ${error instanceof Error ? error.message : error}`);
   }
-  await opened.close();
-  return result;
 }

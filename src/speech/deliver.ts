@@ -1,92 +1,129 @@
-import { passing } from '../async.ts';
-import { join } from '../audio/join.ts';
-import { type PcmFormat, type Speech, silence, silentFrames } from '../audio/pcm.ts';
+import {
+  describeFormat,
+  type PcmFormat,
+  type Speech,
+  sameFormat,
+  silence,
+  silentFrames,
+} from '../audio/pcm.ts';
+import { ExitCode, TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
-import type { Segment } from '../text/segment.ts';
 import { blankText } from '../text/source.ts';
 import { LookAhead, type LookAheadOptions, type Part } from './look-ahead.ts';
+import { BUDGET_BYTES } from './prefetch.ts';
 
-export interface Journey extends LookAheadOptions {
-  /** The text, to be read until the signal aborts. */
-  readonly segments: (signal: AbortSignal) => AsyncIterable<Segment>;
+/** Hears what goes by, in the order in which it is heard. */
+export interface Listener {
+  /** @param pauseFrames frames of silence in front of the part */
+  onPart?(part: Part, pauseFrames: number): void;
+  /** @param bytes of sound of the part; pauses are not told */
+  onPiece?(bytes: number): void;
+  onPartEnd?(): void;
+  /** All of the sound went by, and the sink is about to publish it. An error here fails the run. */
+  complete?(): Promise<void>;
+}
+
+export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes'> {
   /** Seconds of silence between two paragraphs. */
   readonly paragraphPause: number;
   readonly sink: Sink;
-  /** Sees every part in its turn, before its sound is read, and may put its own around the sound. */
-  readonly watch: (part: Part) => Part;
-  /** Called when all of the sound has gone by, before the sink makes it whole: what fails here fails the run. */
-  readonly complete?: (() => Promise<void>) | undefined;
+  readonly listeners: readonly (Listener | undefined)[];
 }
 
 /**
- * The whole way: segments, requests ahead of their turn, one sound, the sink.
- * @returns `undefined` where the service sends the sound elsewhere
+ * Brings a text to a sink as one sound: asks for segments ahead of their turn, and puts them together in order.
+ * @returns `undefined` if the service sends the sound elsewhere
  * @throws TtsError; then the sink holds nothing that looks whole
  */
-export async function deliver(journey: Journey): Promise<Delivery | undefined> {
-  const { segments, paragraphPause, sink, watch, complete, signal } = journey;
-  let begin = () => {};
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const ahead = new LookAhead((until) => passing(segments(until), { each: begin }), journey);
-  const parts = ahead.parts();
-  let isWriting = false;
+export async function deliver(options: DeliverOptions): Promise<Delivery | undefined> {
+  const { sink, signal } = options;
+  const tap = tapOf(options.listeners);
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  const ahead = new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, signal: until });
   try {
-    // Not before there is something to speak: what is no text is an error, whoever has left.
-    const left = sink.left && begun.then(() => sink.left);
-    const first = await unlessLeft(parts.next(), left);
-    if (!first) return NOTHING_HEARD;
-    if (first.done) throw blankText();
-    const head = watch(first.value);
-    if (!head.speech) return undefined;
-    const speeches = withPauses(watched(head, parts, { watch, complete }), paragraphPause);
-    const speech: Speech = await join(speeches, { isSingle: () => ahead.isSingle });
-    isWriting = true;
-    return await sink.write(speech, signal);
+    // Not before there is a segment: a blank text is an error even if the reader has left.
+    const left = sink.left && ahead.begun.then(() => sink.left);
+    const first = await unlessLeft(ahead.next(), left);
+    if (first === 'left') return { bytes: 0, overheadBytes: 0, readerLeft: true };
+    if (!first) throw blankText();
+    const { speech } = first;
+    if (!speech) {
+      tap.onPart(first, 0);
+      return undefined;
+    }
+    const bytes = ahead.isSingle ? speech.bytes : undefined;
+    const pcm = soundOf({ ...first, speech }, ahead, { ...options, tap });
+    return await sink.write({ format: speech.format, bytes, pcm }, signal);
   } finally {
-    if (!isWriting) await sink.discard();
-    ahead.leave();
+    over.abort(new Error('the delivery is over'));
   }
 }
 
-const NOTHING_HEARD: Delivery = { bytes: 0, overheadBytes: 0, readerLeft: true };
-
-/** What comes, unless whoever was to hear it is gone by then. */
-async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined): Promise<T | undefined> {
+async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined): Promise<T | 'left'> {
   if (!left) return coming;
-  // When nobody hears it, it does not matter any more what becomes of it.
+  // Without a reader its error does not matter.
   coming.catch(() => {});
-  return Promise.race([coming, left.then(() => undefined)]);
+  return Promise.race([coming, left.then(() => 'left' as const)]);
 }
 
-async function* watched(
-  head: Part,
-  rest: AsyncIterable<Part>,
-  { watch, complete }: Pick<Journey, 'watch' | 'complete'>,
-): AsyncGenerator<Part> {
-  yield head;
-  for await (const part of rest) yield watch(part);
-  await complete?.();
+interface SoundingPart extends Part {
+  readonly speech: Speech;
 }
 
-/** The sound of the parts, each paragraph but the first with silence before it. Parts whose sound goes elsewhere are left out. */
-async function* withPauses(parts: AsyncIterable<Part>, seconds: number): AsyncGenerator<Speech> {
-  let begun = false;
-  for await (const { segment, speech } of parts) {
+/** All listeners as one. */
+function tapOf(all: DeliverOptions['listeners']): Required<Listener> {
+  const listeners = all.filter((listener) => listener !== undefined);
+  return {
+    onPart: (part, pauseFrames) => listeners.forEach((listener) => void listener.onPart?.(part, pauseFrames)),
+    onPiece: (bytes) => listeners.forEach((listener) => void listener.onPiece?.(bytes)),
+    onPartEnd: () => listeners.forEach((listener) => void listener.onPartEnd?.()),
+    async complete() {
+      for (const listener of listeners) await listener.complete?.();
+    },
+  };
+}
+
+/** The sound of all parts, with pauses between paragraphs, past the tap. */
+async function* soundOf(
+  first: SoundingPart,
+  ahead: LookAhead,
+  { tap, paragraphPause }: Pick<DeliverOptions, 'paragraphPause'> & { readonly tap: Required<Listener> },
+): AsyncGenerator<Uint8Array> {
+  const { format } = first.speech;
+  let number = 0;
+  for (let part: Part | undefined = first; part; part = await ahead.next()) {
+    const { segment, speech } = part;
+    const pauseSeconds = segment.startsParagraph && segment.index > 0 ? paragraphPause : 0;
+    tap.onPart(part, silentFrames(format, pauseSeconds));
     if (!speech) continue;
-    const paused = begun && pauseFrames(segment, speech.format, seconds) > 0;
-    begun = true;
-    yield paused ? { ...speech, bytes: undefined, pcm: behindSilence(speech, seconds) } : speech;
+    number += 1;
+    if (!sameFormat(speech.format, format)) throw formatChanged(number, format, speech.format);
+    if (number > 1) yield* silence(format, pauseSeconds);
+    try {
+      for await (const piece of speech.pcm) {
+        tap.onPiece(piece.length);
+        yield piece;
+      }
+    } catch (error) {
+      throw ahead.withLoss(error, segment);
+    }
+    tap.onPartEnd();
   }
+  await tap.complete();
 }
 
-/** Frames of silence before a segment. */
-export function pauseFrames({ startsParagraph, index }: Segment, format: PcmFormat, seconds: number): number {
-  return startsParagraph && index > 0 ? silentFrames(format, seconds) : 0;
+function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsError {
+  return new TtsError(
+    `part ${number} of the speech came as ${describeFormat(other)}, the first as ${describeFormat(first)}`,
+    { exitCode: ExitCode.service, hint: hintFor(first, other) },
+  );
 }
 
-async function* behindSilence({ format, pcm }: Speech, seconds: number): AsyncGenerator<Uint8Array> {
-  yield* silence(format, seconds);
-  yield* pcm;
+function hintFor(first: PcmFormat, other: PcmFormat): string {
+  // The sample rate is all that can be asked for.
+  if (sameFormat({ ...first, sampleRate: other.sampleRate }, other))
+    return '--no-cache asks for all parts anew, if some were kept from before; else set --sample-rate, or another one';
+  const what = first.channels === other.channels ? 'kind of samples' : 'number of channels';
+  return `the service has to keep to one ${what}; a larger --max-chars makes fewer parts`;
 }

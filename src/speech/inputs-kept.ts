@@ -7,25 +7,25 @@ import type { LoadedSettings } from '../settings/load.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
-import type { Order } from './job.ts';
-import { isPlayed, type Wanted } from './outputs.ts';
+import type { OutputPlan } from './outputs.ts';
 
 /**
- * What is read must not be what is replaced: the text would be gone.
+ * Makes sure that no file which the run reads is one that it writes: its content would be lost.
  * @throws TtsError (usage)
  */
 export function assertInputsKept(
-  { files }: Pick<Order, 'files'>,
+  files: readonly string[],
   { settings, files: configs }: LoadedSettings,
-  host: Pick<Host, 'cwd' | 'home' | 'stdout'>,
+  output: OutputPlan,
+  host: Pick<Host, 'cwd' | 'home'>,
 ): void {
-  const written = writtenBy(settings, host);
+  const written = writtenBy(output, settings);
   if (written.length === 0) return;
   const { lexicon, subtitles } = settings;
   const keyFile = keyFileOf(settings);
   const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
   read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
-  // What is written too: one of the two would be lost.
+  // Written as well: two outputs must not be one file.
   if (subtitles) read.push({ option: '--subtitles', path: subtitles.value });
   if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
   if (keyFile) read.push({ option: keyFile.origin.name, path: namedFile(keyFile, host, 'TTS_API_KEY_FILE') });
@@ -49,30 +49,28 @@ interface Written {
 }
 
 function writtenBy(
-  settings: Wanted & Pick<Settings, 'subtitles' | 'callbackUrl' | 'dryRun'>,
-  host: Pick<Host, 'stdout'>,
+  { name = '-', isPlayed }: OutputPlan,
+  { subtitles, callbackUrl, dryRun }: Pick<Settings, 'subtitles' | 'callbackUrl' | 'dryRun'>,
 ): Written[] {
-  const { output, subtitles, callbackUrl, dryRun } = settings;
   const files = [
-    { option: '--output', name: output?.value ?? '-' },
+    { option: '--output', name },
     { option: '--subtitles', name: subtitles?.value ?? '-' },
   ]
     .filter(({ name }) => !isStdout(name))
     .map(({ option, name }) => ({ option, name, path: name }));
-  const isElsewhere =
-    !isStdout(output?.value ?? '-') || isPlayed(settings, host) || callbackUrl || dryRun.value;
+  const isElsewhere = !isStdout(name) || isPlayed || callbackUrl || dryRun.value;
   return isElsewhere
     ? files
     : [...files, { option: 'stdout', name: 'where ">" points', path: '/dev/stdout' }];
 }
 
-/** Devices and pipes may be read and written at once. */
+/** Only regular files: devices and pipes may be read and written at once. */
 function fileAt(path: string, { cwd }: Pick<Host, 'cwd'>): BigIntStats | undefined {
   try {
     const stats = statSync(pathOf(cwd, path), { bigint: true, throwIfNoEntry: false });
     return stats?.isFile() ? stats : undefined;
   } catch {
-    // Whoever opens it tells why it cannot be.
+    // Opening it gives the error.
     return undefined;
   }
 }

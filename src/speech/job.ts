@@ -1,56 +1,138 @@
-import type { Host } from '../host.ts';
+import type { Voice } from '../client/client.ts';
+import type { Host, RunContext } from '../host.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
+import { loadSettings } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
-import type { Prepare } from '../text/input.ts';
 import type { Segment, SegmentOptions } from '../text/segment.ts';
 import { readSegments } from '../text/source.ts';
-import type { NamedService } from './service-choice.ts';
+import { assertInputsKept } from './inputs-kept.ts';
+import { type OutputPlan, planOutput } from './outputs.ts';
+import { prepareText, type TextSource } from './prepare-text.ts';
+import { chooseService, type NamedService, speakerOf } from './service-choice.ts';
+import type { SubtitlesPlan } from './subtitles.ts';
 
-/** What was asked for on the command line. */
-export interface Order {
+/** What the command line asks for. */
+export interface Request {
   readonly flags: Flags;
   readonly words: readonly string[];
   readonly files: readonly string[];
-  /** Set where the text is not to be spoken as it stands. */
-  readonly prepare?: Prepare | undefined;
 }
 
-/** What is to be spoken, how, and by whom. */
-export interface Task {
-  readonly order: Order;
-  readonly settings: Settings;
-  /** `undefined` for the built-in one. */
+/** What every run opens that makes sound. */
+export interface RunPlan {
+  /** `undefined`: the built-in one. */
   readonly service: NamedService | undefined;
-  /** What the built-in one needs for the speakers from 101 on. */
-  readonly espeak?: Espeak | undefined;
-  readonly speaker: number;
+  /** What the built-in service needs for the speakers from 101 on. */
+  readonly espeak: Espeak | undefined;
+  readonly output: OutputPlan;
+  readonly limits: Limits;
+  /** Seconds of silence between two paragraphs. */
+  readonly paragraphPause: number;
+  /** Size of the segment cache; `undefined`: segments are not kept. */
+  readonly cacheBytes: number | undefined;
+  readonly json: boolean;
 }
 
-/** The text of an order, in segments. */
+export interface Limits {
+  /** Requests at once. */
+  readonly concurrency: number;
+  readonly retries: number;
+  readonly timeoutMs: number;
+}
+
+export interface JobText extends TextSource {
+  readonly maxChars: number;
+  /** `by sink`: an output that is heard live begins with the first sentence. */
+  readonly pace: 'whole' | 'sentence' | 'by sink';
+}
+
+/** One run of `tts speak`, resolved and checked before anything is opened. */
+export interface SpeechJob extends RunPlan {
+  readonly text: JobText;
+  readonly voice: Voice;
+  /** Name of the voice of espeak-ng that speaks. */
+  readonly espeakVoice: string | undefined;
+  readonly subtitles: SubtitlesPlan | undefined;
+}
+
+export type Resolved =
+  | { readonly mode: 'show-text'; readonly text: TextSource }
+  | { readonly mode: 'speak'; readonly job: SpeechJob }
+  | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricePer1000Chars: number | undefined };
+
+/**
+ * Makes a job of a request. All questions about settings and their origins end here.
+ * @throws TtsError (usage, key, output) for whatever can be known to be wrong before anything is opened or sent
+ */
+export async function resolveJob(request: Request, context: RunContext): Promise<Resolved> {
+  const { host } = context;
+  const loaded = await loadSettings(request, context);
+  const { settings: general, files } = loaded;
+  const text = await prepareText(request, general, context);
+  if (general.showText.value) return { mode: 'show-text', text };
+  const output = planOutput(general, host);
+  assertInputsKept(request.files, loaded, output, host);
+  const service = await chooseService(general, { ...context, files });
+  const { no, settings, espeak } = await speakerOf(general, service, context);
+  const { subtitles } = settings;
+  const job: SpeechJob = {
+    ...planRun(settings, { service, espeak, output }),
+    text: { ...text, ...cuttingOf(settings) },
+    voice: voiceOf(settings, no),
+    espeakVoice: espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker.name,
+    subtitles: subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host),
+  };
+  if (!settings.dryRun.value) return { mode: 'speak', job };
+  return { mode: 'dry-run', job, pricePer1000Chars: settings.pricePer1000Chars?.value };
+}
+
+/** The part of a job that does not depend on its text. */
+export function planRun(
+  settings: Settings,
+  { service, espeak, output }: Pick<RunPlan, 'service' | 'espeak' | 'output'>,
+): RunPlan {
+  // The built-in service costs nothing, and sound that goes to a callback does not come here.
+  const isKept = service !== undefined && settings.cache.value && !settings.callbackUrl;
+  return {
+    service,
+    espeak,
+    output,
+    limits: limitsOf(settings),
+    paragraphPause: settings.paragraphPause.value,
+    cacheBytes: isKept ? settings.cacheSize.value : undefined,
+    json: settings.json.value,
+  };
+}
+
+export function limitsOf({ concurrency, retries, timeout }: Settings): Limits {
+  return { concurrency: concurrency.value, retries: retries.value, timeoutMs: timeout.value * 1000 };
+}
+
+export function voiceOf(settings: Settings, speaker: number): Voice {
+  return {
+    speaker,
+    stream: settings.stream?.value,
+    sampleRate: settings.sampleRate?.value,
+    instructions: settings.instructions?.value,
+    callbackUrl: settings.callbackUrl?.value.href,
+  };
+}
+
+/** A text for a callback is sent whole; one with subtitles is cut into sentences, unless `--max-chars` was typed. */
+function cuttingOf({ callbackUrl, maxChars, subtitles }: Settings): Pick<JobText, 'maxChars' | 'pace'> {
+  if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'whole' };
+  const bySentence = subtitles && maxChars.origin.place !== 'option';
+  return { maxChars: maxChars.value, pace: bySentence ? 'sentence' : 'by sink' };
+}
+
+/** @param isLive true if the output is heard live */
 export function readText(
-  { words, files, prepare }: Order,
-  options: SegmentOptions,
+  { words, files, prepare, maxChars, pace }: JobText,
+  isLive: boolean,
   { cwd, stdin }: Pick<Host, 'cwd' | 'stdin'>,
   signal: AbortSignal,
 ): AsyncIterable<Segment> {
+  const ofSink = isLive ? 'ramp' : 'full';
+  const options: SegmentOptions = { maxChars, pace: pace === 'by sink' ? ofSink : pace };
   return readSegments({ words, files, prepare, cwd, stdin: () => stdin.stream }, options, signal);
-}
-
-/** Whether segments are kept. What the built-in service says costs nothing, and what goes elsewhere is not here to keep. */
-export function isKept({ service, settings }: Pick<Task, 'service' | 'settings'>): boolean {
-  return service !== undefined && settings.cache.value && !settings.callbackUrl;
-}
-
-/**
- * How a text is cut: one that goes to a callback is sent whole, one with subtitles sentence by sentence, and one that is
- * heard at once begins with its first sentence.
- * @param isLive somebody may hear it while it is made
- */
-export function segmentOptions(
-  { callbackUrl, maxChars, subtitles }: Pick<Settings, 'callbackUrl' | 'maxChars' | 'subtitles'>,
-  isLive: boolean,
-): SegmentOptions {
-  if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'whole' };
-  const bySentence = subtitles && maxChars.origin.place !== 'option';
-  return { maxChars: maxChars.value, pace: bySentence ? 'sentence' : isLive ? 'ramp' : 'full' };
 }

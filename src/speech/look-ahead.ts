@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events';
-import { passing } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { TtsError } from '../error.ts';
 import type { Segment } from '../text/segment.ts';
@@ -12,122 +11,116 @@ export interface Part {
 }
 
 export interface LookAheadOptions {
-  /** Makes the sound of a segment. That with the lowest index is heard first. */
+  /** The text, which is read until the signal aborts. */
+  readonly segments: (signal: AbortSignal) => AsyncIterable<Segment>;
+  /** Makes the sound of a segment. The lowest index is heard first. */
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
   /** Parts that may be under way or wait for their turn. */
   readonly window: number;
   /** Bytes that waiting parts may hold. */
   readonly budgetBytes: number;
+  /** Ends all reading and all requests. */
   readonly signal: AbortSignal;
-  /** What a listener misses where a part fails, in words; the place in the text when nothing else is said. */
+  /** Says what a listener misses if a part fails; by default the place in the text. */
   readonly missing?: (segment: Segment) => string;
-  /** None: the first part that fails ends all. */
+  /** If absent, the first part that fails ends the run. */
   readonly sparing?: Sparing | undefined;
 }
 
-/** Lets the run go on without a part whose sound never began. */
+/** Lets a run go on without a part whose sound did not begin. */
 export interface Sparing {
   allows(error: unknown): error is TtsError;
-  /** Told in the part's turn. */
+  /** Called in the part's turn. */
   spare(error: TtsError, segment: Segment): void;
 }
 
-interface Started {
+interface StartedPart {
   readonly segment: Segment;
   readonly sound: Prefetch;
 }
 
 /**
- * The parts in the order of the text. While one is heard, the next ones are fetched. A reader that pauses thereby ends
- * the fetching, a reader that leaves ends what is under way, and a part that failed keeps further ones from being begun.
- * @throws TtsError in the failed part's turn, with what is missing for it
+ * The parts in the order of the text. While one is heard, the next ones are fetched. A reader that pauses stops the
+ * fetching, and once a part has failed no further one is begun.
  */
 export class LookAhead {
+  /** Resolves when the text has a first segment. */
+  readonly begun: Promise<void>;
   readonly #options: LookAheadOptions;
   readonly #segments: AsyncIterator<Segment>;
   readonly #budget: Budget;
-  readonly #left = new AbortController();
-  readonly #signal: AbortSignal;
-  readonly #started: Promise<Started | undefined>[] = [];
+  readonly #started: Promise<StartedPart | undefined>[] = [];
+  #onBegun = () => {};
   #count = 0;
   #ended = false;
   #failed = false;
 
-  /** @param segments the text, to be read until its signal aborts */
-  constructor(segments: (signal: AbortSignal) => AsyncIterable<Segment>, options: LookAheadOptions) {
-    this.#signal = AbortSignal.any([options.signal, this.#left.signal]);
-    // Every request listens to it: many at once are no leak.
-    setMaxListeners(0, this.#signal);
-    this.#segments = segments(this.#signal)[Symbol.asyncIterator]();
+  constructor(options: LookAheadOptions) {
+    const { signal, segments, budgetBytes } = options;
+    // Every request listens to it.
+    setMaxListeners(0, signal);
     this.#options = options;
-    this.#budget = new Budget(options.budgetBytes);
+    this.#segments = segments(signal)[Symbol.asyncIterator]();
+    this.#budget = new Budget(budgetBytes);
+    this.begun = new Promise((resolve) => {
+      this.#onBegun = resolve;
+    });
   }
 
-  /** Whether the text is known to have one segment only. */
+  /** True if the text is known to have one segment only. */
   get isSingle(): boolean {
     return this.#ended && this.#count === 1;
   }
 
-  async *parts(): AsyncGenerator<Part> {
-    try {
-      for (;;) {
-        while (this.#started.length < this.#options.window && !this.#ended) this.#started.push(this.#begin());
-        const started = await this.#started.shift();
-        if (!started) return;
-        started.sound.takeTurn();
-        const part = await this.#part(started);
-        if (part) yield part;
+  /**
+   * The next part, or `undefined` at the end of the text.
+   * @throws TtsError in the failed part's turn, with what is missing for it
+   */
+  async next(): Promise<Part | undefined> {
+    const { sparing, window } = this.#options;
+    for (;;) {
+      while (this.#started.length < window && !this.#ended) this.#started.push(this.#start());
+      const started = await this.#started.shift();
+      if (!started) return undefined;
+      const { segment, sound } = started;
+      sound.takeTurn();
+      try {
+        const speech = await sound.speech;
+        return { segment, speech };
+      } catch (error) {
+        if (!sparing?.allows(error)) throw this.withLoss(error, segment);
+        sparing.spare(error, segment);
       }
-    } finally {
-      this.leave();
     }
   }
 
-  /** Ends everything that is under way, also what `return()` cannot reach since its generator is waiting. */
-  leave(): void {
-    this.#left.abort(new Error('the reader left'));
-  }
-
-  #begin(): Promise<Started | undefined> {
-    const started = this.#next();
-    // A failure is told when the part has its turn, not before.
+  #start(): Promise<StartedPart | undefined> {
+    const started = this.#startNext();
+    // A failure is thrown in the part's turn, not before.
     started.catch(() => {});
     return started;
   }
 
-  /** Begins the next segment, once it is there. */
-  async #next(): Promise<Started | undefined> {
+  async #startNext(): Promise<StartedPart | undefined> {
+    const { synthesize, signal, sparing } = this.#options;
     const next = await this.#segments.next();
     if (next.done || this.#failed) {
       this.#ended = true;
       return undefined;
     }
     this.#count += 1;
-    const asked = this.#options.synthesize(next.value, this.#signal);
-    const failed = (error?: unknown) => {
-      this.#failed ||= !this.#options.sparing?.allows(error);
+    this.#onBegun();
+    const onFailure = (error?: unknown) => {
+      this.#failed ||= !sparing?.allows(error);
     };
-    return { segment: next.value, sound: new Prefetch(asked, this.#budget, failed) };
+    const sound = new Prefetch(synthesize(next.value, signal), this.#budget, { signal, onFailure });
+    return { segment: next.value, sound };
   }
 
-  /** @returns `undefined` where all goes on without it */
-  async #part({ segment, sound }: Started): Promise<Part | undefined> {
-    const { sparing } = this.#options;
-    const explain = (error: unknown) =>
-      this.isSingle || this.#options.signal.aborted ? error : this.#withLoss(error, segment);
-    try {
-      const speech = await sound.speech;
-      return { segment, speech: speech && { ...speech, pcm: passing(speech.pcm, { explain }) } };
-    } catch (error) {
-      if (!sparing?.allows(error)) throw explain(error);
-      sparing.spare(error, segment);
-      return undefined;
-    }
-  }
-
-  #withLoss(error: unknown, segment: Segment): unknown {
-    if (!(error instanceof TtsError)) return error;
-    const { missing = restFrom } = this.#options;
+  /** Adds to an error of a part what a listener misses, unless that is everything or the user ended the run. */
+  withLoss(error: unknown, segment: Segment): unknown {
+    const { signal, missing = restFrom } = this.#options;
+    if (this.isSingle || signal.aborted || !(error instanceof TtsError)) return error;
     return error.inWords(`${error.message}; ${missing(segment)}`);
   }
 }

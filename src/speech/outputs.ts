@@ -3,72 +3,110 @@ import { TtsError } from '../error.ts';
 import type { Host, Messages, RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkSink, isStdout, openSink } from '../sink/open.ts';
-import type { PlayerOptions } from '../sink/player/commands.ts';
-import { findPlayer } from '../sink/player/commands.ts';
+import { findPlayer, type PlayerOptions } from '../sink/player/commands.ts';
 import type { Sink } from '../sink/sink.ts';
-import type { Subtitles } from './subtitles.ts';
+import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
 
-export type Wanted = Pick<Settings, 'output' | 'clobber' | 'play' | 'player'>;
-
-/** Whether the sound is played: when somebody says so, and on a terminal, where nothing else can be done with it. */
-export function isPlayed({ output, play, player }: Wanted, { stdout }: Pick<Host, 'stdout'>): boolean {
-  return play?.value ?? (player?.origin.place === 'option' || (!output && stdout.isTTY));
+/** Where the sound of a run goes: into a file or stream, to a player, or to both. */
+export interface OutputPlan {
+  /** As `-o` names it; "-" is standard output. */
+  readonly name: string | undefined;
+  /** True if a file that exists may be replaced. */
+  readonly clobber: boolean;
+  readonly isPlayed: boolean;
+  /** Program and arguments, if the user named a player. */
+  readonly player: readonly string[] | undefined;
+  /** Sound goes to a callback and no place for it here was named: an output that cannot be opened is no error. */
+  readonly mayFail: boolean;
 }
 
-/** What `--player` says, and where programs are found. */
+/** Sound is played if `--play` or `--player` asks for it, and on a terminal without `-o`. */
+export function planOutput(
+  { output, clobber, play, player, callbackUrl }: Settings,
+  { stdout }: Pick<Host, 'stdout'>,
+): OutputPlan {
+  const isPlayerTyped = player?.origin.place === 'option';
+  return {
+    name: output?.value,
+    clobber: clobber.value,
+    isPlayed: play?.value ?? (isPlayerTyped || (!output && stdout.isTTY)),
+    player: player?.value,
+    mayFail: callbackUrl !== undefined && !output && !play?.value && !isPlayerTyped,
+  };
+}
+
 export function playerOptions(
-  { player }: Pick<Wanted, 'player'>,
+  command: readonly string[] | undefined,
   { platform, env }: Pick<Host, 'platform' | 'env'>,
 ): PlayerOptions {
-  return { command: player?.value, platform, path: env.PATH ?? '' };
+  return { command, platform, path: env.PATH ?? '' };
+}
+
+/** Everything a run writes to. Closing discards what is not published, and never throws. */
+export interface Outputs extends AsyncDisposable {
+  readonly sink: Sink;
+  readonly subtitles: Subtitles | undefined;
+}
+
+interface OutputsPlan {
+  readonly output: OutputPlan;
+  readonly subtitles?: SubtitlesPlan | undefined;
 }
 
 /**
- * Where the sound of a run goes: into what `-o` names, to a player, or to both.
- * @throws TtsError (output)
+ * Opens the outputs before a service is asked for anything.
+ * @throws TtsError (output) when one of them cannot be written; then none is left open
  */
-export async function openOutput(
-  settings: Wanted & Pick<Settings, 'callbackUrl'>,
+export async function openOutputs(
+  { output, subtitles: plan }: OutputsPlan,
+  { host, notices, signal }: RunContext,
+): Promise<Outputs> {
+  const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan);
+  try {
+    const sink = await openOutput(output, host, signal);
+    warnOfEnding(output, notices);
+    return {
+      sink,
+      subtitles,
+      async [Symbol.asyncDispose]() {
+        await sink.discard();
+        subtitles?.discard();
+      },
+    };
+  } catch (error) {
+    subtitles?.discard();
+    throw error;
+  }
+}
+
+function openOutput(output: OutputPlan, host: Host, signal: AbortSignal): Promise<Sink> {
+  const opened = openPlanned(output, host, signal);
+  return output.mayFail ? opened.catch(failingSink) : opened;
+}
+
+async function openPlanned(
+  { name, clobber, isPlayed, player }: OutputPlan,
   host: Host,
   signal: AbortSignal,
 ): Promise<Sink> {
-  const { output, play, player, callbackUrl } = settings;
-  const isNamed = output || play?.value || player?.origin.place === 'option';
-  const opened = openWanted(settings, host, signal);
-  // With a callback there will hardly be any sound here, and where nobody named a place for it, that is no error.
-  return callbackUrl && !isNamed ? opened.catch(unopened) : opened;
-}
-
-async function openWanted(settings: Wanted, host: Host, signal: AbortSignal): Promise<Sink> {
-  const { output, clobber } = settings;
-  const open = (name: string) => openSink({ output: name, clobber: clobber.value }, host, signal);
-  if (!isPlayed(settings, host)) return open(output?.value ?? '-');
-  const file = output && (await open(output.value));
+  const open = (output: string) => openSink({ output, clobber }, host, signal);
+  if (!isPlayed) return open(name ?? '-');
+  const file = name === undefined ? undefined : await open(name);
   const { openPlayer } = await import('../sink/player/open.ts');
-  const opened = openPlayer(playerOptions(settings, host));
+  const opened = openPlayer(playerOptions(player, host));
   if (!file) return opened;
   try {
     const { tee } = await import('../sink/tee.ts');
-    // The file is wanted even if nobody can hear it.
-    return tee(file, await opened.catch(unopened));
+    // The file is written even if the sound cannot be played.
+    return tee(file, await opened.catch(failingSink));
   } catch (error) {
     await file.discard();
     throw error;
   }
 }
 
-const OTHER_SOUND = /^\.(?:mp3|ogg|opus|flac|m4a|aac|wma|webm)$/i;
-
-/** Whoever names a file so expects another format than the one there is. */
-export function warnOfEnding({ output }: Pick<Wanted, 'output'>, notices: Messages): void {
-  const ending = extname(output?.value ?? '');
-  if (!output || !OTHER_SOUND.test(ending)) return;
-  const instead = `-o x.wav, and then ffmpeg -i x.wav x${ending}`;
-  notices.warn(`${output.value} will hold a WAV, whatever its name says; for the other: ${instead}`);
-}
-
-/** What could not be opened: the error comes with the sound for it. */
-function unopened(error: unknown): Sink {
+/** A sink that fails with the error of opening it once there is sound. */
+function failingSink(error: unknown): Sink {
   if (!(error instanceof TtsError)) throw error;
   return {
     isLive: false,
@@ -79,47 +117,27 @@ function unopened(error: unknown): Sink {
   };
 }
 
-/** All that a run writes to. */
-export interface Outputs {
-  readonly sink: Sink;
-  readonly subtitles: Subtitles | undefined;
+const OTHER_SOUND = /^\.(?:mp3|ogg|opus|flac|m4a|aac|wma|webm)$/i;
+
+function warnOfEnding({ name = '' }: OutputPlan, notices: Messages): void {
+  const ending = extname(name);
+  if (!OTHER_SOUND.test(ending)) return;
+  const instead = `-o x.wav, and then ffmpeg -i x.wav x${ending}`;
+  notices.warn(`${name} will hold a WAV, whatever its name says; for the other: ${instead}`);
 }
 
 /**
- * Opens them before anything is asked of a service.
- * @throws TtsError (output) when one of them cannot be written; then none is left open
+ * True if the sound will be heard live, as far as that is known before the output is opened. Nothing is made.
+ * @throws TtsError (output) where opening it would; a missing player is left to the run
  */
-export async function openOutputs(
-  settings: Settings,
-  { host, notices, signal }: RunContext,
-): Promise<Outputs> {
-  const subtitles = settings.subtitles && (await import('./subtitles.ts')).openSubtitles(settings, host);
-  try {
-    const sink = await openOutput(settings, host, signal);
-    warnOfEnding(settings, notices);
-    return { subtitles, sink };
-  } catch (error) {
-    subtitles?.discard();
-    throw error;
-  }
-}
-
-/**
- * Whether somebody may hear the sound of a run while it is made, as far as that is known before its output is opened.
- * Nothing is made.
- * @throws TtsError (output) where opening it would; that there is no player is left to the run
- */
-export async function checkOutput(settings: Wanted, host: Host): Promise<boolean> {
-  const { output, clobber } = settings;
-  const isHeard = isPlayed(settings, host) && (await isPlayedLive(settings, host));
-  if (!output && isPlayed(settings, host)) return isHeard;
-  const name = output?.value ?? '-';
-  // A terminal, which gets no sound, may be told of it all the same.
-  if (isStdout(name) && host.stdout.isTTY) return true;
-  return (await checkSink({ output: name, clobber: clobber.value }, host)) || isHeard;
-}
-
-async function isPlayedLive(settings: Wanted, host: Host): Promise<boolean> {
-  const found = await findPlayer(playerOptions(settings, host));
-  return found?.isLive === true;
+export async function checkOutput(
+  { name, clobber, isPlayed, player }: OutputPlan,
+  host: Host,
+): Promise<boolean> {
+  const isHeard = isPlayed && (await findPlayer(playerOptions(player, host)))?.isLive === true;
+  if (name === undefined && isPlayed) return isHeard;
+  const output = name ?? '-';
+  // A terminal gets no sound, but may show the result of the check.
+  if (isStdout(output) && host.stdout.isTTY) return true;
+  return (await checkSink({ output, clobber }, host)) || isHeard;
 }

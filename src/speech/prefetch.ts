@@ -1,60 +1,69 @@
 import type { Speech } from '../audio/pcm.ts';
 
-/** Bytes that the part which is being heard may hold, even when nothing is left of the budget. */
+/** Bytes that the part which is being heard may hold, even if the budget is spent. */
 const HEAD_BYTES = 1 << 20;
 
 /** Bytes that a piece takes beside its samples, which may be two. */
 const PIECE_BYTES = 160;
 
-type State = 'reading' | 'ended' | 'left' | { readonly error: unknown };
+interface PrefetchOptions {
+  /** Ends the reading, wherever it waits. */
+  readonly signal: AbortSignal;
+  /** Called at once, with the error if the sound did not begin. The error itself is thrown in the part's turn. */
+  readonly onFailure: (error?: unknown) => void;
+}
 
 /**
- * The sound of one part, fetched ahead of its turn. It is kept while it waits, as far as the budget goes; when that is
- * used up, reading stops, and with it the service is slowed down. To end the reading itself is up to its signal.
+ * The sound of one part, fetched ahead of its turn and kept as far as the budget goes. When the budget is spent, reading
+ * stops, and with it the service is slowed down. Sound is always read to its end or to the signal: nothing stays open.
  */
 export class Prefetch {
-  /** `undefined` where the sound goes elsewhere. Its `pcm` is to be read when the part has its turn. */
+  /** `undefined` where the sound goes elsewhere. Its `pcm` is to be read in the part's turn. */
   readonly speech: Promise<Speech | undefined>;
   readonly #budget: Budget;
-  readonly #failed: (error?: unknown) => void;
+  readonly #options: PrefetchOptions;
   #pieces: Uint8Array[] = [];
   #held = 0;
-  #state: State = 'reading';
+  #state: 'reading' | 'ended' | { readonly error: unknown } = 'reading';
   #isHead = false;
   #wakeReader = () => {};
   #wakePump = () => {};
 
-  /** @param failed hears at once, with the error where the sound did not even begin; all is told in the part's turn */
-  constructor(asked: Promise<Speech | undefined>, budget: Budget, failed: (error?: unknown) => void) {
+  constructor(asked: Promise<Speech | undefined>, budget: Budget, options: PrefetchOptions) {
     this.#budget = budget;
-    this.#failed = failed;
+    this.#options = options;
     this.speech = asked.then((speech) => {
       if (!speech) return undefined;
       void this.#pump(speech.pcm);
       return { ...speech, pcm: this.#handOut() };
     });
-    this.speech.catch(failed);
+    this.speech.catch(options.onFailure);
   }
 
-  /** From now on this part is the one that is heard: it does not wait for others to make room. */
+  /** From now on this part is heard: it does not wait for the budget. */
   takeTurn(): void {
     this.#isHead = true;
     this.#wakePump();
   }
 
   async #pump(pcm: AsyncIterable<Uint8Array>): Promise<void> {
+    const { signal, onFailure } = this.#options;
+    const wake = () => this.#wakePump();
+    signal.addEventListener('abort', wake);
     try {
       for await (const piece of pcm) {
         this.#pieces.push(piece);
         this.#hold(piece.length + PIECE_BYTES);
         this.#wakeReader();
-        while (this.#state === 'reading' && this.#isFull) await this.#roomMade();
-        if (this.#state !== 'reading') return;
+        while (this.#isFull && !signal.aborted) await this.#roomMade();
+        signal.throwIfAborted();
       }
       this.#state = 'ended';
     } catch (error) {
       this.#state = { error };
-      this.#failed();
+      onFailure();
+    } finally {
+      signal.removeEventListener('abort', wake);
     }
     this.#wakeReader();
   }
@@ -76,27 +85,20 @@ export class Prefetch {
   }
 
   async *#handOut(): AsyncGenerator<Uint8Array> {
-    try {
-      for (;;) {
-        // The last first: taking from the front would move all the others each time.
-        const pieces = this.#pieces.reverse();
-        this.#pieces = [];
-        for (let piece = pieces.pop(); piece; piece = pieces.pop()) {
-          this.#letGo(piece.length + PIECE_BYTES);
-          yield piece;
-        }
-        if (this.#pieces.length > 0) continue;
-        if (this.#state === 'ended') return;
-        if (typeof this.#state === 'object') throw this.#state.error;
-        await new Promise<void>((resolve) => {
-          this.#wakeReader = resolve;
-        });
-      }
-    } finally {
-      if (this.#state === 'reading') this.#state = 'left';
+    for (;;) {
+      // The last first: taking from the front would move all the others each time.
+      const pieces = this.#pieces.reverse();
       this.#pieces = [];
-      this.#letGo(this.#held);
-      this.#wakePump();
+      for (let piece = pieces.pop(); piece; piece = pieces.pop()) {
+        this.#letGo(piece.length + PIECE_BYTES);
+        yield piece;
+      }
+      if (this.#pieces.length > 0) continue;
+      if (this.#state === 'ended') return;
+      if (typeof this.#state === 'object') throw this.#state.error;
+      await new Promise<void>((resolve) => {
+        this.#wakeReader = resolve;
+      });
     }
   }
 
@@ -107,7 +109,7 @@ export class Prefetch {
   }
 }
 
-/** What the parts of one run may hold while they wait for their turn: some 25 minutes of sound. */
+/** Bytes that the parts of one run may hold while they wait for their turn: some 25 minutes of sound. */
 export const BUDGET_BYTES = 64 * 2 ** 20;
 
 /** Bytes that all waiting parts together may hold. */
@@ -123,7 +125,7 @@ export class Budget {
     return this.#left <= 0;
   }
 
-  /** Whoever takes must look at {@link isSpent} before the next time: one piece may go over the budget. */
+  /** May overdraw by one piece: the caller looks at {@link isSpent} before it takes the next. */
   take(bytes: number): void {
     this.#left -= bytes;
   }

@@ -3,30 +3,35 @@ import type { RunContext } from '../host.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { decode } from '../text/decode.ts';
-import { openFile, type Prepare, readWhole } from '../text/input.ts';
+import { type InputOptions, openFile, type Prepare, readWhole } from '../text/input.ts';
 import { formatOf } from '../text/markdown/format.ts';
-import type { Order } from './job.ts';
 
 /** In UTF-16 units: a hundred thousand words. */
 const LONGEST_LEXICON = 4 * 1024 * 1024;
 
+/** Where a text comes from, and what is done to it before it is spoken. */
+export type TextSource = Pick<InputOptions, 'words' | 'files' | 'prepare'>;
+
 /**
- * Adds to an order what is done to its text before it is spoken: Markdown is read as a person would read it, then words
- * are replaced by the lexicon. Both are loaded only where they are used.
+ * Reads Markdown as a person would read it, then replaces words by the lexicon. Each is loaded only where it is used.
  * @throws TtsError (usage) for a lexicon that cannot be read
  */
-export async function prepareOrder(order: Order, settings: Settings, context: RunContext): Promise<Order> {
+export async function prepareText(
+  { words, files }: TextSource,
+  settings: Settings,
+  context: RunContext,
+): Promise<TextSource> {
   const { format } = settings;
-  const names = order.words.length > 0 ? [''] : order.files;
+  const names = words.length > 0 ? [''] : files;
   const isMarkdown = (name: string) => formatOf(name, format.value) === 'markdown';
   const readMarkdown = names.some(isMarkdown) ? await markdownReader(settings, context) : undefined;
   const replaceWords = settings.lexicon ? await lexiconReader(settings.lexicon, context) : undefined;
-  if (!readMarkdown && !replaceWords) return order;
+  if (!readMarkdown && !replaceWords) return { words, files };
   const prepare: Prepare = (name, text, isLive = false) => {
     const plain = readMarkdown && isMarkdown(name) ? readMarkdown(text, isLive) : text;
     return replaceWords ? replaceWords(plain) : plain;
   };
-  return { ...order, prepare };
+  return { words, files, prepare };
 }
 
 async function markdownReader({ code }: Settings, { signal }: RunContext) {

@@ -1,6 +1,5 @@
 import { realpathSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { passing } from '../async.ts';
 import { frameBytes, type PcmFormat } from '../audio/pcm.ts';
 import { usageError } from '../error.ts';
 import { PartFile } from '../files/atomic-file.ts';
@@ -12,25 +11,22 @@ import type { Settings } from '../settings/resolve.ts';
 import { checkFile, lookAt } from '../sink/open.ts';
 import type { Segment } from '../text/segment.ts';
 import { folded, placed, type Style, styleOf } from './cues.ts';
-import { pauseFrames } from './deliver.ts';
+import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
 
-/** What would have them written elsewhere. */
-export const ELSEWHERE = 'name another file with --subtitles';
+/** Hint for a file that cannot be written. */
+const ELSEWHERE = 'name another file with --subtitles';
 
 /** Characters that are written at once. */
 const BATCH = 1 << 16;
 
-export interface SubtitlesOptions {
-  readonly file: PartFile;
-  /** As the user named it. */
-  readonly name: string;
+/** The file of `--subtitles` and how it is written. */
+export interface SubtitlesPlan extends FileOptions {
   readonly style: Style;
-  /** Seconds of silence between two paragraphs. */
-  readonly paragraphPause: number;
 }
 
-interface Heard {
+/** The segment whose sound goes by. */
+interface CurrentCue {
   readonly segment: Segment;
   readonly format: PcmFormat;
   /** The frame at which its sound begins. */
@@ -41,59 +37,62 @@ interface Heard {
  * Writes down when each segment is heard, from the frames that go by. The file appears only when all of the sound is
  * complete.
  */
-export class Subtitles {
-  readonly #options: SubtitlesOptions;
-  #current: Heard | undefined;
+export class Subtitles implements Listener {
+  readonly #file: PartFile;
+  readonly #name: string;
+  readonly #style: Style;
+  #current: CurrentCue | undefined;
   #frames = 0;
   #number = 0;
   #batch = '';
 
-  constructor(options: SubtitlesOptions) {
-    this.#options = options;
+  /** @param name as the user knows the file */
+  constructor(file: PartFile, { name, style }: Pick<SubtitlesPlan, 'name' | 'style'>) {
+    this.#file = file;
+    this.#name = name;
+    this.#style = style;
   }
 
-  /** The part with its frames counted. Parts are watched one after the other, each before it is read. */
-  watch(part: Part): Part {
-    const { segment, speech } = part;
-    if (!speech) return part;
+  onPart({ segment, speech }: Part, pauseFrames: number): void {
+    if (!speech) return;
     const { format } = speech;
     if (this.#current) this.#end(this.#current);
-    else this.#write(this.#options.style.head(format.sampleRate));
-    this.#frames += pauseFrames(segment, format, this.#options.paragraphPause);
+    else this.#write(this.#style.head(format.sampleRate));
+    this.#frames += pauseFrames;
     this.#current = { segment, format, start: this.#frames };
-    const count = (piece: Uint8Array) => {
-      this.#frames += piece.length / frameBytes(format);
-    };
-    return { segment, speech: { ...speech, pcm: passing(speech.pcm, { each: count }) } };
+  }
+
+  onPiece(bytes: number): void {
+    if (this.#current) this.#frames += bytes / frameBytes(this.#current.format);
   }
 
   /**
-   * All of the sound has gone by.
-   * @throws TtsError (output) where the file cannot be written: as long as the sound is not published either
+   * All of the sound went by.
+   * @throws TtsError (output) if the file cannot be written, as long as the sound is not published either
    */
   async complete(): Promise<void> {
     if (this.#current) this.#end(this.#current);
-    this.#write(this.#options.style.tail);
+    this.#write(this.#style.tail);
     this.#flush();
-    await this.#options.file.settle();
+    await this.#file.settle();
   }
 
-  /** After {@link complete}, when the sound is where it belongs. */
+  /** After {@link complete}, when the sound is published. */
   async publish(signal: AbortSignal): Promise<void> {
-    await this.#options.file.publish(signal);
+    await this.#file.publish(signal);
   }
 
-  /** Leaves no trace. Without effect on what is published. */
+  /** Leaves no trace, unless published. Never throws. */
   discard(): void {
-    this.#options.file.discard();
+    this.#file.discard();
   }
 
-  #end({ segment, format, start }: Heard): void {
+  #end({ segment, format, start }: CurrentCue): void {
     const { text, file, line } = segment;
     const timed = { text: folded(text), start, end: this.#frames };
     this.#number += 1;
     const cue = { ...timed, number: this.#number, file, line, sentences: placed({ ...timed, text }) };
-    this.#write(this.#options.style.cue(cue, format.sampleRate));
+    this.#write(this.#style.cue(cue, format.sampleRate));
   }
 
   #write(text: string): void {
@@ -105,52 +104,35 @@ export class Subtitles {
     const bytes = Buffer.from(this.#batch);
     this.#batch = '';
     try {
-      for (let done = 0; done < bytes.length; ) done += writeSync(this.#options.file.fd, bytes, done);
+      for (let done = 0; done < bytes.length; ) done += writeSync(this.#file.fd, bytes, done);
     } catch (error) {
-      throw unwritable(this.#options.name, error, ELSEWHERE);
+      throw unwritable(this.#name, error, ELSEWHERE);
     }
   }
 }
 
-type Asked = Pick<Settings, 'subtitles' | 'output' | 'callbackUrl' | 'clobber' | 'paragraphPause'>;
-
-/**
- * The subtitles that `--subtitles` asks for, if it does.
- * @throws TtsError (usage, output) when they cannot be written
- */
-export function openSubtitles(asked: Asked, host: Pick<Host, 'cwd'> & Writer): Subtitles | undefined {
-  const found = lookFor(asked, host);
-  if (!found) return undefined;
-  const { style, options } = found;
-  const { name } = options;
-  return new Subtitles({
-    file: new PartFile(options),
-    name,
-    style,
-    paragraphPause: asked.paragraphPause.value,
-  });
+/** @throws TtsError (output) if the file cannot be written */
+export function openSubtitles(plan: SubtitlesPlan): Subtitles {
+  return new Subtitles(new PartFile(plan), plan);
 }
 
 /**
- * Nothing is made.
- * @throws TtsError (usage, output) where opening them would
+ * Makes nothing.
+ * @throws TtsError (output) where opening them would
  */
-export function checkSubtitles(asked: Asked, host: Pick<Host, 'cwd'> & Writer): void {
-  const found = lookFor(asked, host);
-  if (found) checkFile(found.options);
+export function checkSubtitles(plan: SubtitlesPlan): void {
+  checkFile(plan);
 }
 
-interface Found {
-  readonly style: Style;
-  readonly options: FileOptions;
-}
-
-function lookFor(
-  { subtitles, output, callbackUrl, clobber }: Asked,
+/**
+ * @param name the value of `--subtitles`
+ * @throws TtsError (usage, output) if there can be no such file, or none for this run
+ */
+export function planSubtitles(
+  name: string,
+  { output, callbackUrl, clobber }: Pick<Settings, 'output' | 'callbackUrl' | 'clobber'>,
   host: Pick<Host, 'cwd'> & Writer,
-): Found | undefined {
-  if (!subtitles) return undefined;
-  const name = subtitles.value;
+): SubtitlesPlan {
   const style = styleOf(name);
   if (!style)
     throw usageError(`--subtitles: ${name} must end in .srt, .vtt or .json`, 'the ending chooses the format');
@@ -172,20 +154,19 @@ function lookFor(
         `--subtitles: ${name} is no regular file`,
         'they appear when they are whole: name a file',
       );
-    const options = { name, path, old, clobber: clobber.value, writer: host, elsewhere: ELSEWHERE };
-    return { style, options };
+    return { name, path, old, clobber: clobber.value, writer: host, elsewhere: ELSEWHERE, style };
   } catch (error) {
     throw unwritable(name, error, ELSEWHERE);
   }
 }
 
-/** Where a file of this name is made, whatever links lead there. */
+/** Path of the file itself, behind all links. */
 function placeOf(path: string): string {
   try {
     const file = behindLinks(path);
     return join(realpathSync(dirname(file)), basename(file));
   } catch {
-    // Whoever opens it tells why it cannot be.
+    // Opening it gives the error.
     return path;
   }
 }

@@ -18,7 +18,7 @@ export async function examinePlayer(
   { host, signal }: Pick<Context, 'host' | 'signal'>,
 ): Promise<Finding> {
   const named = settings?.player;
-  const options = playerOptions({ player: named }, host);
+  const options = playerOptions(named?.value, host);
   if (!(await findPlayer(options)))
     return examine('player', () => {
       throw missing(named, host.platform);

@@ -1,23 +1,24 @@
 import type { Settings } from '../../settings/resolve.ts';
-import { connect, openService, type ServiceEvent, voiceOf, whileOpen } from '../../speech/connection.ts';
+import { openClient, openService, type ServiceEvent } from '../../speech/connection.ts';
+import { limitsOf, voiceOf } from '../../speech/job.ts';
 import { type NamedService, speakerOf } from '../../speech/service-choice.ts';
 import type { Context } from '../context.ts';
 import { describe } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
 import { examine, type Finding, skipped } from './finding.ts';
 
-/** As little as can be spoken. */
+/** The shortest text that is a word. */
 const TEXT = 'Hi';
 const COST = `${TEXT.length} characters`;
 
 interface Trial {
-  /** `undefined` for the built-in one, which costs nothing. */
+  /** `undefined`: the built-in one, which costs nothing. */
   readonly service: NamedService | undefined;
   readonly settings: Settings;
   readonly mayAsk: boolean;
 }
 
-/** One tiny request, if somebody agrees to what it costs. */
+/** Makes one tiny request, if the user agrees to its cost. */
 export async function trySpeaking(trial: Trial, context: Context): Promise<Finding> {
   const { service, mayAsk } = trial;
   if (service && !mayAsk) {
@@ -30,19 +31,18 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
   return examine('request', () => speak(trial, context));
 }
 
-async function speak({ service, settings: said }: Trial, context: Context): Promise<string> {
+async function speak({ service, settings: general }: Trial, context: Context): Promise<string> {
   const { notices, signal } = context;
-  const { no, settings, espeak } = await speakerOf(said, service, context);
-  const tell = (event: ServiceEvent) => notices.detail(() => describe(event));
-  return whileOpen(await openService(service, espeak), async (target) =>
-    whileOpen(await connect(target, settings, { tell }), async ({ speakAs }) => {
-      const begun = performance.now();
-      const speech = await speakAs(voiceOf(settings, no))({ text: TEXT, index: 0 }, signal);
-      if (!speech) return 'accepted; the audio goes to the callback URL';
-      let bytes = 0;
-      for await (const piece of speech.pcm) bytes += piece.length;
-      const { sampleRate } = speech.format;
-      return `speaker ${no} spoke: ${bytes} bytes at ${sampleRate} Hz in ${Math.round(performance.now() - begun)} ms`;
-    }),
-  );
+  const { no, settings, espeak } = await speakerOf(general, service, context);
+  const onEvent = (event: ServiceEvent) => notices.detail(() => describe(event));
+  await using target = await openService({ service, espeak }, context);
+  const plan = { limits: limitsOf(settings), cacheBytes: undefined };
+  await using client = await openClient(plan, target, { ...context, onEvent });
+  const start = performance.now();
+  const speech = await client.speakAs(voiceOf(settings, no))({ text: TEXT, index: 0 }, signal);
+  if (!speech) return 'accepted; the audio goes to the callback URL';
+  let bytes = 0;
+  for await (const piece of speech.pcm) bytes += piece.length;
+  const { sampleRate } = speech.format;
+  return `speaker ${no} spoke: ${bytes} bytes at ${sampleRate} Hz in ${Math.round(performance.now() - start)} ms`;
 }

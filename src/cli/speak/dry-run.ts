@@ -4,8 +4,7 @@ import { requestBody } from '../../client/client.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { openSegments } from '../../speech/caching.ts';
-import { voiceOf } from '../../speech/connection.ts';
-import { isKept, readText, segmentOptions, type Task } from '../../speech/job.ts';
+import { type Resolved, readText } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
 import type { Segment } from '../../text/segment.ts';
 import { blankText } from '../../text/source.ts';
@@ -13,34 +12,33 @@ import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
 import { tell } from '../terminal/print.ts';
 
-/** So many request bodies are shown with `--verbose`. */
+/** Request bodies that are shown with `--verbose`. */
 const SHOWN_BODIES = 3;
 
+type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricePer1000Chars'>;
+
 /**
- * What a run would cost. Nothing is sent, and nothing is written but this; what is damaged in the cache goes.
+ * Prints what a run would cost. Nothing is sent, and nothing else is written; damaged entries of the cache are removed.
  * @throws TtsError where the run would before it sends anything
  */
-export async function dryRun(task: Task, context: Context): Promise<number> {
+export async function dryRun({ job, pricePer1000Chars }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const { service, settings, speaker } = task;
-  if (settings.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(settings, host);
-  const isLive = await checkOutput(settings, host);
-  const voice = voiceOf(settings, speaker);
-  const store = isKept(task) ? await openSegments(settings, context) : undefined;
+  const { service, voice, cacheBytes } = job;
+  if (job.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(job.subtitles);
+  const isLive = await checkOutput(job.output, host);
+  const store = cacheBytes === undefined ? undefined : await openSegments(cacheBytes, context);
   const count = new Count(
     store && service && { store, keyOf: (text) => segmentKey({ ...voice, url: service.url }, text) },
   );
   const bodies: string[] = [];
-  for await (const segment of readText(task.order, segmentOptions(settings, isLive), host, signal)) {
+  for await (const segment of readText(job.text, isLive, host, signal)) {
     await count.add(segment);
-    if (settings.verbose.value && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, voice));
+    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, voice));
   }
   if (count.segments === 0) throw blankText();
-  const price = settings.pricePer1000Chars?.value;
-  const cost = { ...count.result, ...(price !== undefined && { price: count.priceAt(price) }) };
-  const text = settings.json.value
-    ? notices.inJson(asData(cost, bodies))
-    : notices.redact(inWords(cost, bodies));
+  const price = pricePer1000Chars === undefined ? undefined : count.priceAt(pricePer1000Chars);
+  const cost = { ...count.result, ...(price !== undefined && { price }) };
+  const text = job.json ? notices.inJson(asData(cost, bodies)) : notices.redact(inWords(cost, bodies));
   tell(host.stdout, text);
   return ExitCode.ok;
 }
@@ -50,7 +48,7 @@ interface Kept {
   readonly keyOf: (text: string) => string;
 }
 
-/** A text that comes twice is asked for once, where segments are kept. */
+/** Counts segments. If segments are kept, a text that comes twice is one request. */
 class Count {
   segments = 0;
   readonly #kept: Kept | undefined;
@@ -69,7 +67,7 @@ class Count {
     return { characters, segments, requests: segments - inCache, inCache };
   }
 
-  /** What the requests cost, exact to a ten-thousandth. */
+  /** The price of the requests, exact to a ten-thousandth. */
   priceAt(per1000: number): number {
     return Math.round(this.#charactersToSend * per1000 * 10) / 10_000;
   }

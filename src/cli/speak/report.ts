@@ -1,33 +1,36 @@
 import { secondsOf } from '../../audio/pcm.ts';
+import type { Voice } from '../../client/client.ts';
 import type { Host } from '../../host.ts';
 import { printable } from '../../printable.ts';
-import type { Settings } from '../../settings/resolve.ts';
 import { isStdout } from '../../sink/open.ts';
 import type { Delivery } from '../../sink/sink.ts';
 import type { ServiceEvent } from '../../speech/connection.ts';
-import { isPlayed } from '../../speech/outputs.ts';
-import type { Tally } from '../../speech/totals.ts';
+import type { SpeechJob } from '../../speech/job.ts';
+import type { OutputPlan } from '../../speech/outputs.ts';
+import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
+import type { Progress } from '../terminal/progress.ts';
 import { closingLine } from '../terminal/progress-line.ts';
 
-interface Run {
-  readonly settings: Settings;
-  readonly tally: Tally;
+interface Reported {
+  readonly output: OutputPlan;
+  readonly voice?: Pick<Voice, 'callbackUrl'>;
 }
 
-/** What a person would like to know of a run that went well. */
+/** Says what came of a run that went well. */
 export async function report(
-  { settings, tally }: Run,
+  { output, voice }: Reported,
+  totals: RunTotals,
   delivery: Delivery | undefined,
-  { host, notices }: Pick<Context, 'host' | 'notices'>,
+  { host, notices }: { readonly host: Pick<Host, 'env' | 'stderr'>; readonly notices: Notices },
 ): Promise<void> {
   if (delivery?.readerLeft) return;
-  const { fromCache, segments, requests } = tally;
+  const { fromCache, segments, requests } = totals;
   const isWatched = isProgressWanted(host, notices);
-  if (!delivery) notices.note(`the service sends the audio to ${settings.callbackUrl?.value.href}`);
+  if (!delivery) notices.note(`the service sends the audio to ${voice?.callbackUrl}`);
   else if (isWatched || notices.verbose) {
-    const line = closing({ settings, tally, delivery }, host);
+    const line = closing(output, totals, delivery);
     if (isWatched) notices.print(line);
     else notices.detail(() => line);
   } else if (fromCache > 0 && requests === 0)
@@ -35,7 +38,38 @@ export async function report(
   else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments came from the cache`);
 }
 
-/** What the client does, in a line for `--verbose`. */
+/** Hands the events of the requests to all who follow them. */
+export function eventsTo(
+  totals: RunTotals,
+  progress: Progress | undefined,
+  notices: Notices,
+): (event: ServiceEvent) => void {
+  return (event) => {
+    totals.onEvent(event);
+    progress?.count.onEvent(event);
+    notices.detail(() => describe(event));
+    if (!progress) warnOfPause(event, notices);
+  };
+}
+
+/** Says at the first event that the built-in service speaks: a run that fails before has only its error to print. */
+export function introducing(
+  { service, espeakVoice, voice }: SpeechJob,
+  notices: Context['notices'],
+  onEvent: (event: ServiceEvent) => void,
+): (event: ServiceEvent) => void {
+  const who = espeakVoice
+    ? `${espeakVoice} (${voice.speaker}), a voice of espeak-ng,`
+    : 'the built-in English voice';
+  let isIntroduced = service !== undefined;
+  return (event) => {
+    if (!isIntroduced) notices.note(`no base URL is set, so ${who} speaks; --base-url names a service`);
+    isIntroduced = true;
+    onEvent(event);
+  };
+}
+
+/** One event as a line for `--verbose`. */
 export function describe(event: ServiceEvent): string {
   switch (event.type) {
     case 'request':
@@ -51,27 +85,21 @@ export function describe(event: ServiceEvent): string {
   }
 }
 
-/** Who waits for longer than this without a word would think that nothing goes on. */
+/** A pause of so many seconds without a word would look like a standstill. */
 const LONG_PAUSE_SECONDS = 10;
 
-/** Tells of a long pause where nothing else shows that the run goes on. */
+/** Announces a long pause where nothing else shows that the run goes on. */
 export function warnOfPause(event: ServiceEvent, notices: Notices): void {
   if (event.type !== 'retry' || event.seconds < LONG_PAUSE_SECONDS || notices.verbose) return;
   notices.warn(`${event.error.message}: another try in ${Math.round(event.seconds)} s`);
 }
 
-interface Whole {
-  readonly settings: Pick<Settings, 'output' | 'clobber' | 'play' | 'player'>;
-  readonly tally: Tally;
-  readonly delivery: Delivery;
-}
-
-/** The line that a person is left with when all of it was delivered. */
-function closing({ settings, tally, delivery }: Whole, host: Pick<Host, 'stdout'>): string {
-  const { format, segments, fromCache, elapsed } = tally;
-  if (!format) throw new Error('sound was delivered that nobody heard');
+/** The line that stays on the screen when everything was delivered. */
+function closing(output: OutputPlan, totals: RunTotals, delivery: Delivery): string {
+  const { format, segments, fromCache, elapsed } = totals;
+  if (!format) throw new Error('sound was delivered, but no part of it was counted');
   return closingLine({
-    name: nameOf(settings, host),
+    name: nameOf(output),
     audioSeconds: secondsOf(format, delivery.bytes),
     sampleRate: format.sampleRate,
     segments,
@@ -80,8 +108,7 @@ function closing({ settings, tally, delivery }: Whole, host: Pick<Host, 'stdout'
   });
 }
 
-function nameOf(settings: Whole['settings'], host: Pick<Host, 'stdout'>): string {
-  const { output } = settings;
-  if (output && !isStdout(output.value)) return printable(output.value);
-  return !output && isPlayed(settings, host) ? 'played' : 'stdout';
+function nameOf({ name, isPlayed }: OutputPlan): string {
+  if (name !== undefined && !isStdout(name)) return printable(name);
+  return name === undefined && isPlayed ? 'played' : 'stdout';
 }

@@ -1,123 +1,60 @@
-import type { Synthesize } from '../../client/client.ts';
 import { ExitCode } from '../../error.ts';
-import { loadSettings } from '../../settings/load.ts';
-import type { Sink } from '../../sink/sink.ts';
-import { type ServiceEvent, voiceOf, whileConnected } from '../../speech/connection.ts';
+import { openClient, openService } from '../../speech/connection.ts';
 import { deliver } from '../../speech/deliver.ts';
-import { assertInputsKept } from '../../speech/inputs-kept.ts';
-import { type Order, readText, segmentOptions, type Task } from '../../speech/job.ts';
-import type { Part } from '../../speech/look-ahead.ts';
+import { type Request, readText, resolveJob, type SpeechJob } from '../../speech/job.ts';
 import { type Outputs, openOutputs } from '../../speech/outputs.ts';
-import { BUDGET_BYTES } from '../../speech/prefetch.ts';
-import { prepareOrder } from '../../speech/prepare-text.ts';
-import { chooseService, speakerOf } from '../../speech/service-choice.ts';
-import { Tally } from '../../speech/totals.ts';
+import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { describe, report, warnOfPause } from './report.ts';
+import { eventsTo, introducing, report } from './report.ts';
 
 /** Parts under way or waiting, for each request that may be open: enough to keep all of them busy behind a slow one. */
 const WINDOW = 2;
 
-/** From text to sound: everything that can be known to be wrong is found before a service is asked for anything. */
-export async function speak(order: Order, context: Context): Promise<number> {
-  const { notices } = context;
-  const tally = new Tally();
-  const settled = await loadSettings(order, context);
-  const { settings: said, files } = settled;
-  const prepared = await prepareOrder(order, said, context);
-  if (said.showText.value) return (await import('./show-text.ts')).showText(prepared, context);
-  assertInputsKept(prepared, settled, context.host);
-  const service = await chooseService(said, { ...context, files });
-  const { no: speaker, settings, espeak } = await speakerOf(said, service, context);
-  const task = { order: prepared, settings, service, espeak, speaker };
-  if (settings.dryRun.value) return (await import('./dry-run.ts')).dryRun(task, context);
-  const outputs = await openOutputs(settings, context);
-  let progress: Progress | undefined;
-  try {
-    progress = await showProgress(task, outputs.sink, context);
-    return await whileConnected(task, context, {
-      tell: introducing(task, context, (event) => {
-        tally.event(event);
-        progress?.count.event(event);
-        notices.detail(() => describe(event));
-        if (!progress) warnOfPause(event, notices);
-      }),
-      use: ({ speakAs }) => {
-        const synthesize = speakAs(voiceOf(settings, speaker));
-        return deliverOrder({ ...task, ...outputs, tally, progress, synthesize }, context);
-      },
-    });
-  } catch (error) {
-    await outputs.sink.discard();
-    throw error;
-  } finally {
-    progress?.stop();
-    outputs.subtitles?.discard();
-  }
-}
+/** From text to sound. Everything that can be known to be wrong is found before a service is asked for anything. */
+export async function speak(request: Request, context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  const totals = new RunTotals();
+  const resolved = await resolveJob(request, context);
+  if (resolved.mode === 'show-text') return (await import('./show-text.ts')).showText(resolved.text, context);
+  if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
+  const { job } = resolved;
 
-/** Only for a person, and not for one who types the text: it would wipe away what is being typed. */
-async function showProgress(
-  { order, settings }: Task,
-  { isLive }: Sink,
-  { host, notices }: Context,
-): Promise<Progress | undefined> {
-  const isTyped = order.files.includes('-') && host.stdin.isTTY;
-  if (isTyped || !isProgressWanted(host, notices)) return undefined;
-  const [{ Progress }, { totalOf }] = await Promise.all([
-    import('../terminal/progress.ts'),
-    import('../terminal/progress.ts'),
-  ]);
-  const options = segmentOptions(settings, isLive);
-  return new Progress({ host, notices, total: (signal) => totalOf(order, options, host, signal) });
-}
+  await using outputs = await openOutputs(job, context);
+  const { sink, subtitles } = outputs;
+  using progress = await showProgress(job, outputs, context);
+  if (job.service?.note) notices.note(job.service.note);
+  await using service = await openService(job, context);
+  const onEvent = introducing(job, notices, eventsTo(totals, progress, notices));
+  await using client = await openClient(job, service, { ...context, onEvent });
 
-/** Tells who speaks as soon as somebody does: a run that fails before has nothing to say but the error. */
-function introducing(
-  { service, espeak, speaker }: Task,
-  { notices }: Context,
-  tell: (event: ServiceEvent) => void,
-) {
-  const voice = espeak?.voices.find((each) => each.speaker.no === speaker)?.speaker.name;
-  const who = voice ? `${voice} (${speaker}), a voice of espeak-ng,` : 'the built-in English voice';
-  let isTold = service !== undefined;
-  return (event: ServiceEvent) => {
-    if (!isTold) notices.note(`no base URL is set, so ${who} speaks; --base-url names a service`);
-    isTold = true;
-    tell(event);
-  };
-}
-
-interface Job extends Task, Outputs {
-  readonly synthesize: Synthesize;
-  readonly tally: Tally;
-  readonly progress: Progress | undefined;
-}
-
-async function deliverOrder(job: Job, { host, notices, signal }: Context): Promise<number> {
-  const { order, settings, sink, subtitles, synthesize, tally, progress } = job;
   const delivery = await deliver({
-    segments: (until) => readText(order, segmentOptions(settings, sink.isLive), host, until),
-    synthesize,
-    window: WINDOW * settings.concurrency.value,
-    budgetBytes: BUDGET_BYTES,
-    paragraphPause: settings.paragraphPause.value,
+    segments: (until) => readText(job.text, sink.isLive, host, until),
+    synthesize: client.speakAs(job.voice),
+    window: WINDOW * job.limits.concurrency,
+    paragraphPause: job.paragraphPause,
     sink,
     signal,
-    complete: subtitles && (() => subtitles.complete()),
-    watch: (part: Part) => {
-      const counted = tally.part(part);
-      const shown = progress ? progress.count.watch(counted) : counted;
-      return subtitles ? subtitles.watch(shown) : shown;
-    },
+    listeners: [totals, progress?.count, subtitles],
   });
   progress?.stop();
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
   if (delivery?.failure) throw delivery.failure;
-  await report(job, delivery, { host, notices });
-  if (settings.json.value)
-    await (await import('./summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
+
+  await report(job, totals, delivery, context);
+  if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
   return ExitCode.ok;
+}
+
+/** Only for a person who does not type the text: the line would wipe away what is being typed. */
+async function showProgress(
+  { text }: SpeechJob,
+  { sink }: Outputs,
+  { host, notices }: Context,
+): Promise<Progress | undefined> {
+  const isTyped = text.files.includes('-') && host.stdin.isTTY;
+  if (isTyped || !isProgressWanted(host, notices)) return undefined;
+  const { Progress, totalOf } = await import('../terminal/progress.ts');
+  return new Progress({ host, notices, total: (signal) => totalOf(text, sink.isLive, host, signal) });
 }

@@ -1,67 +1,57 @@
 import { secondsOf } from '../../audio/pcm.ts';
+import type { Voice } from '../../client/client.ts';
 import type { Host } from '../../host.ts';
-import type { Settings } from '../../settings/resolve.ts';
 import { isStdout } from '../../sink/open.ts';
 import type { Delivery } from '../../sink/sink.ts';
-import { isPlayed } from '../../speech/outputs.ts';
-import type { Tally } from '../../speech/totals.ts';
+import type { OutputPlan } from '../../speech/outputs.ts';
+import type { RunTotals } from '../../speech/totals.ts';
 import type { Notices } from '../terminal/notices.ts';
 import { tell } from '../terminal/print.ts';
 
-export interface Outcome {
-  readonly settings: Pick<Settings, 'output' | 'clobber' | 'play' | 'player' | 'callbackUrl' | 'subtitles'>;
-  readonly tally: Tally;
-  /** `undefined` where the service sends the sound elsewhere. */
-  readonly delivery: Delivery | undefined;
+interface Summarized {
+  readonly output: OutputPlan;
+  readonly voice?: Pick<Voice, 'callbackUrl'>;
+  readonly subtitles?: { readonly name: string } | undefined;
 }
 
-/** One JSON object about the run: on stdout if that is not where the audio went, otherwise on stderr. */
-export async function tellSummary(
-  outcome: Outcome,
-  { host, notices }: { host: Pick<Host, 'stdout'>; notices: Notices },
+/**
+ * Prints one JSON object about the run: on stdout if the audio did not go there, otherwise on stderr.
+ * @param delivery `undefined` if the service sends the sound elsewhere
+ */
+export async function printSummary(
+  run: Summarized,
+  totals: RunTotals,
+  delivery: Delivery | undefined,
+  { host, notices }: { readonly host: Pick<Host, 'stdout'>; readonly notices: Notices },
 ): Promise<void> {
-  const { settings, delivery } = outcome;
-  const isPlayer = isPlayed(settings, host);
-  const output = settings.output?.value ?? (isPlayer || !delivery ? null : '-');
-  const told = summary(outcome, { output, ...(isPlayer && { played: true }) });
-  if (output !== null && isStdout(output)) notices.printJson(told);
-  else tell(host.stdout, notices.inJson(told));
-}
-
-interface Whereabouts {
-  /** A file's name, "-" for stdout, `null` for neither. */
-  readonly output: string | null;
-  readonly played?: true;
-}
-
-function summary({ settings, tally, delivery }: Outcome, where: Whereabouts) {
+  const { name, isPlayed } = run.output;
+  const output = name ?? (isPlayed || !delivery ? null : '-');
   const isWhole = delivery && !delivery.readerLeft;
-  return {
-    ...(delivery ? sound(delivery, where, tally) : elsewhere(settings)),
-    ...(isWhole && settings.subtitles && { subtitles: settings.subtitles.value }),
-    characters: tally.characters,
-    segments: tally.segments,
-    fromCache: tally.fromCache,
-    requests: tally.requests,
-    retries: tally.retries,
-    secondsToFirstAudio: inSeconds(tally.firstAudio),
-    seconds: inSeconds(tally.elapsed),
+  const summary = {
+    ...(delivery
+      ? { output, ...(isPlayed && { played: true }), ...soundOf(delivery, totals) }
+      : { output: null, callbackUrl: run.voice?.callbackUrl, format: null, duration: null, bytes: 0 }),
+    ...(isWhole && run.subtitles && { subtitles: run.subtitles.name }),
+    characters: totals.characters,
+    segments: totals.segments,
+    fromCache: totals.fromCache,
+    requests: totals.requests,
+    retries: totals.retries,
+    secondsToFirstAudio: inSeconds(totals.firstAudio),
+    seconds: inSeconds(totals.elapsed),
   };
+  if (output !== null && isStdout(output)) notices.printJson(summary);
+  else tell(host.stdout, notices.inJson(summary));
 }
 
 /** `bytes` are those of the WAV, its header included. */
-function sound({ bytes, overheadBytes, readerLeft }: Delivery, where: Whereabouts, { format }: Tally) {
+function soundOf({ bytes, overheadBytes, readerLeft }: Delivery, { format }: RunTotals) {
   return {
-    ...where,
     format: format ?? null,
     duration: format ? secondsOf(format, bytes) : 0,
     bytes: bytes + overheadBytes,
     ...(readerLeft && { readerLeft }),
   };
-}
-
-function elsewhere({ callbackUrl }: Outcome['settings']) {
-  return { output: null, callbackUrl: callbackUrl?.value.href, format: null, duration: null, bytes: 0 };
 }
 
 function inSeconds(milliseconds: number | undefined): number | null {

@@ -1,23 +1,21 @@
 import type { ToldSpeaker } from '../../client/speakers.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
-import type { Settings } from '../../settings/resolve.ts';
 import { kindOf, settingsFor } from '../../settings/speaker.ts';
-import { type Connection, type ServiceEvent, voiceOf, whileConnected } from '../../speech/connection.ts';
+import { openClient, openService } from '../../speech/connection.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { assertInputsKept } from '../../speech/inputs-kept.ts';
-import type { Task } from '../../speech/job.ts';
+import { planRun, type RunPlan, voiceOf } from '../../speech/job.ts';
 import type { Sparing } from '../../speech/look-ahead.ts';
-import { openOutput, warnOfEnding } from '../../speech/outputs.ts';
-import { BUDGET_BYTES } from '../../speech/prefetch.ts';
-import { Tally } from '../../speech/totals.ts';
+import { openOutputs, planOutput } from '../../speech/outputs.ts';
+import { RunTotals } from '../../speech/totals.ts';
 import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
-import { describe, report } from '../speak/report.ts';
+import { eventsTo, report } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
 
-/** A speaker, and who told of it. */
+/** A speaker, and where it is known from. */
 export interface Row extends ToldSpeaker {
   readonly instructions?: string | undefined;
   readonly from: 'config' | 'service';
@@ -26,30 +24,60 @@ export interface Row extends ToldSpeaker {
 /** More requests than this are made only when somebody agrees. */
 const MOST_UNASKED = 20;
 
-interface Sample extends Lines, Pick<Task, 'service' | 'espeak'> {
-  /** The config files that had a say. */
-  readonly files: LoadedSettings['files'];
-  /** Whether a service may be asked any number of times without a question. */
+interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak'> {
+  readonly text: string;
+  readonly speakers: readonly Row[];
+  /** True if any number of requests may be made without a question. */
   readonly mayAsk: boolean;
 }
 
-/** One text by each speaker in turn, as one sound. */
+/** Speaks one text by each speaker in turn, as one sound. */
 export async function speakSample(sample: Sample, context: Context): Promise<number> {
-  assertInputsKept({ files: [] }, sample, context.host);
+  const { host, notices, signal } = context;
+  const { text, settings } = sample;
+  const totals = new RunTotals();
+  const output = planOutput(settings, host);
+  assertInputsKept([], sample, output, host);
   const voices = voicesOf(sample);
   if (voices.length > MOST_UNASKED) await assertAgreed(sample, voices.length, context);
-  const tally = new Tally();
-  const tell = (event: ServiceEvent) => {
-    tally.event(event);
-    context.notices.detail(() => describe(event));
-  };
-  return whileConnected(sample, context, {
-    tell,
-    use: (connection) => speakInTurn(voices, { ...sample, connection, tally }, context),
+  const plan = planRun(settings, { ...sample, output });
+
+  await using outputs = await openOutputs(plan, context);
+  if (plan.service?.note) notices.note(plan.service.note);
+  await using service = await openService(plan, context);
+  const onEvent = eventsTo(totals, undefined, notices);
+  await using client = await openClient(plan, service, { ...context, onEvent });
+
+  const labelOf = ({ index }: Segment) => voices[index]?.label ?? '';
+  const leftOut = new LeftOut(labelOf);
+  const delivery = await deliver({
+    segments: () => eachWith(text, voices.length),
+    synthesize(segment, signal) {
+      const { no, settings } = voices[segment.index] as SampleVoice;
+      return client.speakAs(voiceOf(settings, no))(segment, signal);
+    },
+    missing: (segment) => `asked for ${labelOf(segment)}`,
+    sparing: voices.length > 1 ? leftOut : undefined,
+    window: plan.limits.concurrency,
+    paragraphPause: plan.paragraphPause,
+    sink: outputs.sink,
+    signal,
+    listeners: [{ onPart: ({ segment }) => notices.note(labelOf(segment)) }, totals],
+  }).catch((error) => {
+    throw leftOut.count === voices.length ? leftOut.first : error;
   });
+  if (delivery?.failure) throw delivery.failure;
+
+  await report(plan, totals, delivery, context);
+  if (leftOut.count > 0 && !delivery?.readerLeft) {
+    leftOut.warn((text) => notices.warn(text));
+    throw leftOut.asError(voices.length);
+  }
+  if (plan.json) await (await import('../speak/summary.ts')).printSummary(plan, totals, delivery, context);
+  return ExitCode.ok;
 }
 
-/** @throws TtsError (usage) where nobody agrees to so many requests */
+/** @throws TtsError (usage) if the user does not agree to so many requests */
 async function assertAgreed(
   { service, mayAsk, text }: Sample,
   requests: number,
@@ -62,51 +90,6 @@ async function assertAgreed(
     `not spoken: it would take ${cost}`,
     'with --yes they are made; tts -s NAME tries one speaker',
   );
-}
-
-interface Turns extends Sample {
-  readonly connection: Connection;
-  readonly tally: Tally;
-}
-
-async function speakInTurn(
-  voices: readonly Voice[],
-  { text, settings, connection, tally }: Turns,
-  { host, notices, signal }: Context,
-): Promise<number> {
-  const sink = await openOutput(settings, host, signal);
-  warnOfEnding(settings, notices);
-  const labelOf = ({ index }: Segment) => voices[index]?.label ?? '';
-  const leftOut = new LeftOut(labelOf);
-  const delivery = await deliver({
-    segments: () => eachWith(text, voices.length),
-    synthesize(segment, signal) {
-      const { no, settings } = voices[segment.index] as Voice;
-      return connection.speakAs(voiceOf(settings, no))(segment, signal);
-    },
-    missing: (segment) => `asked for ${labelOf(segment)}`,
-    sparing: voices.length > 1 ? leftOut : undefined,
-    window: settings.concurrency.value,
-    budgetBytes: BUDGET_BYTES,
-    paragraphPause: settings.paragraphPause.value,
-    sink,
-    signal,
-    watch(part) {
-      notices.note(labelOf(part.segment));
-      return tally.part(part);
-    },
-  }).catch((error) => {
-    throw leftOut.count === voices.length ? leftOut.first : error;
-  });
-  if (delivery?.failure) throw delivery.failure;
-  await report({ settings, tally }, delivery, { host, notices });
-  if (leftOut.count > 0 && !delivery?.readerLeft) {
-    leftOut.warn((text) => notices.warn(text));
-    throw leftOut.asError(voices.length);
-  }
-  if (settings.json.value)
-    await (await import('../speak/summary.ts')).tellSummary({ settings, tally, delivery }, { host, notices });
-  return ExitCode.ok;
 }
 
 interface Absent {
@@ -156,17 +139,10 @@ class LeftOut implements Sparing {
   }
 }
 
-/** One text, and who is to speak it. */
-interface Lines {
-  readonly text: string;
-  readonly speakers: readonly Row[];
-  readonly settings: Settings;
-}
-
 /** A speaker of the sample. */
-interface Voice {
+interface SampleVoice {
   readonly no: number;
-  readonly settings: Settings;
+  readonly settings: LoadedSettings['settings'];
   readonly label: string;
 }
 
@@ -174,7 +150,7 @@ interface Voice {
  * Each speaker once, by the first name that it has. A rate of its own is left out: one sound has one.
  * @throws TtsError (usage) when there is none, the text does not fit into one request, or one cannot do what is asked for
  */
-function voicesOf({ speakers, settings, text }: Lines): Voice[] {
+function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
   if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
   if (countCodePoints(text) > settings.maxChars.value)
     throw usageError(

@@ -8,7 +8,7 @@ import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
 import type { ServiceEvent } from '../../speech/connection.ts';
-import type { Task } from '../../speech/job.ts';
+import type { RunPlan } from '../../speech/job.ts';
 import { builtInSpeakers, chooseService, type NamedService } from '../../speech/service-choice.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
@@ -81,7 +81,7 @@ function configuredSpeakers({ speakers }: Settings): Row[] {
 }
 
 async function toldBy(
-  { service, settings, espeak }: Pick<Task, 'service' | 'settings' | 'espeak'>,
+  { service, espeak, settings }: Pick<RunPlan, 'service' | 'espeak'> & { readonly settings: Settings },
   context: Context,
 ): Promise<Row[]> {
   const { notices } = context;

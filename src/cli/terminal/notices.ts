@@ -89,7 +89,8 @@ export class Notices {
   }
 
   /** Says what went wrong; the one place where errors are printed. Whatever is no TtsError is a defect. */
-  failure(error: unknown, paint = plain): ExitCode {
+  failure(thrown: unknown, paint = plain): ExitCode {
+    const error = unsuppressed(thrown);
     const known = error instanceof TtsError ? error : defect(error);
     const { message, hint, exitCode } = known;
     if (exitCode === ExitCode.output) this.#doubts.length = 0;
@@ -138,6 +139,12 @@ export class Notices {
  * thread leaves at the first error, which would then be nobody's.
  */
 function ignore(): void {}
+
+/** If closing failed after an error, `await using` throws both, wrapped: that which came first is the one to print. */
+function unsuppressed(thrown: unknown): unknown {
+  const isWrapped = thrown instanceof Error && thrown.name === 'SuppressedError' && 'suppressed' in thrown;
+  return isWrapped ? unsuppressed(thrown.suppressed) : thrown;
+}
 
 /** The error for whatever is none of ours. */
 function defect(cause: unknown): TtsError {

@@ -1,6 +1,6 @@
-import { passing } from '../../async.ts';
-import { secondsOf } from '../../audio/pcm.ts';
+import { type Speech, secondsOf } from '../../audio/pcm.ts';
 import type { ServiceEvent } from '../../speech/connection.ts';
+import type { Listener } from '../../speech/deliver.ts';
 import type { Part } from '../../speech/look-ahead.ts';
 import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
@@ -10,7 +10,7 @@ import type { ProgressState, Waiting } from './progress-line.ts';
 const STALLED_MS = 1000;
 
 /** Counts what a run has come to, and knows what it waits for. */
-export class ProgressCount {
+export class ProgressCount implements Listener {
   /** Set once it is known. */
   total: ProgressState['total'];
   readonly #safe: (text: string) => string;
@@ -19,7 +19,7 @@ export class ProgressCount {
   #characters = 0;
   #audioSeconds = 0;
   /** The segment whose sound is on its way, and how much of it was passed on, from 0 to 1. */
-  #current: { readonly segment: Segment; share: number } | undefined;
+  #current: { readonly segment: Segment; readonly speech: Speech; share: number } | undefined;
   #hasAsked = false;
   #pause: { readonly reason: string; readonly until: number } | undefined;
   #lastSound = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ export class ProgressCount {
     return this.#audioSeconds > 0;
   }
 
-  event(event: ServiceEvent): void {
+  onEvent(event: ServiceEvent): void {
     if (event.type === 'request') this.#hasAsked = true;
     if (event.type !== 'retry') return;
     const { retry, message } = event.error;
@@ -42,19 +42,23 @@ export class ProgressCount {
     this.#pause = { reason, until: performance.now() + event.seconds * 1000 };
   }
 
-  /** Follows the sound of a part. */
-  watch(part: Part): Part {
-    const { segment, speech } = part;
-    if (!speech) return part;
-    const { format, bytes, pcm } = speech;
-    const current = { segment, share: 0 };
-    this.#current = current;
-    const each = ({ length }: Uint8Array) => {
-      this.#audioSeconds += secondsOf(format, length);
-      if (bytes) current.share = Math.min(1, current.share + length / bytes);
-      this.#lastSound = performance.now();
-    };
-    return { segment, speech: { ...speech, pcm: passing(pcm, { each, release: () => this.#finish() }) } };
+  onPart({ segment, speech }: Part): void {
+    if (speech) this.#current = { segment, speech, share: 0 };
+  }
+
+  onPiece(length: number): void {
+    if (!this.#current) return;
+    const { format, bytes } = this.#current.speech;
+    this.#audioSeconds += secondsOf(format, length);
+    if (bytes) this.#current.share = Math.min(1, this.#current.share + length / bytes);
+    this.#lastSound = performance.now();
+  }
+
+  onPartEnd(): void {
+    if (!this.#current) return;
+    this.#segments += 1;
+    this.#characters += countCodePoints(this.#current.segment.text);
+    this.#current = undefined;
   }
 
   get state(): ProgressState {
@@ -68,13 +72,6 @@ export class ProgressCount {
       audioSeconds: this.#audioSeconds,
       seconds: (performance.now() - this.#started) / 1000,
     };
-  }
-
-  #finish(): void {
-    if (!this.#current) return;
-    this.#segments += 1;
-    this.#characters += countCodePoints(this.#current.segment.text);
-    this.#current = undefined;
   }
 
   #waiting(): Waiting | undefined {

@@ -3,8 +3,7 @@ import type { Ora } from 'ora';
 import { pathOf } from '../../files/paths.ts';
 import type { Host } from '../../host.ts';
 import { inOneLine } from '../../printable.ts';
-import { type Order, readText } from '../../speech/job.ts';
-import type { SegmentOptions } from '../../text/segment.ts';
+import { type JobText, readText } from '../../speech/job.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Notices } from './notices.ts';
 import { ProgressCount } from './progress-count.ts';
@@ -34,7 +33,7 @@ interface ProgressOptions {
  * start of the line, so that all of it can be erased however the terminal has wrapped it; and as it is never hidden,
  * nothing can leave it hidden.
  */
-export class Progress {
+export class Progress implements Disposable {
   readonly count: ProgressCount;
   readonly #options: ProgressOptions;
   readonly #over = new AbortController();
@@ -47,7 +46,11 @@ export class Progress {
     this.#timer = setTimeout(() => void this.#show(), PATIENCE_MS);
   }
 
-  /** Leaves nothing behind. May be called again. */
+  [Symbol.dispose](): void {
+    this.stop();
+  }
+
+  /** Erases the line. May be called again. */
   stop(): void {
     this.#over.abort();
     clearTimeout(this.#timer);
@@ -87,30 +90,30 @@ export class Progress {
 const LARGEST_BYTES = 16 * 2 ** 20;
 
 /**
- * What an order has to speak, in the same segments as it is spoken in. `undefined` where that cannot be known: what
- * comes through a pipe can be read only once.
+ * Counts the segments of a text. `undefined` if that is not possible beforehand: a pipe can be read only once.
+ * @param isLive true if the output is heard live
  */
 export async function totalOf(
-  order: Order,
-  options: SegmentOptions,
+  source: JobText,
+  isLive: boolean,
   host: Pick<Host, 'cwd' | 'stdin'>,
   signal: AbortSignal,
 ): Promise<ProgressState['total']> {
   const total = { segments: 0, characters: 0 };
   try {
-    if (!canBeReadTwice(order, host)) return undefined;
-    for await (const { text } of readText(order, options, host, signal)) {
+    if (!canBeReadTwice(source, host)) return undefined;
+    for await (const { text } of readText(source, isLive, host, signal)) {
       total.segments += 1;
       total.characters += countCodePoints(text);
     }
   } catch {
-    // Whatever is wrong with the text is told by the run itself.
+    // The run itself prints what is wrong with the text.
     return undefined;
   }
   return total;
 }
 
-function canBeReadTwice({ files }: Order, { cwd }: Pick<Host, 'cwd'>): boolean {
+function canBeReadTwice({ files }: JobText, { cwd }: Pick<Host, 'cwd'>): boolean {
   let bytes = 0;
   for (const name of files) {
     const stats = name === '-' ? undefined : statSync(pathOf(cwd, name), { throwIfNoEntry: false });

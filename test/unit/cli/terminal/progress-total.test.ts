@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { totalOf } from '../../../../src/cli/terminal/progress.ts';
-import type { Order } from '../../../../src/speech/job.ts';
+import type { JobText } from '../../../../src/speech/job.ts';
 import { emptyFolder } from '../../../support/folder.ts';
 
 function total(files: readonly string[]) {
   const cwd = emptyFolder();
   writeFileSync(join(cwd, 'a.txt'), 'One. Two.');
-  const order: Order = { flags: {}, words: [], files };
+  const text: JobText = { words: [], files, maxChars: 5, pace: 'by sink' };
   const stdin = { isTTY: false, stream: Readable.from([]) };
   const { signal } = new AbortController();
-  return totalOf(order, { maxChars: 5, pace: 'full' }, { cwd, stdin }, signal);
+  return totalOf(text, false, { cwd, stdin }, signal);
 }
 
 it('What there is to speak is counted in the segments in which it is spoken', async () => {

@@ -28,7 +28,7 @@ function look(
 ) {
   const { count = 20, words = 'number', window = 4, budgetBytes = 1 << 20 } = setup;
   const { signal = new AbortController().signal } = setup;
-  return new LookAhead(() => segments(count, words), { synthesize, window, budgetBytes, signal });
+  return new LookAhead({ segments: () => segments(count, words), synthesize, window, budgetBytes, signal });
 }
 
 async function bytesOf({ speech }: Part): Promise<number> {
@@ -43,7 +43,8 @@ test('Parts come in the order of the text, however long each of them takes.', as
     return countedSound(index + 1);
   }, {});
   const heard: [number, number][] = [];
-  for await (const part of ahead.parts()) heard.push([part.segment.index, await bytesOf(part)]);
+  for (let part = await ahead.next(); part; part = await ahead.next())
+    heard.push([part.segment.index, await bytesOf(part)]);
   expect(heard).toEqual(Array.from({ length: 20 }, (_, index) => [index, 2 * (index + 1)]));
 });
 
@@ -57,14 +58,12 @@ test('No more parts are begun than the window has room for, and no more is kept 
     },
     { budgetBytes: 50_000 },
   );
-  const parts = ahead.parts();
-  const first = await parts.next();
+  const first = await ahead.next();
   await turns();
   expect(begun).toBe(4);
   // The part that is heard may hold a mebibyte beside the budget, and each of the others one piece beyond it.
   expect(taken.pieces).toBeLessThanOrEqual(1000 + 50 + 4);
-  expect(await bytesOf(first.value as Part)).toBe(1_000_000);
-  ahead.leave();
+  expect(await bytesOf(first as Part)).toBe(1_000_000);
 });
 
 test('A part that breaks off behind the one that is heard keeps others from being begun at once.', async () => {
@@ -81,14 +80,13 @@ test('A part that breaks off behind the one that is heard keeps others from bein
     },
     { window: 4 },
   );
-  const parts = ahead.parts();
   for (const index of [0, 1]) {
-    const { value } = await parts.next();
-    expect(value?.segment.index).toBe(index);
+    const part = await ahead.next();
+    expect(part?.segment.index).toBe(index);
     await turns();
-    await bytesOf(value as Part);
+    await bytesOf(part as Part);
   }
-  await expect(parts.next().then(({ value }) => bytesOf(value as Part))).rejects.toThrow('broken off');
+  await expect(ahead.next().then((part) => bytesOf(part as Part))).rejects.toThrow('broken off');
   expect(begun).toEqual([0, 1, 2, 3]);
 });
 
@@ -101,7 +99,8 @@ test('A part that fails is told in its turn, with the line that is missing, and 
   }, {});
   const heard: number[] = [];
   const all = async () => {
-    for await (const part of ahead.parts()) heard.push(part.segment.index, await bytesOf(part));
+    for (let part = await ahead.next(); part; part = await ahead.next())
+      heard.push(part.segment.index, await bytesOf(part));
   };
   await expect(all()).rejects.toMatchObject({
     message: 'no; the text is missing from line 7 on, "number 3"',
@@ -116,7 +115,7 @@ test('What is missing is told in words that end with a whole character.', async 
     throw new TtsError('no', { exitCode: ExitCode.quota });
   };
   const ahead = look(fail, { words: `${'x'.repeat(39)}😀` });
-  await expect(ahead.parts().next()).rejects.toThrow(`line 1 on, "${'x'.repeat(39)}…"`);
+  await expect(ahead.next()).rejects.toThrow(`line 1 on, "${'x'.repeat(39)}…"`);
 });
 
 test('A part that an interruption ends is no loss to tell of.', async () => {
@@ -128,17 +127,21 @@ test('A part that an interruption ends is no loss to tell of.', async () => {
     },
     { signal: controller.signal },
   );
-  await expect(ahead.parts().next()).rejects.toMatchObject({ message: 'interrupted' });
+  await expect(ahead.next()).rejects.toMatchObject({ message: 'interrupted' });
 });
 
-test('Whoever leaves ends all that is under way.', async () => {
+test('The signal ends all that is under way.', async () => {
+  const controller = new AbortController();
   const aborted: number[] = [];
-  const ahead = look(async ({ index }, signal) => {
-    signal.addEventListener('abort', () => aborted.push(index));
-    return countedSound(1);
-  }, {});
-  await ahead.parts().next();
+  const ahead = look(
+    async ({ index }, signal) => {
+      signal.addEventListener('abort', () => aborted.push(index));
+      return countedSound(1);
+    },
+    { signal: controller.signal },
+  );
+  await ahead.next();
   await turns();
-  ahead.leave();
+  controller.abort();
   expect(aborted).toEqual([0, 1, 2, 3]);
 });
