@@ -1,10 +1,10 @@
 /**
- * Reads a body by counted bytes, whatever its pieces are. Never holds more than one piece and what was asked to be
- * peeked at, and never copies a piece that is handed on whole.
+ * Reads a body by counted bytes, whatever its pieces are. Holds at most one piece and the bytes that are peeked at, and
+ * does not copy pieces that leave it whole.
  */
 export class ByteReader {
   readonly #body: AsyncIterator<Uint8Array>;
-  /** What came from the body and is not consumed. */
+  /** Bytes that came from the body and are not consumed. */
   #ahead: Uint8Array = new Uint8Array(0);
   #consumed = 0;
   #ended = false;
@@ -13,12 +13,12 @@ export class ByteReader {
     this.#body = body[Symbol.asyncIterator]();
   }
 
-  /** How many bytes of the body lie behind. */
+  /** Bytes of the body that are consumed. */
   get position(): number {
     return this.#consumed;
   }
 
-  /** The next `count` bytes without consuming them; fewer only where the body ends. For small counts. */
+  /** The next `count` bytes without consuming them; fewer at the end of the body. For small counts. */
   async peek(count: number): Promise<Uint8Array> {
     while (this.#ahead.length < count) {
       const piece = await this.#pull();
@@ -28,7 +28,7 @@ export class ByteReader {
     return this.#ahead.subarray(0, count);
   }
 
-  /** Consumes what comes next, at most `limit` bytes of it and at least one; `undefined` at the end of the body. */
+  /** Consumes 1 to `limit` bytes; `undefined` at the end of the body. */
   async piece(limit: number): Promise<Uint8Array | undefined> {
     while (this.#ahead.length === 0) {
       const piece = await this.#pull();
@@ -41,14 +41,14 @@ export class ByteReader {
     return piece;
   }
 
-  /** Gives back bytes that were consumed last. */
+  /** Gives back the bytes that were consumed last. */
   unread(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#ahead = this.#ahead.length === 0 ? bytes : Buffer.concat([bytes, this.#ahead]);
     this.#consumed -= bytes.length;
   }
 
-  /** Consumes `count` bytes into memory of their own; fewer only where the body ends. */
+  /** Consumes `count` bytes into a new buffer; fewer at the end of the body. */
   async take(count: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(count);
     let filled = 0;
@@ -70,7 +70,7 @@ export class ByteReader {
     }
   }
 
-  /** Lets go of the body, read to its end or not. */
+  /** Closes the body, read to its end or not. */
   async close(): Promise<void> {
     this.#ahead = new Uint8Array(0);
     if (this.#ended) return;

@@ -11,11 +11,11 @@ export interface PcmFormat {
 /** Sound in one format. */
 export interface Speech {
   readonly format: PcmFormat;
-  /** Bytes of PCM in all, where that is known before the end. */
+  /** Bytes of PCM in all, if known before the end. */
   readonly bytes: number | undefined;
   /** Pieces of any length that begin and end at a frame border. May be iterated once. */
   readonly pcm: AsyncIterable<Uint8Array>;
-  /** Asked at its end: whether all of it is one rendering, and not put together of several that differ. */
+  /** To be asked at the end: false if the sound was put together of renderings that differ. */
   readonly isOneTake?: (() => boolean) | undefined;
 }
 
@@ -24,7 +24,6 @@ export function frameBytes(format: PcmFormat): number {
   return format.channels * (format.bitsPerSample / 8);
 }
 
-/** How long so many bytes of samples sound. */
 export function secondsOf(format: PcmFormat, bytes: number): number {
   return bytes / frameBytes(format) / format.sampleRate;
 }
@@ -61,7 +60,6 @@ export function* silence(format: PcmFormat, seconds: number): Generator<Uint8Arr
   }
 }
 
-/** Frames that a silence takes. */
 export function silentFrames({ sampleRate }: PcmFormat, seconds: number): number {
   return Math.round(sampleRate * seconds);
 }

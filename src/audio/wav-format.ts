@@ -1,6 +1,6 @@
 import type { PcmFormat } from './pcm.ts';
 
-/** As much of a `fmt ` chunk as says something: WAVEFORMATEXTENSIBLE. */
+/** The longest `fmt ` chunk with a meaning: WAVEFORMATEXTENSIBLE. */
 export const FORMAT_BYTES = 40;
 
 const PCM = 0x0001;
@@ -26,8 +26,8 @@ const MAX_CHANNELS = 64;
 const MAX_SAMPLE_RATE = 768_000;
 
 /**
- * The format that a `fmt ` chunk describes. Its byte rate and block align are not believed: both follow from the
- * rest, and services get them wrong.
+ * The format that a `fmt ` chunk describes. Byte rate and block align are ignored: both follow from the rest, and services
+ * get them wrong.
  *
  * @param chunk the first {@link FORMAT_BYTES} bytes of the chunk's content, or all where it is shorter
  * @throws WavError `unsupported`
@@ -74,18 +74,18 @@ function formatTag(chunk: Buffer): number {
 }
 
 /**
- * - `not-wav`: the first bytes are those of something else; {@link WavError.head} holds them
+ * - `not-wav`: the body begins otherwise; {@link WavError.head} holds its first bytes
  * - `incomplete`: the body ended before the sound did, or without a sample; another try may help
- * - `unsupported`: a WAV, but of a kind that is not read here
- * - `format-changed`: a further WAV in the same body has another format than the first
+ * - `unsupported`: a WAV of a kind that is not read here
+ * - `format-changed`: two headers or `fmt ` chunks in the same body differ
  */
 export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-changed';
 
-/** What is wrong with a body that should be a WAV. An error of the body itself is passed on as it is, never wrapped. */
+/** What is wrong with a body that should be a WAV. Errors of the body itself are never wrapped. */
 export class WavError extends Error {
   override readonly name = 'WavError';
   readonly problem: WavProblem;
-  /** With `not-wav`: the first bytes of the body, 1024 at most, to be quoted or recognised. Of length 0: an empty body. */
+  /** With `not-wav`: the first bytes of the body, 1024 at most; none if it is empty. */
   readonly head: Uint8Array | undefined;
 
   /** @param message what is wrong, in one line without a full stop at its end */
@@ -96,14 +96,13 @@ export class WavError extends Error {
   }
 }
 
-/** Some writers subtract a header from their placeholder, or round it down to whole frames or blocks of a file system. */
+/** Some writers subtract a header from their placeholder, or round it down to frames or blocks of a file system. */
 const SLACK = 0x1_0000;
 
 /**
- * The size of a data chunk where it says something, and `undefined` where it is what a writer puts there that does
- * not know the end yet: nothing, the largest signed (sox: 0x7FFFF000) or unsigned (ffmpeg: 0xFFFFFFFF) number of 32
- * bits or somewhat less, or two thousand million. To take such a number for a size would turn a complete stream into a
- * broken one; to take a size for a placeholder only costs one check out of two, since HTTP marks the end as well.
+ * The size of a data chunk; `undefined` for the placeholders of writers that do not know the end yet: 0, about 2^31 (sox:
+ * 0x7FFFF000), about 2^32 (ffmpeg: 0xFFFFFFFF) or about 2,000,000,000. A placeholder taken for a size would break a complete
+ * stream; a size taken for a placeholder costs one check of two, since HTTP marks the end as well.
  */
 export function realSize(size: number): number | undefined {
   const nearly = (limit: number) => size > limit - SLACK && size <= limit;
@@ -111,15 +110,12 @@ export function realSize(size: number): number | undefined {
   return size;
 }
 
-/**
- * The same for the 64 bits of a `ds64` chunk (EBU Tech 3306), which are there for sizes around and above 2^32.
- * What no double can count exactly is a placeholder.
- */
+/** The same for a `ds64` chunk (EBU Tech 3306). A size that no double holds exactly is a placeholder. */
 export function realSize64(size: bigint): number | undefined {
   return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
 }
 
-/** Whether four bytes could name a RIFF chunk: printable ASCII, as all registered names are. */
+/** True if four bytes could name a RIFF chunk: all registered names are printable ASCII. */
 export function isFourCC(bytes: Uint8Array, at: number): boolean {
   if (bytes.length < at + 4) return false;
   for (let i = at; i < at + 4; i++) {
@@ -129,7 +125,7 @@ export function isFourCC(bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** Four bytes as the name they are; fewer where the bytes end. */
+/** Four bytes as text; fewer at the end of the bytes. */
 export function fourCC(bytes: Uint8Array, at = 0): string {
   return String.fromCharCode(...bytes.subarray(at, at + 4));
 }

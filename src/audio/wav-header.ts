@@ -1,23 +1,20 @@
 import { frameBytes, type PcmFormat } from './pcm.ts';
 
-/** Written where a size belongs while the end is not known, as ffmpeg does; in RF64 also: see `ds64`. */
+/** The size while the end is not known, as ffmpeg writes it; also in RF64, whose sizes are in `ds64`. */
 const UNKNOWN = 0xffff_ffff;
 
 const RIFF_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
 const INTEGER_FMT_BYTES = 16;
-/** What is not integer PCM needs the size of its extension (0) here, and a `fact` chunk. */
+/** Floats need the size of an extension (0) here, and a `fact` chunk. */
 const FLOAT_FMT_BYTES = 18;
 const FACT_BYTES = 4;
 const DS64_BYTES = 28;
 
-/** How much longer the header gets when its sizes exceed 32 bits and it becomes RF64. */
+/** Bytes that an RF64 header has more: it is needed when the sizes exceed 32 bits. */
 export const RF64_EXTRA_BYTES = CHUNK_HEAD_BYTES + DS64_BYTES;
 
-/**
- * Bytes to write behind the samples: chunks begin at even offsets. The byte is zero and does not count as sound; where the
- * header tells no size it would, and there is none.
- */
+/** Padding behind the samples: chunks begin at even offsets. Without a size in the header a padding byte would be sound. */
 export function padding(dataBytes: number | undefined): 0 | 1 {
   return dataBytes === undefined || dataBytes % 2 === 0 ? 0 : 1;
 }
@@ -27,7 +24,7 @@ export function headerBytes(format: PcmFormat, dataBytes: number | undefined): n
   return plainHeaderBytes(format) + (needsRf64(format, dataBytes) ? RF64_EXTRA_BYTES : 0);
 }
 
-/** What a WAV holds beside its samples: the header, and {@link padding}. */
+/** Bytes of a WAV beside its samples: header and {@link padding}. */
 export function overheadBytes(format: PcmFormat, dataBytes: number | undefined): number {
   return headerBytes(format, dataBytes) + padding(dataBytes);
 }
@@ -65,7 +62,7 @@ function needsRf64(format: PcmFormat, dataBytes: number | undefined): boolean {
   return dataBytes !== undefined && riffSize(plainHeaderBytes(format), dataBytes) >= UNKNOWN;
 }
 
-/** Counts what follows it: all of the file but its first eight bytes. */
+/** All of the file but its first eight bytes. */
 function riffSize(header: number, dataBytes: number): number {
   return header - CHUNK_HEAD_BYTES + dataBytes + padding(dataBytes);
 }
@@ -75,7 +72,7 @@ function writeChunkHead(header: Buffer, at: number, id: string, size: number): n
   return header.writeUInt32LE(size, at + 4);
 }
 
-/** The sizes in 64 bits, and an empty table of further ones (EBU Tech 3306). */
+/** The sizes in 64 bits, and an empty table of further sizes (EBU Tech 3306). */
 function writeDs64(header: Buffer, start: number, sound: { format: PcmFormat; dataBytes: number }): number {
   const { format, dataBytes } = sound;
   let at = writeChunkHead(header, start, 'ds64', DS64_BYTES);

@@ -3,82 +3,149 @@ import { describeFormat, frameBytes, sameFormat } from './pcm.ts';
 import { isFourCC, WavError } from './wav-format.ts';
 import { beginsWav, RIFF_BYTES, readStart, skipChunk, skipPadding, type WavStart } from './wav-start.ts';
 
-/** Where the samples of one header ended, and after how many bytes. */
-interface DataEnd {
-  readonly by: 'size' | 'mark' | 'end of body';
-  readonly bytes: number;
-}
+/** So many bytes behind the samples that are no chunk may be sound which the data size left out. */
+const SUSPICIOUS_BYTES = 1024;
 
 /**
- * All samples of a body, from the first one on, as whole frames: those behind further headers too, be they where the
- * chunk before ends or in its midst.
+ * All samples of a body as whole frames, from the first one on: also those behind further headers, which may come behind
+ * a chunk or in its midst. Closes the reader.
  *
+ * @param onLeftover hears of {@link SUSPICIOUS_BYTES} or more behind the samples that are no chunk
  * @throws WavError `incomplete`, `unsupported` or `format-changed`
  */
-export async function* readSamples(reader: ByteReader, first: WavStart): AsyncGenerator<Uint8Array> {
+export async function* readSamples(
+  reader: ByteReader,
+  first: WavStart,
+  onLeftover: (bytes: number) => void = () => {},
+): AsyncGenerator<Uint8Array> {
   const frame = frameBytes(first.format);
   let size = first.size;
   let sizesHold = true;
   let empty = true;
-  for (;;) {
-    const end = yield* readData(reader, size, frame);
-    empty &&= end.bytes < frame;
-    if (size !== undefined && end.by === 'end of body') throw brokeOff(end.bytes, size);
-    // A size that a header interrupts was none, and those of the headers to come are no better.
-    if (size !== undefined && end.by === 'mark') sizesHold = false;
-    if (end.by === 'end of body' || !(await skipToWav(reader, end.bytes))) break;
-    const next = await readFurtherStart(reader, first);
-    size = sizesHold ? next.size : undefined;
+  try {
+    for (let isOver = false; !isOver; ) {
+      const data = new DataChunk(reader, size, frame);
+      // Not `yield*`, which costs more than the rest of the loop.
+      for (let pieces = await data.read(); pieces; pieces = await data.read())
+        for (const piece of pieces) yield piece;
+      empty &&= data.bytes < frame;
+      // A header inside the samples proves the size wrong; those of further headers are not believed either.
+      if (size !== undefined && data.end === 'mark') sizesHold = false;
+      const next = await readFurtherStart(reader, { first, data, onLeftover });
+      isOver = !next;
+      size = sizesHold ? next?.size : undefined;
+    }
+    if (empty) throw new WavError('incomplete', 'WAV without a single sample');
+  } finally {
+    await reader.close();
   }
-  if (empty) throw new WavError('incomplete', 'WAV without a single sample');
 }
 
-async function* readData(
+/** The samples behind one header. */
+class DataChunk {
+  /** Bytes read so far. */
+  bytes = 0;
+  /** What ended the samples. */
+  end: 'size' | 'mark' | 'end of body' | undefined;
+  readonly #reader: ByteReader;
+  readonly #limit: number;
+  readonly #marks: readonly Mark[];
+  readonly #frameBytes: number;
+  /** The frame that a piece has begun. */
+  #begun: Uint8Array = new Uint8Array(0);
+
+  constructor(reader: ByteReader, size: number | undefined, frameBytes: number) {
+    this.#reader = reader;
+    this.#limit = size ?? Number.POSITIVE_INFINITY;
+    this.#marks = size === undefined ? [WAV, LIST] : [WAV];
+    this.#frameBytes = frameBytes;
+  }
+
+  /**
+   * The next whole frames, in at most two pieces; `undefined` at the end.
+   * @throws WavError `incomplete` if the body ends before the size
+   */
+  async read(): Promise<readonly Uint8Array[] | undefined> {
+    if (this.end) return undefined;
+    const left = this.#limit - this.bytes;
+    const piece = left > 0 ? await this.#reader.piece(left) : undefined;
+    if (!piece) {
+      this.end = left > 0 ? 'end of body' : 'size';
+      if (left > 0 && left < Number.POSITIVE_INFINITY) throw brokeOff(this.bytes, this.#limit);
+      return undefined;
+    }
+    const clear = bytesBeforeMark(piece, this.#marks);
+    if (clear > 0) {
+      this.#reader.unread(piece.subarray(clear));
+      return this.#align(piece.subarray(0, clear));
+    }
+    this.#reader.unread(piece);
+    if (await isMarkNext(this.#reader, this.#marks, left)) {
+      this.end = 'mark';
+      return undefined;
+    }
+    // It only began like a mark: its first byte is sound, and the search goes on behind it.
+    return this.#align(await this.#reader.take(1));
+  }
+
+  /** Cuts at frame borders. Returns parts of the piece itself, and copies less than one frame at each seam. */
+  #align(piece: Uint8Array): readonly Uint8Array[] {
+    this.bytes += piece.length;
+    const aligned: Uint8Array[] = [];
+    let rest = piece;
+    if (this.#begun.length > 0) {
+      const missing = this.#frameBytes - this.#begun.length;
+      this.#begun = Buffer.concat([this.#begun, rest.subarray(0, missing)]);
+      if (this.#begun.length < this.#frameBytes) return aligned;
+      aligned.push(this.#begun);
+      rest = rest.subarray(missing);
+    }
+    const whole = rest.length - (rest.length % this.#frameBytes);
+    // Not `slice`: that of a Buffer would keep all of the piece in memory.
+    this.#begun = Uint8Array.from(rest.subarray(whole));
+    if (whole > 0) aligned.push(rest.subarray(0, whole));
+    return aligned;
+  }
+}
+
+/** Drops what stands behind the samples. False if the body ends without a further WAV. */
+async function skipToWav(
   reader: ByteReader,
-  size: number | undefined,
-  frame: number,
-): AsyncGenerator<Uint8Array, DataEnd> {
-  const aligner = new FrameAligner(frame);
-  const limit = size ?? Number.POSITIVE_INFINITY;
-  const marks = size === undefined ? [WAV, LIST] : [WAV];
-  let bytes = 0;
-  while (bytes < limit) {
-    const piece = await reader.piece(limit - bytes);
-    if (piece === undefined) return { by: 'end of body', bytes };
-    const clear = bytesBeforeMark(piece, marks);
-    // Not `yield*`, which costs more than the rest of the loop.
-    for (const aligned of aligner.align(piece.subarray(0, clear))) yield aligned;
-    bytes += clear;
-    if (clear === piece.length) continue;
-    reader.unread(piece.subarray(clear));
-    if (await isMarkNext(reader, marks, limit - bytes)) return { by: 'mark', bytes };
-    // It only began like one: its first byte is sound, and the search goes on behind it.
-    yield* aligner.align(await reader.take(1));
-    bytes += 1;
-  }
-  return { by: 'size', bytes };
-}
-
-/** Drops what stands behind the samples; `false` where the body ends without a further WAV. */
-async function skipToWav(reader: ByteReader, size: number): Promise<boolean> {
+  size: number,
+  onLeftover: (bytes: number) => void,
+): Promise<boolean> {
   await skipPadding(reader, size);
   for (;;) {
     const head = await reader.peek(RIFF_BYTES);
     if (beginsWav(head)) return true;
     if (head.length < RIFF_BYTES || !isFourCC(head, 0)) {
+      const start = reader.position;
       await reader.skip(Number.POSITIVE_INFINITY);
+      const bytes = reader.position - start;
+      if (bytes >= SUSPICIOUS_BYTES) onLeftover(bytes);
       return false;
     }
     await skipChunk(reader);
   }
 }
 
-async function readFurtherStart(reader: ByteReader, { format }: WavStart): Promise<WavStart> {
+interface Behind {
+  readonly first: WavStart;
+  readonly data: DataChunk;
+  readonly onLeftover: (bytes: number) => void;
+}
+
+/** The header behind the samples; `undefined` if the body ends without one. */
+async function readFurtherStart(
+  reader: ByteReader,
+  { first, data, onLeftover }: Behind,
+): Promise<WavStart | undefined> {
+  if (data.end === 'end of body' || !(await skipToWav(reader, data.bytes, onLeftover))) return undefined;
   const next = await readStart(reader);
-  if (sameFormat(next.format, format)) return next;
+  if (sameFormat(next.format, first.format)) return next;
   throw new WavError(
     'format-changed',
-    `WAV that changes its format midway, from ${describeFormat(format)} to ${describeFormat(next.format)}`,
+    `WAV that changes its format midway, from ${describeFormat(first.format)} to ${describeFormat(next.format)}`,
   );
 }
 
@@ -86,43 +153,18 @@ function brokeOff(bytes: number, size: number): WavError {
   return new WavError('incomplete', `WAV that broke off: ${bytes} of ${size} bytes of samples came`);
 }
 
-/** Cuts pieces at frame borders. Hands on parts of the pieces it got; copies less than one frame at each seam. */
-class FrameAligner {
-  readonly #frameBytes: number;
-  #begun: Uint8Array = new Uint8Array(0);
-
-  constructor(frameBytes: number) {
-    this.#frameBytes = frameBytes;
-  }
-
-  *align(piece: Uint8Array): Generator<Uint8Array> {
-    let rest = piece;
-    if (this.#begun.length > 0) {
-      const missing = this.#frameBytes - this.#begun.length;
-      this.#begun = Buffer.concat([this.#begun, rest.subarray(0, missing)]);
-      if (this.#begun.length < this.#frameBytes) return;
-      yield this.#begun;
-      rest = rest.subarray(missing);
-    }
-    const whole = rest.length - (rest.length % this.#frameBytes);
-    // Not `slice`: that of a Buffer would keep all of the piece in memory.
-    this.#begun = Uint8Array.from(rest.subarray(whole));
-    if (whole > 0) yield rest.subarray(0, whole);
-  }
-}
-
-/** How a chunk begins that no sound looks like by chance: with its name, four bytes of size, and its kind. */
+/** The beginning of a chunk that no sound looks like by chance: its name, four bytes of size, and its kind. */
 interface Mark {
   readonly name: Buffer;
   readonly kinds: readonly Buffer[];
-  /** How many bytes it takes to be sure. */
+  /** Bytes it takes to be sure. */
   readonly bytes: number;
 }
 
 /** A WAV of its own, up to the name of its first chunk. */
 const WAV = mark('RIFF', ['WAVE'], 16);
 
-/** What some writers put behind the samples. Other chunks have no kind: only a known size tells them from samples. */
+/** Some writers put it behind the samples. Other chunks have no kind: only a known size tells them from samples. */
 const LIST = mark('LIST', ['INFO', 'adtl'], 12);
 
 function mark(name: string, kinds: readonly string[], bytes: number): Mark {
@@ -133,7 +175,7 @@ function mark(name: string, kinds: readonly string[], bytes: number): Mark {
   };
 }
 
-/** How many bytes of samples come before the next thing that is none, or may be none when more has come. */
+/** Bytes of samples before the next mark, or before what may become one when more has come. */
 function bytesBeforeMark(piece: Uint8Array, marks: readonly Mark[]): number {
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
   return Math.min(...marks.map((mark) => bytesBefore(bytes, mark)));
@@ -149,7 +191,7 @@ function bytesBefore(bytes: Buffer, mark: Mark): number {
   return bytes.length;
 }
 
-/** Whether what comes next, within the limit, is no sample for sure. Waits for no more bytes than it takes to tell. */
+/** True if a mark comes next, within the limit. Waits for no more bytes than it takes to tell. */
 async function isMarkNext(reader: ByteReader, marks: readonly Mark[], limit: number): Promise<boolean> {
   for (let count = 1; count <= limit; count++) {
     const bytes = await reader.peek(count);
@@ -165,7 +207,7 @@ function mayBegin(bytes: Uint8Array, at: number, mark: Mark): boolean {
   return mark !== WAV || bytes.length < at + WAV.bytes || isFourCC(bytes, at + 12);
 }
 
-/** Whether the name stands there, as far as there are bytes. */
+/** True if the name stands there, as far as there are bytes. */
 function agrees(bytes: Uint8Array, at: number, name: Uint8Array): boolean {
   // Not `every`, which costs as much as the search where pieces are small.
   for (let i = 0; i < name.length && at + i < bytes.length; i++) if (bytes[at + i] !== name[i]) return false;

@@ -1,21 +1,21 @@
 import type { ByteReader } from './byte-reader.ts';
-import type { PcmFormat } from './pcm.ts';
+import { describeFormat, type PcmFormat, sameFormat } from './pcm.ts';
 import { FORMAT_BYTES, fourCC, isFourCC, parseFormat, realSize, realSize64, WavError } from './wav-format.ts';
 
 /** `RIFF`, the size of what follows it, `WAVE`. */
 export const RIFF_BYTES = 12;
-/** What its size does not count. */
+/** Bytes that the size in it does not count. */
 const RIFF_HEAD_BYTES = 8;
 
 /** Samples that come before their format have to be kept until it is known. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** What stands before the samples. */
+/** The header of a WAV. */
 export interface WavStart {
   readonly format: PcmFormat;
-  /** Bytes of samples, where the header says so in earnest. */
+  /** Bytes of samples; `undefined` if the header has a placeholder. */
   readonly size: number | undefined;
-  /** Where the WAV ends by its own account, in bytes of the body; unproved, and `undefined` where it gives none. */
+  /** Where the WAV ends according to its RIFF size, in bytes of the body. May be wrong. */
   readonly end?: number | undefined;
 }
 
@@ -24,7 +24,7 @@ interface Chunk {
   readonly size: number;
 }
 
-/** Whether a WAV begins here. RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) differ by their `ds64` chunk only. */
+/** True if a WAV begins here. RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) differ by their `ds64` chunk only. */
 export function beginsWav(bytes: Uint8Array): boolean {
   return ['RIFF', 'RF64', 'BW64'].includes(fourCC(bytes)) && fourCC(bytes, 8) === 'WAVE';
 }
@@ -32,7 +32,7 @@ export function beginsWav(bytes: Uint8Array): boolean {
 /**
  * Reads from the start of a WAV, where {@link beginsWav} holds, to its first sample, past chunks in any order.
  *
- * @throws WavError `incomplete` or `unsupported`
+ * @throws WavError `incomplete`, `unsupported` or `format-changed`
  */
 export async function readStart(reader: ByteReader): Promise<WavStart> {
   const begin = reader.position;
@@ -46,10 +46,24 @@ export async function readStart(reader: ByteReader): Promise<WavStart> {
       const size = realSize(chunk.size) ?? size64;
       return { ...(format === undefined ? await readLateFormat(reader, size) : { format, size }), end };
     }
-    if (chunk.id === 'fmt ') format = parseFormat(await readContent(reader, chunk, FORMAT_BYTES));
+    if (chunk.id === 'fmt ') format = await readFormat(reader, chunk, format);
     else if (chunk.id === 'ds64') size64 = await readSize64(reader, chunk);
     else await readContent(reader, chunk, 0);
   }
+}
+
+/** @param before the format of a `fmt ` chunk in front of this one */
+async function readFormat(
+  reader: ByteReader,
+  chunk: Chunk,
+  before: PcmFormat | undefined,
+): Promise<PcmFormat> {
+  const format = parseFormat(await readContent(reader, chunk, FORMAT_BYTES));
+  if (!before || sameFormat(before, format)) return format;
+  throw new WavError(
+    'format-changed',
+    `WAV with two fmt chunks that differ: ${describeFormat(before)} and ${describeFormat(format)}`,
+  );
 }
 
 /** Keeps the samples until the format has come, then puts them back in front of what is left. */
@@ -76,7 +90,6 @@ async function readSize64(reader: ByteReader, chunk: Chunk): Promise<number | un
   return content.length < 16 ? undefined : realSize64(content.readBigUInt64LE(8));
 }
 
-/** Passes over a whole chunk. */
 export async function skipChunk(reader: ByteReader): Promise<void> {
   await readContent(reader, await readChunkHead(reader), 0);
 }
@@ -93,7 +106,7 @@ async function readChunkHead(reader: ByteReader): Promise<Chunk> {
   return { id: fourCC(head), size: head.readUInt32LE(4) };
 }
 
-/** The first `wanted` bytes of a chunk; the others are passed over, however many it claims to have. */
+/** The first `wanted` bytes of a chunk. The others are skipped. */
 async function readContent(reader: ByteReader, { size }: Chunk, wanted: number): Promise<Buffer> {
   const content = await reader.take(Math.min(size, wanted));
   if (content.length < Math.min(size, wanted)) throw endsEarly();
@@ -103,14 +116,13 @@ async function readContent(reader: ByteReader, { size }: Chunk, wanted: number):
 }
 
 /**
- * Behind a chunk of odd size stands one byte that does not count. Many writers forget it: then the name of the next
- * chunk stands there already, which a padding byte (zero, says the standard) does not look like.
+ * Behind a chunk of odd size stands a padding byte, zero by the standard. Many writers leave it out: then the name of the
+ * next chunk stands there.
  */
 export async function skipPadding(reader: ByteReader, size: number): Promise<void> {
   if (size % 2 === 1 && !isFourCC(await reader.peek(4), 0)) await reader.skip(1);
 }
 
-/** A WAV of which not even the header came. */
 export function endsEarly(): WavError {
   return new WavError('incomplete', 'WAV that ends within its header');
 }

@@ -280,15 +280,38 @@ describe('readWav', () => {
     expect([body.returned, body.pulled]).toEqual([1, 2]);
   });
 
-  it('lets go of the body when nobody began to read the samples', async () => {
-    const body = new WatchedBody([plainWav(pcm)]);
-    await (await readWav(body)).pcm[Symbol.asyncIterator]().return?.();
-    expect(body.returned).toBe(1);
-  });
-
   it('lets go of a body that is no WAV', async () => {
     const body = new WatchedBody([Buffer.from('<html>'.repeat(300)), pcm]);
     await expect(readWav(body)).rejects.toThrow();
     expect([body.returned, body.pulled]).toEqual([1, 1]);
+  });
+
+  it('tells of kilobytes behind the samples that are no chunk', async () => {
+    const leftovers: number[] = [];
+    const options = { onLeftover: (bytes: number) => void leftovers.push(bytes) };
+    const wav = riff([fmtChunk, data, Buffer.alloc(5000, 7)]);
+    expect((await hear(inPieces(wav, 999), options)).pcm.equals(pcm)).toBe(true);
+    expect(leftovers).toEqual([5000]);
+    const quiet = [
+      plainWav(pcm),
+      riff([fmtChunk, data, Buffer.alloc(1000)]),
+      riff([fmtChunk, data, chunk('LIST', sound(9000))]),
+      Buffer.concat([plainWav(pcm), plainWav(pcm)]),
+    ];
+    for (const wav of quiet) await hear(inPieces(wav, 999), options);
+    expect(leftovers).toEqual([5000]);
+  });
+
+  it('reads a format that is said twice', async () => {
+    expect((await hear(inPieces(riff([fmtChunk, fmtChunk, data])))).pcm.equals(pcm)).toBe(true);
+  });
+
+  it('refuses two formats that differ', async () => {
+    const other = chunk('fmt ', fmt({ ...speechFormat, sampleRate: 8000 }));
+    await expect(readWav(inPieces(riff([fmtChunk, other, data])))).rejects.toMatchObject({
+      problem: 'format-changed',
+      message:
+        'WAV with two fmt chunks that differ: 22050 Hz, mono, 16-bit integer and 8000 Hz, mono, 16-bit integer',
+    });
   });
 });
