@@ -16,8 +16,6 @@ export default defineConfig([
     // Lowers `await using`, which Node 20 does not know.
     transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
-    // cosmiconfig loads these for config that is code, which is never read.
-    external: ['typescript', 'import-fresh'],
     plugins: [spared(), mended(), speaking.plugin, starting.plugin, notices()],
     output: {
       dir: 'dist',

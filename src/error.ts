@@ -29,6 +29,8 @@ export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
   /** What the user can do about it: one sentence. Left out only where it was the user who ended the run. */
   readonly hint?: string | undefined;
+  /** Lines below the message: one for each thing that is wrong, where these are several. */
+  readonly details?: readonly string[] | undefined;
   readonly cause?: unknown;
   /** Set where the same thing tried again may succeed. */
   readonly retry?: Retry | undefined;
@@ -41,14 +43,19 @@ export class TtsError extends Error {
   override readonly name = 'TtsError';
   readonly exitCode: ExitCode;
   readonly hint: string | undefined;
+  readonly details: readonly string[] | undefined;
   readonly retry: TtsErrorOptions['retry'];
   readonly isUnwanted: boolean;
 
   /** @param message what happened, in one line without a full stop at its end */
-  constructor(message: string, { exitCode, hint, cause, retry, isUnwanted = false }: TtsErrorOptions) {
+  constructor(
+    message: string,
+    { exitCode, hint, details, cause, retry, isUnwanted = false }: TtsErrorOptions,
+  ) {
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
     this.hint = hint;
+    this.details = details;
     this.retry = retry;
     this.isUnwanted = isUnwanted;
   }

@@ -16,6 +16,7 @@ export interface Context {
 export const besideSpeaking = [
   'serve',
   'speakers',
+  'batch',
   'cache',
   'config',
   'login',

@@ -24,6 +24,8 @@ export interface Listener {
 }
 
 export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes'> {
+  /** Bytes that waiting segments may hold: 64 MiB, unless several deliveries share them. */
+  readonly budgetBytes?: number;
   /** Seconds of silence between two paragraphs. */
   readonly paragraphPause: number;
   readonly sink: Sink;

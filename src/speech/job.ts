@@ -73,7 +73,7 @@ export async function resolveJob(request: Request, context: RunContext): Promise
   const output = planOutput(general, host);
   assertInputsKept(request.files, loaded, output, host);
   const service = await chooseService(general, { ...context, files });
-  const { no, settings, espeak } = await speakerOf(general, service, context);
+  const { no, settings, espeak } = await speakerOf(general, service !== undefined, context);
   const { subtitles } = settings;
   const job: SpeechJob = {
     ...planRun(settings, { service, espeak, output }),

@@ -103,12 +103,8 @@ interface Speaking extends Choice {
  * not built in is espeak-ng looked for: that costs time.
  * @throws TtsError (usage) as `chooseSpeaker` does; the reason of the signal
  */
-export async function speakerOf(
-  said: Settings,
-  service: NamedService | undefined,
-  context: RunContext,
-): Promise<Speaking> {
-  if (service) return chooseSpeaker(said, []);
+export async function speakerOf(said: Settings, isNamed: boolean, context: RunContext): Promise<Speaking> {
+  if (isNamed) return chooseSpeaker(said, []);
   if (isAmong(FLITE_SPEAKERS, said)) return chooseSpeaker(said, FLITE_SPEAKERS);
   const { findEspeak } = await import('../service/engine/espeak/voices.ts');
   const { espeak, fault } = await findEspeak(context);

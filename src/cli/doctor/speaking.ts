@@ -33,7 +33,7 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
 
 async function speak({ service, settings: general }: Trial, context: Context): Promise<string> {
   const { notices, signal } = context;
-  const { no, settings, espeak } = await speakerOf(general, service, context);
+  const { no, settings, espeak } = await speakerOf(general, service !== undefined, context);
   const onEvent = (event: ServiceEvent) => notices.detail(() => describe(event));
   await using target = await openService({ service, espeak }, context);
   const plan = { limits: limitsOf(settings), cacheBytes: undefined };

@@ -1,5 +1,6 @@
 import { Command, type Option } from 'commander';
 import { type Name, ruleOf, rules } from '../../settings/rules.ts';
+import { batchCommand } from '../batch/command.ts';
 import { cacheCommand } from '../cache.ts';
 import { speakCommand, subcommand } from '../command-line.ts';
 import { configCommand } from '../config.ts';
@@ -52,6 +53,7 @@ export function catalog(): Entry[] {
   const entries = [
     entry('speak', speakCommand().description('Speak, also if the text begins with the name of a command.')),
     entry('serve', serveCommand()),
+    entry('batch', batchCommand()),
     entry('speakers', speakersCommand()),
     entry('cache', cacheCommand(), ['clear']),
     entry('config', configCommand()),

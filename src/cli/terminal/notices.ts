@@ -92,16 +92,17 @@ export class Notices {
   failure(thrown: unknown, paint = plain): ExitCode {
     const error = unsuppressed(thrown);
     const known = error instanceof TtsError ? error : defect(error);
-    const { message, hint, exitCode } = known;
+    const { message, hint, details, exitCode } = known;
     if (exitCode === ExitCode.output) this.#doubts.length = 0;
     this.tellDoubts();
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
     if (this.json) {
       const traced = trace.length > 0 ? trace : undefined;
-      this.printJson({ error: { message, hint, exitCode, trace: traced } });
+      this.printJson({ error: { message, hint, details, exitCode, trace: traced } });
       return exitCode;
     }
     this.#write(`${paint.problem('tts:')} ${inOneLine(this.redact(message))}`);
+    for (const detail of details ?? []) this.#write(`  ${inOneLine(this.redact(detail))}`);
     if (hint !== undefined) this.#write(`${paint.hint('hint:')} ${inOneLine(this.redact(hint))}`);
     for (const stack of trace) this.#write(this.redact(stack).split('\n').map(visible).join('\n'));
     return exitCode;

@@ -1,4 +1,4 @@
-import { withoutEscapes } from '../../printable.ts';
+import { stripVTControlCharacters } from 'node:util';
 import { SPELLINGS } from './symbols.ts';
 
 /**
@@ -8,7 +8,7 @@ import { SPELLINGS } from './symbols.ts';
  * @returns the text in one line, or an empty string where nothing is left that can be spoken
  */
 export function normalise(text: string): string {
-  const ascii = spell(withoutEscapes(text))
+  const ascii = spell(stripVTControlCharacters(text))
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}]/gu, '')
     .replace(LETTER, englishLetter)

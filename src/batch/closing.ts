@@ -1,0 +1,54 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { findBatchFiles, journalName, lineOf, type ManifestEntry, manifestName } from './manifest.ts';
+import type { BatchPlan } from './plan.ts';
+import type { Shard } from './shard.ts';
+import type { KnownFiles, Survey } from './survey.ts';
+
+/** What a run knows when all of its rows have had their turn. */
+export interface Outcome {
+  readonly folder: string;
+  readonly shard: Shard | undefined;
+  readonly plan: BatchPlan;
+  readonly known: KnownFiles;
+  readonly survey: Survey;
+}
+
+/** The lines of the manifest: one for each row in the order of the table, then one for each file that is left over. */
+export function* manifestLines({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
+  for (const number of plan.mine()) {
+    const entry = known.at(survey.entryOf(number));
+    if (entry) yield lineOf(entry);
+  }
+  if (!shard) for (const entry of leftOver({ folder, plan, known })) yield lineOf(entry);
+}
+
+/** Entries of files that are there and that no row of the tables has. */
+export function* leftOver({
+  folder,
+  plan,
+  known,
+}: Pick<Outcome, 'folder' | 'plan' | 'known'>): Generator<ManifestEntry> {
+  for (let number = 0; number < known.entries.count; number += 1) {
+    const entry = known.entries.at(number);
+    const isLast = known.find(entry.file, '') === number;
+    if (isLast && !plan.hasFile(entry.file) && existsSync(join(folder, entry.file))) yield entry;
+  }
+}
+
+/** Deletes the files that are left over. @returns their names */
+export function prune(outcome: Pick<Outcome, 'folder' | 'plan' | 'known'>): string[] {
+  const files = [...leftOver(outcome)].map(({ file }) => file);
+  for (const file of files) rmSync(join(outcome.folder, file), { force: true });
+  return files;
+}
+
+/** Removes what the new manifest holds: the journal, and behind a run of the whole table what shards have left. */
+export function removeFolded({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): void {
+  const names = shard ? [journalName(shard)] : findBatchFiles(folder).parts;
+  for (const name of names) rmSync(join(folder, name), { force: true });
+}
+
+export function manifestPath({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): string {
+  return join(folder, manifestName(shard));
+}

@@ -1,0 +1,69 @@
+import { usageError } from '../error.ts';
+import { visible } from '../printable.ts';
+
+/** What a row can say of itself. All other columns are free for the template of names. */
+const fields = ['id', 'text', 'file', 'speaker', 'sampleRate', 'instructions'] as const;
+export type Field = (typeof fields)[number];
+
+/** The column that holds a field. A field that is not listed lies in the column of its own name. */
+export type ColumnNames = ReadonlyMap<Field, string>;
+
+/**
+ * Reads `--columns id=Filename,text=Text`.
+ * @throws TtsError (usage)
+ */
+export function parseColumns(option: string): ColumnNames {
+  const names = new Map<Field, string>();
+  for (const pair of option.split(',')) {
+    const equals = pair.indexOf('=');
+    const field = fields.find((each) => each === pair.slice(0, equals).trim());
+    const column = pair.slice(equals + 1).trim();
+    if (equals < 0 || field === undefined || column === '')
+      throw usageError(
+        `--columns: "${visible(pair)}" is not FIELD=COLUMN`,
+        `the fields are ${fields.join(', ')}: --columns id=Filename,text=Text`,
+      );
+    if (names.has(field))
+      throw usageError(`--columns: ${field} is given twice`, 'name one column for each field');
+    names.set(field, column);
+  }
+  return names;
+}
+
+export function columnOf(field: Field, names: ColumnNames): string {
+  return names.get(field) ?? field;
+}
+
+/**
+ * Refuses a table without the columns that are needed, or without those that `--columns` names.
+ * @param columns all columns of the table
+ * @throws TtsError (usage) that lists the columns and says what `--columns` could be
+ */
+export function assertColumns(columns: readonly string[], names: ColumnNames, table: string): void {
+  const has = (field: Field) => columns.includes(columnOf(field, names));
+  const missing = [...names].find(([, column]) => !columns.includes(column));
+  if (missing) throw noColumn(`"${visible(missing[1])}"`, columns, table);
+  if (!has('id')) throw noColumn('"id"', columns, table);
+  if (!has('text') && !has('file')) throw noColumn('"text" or "file"', columns, table);
+}
+
+function noColumn(missing: string, columns: readonly string[], table: string) {
+  const list = columns.map((column) => `"${visible(column)}"`).join(', ');
+  return usageError(
+    `${table} has no column ${missing}; its columns are ${list}`,
+    `say which columns to use: --columns '${suggestion(columns)}'`,
+  );
+}
+
+/** Words by which tables of others call the two columns that must be there. */
+const LIKELY = {
+  id: /\b(?:id|key|name|filename|file ?name|identifier)\b/i,
+  text: /text|translation|sentence/i,
+};
+
+function suggestion(columns: readonly string[]): string {
+  const id = columns.find((column) => LIKELY.id.test(column)) ?? columns[0] ?? 'COLUMN';
+  const others = columns.filter((column) => column !== id);
+  const text = others.find((column) => LIKELY.text.test(column)) ?? others[0] ?? 'COLUMN';
+  return `id=${visible(id)},text=${visible(text)}`;
+}

@@ -1,0 +1,132 @@
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Host } from '../host.ts';
+import { findBatchFiles, lockName } from './manifest.ts';
+import type { Shard } from './shard.ts';
+
+/** Milliseconds between two signs of life of a run. */
+const BEAT_MS = 10_000;
+/** Milliseconds without a sign of life after which a run on another machine counts as dead. */
+const DEAD_MS = 60_000;
+
+interface Owner {
+  readonly pid: number;
+  /** The space of process numbers, see {@link Host.realm}. */
+  readonly realm: string;
+  readonly machine: string;
+}
+
+type LockHost = Pick<Host, 'pid' | 'realm' | 'isRunning'>;
+
+/**
+ * Keeps other runs away from the folder of a batch. Shards of one division work side by side; everything else excludes
+ * each other. The lock of a process that has died is taken over: at once on the same machine, after a minute on another.
+ */
+export class BatchLock implements Disposable {
+  readonly #path: string;
+  readonly #beat: NodeJS.Timeout;
+
+  private constructor(path: string) {
+    this.#path = path;
+    this.#beat = setInterval(() => touch(path), BEAT_MS).unref();
+  }
+
+  /** @throws TtsError (output) that names the run that works there */
+  static take(folder: string, shard: Shard | undefined, host: LockHost, machine: string): BatchLock {
+    const path = join(folder, lockName(shard));
+    const mine: Owner = { pid: host.pid, realm: host.realm, machine };
+    if (!create(path, mine)) {
+      removeDead(path, host);
+      if (!create(path, mine)) throw atWork(path, ownerOf(path));
+    }
+    const lock = new BatchLock(path);
+    try {
+      for (const other of findBatchFiles(folder).locks)
+        if (excludes(other, shard)) assertDead(join(folder, other), host);
+    } catch (error) {
+      lock[Symbol.dispose]();
+      throw error;
+    }
+    return lock;
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#beat);
+    rmSync(this.#path, { force: true });
+  }
+}
+
+function create(path: string, owner: Owner): boolean {
+  try {
+    const fd = openSync(path, 'wx', 0o644);
+    writeSync(fd, JSON.stringify(owner));
+    closeSync(fd);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function touch(path: string): void {
+  try {
+    const now = new Date();
+    utimesSync(path, now, now);
+  } catch {
+    // The folder was taken away: the next write to it tells.
+  }
+}
+
+/** Whether a lock keeps this run from its work. */
+function excludes(name: string, shard: Shard | undefined): boolean {
+  if (name === lockName(shard)) return false;
+  return !(shard && name.endsWith(`-of-${shard.count}.lock`));
+}
+
+function assertDead(path: string, host: LockHost): void {
+  const owner = ownerOf(path);
+  const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  const isHere = owner?.realm === host.realm;
+  const isAlive = isHere ? host.isRunning(owner.pid) : age < DEAD_MS;
+  if (isAlive) throw atWork(path, owner);
+}
+
+/** Takes a dead run's lock away, unless another run has done so meanwhile and put its own in the place. */
+function removeDead(path: string, host: LockHost): void {
+  const dead = readFileSync(path, 'utf8');
+  assertDead(path, host);
+  const aside = `${path}.${host.pid}`;
+  renameSync(path, aside);
+  const isSame = readFileSync(aside, 'utf8') === dead;
+  if (!isSame) linkSync(aside, path);
+  rmSync(aside);
+  if (!isSame) throw atWork(path, ownerOf(path));
+}
+
+/** @returns `undefined` while the other run is about to write its name */
+function ownerOf(path: string): Owner | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function atWork(path: string, owner: Owner | undefined): TtsError {
+  const who = owner ? `process ${owner.pid} on ${owner.machine}` : 'another run';
+  return new TtsError(`${who} is at work in this folder (${path})`, {
+    exitCode: ExitCode.output,
+    hint: `wait for it, or end it; a machine that is gone is forgotten after ${DEAD_MS / 1000} s`,
+  });
+}

@@ -1,0 +1,118 @@
+import { join } from 'node:path';
+import { frameBytes } from '../audio/pcm.ts';
+import type { Synthesize } from '../client/client.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Writer } from '../files/part-name.ts';
+import { deliver, type Listener } from '../speech/deliver.ts';
+import type { Segment } from '../text/segment.ts';
+import type { Journal, ManifestEntry } from './manifest.ts';
+import type { BatchRow } from './plan.ts';
+import { type FinishedFile, rowFile } from './row-file.ts';
+import type { RowKey } from './row-state.ts';
+
+/** Bytes of sound that all rows in flight may hold while they wait for their disk. */
+const BUDGET_BYTES = 64 * 2 ** 20;
+
+/** Segments of one row that may be under way: a long row is rare, and other rows keep the service busy. */
+const WINDOW = 4;
+
+export interface MakeOptions {
+  readonly folder: string;
+  readonly journal: Journal;
+  readonly writer: Writer;
+  /** Rows in flight. */
+  readonly rowsAtOnce: number;
+  readonly paragraphPause: number;
+  speakAs(voice: BatchRow['voice']): Synthesize;
+  /** The text of a row in segments, and its key once they were read to the end. */
+  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey };
+  readonly maxFailures: number;
+  /** Hear the sound of all rows. */
+  readonly listeners: readonly Listener[];
+  /** Hears of each row when it is finished. */
+  onRow(number: number, outcome: RowOutcome): void;
+}
+
+export type RowOutcome =
+  | { readonly state: 'made'; readonly entry: ManifestEntry }
+  | { readonly state: 'failed'; readonly error: TtsError };
+
+/** What concerns one row only: an answer that is no sound, a refused text, a service that stays silent. */
+const OF_THE_ROW: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCode.timeout];
+
+/** Makes the files of rows, several at once. All of them share one client with its limit, its pauses and its cache. */
+export class Maker {
+  readonly #options: MakeOptions;
+  readonly #rowAt: (number: number) => BatchRow;
+  #failures = 0;
+
+  constructor(rowAt: (number: number) => BatchRow, options: MakeOptions) {
+    this.#rowAt = rowAt;
+    this.#options = options;
+  }
+
+  /**
+   * @param numbers of rows
+   * @returns false where so many rows failed that the others were left
+   * @throws TtsError for what concerns the whole run: key, quota, connection, output. Rows in flight are left then
+   */
+  async make(numbers: Iterable<number>, signal: AbortSignal): Promise<boolean> {
+    const over = new AbortController();
+    const until = AbortSignal.any([signal, over.signal]);
+    const waiting = numbers[Symbol.iterator]();
+    let fault: unknown;
+    const work = async () => {
+      for (let next = waiting.next(); !next.done && !until.aborted; next = waiting.next()) {
+        try {
+          await this.#makeOne(next.value, until);
+        } catch (error) {
+          if (until.aborted) return;
+          fault = error;
+        }
+        if (fault || this.#failures >= this.#options.maxFailures) over.abort();
+      }
+    };
+    await Promise.all(Array.from({ length: this.#options.rowsAtOnce }, work));
+    signal.throwIfAborted();
+    if (fault) throw fault;
+    return !over.signal.aborted;
+  }
+
+  async #makeOne(number: number, signal: AbortSignal): Promise<void> {
+    const { onRow } = this.#options;
+    const row = this.#rowAt(number);
+    try {
+      onRow(number, { state: 'made', entry: await this.#speak(row, signal) });
+    } catch (error) {
+      if (signal.aborted || !(error instanceof TtsError) || !OF_THE_ROW.includes(error.exitCode)) throw error;
+      this.#failures += 1;
+      onRow(number, { state: 'failed', error });
+    }
+  }
+
+  async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
+    const { folder, journal, writer, speakAs, read, rowsAtOnce, paragraphPause, listeners } = this.#options;
+    const text = read(row, signal);
+    let entry: ManifestEntry | undefined;
+    const { id, file } = row;
+    const onFinished = async ({ format, bytes, sha256 }: FinishedFile) => {
+      const { key, characters } = text.key();
+      const frames = bytes / frameBytes(format);
+      entry = { id, file, key, sha256, frames, sampleRate: format.sampleRate, characters };
+      journal.add(entry);
+    };
+    const sink = rowFile({ path: join(folder, file), name: file, writer, onFinished });
+    await deliver({
+      segments: () => text.segments,
+      synthesize: speakAs(row.voice),
+      window: WINDOW,
+      budgetBytes: BUDGET_BYTES / rowsAtOnce,
+      paragraphPause,
+      sink,
+      signal,
+      listeners,
+    });
+    if (!entry) throw new Error('the sound of a row went elsewhere');
+    return entry;
+  }
+}

@@ -1,0 +1,150 @@
+import { closeSync, existsSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Shard } from './shard.ts';
+
+/** What is known of one file that a batch made. */
+export interface ManifestEntry {
+  readonly id: string;
+  /** Relative to the folder of the manifest, with "/" between folders. */
+  readonly file: string;
+  /** A hash of all that shapes the sound, as hex digits. */
+  readonly key: string;
+  /** SHA-256 of the file, as hex digits. */
+  readonly sha256: string;
+  readonly frames: number;
+  /** Frames per second. */
+  readonly sampleRate: number;
+  /** Characters of the text. */
+  readonly characters: number;
+}
+
+/** The name of a manifest: `tts-batch.jsonl`, or `tts-batch.3-of-8.jsonl` for a shard. */
+export function manifestName(shard?: Shard): string {
+  return `${baseName(shard)}.jsonl`;
+}
+
+/** The name of the journal that a run writes until its manifest is complete. */
+export function journalName(shard?: Shard): string {
+  return `${baseName(shard)}.journal`;
+}
+
+export function lockName(shard?: Shard): string {
+  return `${baseName(shard)}.lock`;
+}
+
+function baseName(shard?: Shard): string {
+  return shard ? `tts-batch.${shard.index}-of-${shard.count}` : 'tts-batch';
+}
+
+/** What lies in the folder of a batch beside its sound. */
+export interface BatchFiles {
+  /** The manifests and journals of shards, and journals of runs that were killed. */
+  readonly parts: readonly string[];
+  readonly locks: readonly string[];
+  /** All that tells of entries, in the order in which it is to be read: later entries are newer. */
+  readonly sources: readonly string[];
+}
+
+const PART = /^tts-batch\.\d+-of-\d+\.(?:jsonl|journal)$/;
+const LOCK = /^tts-batch(?:\.\d+-of-\d+)?\.lock$/;
+
+/** @param folder may be missing: then there is nothing */
+export function findBatchFiles(folder: string): BatchFiles {
+  const names = existsSync(folder) ? readdirSync(folder).sort() : [];
+  const shards = names.filter((name) => PART.test(name));
+  const [main, journal] = [manifestName(), journalName()].map((name) =>
+    names.filter((each) => each === name),
+  );
+  const byAge = [...shards.filter(isManifest), ...shards.filter((name) => !isManifest(name))];
+  return {
+    parts: [...shards, ...(journal ?? [])],
+    locks: names.filter((name) => LOCK.test(name)),
+    sources: [...(main ?? []), ...byAge, ...(journal ?? [])],
+  };
+}
+
+const isManifest = (name: string) => name.endsWith('.jsonl');
+
+/**
+ * The entries of a manifest or of a journal. A line of a journal that a kill tore is left out.
+ * @throws TtsError (usage) with the line of a manifest that is no entry: a conflict of a merge, for example
+ */
+export function* readEntries(folder: string, name: string): Generator<ManifestEntry> {
+  let number = 0;
+  for (const line of linesOf(join(folder, name))) {
+    number += 1;
+    const entry = entryOf(line);
+    if (entry) yield entry;
+    else if (isManifest(name))
+      throw new TtsError(`${join(folder, name)}, line ${number}: this is no entry of a manifest`, {
+        exitCode: ExitCode.usage,
+        hint: 'delete the line: the file that it stood for is made again',
+      });
+  }
+}
+
+function entryOf(line: string): ManifestEntry | undefined {
+  try {
+    const entry = JSON.parse(line);
+    const texts = [entry.id, entry.file, entry.key, entry.sha256];
+    const numbers = [entry.frames, entry.sampleRate, entry.characters];
+    const isWhole = texts.every((text) => typeof text === 'string') && numbers.every(Number.isSafeInteger);
+    return isWhole && isInside(entry.file) ? entry : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A manifest may come from others, and `--prune` deletes what it names: nothing outside its folder. */
+function isInside(file: string): boolean {
+  return !/^(?:[/\\]|[a-z]:)/i.test(file) && !file.split(/[/\\]/).includes('..');
+}
+
+/** One line of a manifest. The order of its values is fixed, so that equal runs write equal bytes. */
+export function lineOf(entry: ManifestEntry): string {
+  const { id, file, key, sha256, frames, sampleRate, characters } = entry;
+  return `${JSON.stringify({ id, file, key, sha256, frames, sampleRate, characters })}\n`;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+
+function* linesOf(path: string): Generator<string> {
+  const fd = openSync(path, 'r');
+  try {
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let rest = Buffer.alloc(0);
+    for (let size = readSync(fd, chunk); size > 0; size = readSync(fd, chunk)) {
+      const bytes = Buffer.concat([rest, chunk.subarray(0, size)]);
+      let start = 0;
+      for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+        yield bytes.toString('utf8', start, end);
+        start = end + 1;
+      }
+      rest = Buffer.from(bytes.subarray(start));
+    }
+    if (rest.length > 0) yield rest.toString();
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Entries of files that are done, each written at once: a run that is killed goes on behind the last one. */
+export class Journal implements Disposable {
+  readonly #fd: number;
+
+  /** Appends to what a run that was killed has left. */
+  constructor(path: string) {
+    this.#fd = openSync(path, 'a', 0o666);
+    // Ends a line that a kill tore.
+    writeSync(this.#fd, '\n');
+  }
+
+  add(entry: ManifestEntry): void {
+    writeSync(this.#fd, lineOf(entry));
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#fd);
+  }
+}

@@ -1,0 +1,219 @@
+import { ExitCode, TtsError, usageError } from '../error.ts';
+import { visible } from '../printable.ts';
+import { assertColumns, type ColumnNames, columnOf, type Field } from './columns.ts';
+import { NumberList, RecordFile } from './record-file.ts';
+import { dealShard, orderOf, type Shard } from './shard.ts';
+import type { TableRow } from './table.ts';
+import { NameError, type NameTemplate } from './template.ts';
+
+/** How a row is spoken. */
+export interface RowVoice {
+  readonly speaker: number;
+  readonly sampleRate?: number | undefined;
+  readonly instructions?: string | undefined;
+}
+
+/** One row, checked. */
+export interface BatchRow {
+  readonly id: string;
+  readonly table: string;
+  /** From 1. */
+  readonly line: number;
+  /** The words to speak; `undefined` where they lie in a file. Blank for a row without a file. */
+  readonly text?: string | undefined;
+  readonly textFile?: string | undefined;
+  readonly voice: RowVoice;
+  /** Relative to the fixed folder of the template, with "/" between folders. */
+  readonly file: string;
+}
+
+/** What a row says of its voice, as text; what it leaves out is as the options say. */
+export type VoiceCells = Partial<Readonly<Record<'speaker' | 'sampleRate' | 'instructions', string>>>;
+
+export interface PlanOptions {
+  readonly columns: ColumnNames;
+  readonly template: NameTemplate;
+  readonly shard: Shard | undefined;
+  /**
+   * @param where how an error calls a cell: `prompts.csv, line 12, column speaker`
+   * @throws TtsError (usage) for a value that is not allowed
+   */
+  readonly voiceOf: (cells: VoiceCells, where: (field: Field) => string) => Promise<RowVoice>;
+  /**
+   * The path of a file that a row names.
+   * @throws TtsError (usage) for a file that cannot be read
+   */
+  readonly textFileOf: (cell: string, table: string) => string;
+}
+
+export interface NamedTable {
+  readonly name: string;
+  readonly rows: AsyncIterable<TableRow>;
+}
+
+/** So many errors of a table are shown. */
+const MOST_SHOWN = 10;
+
+/** All rows of the tables of one run, checked. The rows lie on disk: see {@link RecordFile}. */
+export class BatchPlan implements Disposable {
+  readonly rows = new RecordFile<BatchRow>(
+    ({ id }) => `id ${folded(id)}`,
+    ({ file }) => `file ${folded(file)}`,
+  );
+  readonly #orders = new NumberList();
+  readonly #options: PlanOptions;
+  readonly #faults: string[] = [];
+  #faultCount = 0;
+  #isMine: (order: number) => boolean = () => true;
+
+  private constructor(options: PlanOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads and checks every row of every table.
+   * @throws TtsError (usage) with the first ten errors, each with file, line and column, and how many more there are
+   */
+  static async read(tables: readonly NamedTable[], options: PlanOptions): Promise<BatchPlan> {
+    const plan = new BatchPlan(options);
+    try {
+      for (const table of tables) await plan.#readTable(table);
+      plan.#assertFaultless(tables);
+      if (options.shard) plan.#isMine = dealShard(plan.#orders, options.shard);
+      return plan;
+    } catch (error) {
+      plan[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Numbers of the rows that this run is to make: all, or those of its shard. */
+  *mine(): Generator<number> {
+    for (let number = 0; number < this.rows.count; number += 1)
+      if (this.#isMine(this.#orders.at(number))) yield number;
+  }
+
+  /** Whether a row of the tables has this file, whatever shard it belongs to. */
+  hasFile(file: string): boolean {
+    return this.rows.find(1, `file ${folded(file)}`) !== undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.rows[Symbol.dispose]();
+  }
+
+  async #readTable({ name, rows }: NamedTable): Promise<void> {
+    const { columns } = this.#options;
+    let isFirst = true;
+    for await (const row of rows) {
+      if (isFirst && !row.fault) assertColumns([...row.cells.keys()], columns, name);
+      isFirst &&= row.fault !== undefined;
+      try {
+        if (row.fault) throw new RowFault(row.fault);
+        await this.#addRow(row, name);
+      } catch (error) {
+        this.#addFault(error, name, row.line);
+      }
+    }
+  }
+
+  async #addRow({ line, cells }: TableRow, table: string): Promise<void> {
+    const { columns, template, voiceOf, textFileOf } = this.#options;
+    const cell = (field: Field) => cells.get(columnOf(field, columns));
+    const where = (field: Field) => `${table}, line ${line}, column ${columnOf(field, columns)}`;
+    const id = cell('id') ?? '';
+    if (id.trim() === '') throw new RowFault('the row has no id', columnOf('id', columns));
+    const [text, textFile] = [cell('text'), cell('file')];
+    if (text?.trim() && textFile?.trim())
+      throw new RowFault(
+        'the row has a text and a file; one of them is to be spoken',
+        columnOf('file', columns),
+      );
+    const row: BatchRow = {
+      id,
+      table,
+      line,
+      ...(textFile?.trim()
+        ? { textFile: textFileOf(textFile, table) }
+        : { text: (text ?? '').replaceAll('\r\n', '\n') }),
+      voice: await voiceOf(voiceCells(cell), where),
+      file: template.nameOf((column) => cells.get(column) ?? (column === 'id' ? id : undefined)),
+    };
+    this.#assertNew(row);
+    this.rows.add(row);
+    this.#orders.push(orderOf(id));
+  }
+
+  #assertNew({ id, file }: BatchRow): void {
+    const sameId = this.rows.find(0, `id ${folded(id)}`);
+    if (sameId !== undefined)
+      throw new RowFault(
+        `the id ${quoted(id)} is taken by ${this.#placeOf(sameId)}`,
+        columnOf('id', this.#options.columns),
+      );
+    const sameFile = this.rows.find(1, `file ${folded(file)}`);
+    if (sameFile !== undefined)
+      throw new RowFault(`the file ${visible(file)} is also that of ${this.#placeOf(sameFile)}`);
+  }
+
+  #placeOf(number: number): string {
+    const { table, line } = this.rows.at(number);
+    return `${table}, line ${line}`;
+  }
+
+  #addFault(error: unknown, table: string, line: number): void {
+    if (!(error instanceof Error)) throw error;
+    this.#faultCount += 1;
+    if (this.#faults.length === MOST_SHOWN) return;
+    const column = error instanceof RowFault || error instanceof NameError ? error.column : undefined;
+    const place = `${table}, line ${line}${column === undefined ? '' : `, column ${column}`}`;
+    this.#faults.push(error.message.startsWith(place) ? error.message : `${place}: ${error.message}`);
+  }
+
+  #assertFaultless(tables: readonly NamedTable[]): void {
+    const names = tables.map(({ name }) => name).join(', ');
+    if (this.#faultCount > 0) throw faulty(this.#faults, this.#faultCount, names);
+    if (this.rows.count === 0)
+      throw usageError(`${names}: there is no row`, 'add a row with an id and a text');
+  }
+}
+
+function faulty(faults: readonly string[], count: number, names: string): TtsError {
+  const hint = 'nothing was sent: correct the table and run the same command again';
+  const [only = ''] = faults;
+  if (count === 1) return usageError(only, hint);
+  const more = count > faults.length ? [`and ${count - faults.length} more`] : [];
+  return new TtsError(`${names}: ${count} rows are wrong`, {
+    exitCode: ExitCode.usage,
+    hint,
+    details: [...faults, ...more],
+  });
+}
+
+/** What is wrong with one row. */
+class RowFault extends Error {
+  readonly column: string | undefined;
+
+  constructor(message: string, column?: string) {
+    super(message);
+    this.column = column;
+  }
+}
+
+function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
+  const [speaker, sampleRate, instructions] = [cell('speaker'), cell('sampleRate'), cell('instructions')];
+  return {
+    ...(speaker?.trim() && { speaker }),
+    ...(sampleRate?.trim() && { sampleRate }),
+    ...(instructions?.trim() && { instructions }),
+  };
+}
+
+/** Equal for names that some file systems take for one. */
+export function folded(name: string): string {
+  return name.normalize('NFC').toLowerCase();
+}
+
+function quoted(text: string): string {
+  return `"${visible(text)}"`;
+}

@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { findBatchFiles, type ManifestEntry, readEntries } from './manifest.ts';
+import { type BatchPlan, type BatchRow, folded } from './plan.ts';
+import { RecordFile } from './record-file.ts';
+import { type RowKey, type RowState, stateOf } from './row-state.ts';
+
+/** In the order of their numbers in {@link Survey}. */
+const STATES: readonly RowState[] = ['unchanged', 'missing', 'stale', 'damaged', 'empty'];
+/** Of a row that belongs to another shard. */
+const NOT_MINE = STATES.length;
+const NO_ENTRY = -1;
+
+/** What the manifests, shards' manifests and journals of a folder know. */
+export class KnownFiles implements Disposable {
+  readonly entries = new RecordFile<ManifestEntry>(({ file }) => folded(file));
+
+  constructor(folder: string) {
+    for (const name of findBatchFiles(folder).sources)
+      for (const entry of readEntries(folder, name)) this.entries.add(entry);
+  }
+
+  /** @returns the number of the entry of a file: the one with this key, or else the last one */
+  find(file: string, key: string): number {
+    const name = folded(file);
+    const sameKey = this.entries.find(0, name, (entry) => entry.key === key);
+    return sameKey ?? this.entries.find(0, name) ?? NO_ENTRY;
+  }
+
+  at(number: number): ManifestEntry | undefined {
+    return number === NO_ENTRY ? undefined : this.entries.at(number);
+  }
+
+  [Symbol.dispose](): void {
+    this.entries[Symbol.dispose]();
+  }
+}
+
+/** How the files of all rows of a run stand, in five bytes a row. */
+export class Survey {
+  readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
+  /** Characters of the rows that are to be made. */
+  characters = 0;
+  readonly #states: Uint8Array;
+  /** Numbers of entries in {@link KnownFiles}. */
+  readonly #entries: Int32Array;
+
+  private constructor(rows: number) {
+    this.#states = new Uint8Array(rows).fill(NOT_MINE);
+    this.#entries = new Int32Array(rows).fill(NO_ENTRY);
+  }
+
+  /**
+   * Looks at the file of every row, and reads those that may be unchanged.
+   * @param keyOf see `rowKey`
+   */
+  static async take(
+    plan: BatchPlan,
+    known: KnownFiles,
+    {
+      folder,
+      keyOf,
+      signal,
+    }: { folder: string; keyOf: (row: BatchRow) => RowKey | Promise<RowKey>; signal: AbortSignal },
+  ): Promise<Survey> {
+    const survey = new Survey(plan.rows.count);
+    for (const number of plan.mine()) {
+      signal.throwIfAborted();
+      const row = plan.rows.at(number);
+      const key = await keyOf(row);
+      const entry = known.find(row.file, key.key);
+      const state = await stateOf(key, known.at(entry), join(folder, row.file), signal);
+      survey.#set(number, state, entry);
+      if (isToDo(state)) survey.characters += key.characters;
+    }
+    return survey;
+  }
+
+  /** @returns `undefined` for a row of another shard */
+  stateOf(number: number): RowState | undefined {
+    return STATES[this.#states[number] ?? NOT_MINE];
+  }
+
+  /** Numbers of the rows that are to be made. */
+  *toDo(): Generator<number> {
+    for (const [number, state] of this.#states.entries()) {
+      const name = STATES[state];
+      if (name && isToDo(name)) yield number;
+    }
+  }
+
+  get toDoCount(): number {
+    const { missing, stale, damaged } = this.counts;
+    return missing + stale + damaged;
+  }
+
+  /** The number of the entry that holds for a row's file now. */
+  entryOf(number: number): number {
+    return this.#entries[number] ?? NO_ENTRY;
+  }
+
+  /** Notes that the file of a row was made. */
+  setMade(number: number, entry: number): void {
+    this.#entries[number] = entry;
+  }
+
+  #set(number: number, state: RowState, entry: number): void {
+    this.#states[number] = STATES.indexOf(state);
+    // The file that an empty row had once is left over.
+    this.#entries[number] = state === 'empty' || state === 'missing' ? NO_ENTRY : entry;
+    this.counts[state] += 1;
+  }
+}
+
+function isToDo(state: RowState): boolean {
+  return state !== 'unchanged' && state !== 'empty';
+}

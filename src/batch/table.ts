@@ -1,0 +1,192 @@
+import { Readable } from 'node:stream';
+import { type CsvError, parse } from 'csv-parse';
+import { type TtsError, usageError } from '../error.ts';
+import { visible } from '../printable.ts';
+
+export const tableKinds = ['csv', 'tsv', 'jsonl', 'psv'] as const;
+export type TableKind = (typeof tableKinds)[number];
+
+/** One row of a table as it stands in the file. */
+export interface TableRow {
+  /** The line on which the row begins, from 1. */
+  readonly line: number;
+  /** Cells by column, in the order of the table. */
+  readonly cells: ReadonlyMap<string, string>;
+  /** Why the line is no row; the other lines of the table can still be read. */
+  readonly fault?: string;
+}
+
+/** UTF-16 units of the longest row. A quote that is never closed would otherwise take the rest of the table into memory. */
+const LONGEST_ROW = 32 * 1024 * 1024;
+
+/**
+ * The kind of a table by the ending of its name.
+ * @returns `undefined` for any other ending, and for "-"
+ */
+export function tableKindOf(name: string): TableKind | undefined {
+  return tableKinds.find((kind) => name.toLowerCase().endsWith(`.${kind}`));
+}
+
+/**
+ * The rows of a table. CSV and TSV follow RFC 4180 and begin with a header; JSONL holds one object a line; PSV holds
+ * `id|text` without quotes and without a header, its further columns are called "3", "4" and so on. Empty lines are
+ * left out.
+ * @param text decoded, lines ended by LF
+ * @param name what errors call the table
+ * @throws TtsError (usage) with the line, for what is no such table
+ */
+export function readTable(
+  text: AsyncIterable<string>,
+  kind: TableKind,
+  name: string,
+): AsyncGenerator<TableRow> {
+  if (kind === 'jsonl') return readObjects(text, name);
+  if (kind === 'psv') return readPipes(text, name);
+  return readQuoted(text, kind === 'csv' ? ',' : '\t', name);
+}
+
+interface ParsedRecord {
+  readonly info: { readonly lines: number };
+  readonly record: readonly string[];
+}
+
+async function* readQuoted(
+  text: AsyncIterable<string>,
+  delimiter: string,
+  name: string,
+): AsyncGenerator<TableRow> {
+  // The parser runs ahead of the loop below: an error concerns the line behind the last record that it has read.
+  let lastLine = 0;
+  const parser = parse({
+    delimiter,
+    on_record: (record, { lines }) => {
+      lastLine = lines;
+      return record;
+    },
+    info: true,
+    relax_column_count: true,
+    skip_empty_lines: true,
+    max_record_size: LONGEST_ROW,
+  });
+  const source = Readable.from(text);
+  source.once('error', (error) => parser.destroy(error));
+  let header: readonly string[] | undefined;
+  try {
+    for await (const { info, record } of source.pipe(parser) as AsyncIterable<ParsedRecord>) {
+      const line = info.lines - lineBreaks(record);
+      if (header) yield rowOf(header, record, line);
+      else header = checkHeader(record, name);
+    }
+  } catch (error) {
+    throw inPlainWords(error, { name, start: lastLine + 1 });
+  } finally {
+    source.destroy();
+  }
+  if (!header) throw usageError(`${name} is empty`, 'a table begins with a line of column names');
+}
+
+function lineBreaks(record: readonly string[]): number {
+  return record.reduce((sum, cell) => sum + (cell.includes('\n') ? cell.split('\n').length - 1 : 0), 0);
+}
+
+function checkHeader(record: readonly string[], name: string): readonly string[] {
+  const columns = record.map((column) => column.trim());
+  const twice = columns.find((column, at) => columns.indexOf(column) !== at);
+  if (twice !== undefined)
+    throw usageError(
+      `${name}, line 1: two columns are called ${quoted(twice)}`,
+      'give each column a name of its own',
+    );
+  return columns;
+}
+
+function rowOf(columns: readonly string[], record: readonly string[], line: number): TableRow {
+  if (record.length === columns.length)
+    return { line, cells: new Map(columns.map((column, at) => [column, record[at] ?? ''])) };
+  const fault = `the row has ${record.length} cells, and the header has ${columns.length} columns: a cell with the delimiter in it needs quotes`;
+  return { line, cells: new Map(), fault };
+}
+
+const QUOTES = 'put quotes around the whole cell, and write a quote inside it twice: "say ""hello"""';
+
+/** @param start the line on which the row begins that could not be read to its end */
+function inPlainWords(error: unknown, { name, start }: { name: string; start: number }): unknown {
+  const { code, lines } = error as CsvError & { readonly lines?: number };
+  if (code === 'CSV_QUOTE_NOT_CLOSED')
+    return usageError(`${name}: a quote that opens in line ${start} is never closed`, QUOTES, error);
+  if (code === 'CSV_MAX_RECORD_SIZE') return tooLong(name, start);
+  if (String(code).endsWith('_QUOTE'))
+    return usageError(`${name}, line ${lines}: a quote stands in the middle of a cell`, QUOTES, error);
+  return error;
+}
+
+async function* readObjects(text: AsyncIterable<string>, name: string): AsyncGenerator<TableRow> {
+  for await (const { line, content } of linesOf(text, name)) yield objectRow(content, line);
+}
+
+const OBJECT = '{"id":"hello","text":"Hello."}';
+
+function objectRow(content: string, line: number): TableRow {
+  const wrong = (fault: string): TableRow => ({ line, cells: new Map(), fault });
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch {
+    return wrong(`the line is not JSON; expected one object a line: ${OBJECT}`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return wrong(`the line is not a JSON object; expected ${OBJECT}`);
+  const entries = Object.entries(value).filter(([, cell]) => cell !== null);
+  const nested = entries.find(([, cell]) => typeof cell === 'object');
+  if (nested) return wrong(`${quoted(nested[0])} holds a list or an object; expected a text or a number`);
+  return { line, cells: new Map(entries.map(([column, cell]) => [column, String(cell)])) };
+}
+
+async function* readPipes(text: AsyncIterable<string>, name: string): AsyncGenerator<TableRow> {
+  for await (const { line, content } of linesOf(text, name)) {
+    const [id = '', spoken, ...more] = content.split('|');
+    const further = more.map((cell, at) => [String(at + 3), cell] as const);
+    if (spoken === undefined)
+      yield { line, cells: new Map(), fault: 'there is no "|" in the line; expected id|text' };
+    else yield { line, cells: new Map([['id', id], ['text', spoken], ...further]) };
+  }
+}
+
+interface Line {
+  /** From 1. */
+  readonly line: number;
+  readonly content: string;
+}
+
+/** Lines that are not blank. Memory holds one line at most. */
+async function* linesOf(text: AsyncIterable<string>, name: string): AsyncGenerator<Line> {
+  let pieces: string[] = [];
+  let length = 0;
+  let line = 1;
+  for await (const piece of text) {
+    const [first = '', ...rest] = piece.split('\n');
+    pieces.push(first);
+    length += first.length;
+    if (length > LONGEST_ROW) throw tooLong(name, line);
+    for (const next of rest) {
+      const content = pieces.join('');
+      if (content.trim() !== '') yield { line, content };
+      line += 1;
+      pieces = [next];
+      length = next.length;
+    }
+  }
+  const content = pieces.join('');
+  if (content.trim() !== '') yield { line, content };
+}
+
+function tooLong(name: string, line: number): TtsError {
+  return usageError(
+    `${name}, line ${line}: the row is longer than ${LONGEST_ROW} characters`,
+    'look for a quote that is not closed, and check --table',
+  );
+}
+
+function quoted(text: string): string {
+  return `"${visible(text)}"`;
+}

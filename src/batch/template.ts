@@ -1,0 +1,110 @@
+import { posix } from 'node:path';
+import { usageError } from '../error.ts';
+import { visible } from '../printable.ts';
+
+/** Bytes of the longest name that file systems take (POSIX NAME_MAX on Linux, macOS and NTFS). */
+const LONGEST_NAME = 255;
+
+/** Names that Windows keeps for devices, with any ending. */
+const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
+
+/** A piece of the template: literal text, or the column whose cell stands there. */
+type Piece = { readonly literal: string } | { readonly column: string };
+
+/** The names of the files of a table: `prompts/{lang}/{id}.wav`. */
+export class NameTemplate {
+  readonly #pieces: readonly Piece[];
+  /** The folder in front of the first column, relative to the working folder or absolute: `prompts`, or `.`. */
+  readonly fixedFolder: string;
+  readonly columns: readonly string[];
+
+  /**
+   * @param template as `-o` gives it
+   * @throws TtsError (usage) for a brace that is not closed, an empty column, or a folder as the name
+   */
+  constructor(template: string) {
+    this.#pieces = parsePieces(template);
+    this.columns = this.#pieces.flatMap((piece) => ('column' in piece ? [piece.column] : []));
+    const [first] = this.#pieces;
+    const start = first && 'literal' in first ? first.literal : '';
+    this.fixedFolder = this.columns.length === 0 ? posix.dirname(start) : folderOf(start);
+    if (/[/\\]$/.test(template) || template === '' || template === '-')
+      throw usageError(
+        `-o ${template}: a batch writes one file for each row`,
+        "give a template of names: -o 'prompts/{id}.wav'",
+      );
+  }
+
+  /**
+   * The name of one row's file, relative to the fixed folder, with "/" between folders.
+   * @param cell the value of a column; `undefined` where the row has none
+   * @throws NameError
+   */
+  nameOf(cell: (column: string) => string | undefined): string {
+    const name = this.#pieces
+      .map((piece) => ('literal' in piece ? piece.literal : pathPart(piece.column, cell(piece.column))))
+      .join('');
+    const relative =
+      this.fixedFolder === '.' ? name : name.slice(this.fixedFolder.length).replace(/^\/+/, '');
+    assertSafe(relative);
+    return posix.normalize(relative);
+  }
+}
+
+/** Why a row has no name for its file. */
+export class NameError extends Error {
+  /** The column to correct; `undefined` where the name as a whole is wrong. */
+  readonly column: string | undefined;
+
+  constructor(message: string, column?: string) {
+    super(message);
+    this.column = column;
+  }
+}
+
+function parsePieces(template: string): Piece[] {
+  return template
+    .split(/(\{[^{}]*\})/)
+    .filter((part) => part !== '')
+    .map((part): Piece => {
+      if (/^\{.+\}$/.test(part)) return { column: part.slice(1, -1).trim() };
+      if (!/[{}]/.test(part)) return { literal: part };
+      throw usageError(
+        `-o ${template}: a brace is not closed or holds no column`,
+        "write the name of a column in braces: -o '{id}.wav'",
+      );
+    });
+}
+
+function folderOf(start: string): string {
+  const slash = start.lastIndexOf('/');
+  if (slash === 0) return '/';
+  return slash < 0 ? '.' : start.slice(0, slash).replace(/\/+$/, '');
+}
+
+function pathPart(column: string, value: string | undefined): string {
+  if (value === undefined) throw new NameError('the row has no such value', column);
+  if (value.trim() === '')
+    throw new NameError('the value is empty, but the name of the file needs it', column);
+  const shown = `"${visible(value.slice(0, 80))}"`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\0-\x1f\x7f]/.test(value)) throw new NameError(`${shown} holds a control character`, column);
+  if (/^(?:[/\\]|[a-z]:)/i.test(value)) throw new NameError(`${shown} is an absolute name`, column);
+  if (value.split(/[/\\]/).some((part) => part === '..' || part === '.'))
+    throw new NameError(`${shown} leads to another folder`, column);
+  return value;
+}
+
+/** Looks at the name as a whole: a value may become `con` or too long only beside its neighbours. */
+function assertSafe(name: string): void {
+  for (const part of name.split(/[/\\]/)) {
+    const shown = `"${visible(part.slice(0, 80))}"`;
+    if (RESERVED.test(part)) throw new NameError(`${shown} is a name that Windows keeps for a device`);
+    if (part === '..') throw new NameError(`${shown} leads to another folder`);
+    if (Buffer.byteLength(part) > LONGEST_NAME - SUFFIX)
+      throw new NameError(`${shown}… is too long for the name of a file`);
+  }
+}
+
+/** Bytes that the name of an unfinished file adds. */
+const SUFFIX = 24;

@@ -1,0 +1,97 @@
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { leftOver, manifestLines, manifestPath, type Outcome, removeFolded } from '../../batch/closing.ts';
+import { BatchLock } from '../../batch/lock.ts';
+import { findBatchFiles } from '../../batch/manifest.ts';
+import type { BatchPlan, BatchRow } from '../../batch/plan.ts';
+import { KnownFiles, Survey } from '../../batch/survey.ts';
+import { writeText } from '../../batch/write-lines.ts';
+import { ExitCode, TtsError } from '../../error.ts';
+import { visible } from '../../printable.ts';
+import type { Context } from '../context.ts';
+import { tell } from '../terminal/print.ts';
+import type { BatchJob } from './job.ts';
+
+/** Looks at what is there. Nothing is sent. */
+async function look(job: BatchJob, plan: BatchPlan, known: KnownFiles, { signal }: Context): Promise<Survey> {
+  const texts = await job.openTexts();
+  const keyOf = (row: BatchRow) => texts.keyOf(row, signal);
+  return Survey.take(plan, known, { folder: job.folder, keyOf, signal });
+}
+
+/** `tts batch --dry-run`: what a run would do and cost. */
+export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
+  using known = new KnownFiles(job.folder);
+  const { counts, characters } = await look(job, plan, known, context);
+  const { missing, stale, damaged, unchanged, empty } = counts;
+  const changed = stale + damaged;
+  const rows = missing + changed + unchanged + empty;
+  const { pricePer1000Chars } = job;
+  const price = pricePer1000Chars && { price: Math.round(characters * pricePer1000Chars * 10) / 10_000 };
+  const { host, notices } = context;
+  if (job.json) {
+    const cost = { dryRun: true, rows, new: missing, changed, unchanged, empty, characters, ...price };
+    tell(host.stdout, notices.inJson(cost));
+    return ExitCode.ok;
+  }
+  const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
+  const cost = price ? `, price ${price.price}` : '';
+  tell(host.stdout, `${rows} rows: ${states}; ${grouped(characters)} characters${cost}`);
+  return ExitCode.ok;
+}
+
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
+/**
+ * `tts batch --check`: whether every file is there and up to date.
+ * @throws TtsError (partial) where one is not, or where one is left over
+ */
+export async function check(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
+  using known = new KnownFiles(job.folder);
+  const survey = await look(job, plan, known, context);
+  const outcome = { ...job, plan, known, survey };
+  const faults = report(outcome, job, context);
+  await fold(outcome, context);
+  if (faults === 0) return ExitCode.ok;
+  throw new TtsError(`${faults} of the files are missing, stale, damaged or left over`, {
+    exitCode: ExitCode.partial,
+    hint: 'the same command without --check makes what is missing; --prune deletes what is left over',
+  });
+}
+
+/** @returns how many files are not as they should be */
+function report({ plan, known, survey, folder, shard }: Outcome, job: BatchJob, context: Context): number {
+  const { host, notices } = context;
+  let faults = 0;
+  const print = (state: string, file: string, row?: BatchRow) => {
+    faults += 1;
+    const out = join(job.folderName, file);
+    const where = row ? ` (${row.table}, line ${row.line}, id ${row.id})` : '';
+    if (job.json) tell(host.stdout, notices.inJson({ id: row?.id, state, out }));
+    else tell(host.stdout, `${state}: ${visible(notices.redact(`${out}${where}`))}`);
+  };
+  for (const number of plan.mine()) {
+    const state = survey.stateOf(number);
+    if (state === undefined || state === 'unchanged' || state === 'empty') continue;
+    const row = plan.rows.at(number);
+    print(state, row.file, row);
+  }
+  if (!shard) for (const { file } of leftOver({ folder, plan, known })) print('left over', file);
+  return faults;
+}
+
+/** Makes one manifest of those of shards, where the folder can be written and no run is at work in it. */
+async function fold(outcome: Outcome, { host, signal, notices }: Context): Promise<void> {
+  const { folder, shard } = outcome;
+  if (shard || findBatchFiles(folder).parts.length === 0) return;
+  try {
+    using _lock = BatchLock.take(folder, undefined, host, hostname());
+    const path = manifestPath(outcome);
+    await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
+    removeFolded(outcome);
+  } catch (error) {
+    notices.detail(() => `the manifests of shards were not folded: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,90 @@
+import { Option } from 'commander';
+import { parseColumns } from '../../batch/columns.ts';
+import { parseShard } from '../../batch/shard.ts';
+import { type TableKind, tableKindOf, tableKinds } from '../../batch/table.ts';
+import { NameTemplate } from '../../batch/template.ts';
+import { usageError } from '../../error.ts';
+import { visible } from '../../printable.ts';
+import type { Name } from '../../settings/rules.ts';
+import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
+import type { Context } from '../context.ts';
+import type { BatchRequest } from './job.ts';
+
+/** Defaults of every row, and what holds for the run as a whole. */
+const HEEDED: readonly Name[] = [
+  'output',
+  'speaker',
+  'format',
+  'code',
+  'lexicon',
+  'maxChars',
+  'concurrency',
+  'paragraphPause',
+  'dryRun',
+  ...OF_REQUESTS.filter((name) => name !== 'stream'),
+];
+
+const OWN = [
+  new Option('--table <kind>', `what the tables are, whatever their names say: ${tableKinds.join(', ')}`),
+  new Option('--columns <field=column,...>', 'columns by other names: id=Filename,text=Text'),
+  new Option('--shard <i/n>', 'make one of n parts of the table, from 1: 3/8'),
+  new Option('--check', 'send nothing; say what is missing, stale or damaged'),
+  new Option('--prune', 'delete the files of rows that are no longer in the table'),
+  new Option('--max-failures <n>', 'stop when so many rows have failed'),
+  new Option('--report <file.html>', 'write a page to listen to all rows'),
+];
+
+export const batchCommand = () =>
+  subcommand('batch', 'A table in, one WAV for each row out.', HEEDED, OWN).argument('<table...>');
+
+/** `tts batch`. */
+export async function run(context: Context): Promise<number> {
+  const line = readSubcommand(batchCommand(), context, { most: Number.POSITIVE_INFINITY });
+  if (!line) return 0;
+  const { table, columns, shard, check = false, prune = false, maxFailures, report, ...flags } = line.flags;
+  const request: BatchRequest = {
+    flags,
+    tables: line.words.map((name) => ({ name, kind: kindOf(name, table as string | undefined) })),
+    columns: columns === undefined ? new Map() : parseColumns(String(columns)),
+    template: new NameTemplate(String(flags.output ?? '{id}.wav')),
+    shard: shard === undefined ? undefined : parseShard(String(shard)),
+    check: check === true,
+    prune: prune === true,
+    maxFailures: maxFailures === undefined ? Number.POSITIVE_INFINITY : count(String(maxFailures)),
+    report: report as string | undefined,
+  };
+  assertTogether(request);
+  const { batch } = await import('./run.ts');
+  return batch(request, context);
+}
+
+function kindOf(name: string, named: string | undefined): TableKind {
+  const kind = named === undefined ? tableKindOf(name) : tableKinds.find((each) => each === named);
+  if (kind) return kind;
+  if (named !== undefined)
+    throw usageError(
+      `--table: "${visible(named)}" is no kind of table`,
+      `use one of ${tableKinds.join(', ')}`,
+    );
+  throw usageError(
+    `what kind of table is ${name === '-' ? 'stdin' : visible(name)}? Its name does not tell`,
+    `say it: --table ${tableKinds.join('|')}`,
+  );
+}
+
+function count(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw usageError(
+    `--max-failures: "${visible(text)}" is not allowed; expected a whole number from 1`,
+    'see tts batch --help',
+  );
+}
+
+function assertTogether({ tables, shard, check, prune, flags }: BatchRequest): void {
+  if (tables.filter(({ name }) => name === '-').length > 1)
+    throw usageError('the table "-" is given twice', 'stdin can be read only once');
+  if (prune && shard)
+    throw usageError('--prune and --shard are given together', 'prune in a run of the whole table');
+  if (check && (prune || flags.dryRun))
+    throw usageError('--check changes nothing', 'leave --prune and --dry-run out, or --check');
+}

@@ -1,0 +1,134 @@
+import { accessSync, constants } from 'node:fs';
+import { dirname, extname, resolve } from 'node:path';
+import type { ColumnNames } from '../../batch/columns.ts';
+import type { NamedTable, PlanOptions } from '../../batch/plan.ts';
+import type { Shard } from '../../batch/shard.ts';
+import { readTable, type TableKind } from '../../batch/table.ts';
+import type { NameTemplate } from '../../batch/template.ts';
+import type { Voice } from '../../client/client.ts';
+import { usageError } from '../../error.ts';
+import { loadSettings } from '../../settings/load.ts';
+import type { Flags, Settings } from '../../settings/resolve.ts';
+import { limitsOf, type RunPlan, voiceOf } from '../../speech/job.ts';
+import { prepareText } from '../../speech/prepare-text.ts';
+import { chooseService } from '../../speech/service-choice.ts';
+import { decode } from '../../text/decode.ts';
+import { abortable, lookAt, openFile } from '../../text/input.ts';
+import type { Context } from '../context.ts';
+import { RowTexts } from './row-text.ts';
+import { RowVoices } from './voices.ts';
+
+/** What the command line asks for, checked as far as that needs no table. */
+export interface BatchRequest {
+  readonly flags: Flags;
+  readonly tables: readonly { readonly name: string; readonly kind: TableKind }[];
+  readonly columns: ColumnNames;
+  readonly template: NameTemplate;
+  readonly shard: Shard | undefined;
+  readonly check: boolean;
+  readonly prune: boolean;
+  readonly maxFailures: number;
+  readonly report: string | undefined;
+}
+
+/** A batch, resolved: settings end here. */
+export interface BatchJob {
+  readonly tables: readonly NamedTable[];
+  readonly planOptions: PlanOptions;
+  /** The fixed folder of the template: absolute, and as the user names it. */
+  readonly folder: string;
+  readonly folderName: string;
+  readonly shard: Shard | undefined;
+  readonly maxFailures: number;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+  readonly pricePer1000Chars: number | undefined;
+  readonly paragraphPause: number;
+  /** Loads what reads Markdown and the lexicon. Call it when the plan is read: then it is known which of them rows need. */
+  openTexts(): Promise<RowTexts>;
+  /** Chooses the service and its key. A run without work for it needs none. */
+  chooseTarget(): Promise<Target>;
+}
+
+/** What all rows share. */
+interface Target extends Pick<RunPlan, 'service' | 'espeak' | 'limits' | 'cacheBytes'> {
+  readonly voice: Omit<Voice, 'speaker'>;
+}
+
+/** @throws TtsError (usage) */
+export async function resolveBatch(request: BatchRequest, context: Context): Promise<BatchJob> {
+  const { host } = context;
+  const { settings, files } = await loadSettings(request, context);
+  const voices = new RowVoices(settings, context);
+  const textFiles = new TextFiles(host.cwd);
+  return {
+    tables: request.tables.map((table) => openTable(table, context)),
+    planOptions: {
+      columns: request.columns,
+      template: request.template,
+      shard: request.shard,
+      voiceOf: (cells, where) => voices.of(cells, where),
+      textFileOf: (cell, table) => textFiles.pathOf(cell, table),
+    },
+    folder: resolve(host.cwd, request.template.fixedFolder),
+    folderName: request.template.fixedFolder,
+    shard: request.shard,
+    maxFailures: request.maxFailures,
+    dryRun: settings.dryRun.value,
+    json: settings.json.value,
+    pricePer1000Chars: settings.pricePer1000Chars?.value,
+    paragraphPause: settings.paragraphPause.value,
+    async openTexts() {
+      const { prepare } = await prepareText(
+        { words: [], files: ['', ...textFiles.examples] },
+        settings,
+        context,
+      );
+      const shape = { identity: identityOf(settings), paragraphPause: settings.paragraphPause.value };
+      return new RowTexts({ prepare, maxChars: settings.maxChars.value, host, ...shape });
+    },
+    async chooseTarget() {
+      const service = await chooseService(settings, { ...context, files });
+      const { espeak } = voices;
+      const cacheBytes = service && settings.cache.value ? settings.cacheSize.value : undefined;
+      const { speaker: _, ...voice } = voiceOf(settings, 0);
+      return { service, espeak, limits: limitsOf(settings), cacheBytes, voice };
+    },
+  };
+}
+
+function openTable({ name, kind }: BatchRequest['tables'][number], { host, signal }: Context): NamedTable {
+  const label = name === '-' ? 'stdin' : name;
+  const bytes = name === '-' ? abortable(host.stdin.stream, signal) : openFile(name, host.cwd, signal);
+  return { name: label, rows: readTable(decode(bytes, label), kind, label) };
+}
+
+/** The same speaker number is another voice elsewhere. */
+function identityOf({ baseUrl }: Settings): string {
+  return baseUrl ? baseUrl.value.href.replace(/\/$/, '') : 'built-in';
+}
+
+/** The files that rows name. They lie beside the table. */
+class TextFiles {
+  readonly #cwd: string;
+  readonly #endings = new Set<string>();
+
+  constructor(cwd: string) {
+    this.#cwd = cwd;
+  }
+
+  /** One name for each ending: what is done to a text hangs on it. */
+  get examples(): string[] {
+    return [...this.#endings].map((ending) => `row${ending}`);
+  }
+
+  /** @throws TtsError (usage) for a file that cannot be read */
+  pathOf(cell: string, table: string): string {
+    const path = resolve(this.#cwd, dirname(table), cell);
+    this.#endings.add(extname(cell));
+    if (!lookAt(path, this.#cwd).isFile())
+      throw usageError(`${cell} is no file`, 'name a file that holds text');
+    accessSync(path, constants.R_OK);
+    return path;
+  }
+}

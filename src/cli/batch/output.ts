@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import type { RowOutcome } from '../../batch/make.ts';
+import type { BatchPlan } from '../../batch/plan.ts';
+import type { Survey } from '../../batch/survey.ts';
+import { ExitCode, TtsError } from '../../error.ts';
+import type { RunTotals } from '../../speech/totals.ts';
+import type { Context } from '../context.ts';
+import { tell } from '../terminal/print.ts';
+
+/** Rows that are shown at the end. */
+const MOST_SHOWN = 20;
+
+/** Messages that are kept for the report. */
+const MOST_KEPT = 10_000;
+
+const RESULTS = ['made', 'unchanged', 'failed', 'skipped'] as const;
+export type RowResult = (typeof RESULTS)[number];
+
+/** What a batch prints: one object a row on stdout with `--json`, and for people what needs action. */
+export class BatchOutput {
+  readonly counts: Record<RowResult, number> = { made: 0, unchanged: 0, failed: 0, skipped: 0 };
+  readonly #context: Context;
+  readonly #plan: BatchPlan;
+  readonly #folder: string;
+  readonly #isJson: boolean;
+  readonly #failures: string[] = [];
+  readonly #messages = new Map<number, string>();
+  /** One more than the place in {@link RESULTS}; 0 for a row that is not finished. */
+  readonly #results: Uint8Array;
+
+  /** @param folder as the user names it */
+  constructor(plan: BatchPlan, folder: string, isJson: boolean, context: Context) {
+    this.#plan = plan;
+    this.#folder = folder;
+    this.#isJson = isJson;
+    this.#context = context;
+    this.#results = new Uint8Array(plan.rows.count);
+  }
+
+  /** Reports the rows that need no work. */
+  begin(survey: Survey): void {
+    for (const number of this.#plan.mine()) {
+      const state = survey.stateOf(number);
+      if (state === 'unchanged') this.#row(number, 'unchanged');
+      if (state === 'empty') this.#row(number, 'skipped');
+    }
+  }
+
+  finish(number: number, outcome: RowOutcome): void {
+    if (outcome.state === 'made') {
+      this.#row(number, 'made');
+      return;
+    }
+    const { id, table, line } = this.#plan.rows.at(number);
+    const { message, hint } = outcome.error;
+    if (this.#failures.length < MOST_SHOWN)
+      this.#failures.push(`${table}, line ${line} (${id}): ${message}${hint ? `; ${hint}` : ''}`);
+    if (this.#messages.size < MOST_KEPT) this.#messages.set(number, message);
+    this.#row(number, 'failed', outcome.error);
+  }
+
+  /** Reports the rows that the run did not come to. */
+  end(): void {
+    for (const number of this.#plan.mine()) if (!this.#results[number]) this.#row(number, 'skipped');
+  }
+
+  /** @returns `undefined` for a row of another shard */
+  resultOf(number: number): RowResult | undefined {
+    return RESULTS[(this.#results[number] ?? 0) - 1];
+  }
+
+  /** What went wrong with a row. */
+  messageOf(number: number): string | undefined {
+    return this.#messages.get(number);
+  }
+
+  /** With `--json` one object about the run; otherwise one line for people. */
+  summarise({ characters, requests, retries, fromCache, elapsed }: RunTotals): void {
+    const { host, notices } = this.#context;
+    const rows = RESULTS.reduce((sum, result) => sum + this.counts[result], 0);
+    if (this.#isJson) {
+      const seconds = Math.round(elapsed) / 1000;
+      const summary = { rows, ...this.counts, characters, requests, retries, fromCache, seconds };
+      tell(host.stdout, notices.inJson(summary));
+      return;
+    }
+    const counts = RESULTS.map((result) => `${this.counts[result]} ${result}`).join(', ');
+    notices.note(`${rows} rows: ${counts}`);
+  }
+
+  /** The error that ends a run in which rows failed. */
+  partial(isStopped: boolean): TtsError {
+    const { failed, skipped, made, unchanged } = this.counts;
+    const left = isStopped ? `, ${skipped} were left` : '';
+    const more = failed - this.#failures.length;
+    return new TtsError(`${failed} of ${failed + skipped + made + unchanged} rows failed${left}`, {
+      exitCode: ExitCode.partial,
+      details: [...this.#failures, ...(more > 0 ? [`and ${more} more`] : [])],
+      hint: `the same command makes only what is missing: ${this.command}`,
+    });
+  }
+
+  /** The command that was typed, for a shell. */
+  get command(): string {
+    return ['tts', 'batch', ...this.#context.argv].map(quotedForShell).join(' ');
+  }
+
+  #row(number: number, state: RowResult, error?: TtsError): void {
+    this.#results[number] = RESULTS.indexOf(state) + 1;
+    this.counts[state] += 1;
+    if (!this.#isJson) return;
+    const { id, file } = this.#plan.rows.at(number);
+    const fault = error && {
+      error: { message: error.message, hint: error.hint, exitCode: error.exitCode },
+    };
+    const { host, notices } = this.#context;
+    tell(host.stdout, notices.inJson({ id, state, out: join(this.#folder, file), ...fault }));
+  }
+}
+
+function quotedForShell(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

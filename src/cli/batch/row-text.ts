@@ -1,0 +1,59 @@
+import type { BatchRow } from '../../batch/plan.ts';
+import { type RowKey, rowKeyOf, type Shape, TextHash } from '../../batch/row-state.ts';
+import type { Host } from '../../host.ts';
+import { type Prepare, readInput } from '../../text/input.ts';
+import type { Segment } from '../../text/segment.ts';
+import { readSegments } from '../../text/source.ts';
+
+interface RowTextOptions extends Omit<Shape, 'voice'> {
+  /** Reads Markdown and applies the lexicon; `undefined` where texts are spoken as they stand. */
+  readonly prepare: Prepare | undefined;
+  readonly host: Pick<Host, 'cwd' | 'stdin'>;
+}
+
+/** The texts of rows: to compute their keys, and to speak them. */
+export class RowTexts {
+  readonly #options: RowTextOptions;
+
+  constructor(options: RowTextOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TtsError (usage) for a file that cannot be read */
+  async keyOf(row: BatchRow, signal: AbortSignal): Promise<RowKey> {
+    const { prepare } = this.#options;
+    if (row.text !== undefined && !prepare) return rowKeyOf(row.text, this.#shapeOf(row));
+    const hash = new TextHash();
+    for await (const piece of readInput({ ...this.#inputOf(row), prepare }, signal)) hash.add(piece);
+    return hash.finish(this.#shapeOf(row));
+  }
+
+  /** The segments of a row, and the key of just what they held: a file may have changed since its key was computed. */
+  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey } {
+    const { prepare = (_, text) => text, maxChars } = this.#options;
+    const hash = new TextHash();
+    const heard: Prepare = (name, text, isLive) => hashed(prepare(name, text, isLive), hash);
+    const input = { ...this.#inputOf(row), prepare: heard };
+    const segments = readSegments(input, { maxChars, pace: 'full' }, signal);
+    return { segments, key: () => hash.finish(this.#shapeOf(row)) };
+  }
+
+  #shapeOf({ voice }: BatchRow): Shape {
+    const { identity, paragraphPause, maxChars } = this.#options;
+    return { identity, voice, paragraphPause, maxChars };
+  }
+
+  #inputOf({ text, textFile }: BatchRow) {
+    const { host } = this.#options;
+    const source =
+      textFile === undefined ? { words: [text ?? ''], files: [] } : { words: [], files: [textFile] };
+    return { ...source, cwd: host.cwd, stdin: () => host.stdin.stream };
+  }
+}
+
+async function* hashed(text: AsyncIterable<string>, hash: TextHash): AsyncGenerator<string> {
+  for await (const piece of text) {
+    hash.add(piece);
+    yield piece;
+  }
+}

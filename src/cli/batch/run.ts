@@ -1,0 +1,113 @@
+import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import { manifestLines, manifestPath, type Outcome, prune, removeFolded } from '../../batch/closing.ts';
+import { BatchLock } from '../../batch/lock.ts';
+import { Maker } from '../../batch/make.ts';
+import { Journal, journalName } from '../../batch/manifest.ts';
+import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
+import { KnownFiles, Survey } from '../../batch/survey.ts';
+import { writeText } from '../../batch/write-lines.ts';
+import { ExitCode, TtsError } from '../../error.ts';
+import { unwritable } from '../../files/writable.ts';
+import { openClient, openService } from '../../speech/connection.ts';
+import { RunTotals } from '../../speech/totals.ts';
+import type { Context } from '../context.ts';
+import { type BatchJob, type BatchRequest, resolveBatch } from './job.ts';
+import { BatchOutput } from './output.ts';
+import type { RowTexts } from './row-text.ts';
+
+/** From tables to files: everything that can be known to be wrong is found before a service is asked for anything. */
+export async function batch(request: BatchRequest, context: Context): Promise<number> {
+  const job = await resolveBatch(request, context);
+  using plan = await BatchPlan.read(job.tables, job.planOptions);
+  if (request.check) return await (await import('./check.ts')).check(job, plan, context);
+  if (job.dryRun) return await (await import('./check.ts')).dryRun(job, plan, context);
+  makeFolder(job.folder);
+  using _lock = BatchLock.take(job.folder, job.shard, context.host, hostname());
+  using known = new KnownFiles(job.folder);
+  const texts = await job.openTexts();
+  const { signal } = context;
+  const keyOf = (row: BatchRow) => texts.keyOf(row, signal);
+  const survey = await Survey.take(plan, known, { folder: job.folder, keyOf, signal });
+  const outcome = { ...job, plan, known, survey };
+  const output = new BatchOutput(plan, job.folderName, job.json, context);
+  const totals = new RunTotals();
+  output.begin(survey);
+  const isDone = await make(outcome, { job, texts, output, totals }, context);
+  if (request.prune) prune(outcome);
+  await close(outcome, context);
+  output.end();
+  if (request.report)
+    await (await import('./report.ts')).writeReport(request.report, { outcome, output }, context);
+  output.summarise(totals);
+  if (output.counts.failed > 0) throw output.partial(!isDone);
+  return ExitCode.ok;
+}
+
+interface Making {
+  readonly job: BatchJob;
+  readonly texts: RowTexts;
+  readonly output: BatchOutput;
+  readonly totals: RunTotals;
+}
+
+/** @returns false where `--max-failures` ended the run */
+async function make(
+  outcome: Outcome,
+  { job, texts, output, totals }: Making,
+  context: Context,
+): Promise<boolean> {
+  const { plan, known, survey, folder, shard } = outcome;
+  if (survey.toDoCount === 0) return true;
+  const { signal, host } = context;
+  const target = await job.chooseTarget();
+  using journal = new Journal(resolve(folder, journalName(shard)));
+  await using service = await openService(target, context);
+  const onEvent = totals.onEvent.bind(totals);
+  await using client = await openClient(target, service, { ...context, onEvent });
+  const maker = new Maker((number) => plan.rows.at(number), {
+    folder,
+    paragraphPause: job.paragraphPause,
+    maxFailures: job.maxFailures,
+    read: (row, until) => texts.read(row, until),
+    journal,
+    writer: host,
+    rowsAtOnce: 2 * target.limits.concurrency,
+    speakAs: (voice) => client.speakAs({ ...target.voice, ...voice }),
+    listeners: [totals],
+    onRow: (number, result) => {
+      if (result.state === 'made') survey.setMade(number, known.entries.add(result.entry));
+      output.finish(number, result);
+    },
+  });
+  try {
+    return await maker.make(survey.toDo(), signal);
+  } catch (error) {
+    throw withRest(error, output, survey);
+  }
+}
+
+/** Says how much of the work is left. */
+function withRest(error: unknown, { counts, command }: BatchOutput, survey: Survey): unknown {
+  if (!(error instanceof TtsError)) return error;
+  const left = survey.toDoCount - counts.made;
+  return error.inWords(
+    `${error.message}; ${left} rows are left, and what is made is kept: the same command goes on from there (${command})`,
+  );
+}
+
+/** Writes the manifest, and removes what it replaces. */
+async function close(outcome: Outcome, { host, signal }: Context): Promise<void> {
+  const path = manifestPath(outcome);
+  await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
+  removeFolded(outcome);
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
+}

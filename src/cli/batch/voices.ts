@@ -1,0 +1,55 @@
+import type { Field } from '../../batch/columns.ts';
+import type { RowVoice, VoiceCells } from '../../batch/plan.ts';
+import type { RunContext } from '../../host.ts';
+import type { Espeak } from '../../service/engine/espeak/voices.ts';
+import { type Origin, refused, type Settings } from '../../settings/resolve.ts';
+import { ruleOf } from '../../settings/rules.ts';
+import { speakerOf } from '../../speech/service-choice.ts';
+
+/** Rows that differ in their instructions may be many; the voices of the others repeat. */
+const MOST_KEPT = 1000;
+
+/** The voices that rows ask for. What a row leaves out is as the options, the environment and the configuration say. */
+export class RowVoices {
+  /** Set where a row is spoken by one of its voices. */
+  espeak: Espeak | undefined;
+  readonly #settings: Settings;
+  readonly #context: RunContext;
+  readonly #kept = new Map<string, RowVoice>();
+
+  constructor(settings: Settings, context: RunContext) {
+    this.#settings = settings;
+    this.#context = context;
+  }
+
+  /** @throws TtsError (usage) that names the cell */
+  async of(cells: VoiceCells, where: (field: Field) => string): Promise<RowVoice> {
+    const key = JSON.stringify(cells);
+    const kept = this.#kept.get(key);
+    if (kept) return kept;
+    const said = withCells(this.#settings, cells, where);
+    const { no, settings, espeak } = await speakerOf(
+      said,
+      this.#settings.baseUrl !== undefined,
+      this.#context,
+    );
+    this.espeak ??= espeak;
+    const { sampleRate, instructions } = settings;
+    const voice = { speaker: no, sampleRate: sampleRate?.value, instructions: instructions?.value };
+    if (this.#kept.size === MOST_KEPT) this.#kept.clear();
+    this.#kept.set(key, voice);
+    return voice;
+  }
+}
+
+/** A cell counts as an option: it is stronger than every other place. */
+function withCells(settings: Settings, cells: VoiceCells, where: (field: Field) => string): Settings {
+  const said = Object.entries(cells).map(([name, cell]) => {
+    const rule = ruleOf(name as keyof VoiceCells);
+    const origin: Origin = { place: 'option', name: where(name as keyof VoiceCells) };
+    const value = rule.kind.text(cell);
+    if (value === undefined) throw refused(rule, cell, origin);
+    return [name, { value, origin }];
+  });
+  return { ...settings, ...Object.fromEntries(said) };
+}

@@ -1,0 +1,134 @@
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BatchLock } from '../../../src/batch/lock.ts';
+import {
+  findBatchFiles,
+  Journal,
+  lineOf,
+  type ManifestEntry,
+  readEntries,
+} from '../../../src/batch/manifest.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tts-manifest-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const entry = (id: string): ManifestEntry => ({
+  id,
+  file: `${id}.wav`,
+  key: 'aa',
+  sha256: 'bb',
+  frames: 5,
+  sampleRate: 8000,
+  characters: 3,
+});
+
+describe('a manifest', () => {
+  it('has one line for each entry, without times', () => {
+    expect(lineOf(entry('a'))).toBe(
+      '{"id":"a","file":"a.wav","key":"aa","sha256":"bb","frames":5,"sampleRate":8000,"characters":3}\n',
+    );
+  });
+
+  it('is read whole', () => {
+    writeFileSync(join(folder, 'tts-batch.jsonl'), lineOf(entry('a')) + lineOf(entry('b')));
+    expect([...readEntries(folder, 'tts-batch.jsonl')]).toEqual([entry('a'), entry('b')]);
+  });
+
+  it('with the marks of a merge is refused with the line', () => {
+    writeFileSync(join(folder, 'tts-batch.jsonl'), `${lineOf(entry('a'))}<<<<<<< HEAD\n`);
+    expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 2: this is no entry');
+  });
+
+  it.each(['../a.wav', '/etc/a.wav', 'x/../../a.wav', 'C:\\a.wav'])('that names %s is refused', (file) => {
+    writeFileSync(join(folder, 'tts-batch.jsonl'), lineOf({ ...entry('a'), file }));
+    expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 1: this is no entry');
+  });
+
+  it('is read behind those of shards and before journals', () => {
+    for (const name of [
+      'tts-batch.journal',
+      'tts-batch.jsonl',
+      'tts-batch.2-of-3.jsonl',
+      'tts-batch.2-of-3.journal',
+      'a.wav',
+    ])
+      writeFileSync(join(folder, name), '');
+    expect(findBatchFiles(folder).sources).toEqual([
+      'tts-batch.jsonl',
+      'tts-batch.2-of-3.jsonl',
+      'tts-batch.2-of-3.journal',
+      'tts-batch.journal',
+    ]);
+    expect(findBatchFiles(join(folder, 'none')).sources).toEqual([]);
+  });
+});
+
+describe('a journal', () => {
+  it('that a kill tore keeps its whole lines, and takes further ones', () => {
+    const path = join(folder, 'tts-batch.journal');
+    appendFileSync(path, lineOf(entry('a')) + lineOf(entry('b')).slice(0, 20));
+    const journal = new Journal(path);
+    journal.add(entry('c'));
+    journal[Symbol.dispose]();
+    expect([...readEntries(folder, 'tts-batch.journal')].map(({ id }) => id)).toEqual(['a', 'c']);
+  });
+});
+
+describe('the lock of a folder', () => {
+  const host = (pid: number, running: readonly number[], realm = 'here') => ({
+    pid,
+    realm,
+    isRunning: (other: number) => running.includes(other),
+  });
+  const take = (shard: { index: number; count: number } | undefined, who: ReturnType<typeof host>) =>
+    BatchLock.take(folder, shard, who, 'machine');
+
+  it('keeps a second run away and names the first', () => {
+    const first = take(undefined, host(1, [1, 2]));
+    expect(() => take(undefined, host(2, [1, 2]))).toThrow('process 1 on machine is at work in this folder');
+    first[Symbol.dispose]();
+    take(undefined, host(2, [1, 2]))[Symbol.dispose]();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('of a run that was killed is taken over', () => {
+    const first = take(undefined, host(1, [1]));
+    take(undefined, host(2, [2]))[Symbol.dispose]();
+    first[Symbol.dispose]();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it('lets shards of one division work side by side, and nothing else', () => {
+    const alive = [1, 2, 3];
+    const one = take({ index: 1, count: 8 }, host(1, alive));
+    const two = take({ index: 2, count: 8 }, host(2, alive));
+    expect(() => take({ index: 1, count: 8 }, host(3, alive))).toThrow('process 1');
+    expect(() => take({ index: 1, count: 4 }, host(3, alive))).toThrow('at work');
+    expect(() => take(undefined, host(3, alive))).toThrow('at work');
+    for (const lock of [one, two]) lock[Symbol.dispose]();
+  });
+
+  it('of another machine counts as dead after a minute without a sign of life', () => {
+    const far = take(undefined, host(1, [], 'there'));
+    expect(() => take(undefined, host(2, [2]))).toThrow('process 1');
+    const longAgo = new Date(Date.now() - 100_000);
+    utimesSync(join(folder, 'tts-batch.lock'), longAgo, longAgo);
+    const mine = take(undefined, host(2, [2]));
+    expect(JSON.parse(readFileSync(join(folder, 'tts-batch.lock'), 'utf8')).pid).toBe(2);
+    mine[Symbol.dispose]();
+    far[Symbol.dispose]();
+  });
+});

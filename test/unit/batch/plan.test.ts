@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { parseColumns } from '../../../src/batch/columns.ts';
+import { BatchPlan, type PlanOptions } from '../../../src/batch/plan.ts';
+import { readTable } from '../../../src/batch/table.ts';
+import { NameTemplate } from '../../../src/batch/template.ts';
+
+async function* words(text: string) {
+  yield text;
+}
+
+function read(text: string, options: Partial<PlanOptions> = {}) {
+  const rows = readTable(words(text), 'csv', 'p.csv');
+  return BatchPlan.read([{ name: 'p.csv', rows }], {
+    columns: new Map(),
+    template: new NameTemplate('out/{id}.wav'),
+    shard: undefined,
+    voiceOf: async ({ speaker }) => ({ speaker: Number(speaker ?? 1) }),
+    textFileOf: (name) => name,
+    ...options,
+  });
+}
+
+async function messageOf(text: string, options: Partial<PlanOptions> = {}): Promise<string> {
+  return read(text, options).then(
+    () => 'no error',
+    (error) => error.message,
+  );
+}
+
+describe('the plan of a batch', () => {
+  it('holds the rows of a table in its order', async () => {
+    using plan = await read('id,text,speaker\nb,two,4\na,one,\n');
+    expect([...plan.mine()].map((number) => plan.rows.at(number))).toEqual([
+      { id: 'b', table: 'p.csv', line: 2, text: 'two', voice: { speaker: 4 }, file: 'b.wav' },
+      { id: 'a', table: 'p.csv', line: 3, text: 'one', voice: { speaker: 1 }, file: 'a.wav' },
+    ]);
+  });
+
+  it('takes columns by other names', async () => {
+    using plan = await read('Filename,Text\na,one\n', { columns: parseColumns('id=Filename,text=Text') });
+    expect(plan.rows.at(0)).toMatchObject({ id: 'a', text: 'one' });
+  });
+
+  it('says which columns there are, and what --columns could be', async () => {
+    await expect(read('String ID,Source text\na,one\n')).rejects.toMatchObject({
+      message: 'p.csv has no column "id"; its columns are "String ID", "Source text"',
+      hint: "say which columns to use: --columns 'id=String ID,text=Source text'",
+    });
+  });
+
+  it.each([
+    ['id,text\na,one\na,two\n', 'p.csv, line 3, column id: the id "a" is taken by p.csv, line 2'],
+    ['id,text\na,one\nA,two\n', 'p.csv, line 3, column id: the id "A" is taken by p.csv, line 2'],
+    ['id,text\n\u00e9,one\ne\u0301,two\n', 'is taken by p.csv, line 2'],
+    ['id,text\n,one\n', 'p.csv, line 2, column id: the row has no id'],
+    ['id,text\n../a,one\n', 'p.csv, line 2, column id: "../a" leads to another folder'],
+    ['id,text,file\na,one,two.txt\n', 'p.csv, line 2, column file: the row has a text and a file'],
+    ['id,text\na,one,two\n', 'p.csv, line 2: the row has 3 cells'],
+    ['id,text\n', 'p.csv: there is no row'],
+  ])('refuses %j', async (text, message) => {
+    expect(await messageOf(text)).toContain(message);
+  });
+
+  it('refuses two rows with one file, naming both lines', async () => {
+    const template = new NameTemplate('out/{lang}.wav');
+    expect(await messageOf('id,text,lang\na,one,de\nb,two,DE\n', { template })).toBe(
+      'p.csv, line 3: the file DE.wav is also that of p.csv, line 2',
+    );
+  });
+
+  it('shows ten errors and says how many more there are', async () => {
+    const rows = Array.from({ length: 25 }, (_, at) => `../${at},x`).join('\n');
+    const error = await read(`id,text\n${rows}\n`).catch((reason) => reason);
+    expect(error.message).toBe('p.csv: 25 rows are wrong');
+    expect(error.details).toHaveLength(11);
+    expect(error.details[9]).toBe('p.csv, line 11, column id: "../9" leads to another folder');
+    expect(error.details[10]).toBe('and 15 more');
+  });
+
+  it('knows the files of all its rows', async () => {
+    using plan = await read('id,text\na,one\n');
+    expect([plan.hasFile('a.wav'), plan.hasFile('A.WAV'), plan.hasFile('b.wav')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  it('finds each of many rows again', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, at) => `row-${at},text ${at}`).join('\n');
+    using plan = await read(`id,text\n${rows}\n`);
+    expect(plan.rows.at(12_345)).toMatchObject({ id: 'row-12345', text: 'text 12345', line: 12_347 });
+    expect(await messageOf(`id,text\n${rows}\nROW-777,x\n`)).toContain('is taken by p.csv, line 779');
+  });
+});
