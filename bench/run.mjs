@@ -1,97 +1,90 @@
-// `npm run bench`: what the README's table shows, measured here and now. NODE_EXTRA_CA_CERTS is removed from both sides,
-// since Node 20 parses every certificate in it at start and the ratios would look better than they are.
-import { fork } from 'node:child_process';
+// `npm run bench`: the README's table of speed, measured here and now, on this Node and on Node 24 (from the npm package `node`).
+// `--node PATH`, repeatable, measures other binaries, and `--only TEXT` the rows whose name has the text: then the README stays.
+// NODE_EXTRA_CA_CERTS is removed from both sides: Node 20 parses its certificates at every start, which would make ratios better.
+import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { latency, median, pairs, run } from './measure.mjs';
+import { parseArgs } from 'node:util';
+import { nodeOf } from '../.config/nodes.mjs';
+import { rows } from './rows.mjs';
 
+const { node: named, only } = parseArgs({
+  options: { node: { type: 'string', multiple: true }, only: { type: 'string' } },
+}).values;
 const root = fileURLToPath(new URL('..', import.meta.url));
 const work = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'tts-bench-'));
 const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
-const env = {
+const withoutService = {
   ...inherited,
   HOME: work,
+  XDG_CONFIG_HOME: join(work, 'config'),
   XDG_CACHE_HOME: join(work, 'cache'),
-  TTS_API_KEY: 'bench-key',
   TTS_CACHE: '0',
 };
+const env = { ...withoutService, TTS_API_KEY: 'bench-key' };
 
 const server = fork(new URL('server.mjs', import.meta.url), { env });
 const [port] = await once(server, 'message');
-const address = (what) => `http://127.0.0.1:${port}/${what}`;
+const address = (body) => `http://127.0.0.1:${port}/${body}`;
 
-const out = join(work, 'out.wav');
-const node = [process.execPath, '-e', '0'];
-const tts = (...args) => [process.execPath, join(root, 'bin/tts.cjs'), ...args];
-const speak = (what, ...args) => tts('hello', '-s', '3', '--base-url', address(what), ...args);
-const curl = (what, ...args) => ['curl', '-s', ...args, '-d', '{}', `${address(what)}/tts`];
+/** The commands of one Node. */
+function commandsOf(node) {
+  const tts = (...args) => [node, join(root, 'bin/tts.cjs'), ...args];
+  return {
+    tts,
+    speak: (body, ...args) => tts('hello', '-s', '3', '--base-url', address(body), ...args),
+    curl: (body, ...args) => ['curl', '-s', ...args, '-d', '{}', `${address(body)}/tts`],
+    idle: [node, '-e', '0'],
+    out: join(work, 'out.wav'),
+    env,
+    withoutService: { env: withoutService },
+  };
+}
 
-const rows = [];
-const row = (what, result, bound) => {
-  rows.push(`| ${what} | ${result} | ${bound} |`);
-  console.log(rows.at(-1));
-};
+const majorOf = (node) => Number(execFileSync(node, ['-p', 'process.versions.node.split(".")[0]']));
 
-const quick = { rounds: 31, env };
-const shown = ({ ratio, a, b }) => `${ratio.toFixed(2)} × (${a.toFixed(0)} / ${b.toFixed(0)} ms)`;
+/** The aim for a version: its own, or that of the newest version before it. */
+const aimOf = (most, major) => most[Object.keys(most).findLast((each) => Number(each) <= major)];
+
+async function cellsOf({ measure, most = {}, unit, digits }, { node, major }) {
+  const value = await measure(commandsOf(node));
+  const aim = aimOf(most, major);
+  const shown = `${value.toFixed(digits)} ${unit}`;
+  return [
+    aim === undefined || value <= aim ? shown : `**${shown}**`,
+    aim === undefined ? '' : `${aim} ${unit}`,
+  ];
+}
+
+function writeTable(lines) {
+  const path = join(root, 'README.md');
+  const readme = readFileSync(path, 'utf8');
+  const block = /(<!-- bench: begin.*?-->\n).*?(<!-- bench: end -->)/s;
+  writeFileSync(
+    path,
+    readme.replace(block, (_, begin, end) => `${begin}${lines.join('\n')}\n${end}`),
+  );
+}
 
 try {
-  console.log('| what | measured | aim |\n|---|---|---|');
-  row('`--version` / `node -e 0`', shown(await pairs(tts('--version'), node, quick)), '1.3');
-  row('`--help` / `node -e 0`', shown(await pairs(tts('--help'), node, quick)), '1.3');
-  row(
-    'one 64 KiB request to a file / `node -e 0`',
-    shown(await pairs(speak('small', '-o', out), node, quick)),
-    '2.2',
-  );
-  row(
-    'the same / `curl -o`',
-    shown(await pairs(speak('small', '-o', out), curl('small', '-o', out), quick)),
-    '',
-  );
-  const large = await pairs(speak('large', '-o', out), curl('large', '-o', out), { rounds: 7, env });
-  row('256 MiB to a file / `curl -o`', shown(large), '1.5');
-  const chunked = [];
-  for (let round = 0; round < 11; round++)
-    chunked.push((await run(speak('chunked', '-o', out), { env })).milliseconds);
-  row('50 MiB in chunks of 16 KiB', `${(median(chunked) / 1000).toFixed(2)} s`, '2 s');
-  const streams = [];
-  for (let round = 0; round < 15; round++) {
-    const ours = await latency(speak('frames', '--stream', '-o', '-'), env);
-    streams.push({ ours, theirs: await latency(curl('frames', '-N'), env) });
-  }
-  const over = (figure) => median(streams.map(figure));
-  const first = {
-    ratio: over(({ ours, theirs }) => ours.first / theirs.first),
-    a: over(({ ours }) => ours.first),
-    b: over(({ theirs }) => theirs.first),
+  const nodes = (named ?? [process.execPath, nodeOf(24)]).map((node) => ({ node, major: majorOf(node) }));
+  const lines = [];
+  const line = (...cells) => {
+    lines.push(`| ${cells.join(' | ')} |`);
+    console.log(lines.at(-1));
   };
-  row('first streamed byte / `curl -N`', shown(first), '3.5');
-  const added = over(({ ours, theirs }) => ours.delay - theirs.delay);
-  row('added latency of a frame over `curl -N`, median', `${added.toFixed(2)} ms`, '0.3 ms');
-  const memory = [];
-  for (let round = 0; round < 3; round++)
-    memory.push(await run(speak('large', '-o', out), { env, watchMemory: true }));
-  const peaks = Math.max(...memory.map(({ peakKiB }) => peakKiB));
-  row('peak memory, 256 MiB to a file', `${(peaks / 1024).toFixed(0)} MiB`, '100 MB');
-  writeTable();
+  line('what', ...nodes.flatMap(({ major }) => [`Node ${major}`, 'at most']));
+  line('---', ...nodes.flatMap(() => ['---', '---']));
+  for (const row of rows.filter(({ what }) => what.includes(only ?? ''))) {
+    const cells = [];
+    for (const node of nodes) cells.push(...(await cellsOf(row, node)));
+    line(row.what, ...cells);
+  }
+  if (named === undefined && only === undefined) writeTable(lines);
 } finally {
   server.kill();
   rmSync(work, { recursive: true, force: true });
-}
-
-function writeTable() {
-  const path = join(root, 'README.md');
-  const table = ['| what | measured | aim |', '|---|---|---|', ...rows].join('\n');
-  const readme = readFileSync(path, 'utf8');
-  writeFileSync(
-    path,
-    readme.replace(
-      /(<!-- bench: begin.*?-->\n).*?(<!-- bench: end -->)/s,
-      (_, begin, end) => `${begin}${table}\n${end}`,
-    ),
-  );
 }

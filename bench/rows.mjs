@@ -1,0 +1,97 @@
+// What `npm run bench` measures: one entry is one row of the README's table. `most` is the aim for a major version of Node;
+// other versions have that of the newest one before them.
+import { latency, median, pairs, run } from './measure.mjs';
+
+const times = { unit: '×', digits: 2 };
+const seconds = { unit: 's', digits: 2 };
+const milliseconds = { unit: 'ms', digits: 2 };
+const megabytes = { unit: 'MB', digits: 0 };
+
+/** Ratio of two commands that are run in turn. */
+const ratio = async (a, b, { env }, rounds = 31) => (await pairs(a, b, { rounds, env })).ratio;
+
+/** Median of several measurements, one after another. */
+async function medianOf(rounds, measure) {
+  const values = [];
+  for (let round = 0; round < rounds; round++) values.push(await measure());
+  return median(values);
+}
+
+const secondsOf = async (command, { env }) => (await run(command, { env })).milliseconds / 1000;
+
+/** Peak memory of a run, in MB. */
+const peakOf = async (command, { env }) =>
+  ((await run(command, { env, watchMemory: true })).peakKiB * 1024) / 1e6;
+
+/** Medians of streams, ours and curl's in turn. */
+async function streams({ speak, curl, env }, figure) {
+  return medianOf(9, async () => {
+    const ours = await latency(speak('frames', '--stream', '-o', '-'), env);
+    return figure(ours, await latency(curl('frames', '-N'), env));
+  });
+}
+
+/**
+ * `measure` gets the commands of one version of Node: `tts(...args)`, `speak(body, ...args)` for a request to the bench's own
+ * service, `curl(body, ...args)` for the same by curl, `idle` for `node -e 0`; and `out`, a file, and `env`.
+ */
+export const rows = [
+  {
+    what: '`--version` / `node -e 0`',
+    most: { 20: 1.4, 24: 1.5 },
+    ...times,
+    measure: (at) => ratio(at.tts('--version'), at.idle, at),
+  },
+  {
+    what: '`--help` / `node -e 0`',
+    most: { 20: 1.4, 24: 1.5 },
+    ...times,
+    measure: (at) => ratio(at.tts('--help'), at.idle, at),
+  },
+  {
+    what: 'one 64 KiB request to a file / `node -e 0`',
+    most: { 20: 4, 24: 3.5 },
+    ...times,
+    measure: (at) => ratio(at.speak('small', '-o', at.out), at.idle, at),
+  },
+  {
+    what: '256 MiB to a file / `curl -o`',
+    most: { 20: 1.5 },
+    ...times,
+    measure: (at) => ratio(at.speak('large', '-o', at.out), at.curl('large', '-o', at.out), at, 7),
+  },
+  {
+    what: '50 MiB in chunks of 16 KiB',
+    most: { 20: 1 },
+    ...seconds,
+    measure: (at) => medianOf(11, () => secondsOf(at.speak('chunked', '-o', at.out), at)),
+  },
+  {
+    what: 'first streamed byte / `curl -N`',
+    ...times,
+    measure: (at) => streams(at, (ours, theirs) => ours.first / theirs.first),
+  },
+  {
+    what: 'added latency of a frame over `curl -N`, median',
+    most: { 20: 0.6 },
+    ...milliseconds,
+    measure: (at) => streams(at, (ours, theirs) => ours.delay - theirs.delay),
+  },
+  {
+    what: 'peak memory, 256 MiB at once or 50 MiB in chunks',
+    most: { 20: 140, 24: 170 },
+    ...megabytes,
+    async measure(at) {
+      const bodies = ['large', 'chunked', 'large', 'chunked', 'large', 'chunked'];
+      const peaks = [];
+      for (const body of bodies) peaks.push(await peakOf(at.speak(body, '-o', at.out), at));
+      return Math.max(...peaks);
+    },
+  },
+  {
+    what: '`tts hello -o out.wav`, the built-in voice',
+    most: { 20: 0.35 },
+    ...seconds,
+    measure: (at) => medianOf(15, () => secondsOf(at.tts('hello', '-q', '-o', at.out), at.withoutService)),
+  },
+];
