@@ -1,10 +1,6 @@
-/**
- * Reads a body by counted bytes, whatever its pieces are. Holds at most one piece and the bytes that are peeked at, and
- * does not copy pieces that leave it whole.
- */
+/** Reads a body by counted bytes. Holds one piece and the peeked bytes; a piece that leaves whole is not copied. */
 export class ByteReader {
   readonly #body: AsyncIterator<Uint8Array>;
-  /** Bytes that came from the body and are not consumed. */
   #ahead: Uint8Array = new Uint8Array(0);
   #consumed = 0;
   #ended = false;
@@ -13,12 +9,12 @@ export class ByteReader {
     this.#body = body[Symbol.asyncIterator]();
   }
 
-  /** Bytes of the body that are consumed. */
+  /** Bytes consumed so far. */
   get position(): number {
     return this.#consumed;
   }
 
-  /** The next `count` bytes without consuming them; fewer at the end of the body. For small counts. */
+  /** The next `count` bytes, a small number; fewer at the end. Consumes none. */
   async peek(count: number): Promise<Uint8Array> {
     while (this.#ahead.length < count) {
       const piece = await this.#pull();
@@ -28,7 +24,7 @@ export class ByteReader {
     return this.#ahead.subarray(0, count);
   }
 
-  /** Consumes 1 to `limit` bytes; `undefined` at the end of the body. */
+  /** Consumes 1 to `limit` bytes; `undefined` at the end. */
   async piece(limit: number): Promise<Uint8Array | undefined> {
     while (this.#ahead.length === 0) {
       const piece = await this.#pull();
@@ -48,7 +44,7 @@ export class ByteReader {
     this.#consumed -= bytes.length;
   }
 
-  /** Consumes `count` bytes into a new buffer; fewer at the end of the body. */
+  /** Consumes `count` bytes into a new buffer; fewer at the end. */
   async take(count: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(count);
     let filled = 0;
@@ -61,7 +57,6 @@ export class ByteReader {
     return bytes.subarray(0, filled);
   }
 
-  /** Consumes up to `count` bytes without keeping any. */
   async skip(count: number): Promise<void> {
     for (let left = count; left > 0; ) {
       const piece = await this.piece(left);

@@ -1,6 +1,6 @@
 import type { PcmFormat } from './pcm.ts';
 
-/** The longest `fmt ` chunk with a meaning: WAVEFORMATEXTENSIBLE. */
+/** Size of a WAVEFORMATEXTENSIBLE. */
 export const FORMAT_BYTES = 40;
 
 const PCM = 0x0001;
@@ -10,7 +10,7 @@ const EXTENSIBLE = 0xfffe;
 /** KSDATAFORMAT_SUBTYPE_*: a format tag of two bytes, then these fourteen. */
 const SUBFORMAT_TAIL = Buffer.from('000000001000800000aa00389b71', 'hex');
 
-/** Tags from Microsoft's mmreg.h that a speech service may plausibly send. */
+/** Format tags of Microsoft's mmreg.h. */
 const CODECS: Readonly<Record<number, string>> = {
   2: 'Microsoft ADPCM',
   6: 'A-law',
@@ -26,10 +26,8 @@ const MAX_CHANNELS = 64;
 const MAX_SAMPLE_RATE = 768_000;
 
 /**
- * The format that a `fmt ` chunk describes. Byte rate and block align are ignored: both follow from the rest, and services
- * get them wrong.
- *
- * @param chunk the first {@link FORMAT_BYTES} bytes of the chunk's content, or all where it is shorter
+ * Reads a `fmt ` chunk, except byte rate and block align: both follow from the rest, and services get them wrong.
+ * @param chunk its content, cut at {@link FORMAT_BYTES}
  * @throws WavError `unsupported`
  */
 export function parseFormat(chunk: Buffer): PcmFormat {
@@ -74,21 +72,19 @@ function formatTag(chunk: Buffer): number {
 }
 
 /**
- * - `not-wav`: the body begins otherwise; {@link WavError.head} holds its first bytes
- * - `incomplete`: the body ended before the sound did, or without a sample; another try may help
+ * - `incomplete`: the body ended early or without a sample; another try may help
  * - `unsupported`: a WAV of a kind that is not read here
- * - `format-changed`: two headers or `fmt ` chunks in the same body differ
+ * - `format-changed`: two headers or `fmt ` chunks of one body differ
  */
 export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-changed';
 
-/** What is wrong with a body that should be a WAV. Errors of the body itself are never wrapped. */
+/** The body is no usable WAV. Errors of reading the body are never wrapped in it. */
 export class WavError extends Error {
   override readonly name = 'WavError';
   readonly problem: WavProblem;
-  /** With `not-wav`: the first bytes of the body, 1024 at most; none if it is empty. */
+  /** With `not-wav`: the first bytes of the body, 1024 at most. Empty for an empty body. */
   readonly head: Uint8Array | undefined;
 
-  /** @param message what is wrong, in one line without a full stop at its end */
   constructor(problem: WavProblem, message: string, head?: Uint8Array) {
     super(message);
     this.problem = problem;
@@ -96,13 +92,12 @@ export class WavError extends Error {
   }
 }
 
-/** Some writers subtract a header from their placeholder, or round it down to frames or blocks of a file system. */
+/** Some writers subtract a header from their placeholder, or round it down. */
 const SLACK = 0x1_0000;
 
 /**
- * The size of a data chunk; `undefined` for the placeholders of writers that do not know the end yet: 0, about 2^31 (sox:
- * 0x7FFFF000), about 2^32 (ffmpeg: 0xFFFFFFFF) or about 2,000,000,000. A placeholder taken for a size would break a complete
- * stream; a size taken for a placeholder costs one check of two, since HTTP marks the end as well.
+ * The size of a data chunk; `undefined` for a placeholder: 0, about 2^31 (sox: 0x7FFFF000), about 2^32 (ffmpeg: 0xFFFFFFFF)
+ * or about 2,000,000,000. A size taken for a placeholder costs one check of two, since HTTP marks the end as well.
  */
 export function realSize(size: number): number | undefined {
   const nearly = (limit: number) => size > limit - SLACK && size <= limit;
@@ -110,12 +105,12 @@ export function realSize(size: number): number | undefined {
   return size;
 }
 
-/** The same for a `ds64` chunk (EBU Tech 3306). A size that no double holds exactly is a placeholder. */
+/** The same for a `ds64` chunk (EBU Tech 3306). */
 export function realSize64(size: bigint): number | undefined {
   return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
 }
 
-/** True if four bytes could name a RIFF chunk: all registered names are printable ASCII. */
+/** All registered chunk names are printable ASCII. */
 export function isFourCC(bytes: Uint8Array, at: number): boolean {
   if (bytes.length < at + 4) return false;
   for (let i = at; i < at + 4; i++) {
@@ -125,7 +120,6 @@ export function isFourCC(bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** Four bytes as text; fewer at the end of the bytes. */
 export function fourCC(bytes: Uint8Array, at = 0): string {
   return String.fromCharCode(...bytes.subarray(at, at + 4));
 }

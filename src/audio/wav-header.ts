@@ -1,40 +1,33 @@
 import { frameBytes, type PcmFormat } from './pcm.ts';
 
-/** The size while the end is not known, as ffmpeg writes it; also in RF64, whose sizes are in `ds64`. */
+/** The size in a stream, as ffmpeg writes it, and in RF64, which has its sizes in `ds64`. */
 const UNKNOWN = 0xffff_ffff;
 
 const RIFF_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
 const INTEGER_FMT_BYTES = 16;
-/** Floats need the size of an extension (0) here, and a `fact` chunk. */
+/** With the size of an extension: 0. */
 const FLOAT_FMT_BYTES = 18;
 const FACT_BYTES = 4;
 const DS64_BYTES = 28;
 
-/** Bytes that an RF64 header has more: it is needed when the sizes exceed 32 bits. */
 export const RF64_EXTRA_BYTES = CHUNK_HEAD_BYTES + DS64_BYTES;
 
-/** Padding behind the samples: chunks begin at even offsets. Without a size in the header a padding byte would be sound. */
+/** Chunks begin at even offsets. Without a size in the header, a padding byte would be sound. */
 export function padding(dataBytes: number | undefined): 0 | 1 {
   return dataBytes === undefined || dataBytes % 2 === 0 ? 0 : 1;
 }
 
-/** The length of {@link wavHeader}: 44 bytes for integers, 58 for floats, and {@link RF64_EXTRA_BYTES} more for RF64. */
+/** 44 for integers, 58 for floats, and {@link RF64_EXTRA_BYTES} more for sizes above 32 bits. */
 export function headerBytes(format: PcmFormat, dataBytes: number | undefined): number {
   return plainHeaderBytes(format) + (needsRf64(format, dataBytes) ? RF64_EXTRA_BYTES : 0);
 }
 
-/** Bytes of a WAV beside its samples: header and {@link padding}. */
 export function overheadBytes(format: PcmFormat, dataBytes: number | undefined): number {
   return headerBytes(format, dataBytes) + padding(dataBytes);
 }
 
-/**
- * Everything that stands before the samples of a WAV. It is followed by `dataBytes` bytes of them and
- * {@link padding}.
- *
- * @param dataBytes `undefined` while the end is not known: sizes are 0xFFFFFFFF then
- */
+/** @param dataBytes `undefined`: sizes are 0xFFFFFFFF */
 export function wavHeader(format: PcmFormat, dataBytes: number | undefined): Uint8Array {
   const rf64 = needsRf64(format, dataBytes);
   const header = Buffer.alloc(headerBytes(format, dataBytes));
@@ -62,7 +55,7 @@ function needsRf64(format: PcmFormat, dataBytes: number | undefined): boolean {
   return dataBytes !== undefined && riffSize(plainHeaderBytes(format), dataBytes) >= UNKNOWN;
 }
 
-/** All of the file but its first eight bytes. */
+/** Counts all of the file but its first eight bytes. */
 function riffSize(header: number, dataBytes: number): number {
   return header - CHUNK_HEAD_BYTES + dataBytes + padding(dataBytes);
 }
@@ -72,7 +65,7 @@ function writeChunkHead(header: Buffer, at: number, id: string, size: number): n
   return header.writeUInt32LE(size, at + 4);
 }
 
-/** The sizes in 64 bits, and an empty table of further sizes (EBU Tech 3306). */
+/** EBU Tech 3306. The table of further sizes is empty. */
 function writeDs64(header: Buffer, start: number, sound: { format: PcmFormat; dataBytes: number }): number {
   const { format, dataBytes } = sound;
   let at = writeChunkHead(header, start, 'ds64', DS64_BYTES);

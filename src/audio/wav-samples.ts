@@ -3,14 +3,11 @@ import { describeFormat, frameBytes, sameFormat } from './pcm.ts';
 import { isFourCC, WavError } from './wav-format.ts';
 import { beginsWav, RIFF_BYTES, readStart, skipChunk, skipPadding, type WavStart } from './wav-start.ts';
 
-/** So many bytes behind the samples that are no chunk may be sound which the data size left out. */
 const SUSPICIOUS_BYTES = 1024;
 
 /**
- * All samples of a body as whole frames, from the first one on: also those behind further headers, which may come behind
- * a chunk or in its midst. Closes the reader.
- *
- * @param onLeftover hears of {@link SUSPICIOUS_BYTES} or more behind the samples that are no chunk
+ * All samples of a body as whole frames. Further headers may come behind a chunk or inside it. Closes the reader.
+ * @param onLeftover called for {@link SUSPICIOUS_BYTES} or more behind the samples that are no chunk
  * @throws WavError `incomplete`, `unsupported` or `format-changed`
  */
 export async function* readSamples(
@@ -29,7 +26,7 @@ export async function* readSamples(
       for (let pieces = await data.read(); pieces; pieces = await data.read())
         for (const piece of pieces) yield piece;
       empty &&= data.bytes < frame;
-      // A header inside the samples proves the size wrong; those of further headers are not believed either.
+      // A header inside the samples proves the size wrong, and those of further headers doubtful.
       if (size !== undefined && data.end === 'mark') sizesHold = false;
       const next = await readFurtherStart(reader, { first, data, onLeftover });
       isOver = !next;
@@ -41,17 +38,14 @@ export async function* readSamples(
   }
 }
 
-/** The samples behind one header. */
 class DataChunk {
-  /** Bytes read so far. */
   bytes = 0;
-  /** What ended the samples. */
   end: 'size' | 'mark' | 'end of body' | undefined;
   readonly #reader: ByteReader;
   readonly #limit: number;
   readonly #marks: readonly Mark[];
   readonly #frameBytes: number;
-  /** The frame that a piece has begun. */
+  /** A frame that is not whole yet. */
   #begun: Uint8Array = new Uint8Array(0);
 
   constructor(reader: ByteReader, size: number | undefined, frameBytes: number) {
@@ -84,11 +78,11 @@ class DataChunk {
       this.end = 'mark';
       return undefined;
     }
-    // It only began like a mark: its first byte is sound, and the search goes on behind it.
+    // It only began like a mark: the first byte is sound.
     return this.#align(await this.#reader.take(1));
   }
 
-  /** Cuts at frame borders. Returns parts of the piece itself, and copies less than one frame at each seam. */
+  /** Cuts at frame borders; copies one frame at each seam. */
   #align(piece: Uint8Array): readonly Uint8Array[] {
     this.bytes += piece.length;
     const aligned: Uint8Array[] = [];
@@ -101,14 +95,14 @@ class DataChunk {
       rest = rest.subarray(missing);
     }
     const whole = rest.length - (rest.length % this.#frameBytes);
-    // Not `slice`: that of a Buffer would keep all of the piece in memory.
+    // A copy: the `slice` of a Buffer would keep all of the piece in memory.
     this.#begun = Uint8Array.from(rest.subarray(whole));
     if (whole > 0) aligned.push(rest.subarray(0, whole));
     return aligned;
   }
 }
 
-/** Drops what stands behind the samples. False if the body ends without a further WAV. */
+/** False if the body ends without a further WAV. */
 async function skipToWav(
   reader: ByteReader,
   size: number,
@@ -135,7 +129,6 @@ interface Behind {
   readonly onLeftover: (bytes: number) => void;
 }
 
-/** The header behind the samples; `undefined` if the body ends without one. */
 async function readFurtherStart(
   reader: ByteReader,
   { first, data, onLeftover }: Behind,
@@ -153,18 +146,18 @@ function brokeOff(bytes: number, size: number): WavError {
   return new WavError('incomplete', `WAV that broke off: ${bytes} of ${size} bytes of samples came`);
 }
 
-/** The beginning of a chunk that no sound looks like by chance: its name, four bytes of size, and its kind. */
+/** The beginning of a chunk that no sound looks like by chance: name, four bytes of size, kind. */
 interface Mark {
   readonly name: Buffer;
   readonly kinds: readonly Buffer[];
-  /** Bytes it takes to be sure. */
+  /** Needed to be sure. */
   readonly bytes: number;
 }
 
-/** A WAV of its own, up to the name of its first chunk. */
+/** Up to the name of its first chunk. */
 const WAV = mark('RIFF', ['WAVE'], 16);
 
-/** Some writers put it behind the samples. Other chunks have no kind: only a known size tells them from samples. */
+/** Other chunks have no kind: only a known size tells them from samples. */
 const LIST = mark('LIST', ['INFO', 'adtl'], 12);
 
 function mark(name: string, kinds: readonly string[], bytes: number): Mark {
@@ -175,7 +168,7 @@ function mark(name: string, kinds: readonly string[], bytes: number): Mark {
   };
 }
 
-/** Bytes of samples before the next mark, or before what may become one when more has come. */
+/** Bytes before the next mark, or before what may become one. */
 function bytesBeforeMark(piece: Uint8Array, marks: readonly Mark[]): number {
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
   return Math.min(...marks.map((mark) => bytesBefore(bytes, mark)));
@@ -191,7 +184,7 @@ function bytesBefore(bytes: Buffer, mark: Mark): number {
   return bytes.length;
 }
 
-/** True if a mark comes next, within the limit. Waits for no more bytes than it takes to tell. */
+/** Waits for no more bytes than it takes to tell. */
 async function isMarkNext(reader: ByteReader, marks: readonly Mark[], limit: number): Promise<boolean> {
   for (let count = 1; count <= limit; count++) {
     const bytes = await reader.peek(count);
@@ -207,9 +200,9 @@ function mayBegin(bytes: Uint8Array, at: number, mark: Mark): boolean {
   return mark !== WAV || bytes.length < at + WAV.bytes || isFourCC(bytes, at + 12);
 }
 
-/** True if the name stands there, as far as there are bytes. */
+/** Compares as far as there are bytes. */
 function agrees(bytes: Uint8Array, at: number, name: Uint8Array): boolean {
-  // Not `every`, which costs as much as the search where pieces are small.
+  // `every` costs as much as the search if pieces are small.
   for (let i = 0; i < name.length && at + i < bytes.length; i++) if (bytes[at + i] !== name[i]) return false;
   return true;
 }

@@ -2,20 +2,19 @@ import type { ByteReader } from './byte-reader.ts';
 import { describeFormat, type PcmFormat, sameFormat } from './pcm.ts';
 import { FORMAT_BYTES, fourCC, isFourCC, parseFormat, realSize, realSize64, WavError } from './wav-format.ts';
 
-/** `RIFF`, the size of what follows it, `WAVE`. */
+/** `RIFF`, size, `WAVE`. */
 export const RIFF_BYTES = 12;
-/** Bytes that the size in it does not count. */
+/** Not counted by that size. */
 const RIFF_HEAD_BYTES = 8;
 
-/** Samples that come before their format have to be kept until it is known. */
+/** For samples in front of their format. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
-/** The header of a WAV. */
 export interface WavStart {
   readonly format: PcmFormat;
-  /** Bytes of samples; `undefined` if the header has a placeholder. */
+  /** Bytes of samples; `undefined` for a placeholder. */
   readonly size: number | undefined;
-  /** Where the WAV ends according to its RIFF size, in bytes of the body. May be wrong. */
+  /** Position in the body by the RIFF size, which may be wrong. */
   readonly end?: number | undefined;
 }
 
@@ -24,14 +23,13 @@ interface Chunk {
   readonly size: number;
 }
 
-/** True if a WAV begins here. RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) differ by their `ds64` chunk only. */
+/** RF64 (EBU Tech 3306) and BW64 (ITU-R BS.2088) differ by their `ds64` chunk only. */
 export function beginsWav(bytes: Uint8Array): boolean {
   return ['RIFF', 'RF64', 'BW64'].includes(fourCC(bytes)) && fourCC(bytes, 8) === 'WAVE';
 }
 
 /**
- * Reads from the start of a WAV, where {@link beginsWav} holds, to its first sample, past chunks in any order.
- *
+ * Reads to the first sample, past chunks in any order. {@link beginsWav} must hold.
  * @throws WavError `incomplete`, `unsupported` or `format-changed`
  */
 export async function readStart(reader: ByteReader): Promise<WavStart> {
@@ -52,7 +50,6 @@ export async function readStart(reader: ByteReader): Promise<WavStart> {
   }
 }
 
-/** @param before the format of a `fmt ` chunk in front of this one */
 async function readFormat(
   reader: ByteReader,
   chunk: Chunk,
@@ -66,7 +63,7 @@ async function readFormat(
   );
 }
 
-/** Keeps the samples until the format has come, then puts them back in front of what is left. */
+/** Keeps the samples until the format has come, then gives them back to the reader. */
 async function readLateFormat(reader: ByteReader, size: number | undefined): Promise<WavStart> {
   if (size === undefined || size > MAX_HELD_BYTES) {
     throw new WavError(
@@ -106,7 +103,7 @@ async function readChunkHead(reader: ByteReader): Promise<Chunk> {
   return { id: fourCC(head), size: head.readUInt32LE(4) };
 }
 
-/** The first `wanted` bytes of a chunk. The others are skipped. */
+/** Skips the chunk behind its first `wanted` bytes. */
 async function readContent(reader: ByteReader, { size }: Chunk, wanted: number): Promise<Buffer> {
   const content = await reader.take(Math.min(size, wanted));
   if (content.length < Math.min(size, wanted)) throw endsEarly();
@@ -116,8 +113,8 @@ async function readContent(reader: ByteReader, { size }: Chunk, wanted: number):
 }
 
 /**
- * Behind a chunk of odd size stands a padding byte, zero by the standard. Many writers leave it out: then the name of the
- * next chunk stands there.
+ * A chunk of odd size ends with a padding byte, by the standard zero. Many writers leave it out: then the next chunk's name
+ * stands there.
  */
 export async function skipPadding(reader: ByteReader, size: number): Promise<void> {
   if (size % 2 === 1 && !isFourCC(await reader.peek(4), 0)) await reader.skip(1);

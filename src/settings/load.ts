@@ -6,12 +6,11 @@ import { ruleOf } from './rules.ts';
 
 export interface LoadedSettings {
   readonly settings: Settings;
-  /** The config files that had a say. */
   readonly files: readonly ConfigFile[];
 }
 
 /**
- * What holds for a run, all places heard; from here on the notices keep to it.
+ * Reads the settings of a run, and sets up its notices.
  * @throws TtsError (usage) for a value that is not allowed, wherever it stands
  */
 export async function loadSettings(
@@ -32,7 +31,7 @@ function* secretsOf({ apiKey, callbackUrl }: Settings): Generator<string> {
   if (callbackUrl) yield callbackUrl.value.password;
 }
 
-/** The config file that somebody named, which then is the only one. */
+/** The file of `--config` or `TTS_CONFIG`, which then is the only one. */
 export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {
   const named = flags.config ?? fromEnvironment(ruleOf('config'), env)?.value;
   return typeof named === 'string' ? named : undefined;

@@ -4,7 +4,7 @@ import type { Espeak } from '../service/engine/espeak/voices.ts';
 import { randomKey, startService } from '../service/service.ts';
 import type { NamedService } from './service-choice.ts';
 
-/** Starts the built-in service on a loopback port of its own, with a key that only this run knows. */
+/** Starts the built-in service on a loopback port, with a key that only this run knows. */
 export async function startBuiltIn(
   espeak: Espeak | undefined,
 ): Promise<NamedService & { close(): Promise<void> }> {

@@ -7,9 +7,8 @@ import type { RunContext } from '../host.ts';
 
 /** A segment cache around a client. Loaded only where segments are kept. */
 export interface Caching {
-  /** Tells one rendering from another. */
   readonly checksum: Checksum;
-  /** @param onLookup hears of each text whether its sound was there */
+  /** @param onLookup called for each text */
   around(
     synthesize: Synthesize,
     spoken: Voice & { readonly url: URL },

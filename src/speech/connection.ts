@@ -6,10 +6,10 @@ import type { RunContext } from '../host.ts';
 import type { RunPlan } from './job.ts';
 import type { NamedService } from './service-choice.ts';
 
-/** What happens to the requests of a run. */
+/** Progress events of one segment. */
 export type ServiceEvent = ClientEvent | { readonly type: 'cache'; readonly found: 'hit' | 'miss' };
 
-/** The service to ask: the named one, or the built-in one, which is loaded and started only here. */
+/** Starts the built-in service, unless another one is named. */
 export async function openService(
   { service, espeak }: Pick<RunPlan, 'service' | 'espeak'>,
   context: RunContext,
@@ -20,7 +20,7 @@ export async function openService(
   return { ...builtIn, [Symbol.asyncDispose]: () => closeQuietly(close, context) };
 }
 
-/** Connections to one service, with its limits and its cache. All voices share them. */
+/** All voices share connections, limits and cache. */
 export interface Client extends AsyncDisposable {
   speakAs(voice: Voice): Synthesize;
 }
@@ -53,7 +53,7 @@ export async function openClient(
   };
 }
 
-/** Closes without throwing: an error of closing must not hide the outcome of the run. */
+/** An error of closing must not hide the outcome of the run: it becomes a warning. */
 async function closeQuietly(close: () => Promise<void>, { notices }: RunContext): Promise<void> {
   try {
     await close();

@@ -3,30 +3,27 @@ import type { Segment } from '../text/segment.ts';
 import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
-/** A text and when it is heard, in frames from the start. */
+/** A text and its time in frames. */
 export interface Timed {
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-/** What is heard of one segment. */
 interface Cue extends Timed {
   /** From 1. */
   readonly number: number;
-  /** Where it starts: see {@link Segment}. */
   readonly file: Segment['file'];
   readonly line: Segment['line'];
-  /** Where there are several, their borders are estimated: only those of the cue were counted. */
+  /** Their borders are estimated if there are several. */
   readonly sentences: readonly Timed[];
 }
 
-/** The text as one line. */
 export function folded(text: string): string {
   return text.replace(/\s+/gu, ' ').trim();
 }
 
-/** The sentences of a segment, each with a share of its time by its number of characters. */
+/** The sentences of a segment, timed by their numbers of characters. */
 export function placed({ text, start, end }: Timed): Timed[] {
   const texts = sentences(text).map(folded);
   const all = texts.reduce((sum, sentence) => sum + countCodePoints(sentence), 0);
@@ -39,7 +36,6 @@ export function placed({ text, start, end }: Timed): Timed[] {
   });
 }
 
-/** How a kind of subtitles is written, piece by piece. */
 export interface Style {
   head(sampleRate: number): string;
   cue(cue: Cue, sampleRate: number): string;
@@ -60,7 +56,6 @@ const vtt: Style = {
   tail: '',
 };
 
-/** Seconds, and the frames that they were made from. */
 const json: Style = {
   head: (sampleRate) => `{"sampleRate":${sampleRate},"cues":[`,
   cue: (cue, rate) => `${cue.number === 1 ? '' : ','}\n${JSON.stringify(inJson(cue, rate))}`,
@@ -73,7 +68,6 @@ const styles = new Map([
   ['.json', json],
 ]);
 
-/** The style that a file's name asks for by its ending. */
 export function styleOf(name: string): Style | undefined {
   return styles.get(extname(name).toLowerCase());
 }
@@ -99,8 +93,8 @@ function inJson({ file, line, sentences, ...cue }: Cue, sampleRate: number) {
 }
 
 /**
- * A place in the sound as `01:02:03,456`, rounded to milliseconds from whole frames: no error adds up. Hours go past 99.
- * @param point stands before the milliseconds
+ * `01:02:03,456`, rounded from whole frames, so that errors do not add up. Hours go past 99.
+ * @param point in front of the milliseconds
  */
 export function timestamp(frames: number, sampleRate: number, point: string): string {
   const milliseconds = Math.round((frames * 1000) / sampleRate);

@@ -12,28 +12,28 @@ import { blankText } from '../text/source.ts';
 import { LookAhead, type LookAheadOptions, type Part } from './look-ahead.ts';
 import { BUDGET_BYTES } from './prefetch.ts';
 
-/** Hears what goes by, in the order in which it is heard. */
+/** Follows the sound of a run in the order of the text. */
 export interface Listener {
-  /** @param pauseFrames frames of silence in front of the part */
+  /** @param pauseFrames silence in front of the part */
   onPart?(part: Part, pauseFrames: number): void;
-  /** @param bytes of sound of the part; pauses are not told */
+  /** @param bytes of the part; pauses do not count */
   onPiece?(bytes: number): void;
   onPartEnd?(): void;
-  /** All of the sound went by, and the sink is about to publish it. An error here fails the run. */
+  /** All sound went by, and the sink is about to publish it. An error fails the run. */
   complete?(): Promise<void>;
 }
 
 export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes'> {
   /** Bytes that waiting segments may hold: 64 MiB, unless several deliveries share them. */
   readonly budgetBytes?: number;
-  /** Seconds of silence between two paragraphs. */
+  /** Seconds. */
   readonly paragraphPause: number;
   readonly sink: Sink;
   readonly listeners: readonly (Listener | undefined)[];
 }
 
 /**
- * Brings a text to a sink as one sound: asks for segments ahead of their turn, and puts them together in order.
+ * Brings a text to a sink as one sound.
  * @returns `undefined` if the service sends the sound elsewhere
  * @throws TtsError; then the sink holds nothing that looks whole
  */
@@ -44,7 +44,7 @@ export async function deliver(options: DeliverOptions): Promise<Delivery | undef
   const until = AbortSignal.any([signal, over.signal]);
   const ahead = new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, signal: until });
   try {
-    // Not before there is a segment: a blank text is an error even if the reader has left.
+    // A blank text is an error even if the reader has left.
     const left = sink.left && ahead.begun.then(() => sink.left);
     const first = await unlessLeft(ahead.next(), left);
     if (first === 'left') return { bytes: 0, overheadBytes: 0, readerLeft: true };
@@ -86,7 +86,7 @@ function tapOf(all: DeliverOptions['listeners']): Required<Listener> {
   };
 }
 
-/** The sound of all parts, with pauses between paragraphs, past the tap. */
+/** The sound of all parts, with pauses between paragraphs. */
 async function* soundOf(
   first: SoundingPart,
   ahead: LookAhead,

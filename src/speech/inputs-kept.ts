@@ -10,7 +10,7 @@ import { isStdout } from '../sink/open.ts';
 import type { OutputPlan } from './outputs.ts';
 
 /**
- * Makes sure that no file which the run reads is one that it writes: its content would be lost.
+ * Refuses to write a file that the run reads: its content would be lost.
  * @throws TtsError (usage)
  */
 export function assertInputsKept(
@@ -25,7 +25,7 @@ export function assertInputsKept(
   const keyFile = keyFileOf(settings);
   const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
   read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
-  // Written as well: two outputs must not be one file.
+  // Two outputs must not be one file either.
   if (subtitles) read.push({ option: '--subtitles', path: subtitles.value });
   if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
   if (keyFile) read.push({ option: keyFile.origin.name, path: namedFile(keyFile, host, 'TTS_API_KEY_FILE') });
@@ -64,7 +64,7 @@ function writtenBy(
     : [...files, { option: 'stdout', name: 'where ">" points', path: '/dev/stdout' }];
 }
 
-/** Only regular files: devices and pipes may be read and written at once. */
+/** Devices and pipes may be read and written at once. */
 function fileAt(path: string, { cwd }: Pick<Host, 'cwd'>): BigIntStats | undefined {
   try {
     const stats = statSync(pathOf(cwd, path), { bigint: true, throwIfNoEntry: false });

@@ -18,17 +18,17 @@ export interface Request {
   readonly files: readonly string[];
 }
 
-/** What every run opens that makes sound. */
+/** The part of a job that does not depend on its text. */
 export interface RunPlan {
-  /** `undefined`: the built-in one. */
+  /** `undefined`: the built-in service. */
   readonly service: NamedService | undefined;
-  /** What the built-in service needs for the speakers from 101 on. */
+  /** Needed by the built-in service for the speakers from 101 on. */
   readonly espeak: Espeak | undefined;
   readonly output: OutputPlan;
   readonly limits: Limits;
-  /** Seconds of silence between two paragraphs. */
+  /** Seconds. */
   readonly paragraphPause: number;
-  /** Size of the segment cache; `undefined`: segments are not kept. */
+  /** `undefined`: segments are not kept. */
   readonly cacheBytes: number | undefined;
   readonly json: boolean;
 }
@@ -42,7 +42,7 @@ export interface Limits {
 
 export interface JobText extends TextSource {
   readonly maxChars: number;
-  /** `by sink`: an output that is heard live begins with the first sentence. */
+  /** `by sink`: live outputs begin with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by sink';
 }
 
@@ -50,7 +50,6 @@ export interface JobText extends TextSource {
 export interface SpeechJob extends RunPlan {
   readonly text: JobText;
   readonly voice: Voice;
-  /** Name of the voice of espeak-ng that speaks. */
   readonly espeakVoice: string | undefined;
   readonly subtitles: SubtitlesPlan | undefined;
 }
@@ -61,8 +60,8 @@ export type Resolved =
   | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricePer1000Chars: number | undefined };
 
 /**
- * Makes a job of a request. All questions about settings and their origins end here.
- * @throws TtsError (usage, key, output) for whatever can be known to be wrong before anything is opened or sent
+ * All questions about settings and their origins end here. Nothing is opened or sent.
+ * @throws TtsError (usage, key, output)
  */
 export async function resolveJob(request: Request, context: RunContext): Promise<Resolved> {
   const { host } = context;
@@ -86,7 +85,6 @@ export async function resolveJob(request: Request, context: RunContext): Promise
   return { mode: 'dry-run', job, pricePer1000Chars: settings.pricePer1000Chars?.value };
 }
 
-/** The part of a job that does not depend on its text. */
 export function planRun(
   settings: Settings,
   { service, espeak, output }: Pick<RunPlan, 'service' | 'espeak' | 'output'>,
@@ -118,7 +116,7 @@ export function voiceOf(settings: Settings, speaker: number): Voice {
   };
 }
 
-/** A text for a callback is sent whole; one with subtitles is cut into sentences, unless `--max-chars` was typed. */
+/** Text for a callback is sent whole. With subtitles each sentence is a segment, unless `--max-chars` was typed. */
 function cuttingOf({ callbackUrl, maxChars, subtitles }: Settings): Pick<JobText, 'maxChars' | 'pace'> {
   if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'whole' };
   const bySentence = subtitles && maxChars.origin.place !== 'option';

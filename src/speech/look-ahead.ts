@@ -4,26 +4,23 @@ import { TtsError } from '../error.ts';
 import type { Segment } from '../text/segment.ts';
 import { Budget, Prefetch } from './prefetch.ts';
 
-/** A piece of the text and its sound; `undefined` where the sound goes elsewhere. */
+/** `speech` is `undefined` if the service sends the sound elsewhere. */
 export interface Part {
   readonly segment: Segment;
   readonly speech: Speech | undefined;
 }
 
 export interface LookAheadOptions {
-  /** The text, which is read until the signal aborts. */
   readonly segments: (signal: AbortSignal) => AsyncIterable<Segment>;
-  /** Makes the sound of a segment. The lowest index is heard first. */
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
   /** Parts that may be under way or wait for their turn. */
   readonly window: number;
-  /** Bytes that waiting parts may hold. */
+  /** For the sound of waiting parts. */
   readonly budgetBytes: number;
   /** Ends all reading and all requests. */
   readonly signal: AbortSignal;
-  /** Says what a listener misses if a part fails; by default the place in the text. */
+  /** What a listener misses if a part fails; by default the place in the text. */
   readonly missing?: (segment: Segment) => string;
-  /** If absent, the first part that fails ends the run. */
   readonly sparing?: Sparing | undefined;
 }
 
@@ -40,8 +37,8 @@ interface StartedPart {
 }
 
 /**
- * The parts in the order of the text. While one is heard, the next ones are fetched. A reader that pauses stops the
- * fetching, and once a part has failed no further one is begun.
+ * The parts in the order of the text. While one is heard, the next ones are fetched. Once a part has failed, no further one
+ * is begun.
  */
 export class LookAhead {
   /** Resolves when the text has a first segment. */
@@ -57,7 +54,7 @@ export class LookAhead {
 
   constructor(options: LookAheadOptions) {
     const { signal, segments, budgetBytes } = options;
-    // Every request listens to it.
+    // Every request adds a listener.
     setMaxListeners(0, signal);
     this.#options = options;
     this.#segments = segments(signal)[Symbol.asyncIterator]();
@@ -67,13 +64,13 @@ export class LookAhead {
     });
   }
 
-  /** True if the text is known to have one segment only. */
+  /** False while a second segment may come. */
   get isSingle(): boolean {
     return this.#ended && this.#count === 1;
   }
 
   /**
-   * The next part, or `undefined` at the end of the text.
+   * `undefined` at the end of the text.
    * @throws TtsError in the failed part's turn, with what is missing for it
    */
   async next(): Promise<Part | undefined> {
@@ -96,7 +93,7 @@ export class LookAhead {
 
   #start(): Promise<StartedPart | undefined> {
     const started = this.#startNext();
-    // A failure is thrown in the part's turn, not before.
+    // Thrown in the part's turn.
     started.catch(() => {});
     return started;
   }
@@ -117,7 +114,7 @@ export class LookAhead {
     return { segment: next.value, sound };
   }
 
-  /** Adds to an error of a part what a listener misses, unless that is everything or the user ended the run. */
+  /** Adds what a listener misses, unless that is everything or the user ended the run. */
   withLoss(error: unknown, segment: Segment): unknown {
     const { signal, missing = restFrom } = this.#options;
     if (this.isSingle || signal.aborted || !(error instanceof TtsError)) return error;
@@ -125,7 +122,6 @@ export class LookAhead {
   }
 }
 
-/** From where on the text is missing. */
 function restFrom({ file, line, text }: Segment): string {
   const whole = file === undefined ? 'the text' : `the text of ${file === '-' ? 'stdin' : file}`;
   const start = `"${excerpt(text)}"`;

@@ -7,20 +7,19 @@ import { findPlayer, type PlayerOptions } from '../sink/player/commands.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
 
-/** Where the sound of a run goes: into a file or stream, to a player, or to both. */
 export interface OutputPlan {
-  /** As `-o` names it; "-" is standard output. */
+  /** The value of `-o`. */
   readonly name: string | undefined;
-  /** True if a file that exists may be replaced. */
+  /** False: an existing file is kept. */
   readonly clobber: boolean;
   readonly isPlayed: boolean;
   /** Program and arguments, if the user named a player. */
   readonly player: readonly string[] | undefined;
-  /** Sound goes to a callback and no place for it here was named: an output that cannot be opened is no error. */
+  /** Sound goes to a callback, and no output was named. */
   readonly mayFail: boolean;
 }
 
-/** Sound is played if `--play` or `--player` asks for it, and on a terminal without `-o`. */
+/** Sound is played on request, and on a terminal without `-o`. */
 export function planOutput(
   { output, clobber, play, player, callbackUrl }: Settings,
   { stdout }: Pick<Host, 'stdout'>,
@@ -42,7 +41,7 @@ export function playerOptions(
   return { command, platform, path: env.PATH ?? '' };
 }
 
-/** Everything a run writes to. Closing discards what is not published, and never throws. */
+/** Closing discards what is not published, and never throws. */
 export interface Outputs extends AsyncDisposable {
   readonly sink: Sink;
   readonly subtitles: Subtitles | undefined;
@@ -54,7 +53,7 @@ interface OutputsPlan {
 }
 
 /**
- * Opens the outputs before a service is asked for anything.
+ * Opens all that a run writes to.
  * @throws TtsError (output) when one of them cannot be written; then none is left open
  */
 export async function openOutputs(
@@ -97,7 +96,7 @@ async function openPlanned(
   if (!file) return opened;
   try {
     const { tee } = await import('../sink/tee.ts');
-    // The file is written even if the sound cannot be played.
+    // The file is written even without a player.
     return tee(file, await opened.catch(failingSink));
   } catch (error) {
     await file.discard();
@@ -105,7 +104,7 @@ async function openPlanned(
   }
 }
 
-/** A sink that fails with the error of opening it once there is sound. */
+/** Throws once there is sound. */
 function failingSink(error: unknown): Sink {
   if (!(error instanceof TtsError)) throw error;
   return {
@@ -127,8 +126,8 @@ function warnOfEnding({ name = '' }: OutputPlan, notices: Messages): void {
 }
 
 /**
- * True if the sound will be heard live, as far as that is known before the output is opened. Nothing is made.
- * @throws TtsError (output) where opening it would; a missing player is left to the run
+ * True if the sound will be heard live. Nothing is made.
+ * @throws TtsError (output) as opening does, but not for a missing player
  */
 export async function checkOutput(
   { name, clobber, isPlayed, player }: OutputPlan,
@@ -137,7 +136,7 @@ export async function checkOutput(
   const isHeard = isPlayed && (await findPlayer(playerOptions(player, host)))?.isLive === true;
   if (name === undefined && isPlayed) return isHeard;
   const output = name ?? '-';
-  // A terminal gets no sound, but may show the result of the check.
+  // A terminal gets no sound, but may show the result.
   if (isStdout(output) && host.stdout.isTTY) return true;
   return (await checkSink({ output, clobber }, host)) || isHeard;
 }

@@ -1,24 +1,23 @@
 import type { Speech } from '../audio/pcm.ts';
 
-/** Bytes that the part which is being heard may hold, even if the budget is spent. */
+/** For the part that is heard, even if the budget is spent. */
 const HEAD_BYTES = 1 << 20;
 
-/** Bytes that a piece takes beside its samples, which may be two. */
+/** Memory of a piece beside its samples, which may be two bytes. */
 const PIECE_BYTES = 160;
 
 interface PrefetchOptions {
-  /** Ends the reading, wherever it waits. */
   readonly signal: AbortSignal;
-  /** Called at once, with the error if the sound did not begin. The error itself is thrown in the part's turn. */
+  /** Called at once, with the error if the sound did not begin; thrown in the part's turn. */
   readonly onFailure: (error?: unknown) => void;
 }
 
 /**
- * The sound of one part, fetched ahead of its turn and kept as far as the budget goes. When the budget is spent, reading
- * stops, and with it the service is slowed down. Sound is always read to its end or to the signal: nothing stays open.
+ * The sound of one part, fetched ahead of its turn. When the budget is spent, reading stops, which slows the service down.
+ * Sound is always read to its end or until the signal aborts: nothing stays open.
  */
 export class Prefetch {
-  /** `undefined` where the sound goes elsewhere. Its `pcm` is to be read in the part's turn. */
+  /** To be read in the part's turn. */
   readonly speech: Promise<Speech | undefined>;
   readonly #budget: Budget;
   readonly #options: PrefetchOptions;
@@ -40,7 +39,7 @@ export class Prefetch {
     this.speech.catch(options.onFailure);
   }
 
-  /** From now on this part is heard: it does not wait for the budget. */
+  /** From now on the part does not wait for the budget. */
   takeTurn(): void {
     this.#isHead = true;
     this.#wakePump();
@@ -86,7 +85,7 @@ export class Prefetch {
 
   async *#handOut(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      // The last first: taking from the front would move all the others each time.
+      // Taking from the front would move all the others each time.
       const pieces = this.#pieces.reverse();
       this.#pieces = [];
       for (let piece = pieces.pop(); piece; piece = pieces.pop()) {
@@ -109,10 +108,10 @@ export class Prefetch {
   }
 }
 
-/** Bytes that the parts of one run may hold while they wait for their turn: some 25 minutes of sound. */
+/** Some 25 minutes of sound. */
 export const BUDGET_BYTES = 64 * 2 ** 20;
 
-/** Bytes that all waiting parts together may hold. */
+/** Memory for all waiting parts together. */
 export class Budget {
   #left: number;
   #waiting = new Set<() => void>();
@@ -125,7 +124,7 @@ export class Budget {
     return this.#left <= 0;
   }
 
-  /** May overdraw by one piece: the caller looks at {@link isSpent} before it takes the next. */
+  /** May overdraw by one piece. */
   take(bytes: number): void {
     this.#left -= bytes;
   }
@@ -138,7 +137,6 @@ export class Budget {
     for (const wake of waiting) wake();
   }
 
-  /** Calls back once, when something may be taken again. */
   onRoom(wake: () => void): void {
     this.#waiting.add(wake);
   }

@@ -6,14 +6,13 @@ import { decode } from '../text/decode.ts';
 import { type InputOptions, openFile, type Prepare, readWhole } from '../text/input.ts';
 import { formatOf } from '../text/markdown/format.ts';
 
-/** In UTF-16 units: a hundred thousand words. */
+/** UTF-16 units: a hundred thousand words. */
 const LONGEST_LEXICON = 4 * 1024 * 1024;
 
-/** Where a text comes from, and what is done to it before it is spoken. */
 export type TextSource = Pick<InputOptions, 'words' | 'files' | 'prepare'>;
 
 /**
- * Reads Markdown as a person would read it, then replaces words by the lexicon. Each is loaded only where it is used.
+ * Adds Markdown and lexicon, which are loaded only if used.
  * @throws TtsError (usage) for a lexicon that cannot be read
  */
 export async function prepareText(

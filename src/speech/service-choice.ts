@@ -16,16 +16,15 @@ import {
 } from '../settings/resolve.ts';
 import { type Choice, chooseSpeaker, isAmong } from '../settings/speaker.ts';
 
-/** A service somebody named, or `undefined` for the built-in one. */
 export interface NamedService {
   /** With `/tts`. */
   readonly url: URL;
-  /** What people call it; its host, unless set. */
+  /** By default its host. */
   readonly name?: string;
   readonly key: string;
   readonly keyOrigin: string;
   readonly proxy: ProxyRoute | undefined;
-  /** What a person should know before a text goes there. */
+  /** To be printed before a text goes there. */
   readonly note?: string | undefined;
 }
 
@@ -34,7 +33,7 @@ interface Source extends Pick<RunContext, 'host' | 'notices' | 'signal'> {
 }
 
 /**
- * Which service speaks, and whether it may have the key.
+ * `undefined` for the built-in one.
  * @throws TtsError (usage, key)
  */
 export async function chooseService(
@@ -69,7 +68,7 @@ export async function chooseService(
   return { url, key: key.value, keyOrigin: key.origin.name, proxy, note };
 }
 
-/** Whoever brings the key reads along as well: many services show its owner what was spoken. */
+/** Many services show the owner of a key what was spoken with it. */
 function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | undefined {
   const { host, hostname } = base.value;
   if (isStrange(base, settings)) return `the text goes to ${host}, as set by ${base.origin.name}`;
@@ -84,7 +83,7 @@ function chooseWay({ origin, value }: Setting<URL>, settings: Settings, { env }:
   return isHere && proxy?.origin.place !== 'option' ? undefined : proxy;
 }
 
-/** It ends with the run, and the audio would be on its way yet. */
+/** The built-in service ends with the run, before a callback could be sent. */
 function noCallbacks({ origin }: URL): TtsError {
   return usageError(
     'the built-in service of a run takes no --callback-url',
@@ -92,15 +91,13 @@ function noCallbacks({ origin }: URL): TtsError {
   );
 }
 
-/** Who speaks. */
 interface Speaking extends Choice {
-  /** Set where it is one of its voices. */
+  /** Set if the speaker is one of its voices. */
   readonly espeak?: Espeak | undefined;
 }
 
 /**
- * The speaker that a run asks for, of the service that was named or else of the built-in one. Only for a speaker who is
- * not built in is espeak-ng looked for: that costs time.
+ * Looks for espeak-ng only if the speaker is not built in: that costs time.
  * @throws TtsError (usage) as `chooseSpeaker` does; the reason of the signal
  */
 export async function speakerOf(said: Settings, isNamed: boolean, context: RunContext): Promise<Speaking> {
@@ -113,7 +110,6 @@ export async function speakerOf(said: Settings, isNamed: boolean, context: RunCo
   return chooseSpeaker(said, FLITE_SPEAKERS, `101 and up are the voices of espeak-ng, which ${why}`);
 }
 
-/** All speakers of the built-in service. */
 export function builtInSpeakers(espeak: Espeak | undefined): Speaker[] {
   return [...FLITE_SPEAKERS, ...(espeak?.voices.map(({ speaker }) => speaker) ?? [])];
 }

@@ -14,28 +14,23 @@ import { folded, placed, type Style, styleOf } from './cues.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
 
-/** Hint for a file that cannot be written. */
 const ELSEWHERE = 'name another file with --subtitles';
 
-/** Characters that are written at once. */
+/** Characters. */
 const BATCH = 1 << 16;
 
-/** The file of `--subtitles` and how it is written. */
 export interface SubtitlesPlan extends FileOptions {
   readonly style: Style;
 }
 
-/** The segment whose sound goes by. */
 interface CurrentCue {
   readonly segment: Segment;
   readonly format: PcmFormat;
-  /** The frame at which its sound begins. */
   readonly start: number;
 }
 
 /**
- * Writes down when each segment is heard, from the frames that go by. The file appears only when all of the sound is
- * complete.
+ * Counts the frames that go by, and writes when each segment is heard. The file appears when the sound is complete.
  */
 export class Subtitles implements Listener {
   readonly #file: PartFile;
@@ -46,7 +41,6 @@ export class Subtitles implements Listener {
   #number = 0;
   #batch = '';
 
-  /** @param name as the user knows the file */
   constructor(file: PartFile, { name, style }: Pick<SubtitlesPlan, 'name' | 'style'>) {
     this.#file = file;
     this.#name = name;
@@ -67,8 +61,8 @@ export class Subtitles implements Listener {
   }
 
   /**
-   * All of the sound went by.
-   * @throws TtsError (output) if the file cannot be written, as long as the sound is not published either
+   * Runs before the sound is published.
+   * @throws TtsError (output)
    */
   async complete(): Promise<void> {
     if (this.#current) this.#end(this.#current);
@@ -77,12 +71,12 @@ export class Subtitles implements Listener {
     await this.#file.settle();
   }
 
-  /** After {@link complete}, when the sound is published. */
+  /** To be called after the sound is published. */
   async publish(signal: AbortSignal): Promise<void> {
     await this.#file.publish(signal);
   }
 
-  /** Leaves no trace, unless published. Never throws. */
+  /** Without effect after `publish`. Never throws. */
   discard(): void {
     this.#file.discard();
   }
@@ -111,14 +105,12 @@ export class Subtitles implements Listener {
   }
 }
 
-/** @throws TtsError (output) if the file cannot be written */
 export function openSubtitles(plan: SubtitlesPlan): Subtitles {
   return new Subtitles(new PartFile(plan), plan);
 }
 
 /**
- * Makes nothing.
- * @throws TtsError (output) where opening them would
+ * @throws TtsError (output) as opening does
  */
 export function checkSubtitles(plan: SubtitlesPlan): void {
   checkFile(plan);
@@ -126,7 +118,7 @@ export function checkSubtitles(plan: SubtitlesPlan): void {
 
 /**
  * @param name the value of `--subtitles`
- * @throws TtsError (usage, output) if there can be no such file, or none for this run
+ * @throws TtsError (usage, output)
  */
 export function planSubtitles(
   name: string,
@@ -160,7 +152,6 @@ export function planSubtitles(
   }
 }
 
-/** Path of the file itself, behind all links. */
 function placeOf(path: string): string {
   try {
     const file = behindLinks(path);

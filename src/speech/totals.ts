@@ -4,21 +4,19 @@ import type { ServiceEvent } from './connection.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
 
-/** Figures of a run, counted while it goes on. */
 export class RunTotals implements Listener {
   characters = 0;
   segments = 0;
   requests = 0;
   retries = 0;
   fromCache = 0;
-  /** Milliseconds from the start to the first sound. */
+  /** Milliseconds since the start. */
   firstAudio: number | undefined;
-  /** Of the sound, once there is some. */
   format: PcmFormat | undefined;
   // Not `performance`, which takes 2 ms to load.
   readonly #started = Date.now();
 
-  /** Milliseconds since the start. */
+  /** Milliseconds. */
   get elapsed(): number {
     return Date.now() - this.#started;
   }

@@ -7,12 +7,11 @@ import { describe } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
 import { examine, type Finding, skipped } from './finding.ts';
 
-/** The shortest text that is a word. */
 const TEXT = 'Hi';
 const COST = `${TEXT.length} characters`;
 
 interface Trial {
-  /** `undefined`: the built-in one, which costs nothing. */
+  /** `undefined`: the built-in service, which costs nothing. */
   readonly service: NamedService | undefined;
   readonly settings: Settings;
   readonly mayAsk: boolean;

@@ -8,7 +8,7 @@ import { besideSpeaking, type Context } from '../context.ts';
 /** In words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
 
-/** `tts speak`. What it takes to make sound is loaded only once it is known that sound is wanted. */
+/** `tts speak`. The code that makes sound is loaded only if sound is wanted. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readCommandLine(context);
@@ -25,7 +25,7 @@ export async function run(context: Context): Promise<number> {
   return speak({ flags: line.flags, ...input }, context);
 }
 
-/** Words that look as if something else was meant by them than a text, where nobody said that they are one. */
+/** A note on words that may be meant as a command or as files, if neither `speak` nor `--` was typed. */
 function doubtOf({ words }: CommandLine, { argv, named, host }: Context): string | undefined {
   if (named || argv.includes('--')) return undefined;
   const [first = ''] = words;
@@ -35,7 +35,7 @@ function doubtOf({ words }: CommandLine, { argv, named, host }: Context): string
   return undefined;
 }
 
-/** Whether all of some words are names, with an ending, of files that are there. */
+/** True if all words are names, with an ending, of existing files. */
 function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean {
   const isFile = (word: string) => {
     try {
@@ -47,7 +47,7 @@ function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean
   return words.length > 0 && words.every(isFile);
 }
 
-/** Words, files, or standard input where something may come from it. */
+/** Words, files, or standard input; `undefined` if that is a terminal. */
 function inputOf(
   { words, files }: CommandLine,
   host: Host,
@@ -59,7 +59,7 @@ function inputOf(
         ? `every file needs its own -f: ${[...files, ...words].map((file) => `-f '${file}'`).join(' ')}`
         : 'quote values with spaces, or leave one of the two out',
     );
-  // Spoken, it would be nothing; as in other tools it is standard input.
+  // As in other tools.
   if (words.length === 1 && words[0] === '-') return { words: [], files: ['-'] };
   if (files.includes(''))
     throw usageError('-f: "" is no name of a file', 'name the file that holds the text; "-" is stdin');

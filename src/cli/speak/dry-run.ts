@@ -18,8 +18,8 @@ const SHOWN_BODIES = 3;
 type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricePer1000Chars'>;
 
 /**
- * Prints what a run would cost. Nothing is sent, and nothing else is written; damaged entries of the cache are removed.
- * @throws TtsError where the run would before it sends anything
+ * Prints what a run would cost. Sends nothing; removes damaged entries of the cache.
+ * @throws TtsError as the run does before it sends anything
  */
 export async function dryRun({ job, pricePer1000Chars }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
@@ -48,7 +48,7 @@ interface Kept {
   readonly keyOf: (text: string) => string;
 }
 
-/** Counts segments. If segments are kept, a text that comes twice is one request. */
+/** If segments are kept, a text that comes twice is one request. */
 class Count {
   segments = 0;
   readonly #kept: Kept | undefined;
@@ -67,7 +67,7 @@ class Count {
     return { characters, segments, requests: segments - inCache, inCache };
   }
 
-  /** The price of the requests, exact to a ten-thousandth. */
+  /** Exact to a ten-thousandth. */
   priceAt(per1000: number): number {
     return Math.round(this.#charactersToSend * per1000 * 10) / 10_000;
   }

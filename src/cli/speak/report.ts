@@ -18,7 +18,6 @@ interface Reported {
   readonly voice?: Pick<Voice, 'callbackUrl'>;
 }
 
-/** Says what came of a run that went well. */
 export async function report(
   { output, voice }: Reported,
   totals: RunTotals,
@@ -38,7 +37,6 @@ export async function report(
   else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments came from the cache`);
 }
 
-/** Hands the events of the requests to all who follow them. */
 export function eventsTo(
   totals: RunTotals,
   progress: Progress | undefined,
@@ -52,7 +50,7 @@ export function eventsTo(
   };
 }
 
-/** Says at the first event that the built-in service speaks: a run that fails before has only its error to print. */
+/** Notes with the first event that the built-in service speaks: a run that fails before prints only its error. */
 export function introducing(
   { service, espeakVoice, voice }: SpeechJob,
   notices: Context['notices'],
@@ -85,16 +83,14 @@ export function describe(event: ServiceEvent): string {
   }
 }
 
-/** A pause of so many seconds without a word would look like a standstill. */
 const LONG_PAUSE_SECONDS = 10;
 
-/** Announces a long pause where nothing else shows that the run goes on. */
+/** For runs without a progress line. */
 export function warnOfPause(event: ServiceEvent, notices: Notices): void {
   if (event.type !== 'retry' || event.seconds < LONG_PAUSE_SECONDS || notices.verbose) return;
   notices.warn(`${event.error.message}: another try in ${Math.round(event.seconds)} s`);
 }
 
-/** The line that stays on the screen when everything was delivered. */
 function closing(output: OutputPlan, totals: RunTotals, delivery: Delivery): string {
   const { format, segments, fromCache, elapsed } = totals;
   if (!format) throw new Error('sound was delivered, but no part of it was counted');

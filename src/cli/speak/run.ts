@@ -9,10 +9,10 @@ import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { eventsTo, introducing, report } from './report.ts';
 
-/** Parts under way or waiting, for each request that may be open: enough to keep all of them busy behind a slow one. */
+/** Parts under way for each open request: keeps all of them busy behind a slow one. */
 const WINDOW = 2;
 
-/** From text to sound. Everything that can be known to be wrong is found before a service is asked for anything. */
+/** From text to sound. Nothing is sent before everything is checked and open. */
 export async function speak(request: Request, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const totals = new RunTotals();
@@ -47,7 +47,7 @@ export async function speak(request: Request, context: Context): Promise<number>
   return ExitCode.ok;
 }
 
-/** Only for a person who does not type the text: the line would wipe away what is being typed. */
+/** Not for a person who types the text: the line would wipe it away. */
 async function showProgress(
   { text }: SpeechJob,
   { sink }: Outputs,

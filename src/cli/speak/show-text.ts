@@ -9,8 +9,8 @@ import type { Context } from '../context.ts';
 import { untold } from '../terminal/print.ts';
 
 /**
- * Prints the text that would be spoken, and sends nothing. A reader that leaves is no error.
- * @throws TtsError (output) when it cannot be written
+ * Prints the text that would be spoken. A reader that leaves is no error.
+ * @throws TtsError (output)
  */
 export async function showText(text: TextSource, { host, signal }: Context): Promise<number> {
   const { stream } = host.stdout;

@@ -44,7 +44,7 @@ export async function printSummary(
   else tell(host.stdout, notices.inJson(summary));
 }
 
-/** `bytes` are those of the WAV, its header included. */
+/** `bytes` includes the header. */
 function soundOf({ bytes, overheadBytes, readerLeft }: Delivery, { format }: RunTotals) {
   return {
     format: format ?? null,

@@ -15,19 +15,18 @@ import type { Context } from '../context.ts';
 import { eventsTo, report } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
 
-/** A speaker, and where it is known from. */
 export interface Row extends ToldSpeaker {
   readonly instructions?: string | undefined;
   readonly from: 'config' | 'service';
 }
 
-/** More requests than this are made only when somebody agrees. */
+/** More requests need the user's agreement. */
 const MOST_UNASKED = 20;
 
 interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak'> {
   readonly text: string;
   readonly speakers: readonly Row[];
-  /** True if any number of requests may be made without a question. */
+  /** `--yes`. */
   readonly mayAsk: boolean;
 }
 
@@ -97,7 +96,7 @@ interface Absent {
   readonly error: TtsError;
 }
 
-/** The speakers that a sample has to do without, since the service refuses them. */
+/** The speakers that the service refuses. */
 class LeftOut implements Sparing {
   readonly #labelOf: (segment: Segment) => string;
   readonly #absent: Absent[] = [];
@@ -110,12 +109,11 @@ class LeftOut implements Sparing {
     return this.#absent.length;
   }
 
-  /** Why the first of them was left out. */
   get first(): TtsError | undefined {
     return this.#absent[0]?.error;
   }
 
-  /** Whatever else goes wrong, such as a key that is refused, would with the others too. */
+  /** Other errors, such as a refused key, would hit all speakers. */
   allows(error: unknown): error is TtsError {
     return error instanceof TtsError && error.isUnwanted;
   }
@@ -124,12 +122,10 @@ class LeftOut implements Sparing {
     this.#absent.push({ label: this.#labelOf(segment), error });
   }
 
-  /** Says of each why. */
   warn(say: (text: string) => void): void {
     for (const { label, error } of this.#absent) say(`${label} is left out: ${error.message}`);
   }
 
-  /** @param all how many there were to be */
   asError(all: number): TtsError {
     const labels = this.#absent.map(({ label }) => label);
     return new TtsError(`${this.count} of ${all} speakers could not be heard: ${labels.join(', ')}`, {
@@ -139,7 +135,6 @@ class LeftOut implements Sparing {
   }
 }
 
-/** A speaker of the sample. */
 interface SampleVoice {
   readonly no: number;
   readonly settings: LoadedSettings['settings'];
@@ -147,8 +142,8 @@ interface SampleVoice {
 }
 
 /**
- * Each speaker once, by the first name that it has. A rate of its own is left out: one sound has one.
- * @throws TtsError (usage) when there is none, the text does not fit into one request, or one cannot do what is asked for
+ * Each speaker once, by its first name. Sample rates of single speakers are ignored: one sound has one.
+ * @throws TtsError (usage) if there is no speaker, the text is too long, or a speaker does not support a setting
  */
 function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
   if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
@@ -168,7 +163,6 @@ function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
   }));
 }
 
-/** The text once for each. */
 async function* eachWith(text: string, count: number): AsyncGenerator<Segment> {
   for (let index = 0; index < count; index += 1) yield { text, line: 1, startsParagraph: true, index };
 }

@@ -17,7 +17,6 @@ import { tell } from '../terminal/print.ts';
 import { table } from '../terminal/style.ts';
 import type { Row } from './sample.ts';
 
-/** The sound of a sample is heard here, and its text is one request for each speaker. */
 const HEEDED: readonly Name[] = [
   'output',
   'clobber',
@@ -28,7 +27,7 @@ const HEEDED: readonly Name[] = [
   ...OF_REQUESTS,
 ];
 
-/** `tts speakers`: those with a name in a config file, and those that the service tells. */
+/** `tts speakers`: lists those of the config files and those of the service. */
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(speakersCommand(), context);
   if (!line) return ExitCode.ok;

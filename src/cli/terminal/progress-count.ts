@@ -6,25 +6,24 @@ import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { ProgressState, Waiting } from './progress-line.ts';
 
-/** Sound that stays away for less is no reason to speak of waiting. */
+/** A shorter gap in the sound is not shown as waiting. */
 const STALLED_MS = 1000;
 
-/** Counts what a run has come to, and knows what it waits for. */
+/** The state of a run, for the progress line. */
 export class ProgressCount implements Listener {
-  /** Set once it is known. */
   total: ProgressState['total'];
   readonly #safe: (text: string) => string;
   readonly #started = performance.now();
   #segments = 0;
   #characters = 0;
   #audioSeconds = 0;
-  /** The segment whose sound is on its way, and how much of it was passed on, from 0 to 1. */
+  /** `share` is the part of its sound that went by, from 0 to 1. */
   #current: { readonly segment: Segment; readonly speech: Speech; share: number } | undefined;
   #hasAsked = false;
   #pause: { readonly reason: string; readonly until: number } | undefined;
   #lastSound = Number.NEGATIVE_INFINITY;
 
-  /** @param safe makes what went wrong fit to be shown */
+  /** @param safe makes an error message fit for a terminal */
   constructor(safe: (text: string) => string) {
     this.#safe = safe;
   }

@@ -1,16 +1,14 @@
 import { cellsOf, widthOf } from './style.ts';
 
-/** What is known of a run at one moment. */
 export interface ProgressState {
-  /** Set while nothing can be heard. */
+  /** Set while there is no sound. */
   readonly waiting: Waiting | undefined;
-  /** Segments of which all sound was passed on. */
+  /** Segments whose sound went by. */
   readonly segments: number;
-  /** Code points that were spoken, the part of the segment at hand included. */
+  /** Code points spoken, with a share of the current segment. */
   readonly characters: number;
-  /** Of the whole text, where that is known. */
+  /** Of the whole text, if known. */
   readonly total: { readonly segments: number; readonly characters: number } | undefined;
-  /** Of sound that was passed on. */
   readonly audioSeconds: number;
   /** Since the start. */
   readonly seconds: number;
@@ -18,13 +16,12 @@ export interface ProgressState {
 
 export interface Waiting {
   readonly reason: string;
-  /** That are left, where somebody set a time; otherwise it is counted how long it takes. */
+  /** If unknown, the seconds since the start are shown. */
   readonly secondsLeft: number | undefined;
 }
 
 /**
- * The progress in one line that fits, without the spinner. Where there is no room, what matters less is left out.
- * @param columns that may be used
+ * One line without the spinner. Leaves out the less important fields if there is no room.
  */
 export function renderProgress(state: ProgressState, columns: number): string {
   return state.waiting ? cut(waitingText(state.waiting, state.seconds), columns) : sounding(state, columns);
@@ -37,7 +34,7 @@ function waitingText({ reason, secondsLeft }: Waiting, seconds: number): string 
 
 interface Field {
   readonly text: string;
-  /** Fields with a higher rank go first when there is no room. */
+  /** The highest rank is left out first. */
   readonly rank: number;
 }
 
@@ -76,17 +73,15 @@ function counted(segments: number, of: number | undefined): string {
 }
 
 export interface Closing {
-  /** Where the sound went. */
   readonly name: string;
   readonly audioSeconds: number;
   readonly sampleRate: number;
   readonly segments: number;
   readonly fromCache: number;
-  /** That it took. */
   readonly seconds: number;
 }
 
-/** What stays on the screen: `out.wav  3 min 12 s  22050 Hz  41 segments (12 cached)  in 9.8 s`. */
+/** `out.wav  3 min 12 s  22050 Hz  41 segments (12 cached)  in 9.8 s` */
 export function closingLine(closing: Closing): string {
   const { name, audioSeconds, sampleRate, segments, fromCache, seconds } = closing;
   const cached = fromCache > 0 ? ` (${fromCache} cached)` : '';

@@ -9,29 +9,27 @@ import type { Notices } from './notices.ts';
 import { ProgressCount } from './progress-count.ts';
 import { type ProgressState, renderProgress } from './progress-line.ts';
 
-/** Whoever waits for less needs no consolation; and by then the first request is on its way, so that nothing is late. */
+/** Short runs show no line, and loading ora does not delay the first request. */
 const PATIENCE_MS = 150;
 
-/** One cell for the cursor, two for the spinner, and the last one, behind which some terminals wrap. */
+/** One for the cursor, two for the spinner, and the last one, behind which some terminals wrap. */
 const RESERVED_COLUMNS = 4;
 
-/** Narrower is no use to anybody. */
 const LEAST_COLUMNS = 12;
 
 interface ProgressOptions {
   readonly host: Pick<Host, 'stderr' | 'env'>;
   readonly notices: Notices;
-  /** Counts the whole text, where that can be done beforehand. Called once there is sound, to delay none. */
+  /** Counts the whole text. Called once there is sound, so that it delays none. */
   readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
 }
 
 /**
- * What a person sees on stderr while sound is made: one line that is drawn in place.
+ * One line on stderr, drawn in place while sound is made.
  *
- * Of ora it is the frames that are used. Its own drawing leaves pieces behind when a window gets narrower, never
- * ends on a terminal without columns, and sets up stdout, which belongs to the sound. Here the cursor rests at the
- * start of the line, so that all of it can be erased however the terminal has wrapped it; and as it is never hidden,
- * nothing can leave it hidden.
+ * Only the frames are ora's. Its drawing leaves pieces behind when a window gets narrower, never ends on a terminal without
+ * columns, and sets up stdout, which belongs to the sound. Here the cursor rests at the start of the line and is never
+ * hidden.
  */
 export class Progress implements Disposable {
   readonly count: ProgressCount;
@@ -50,7 +48,7 @@ export class Progress implements Disposable {
     this.stop();
   }
 
-  /** Erases the line. May be called again. */
+  /** May be called again. */
   stop(): void {
     this.#over.abort();
     clearTimeout(this.#timer);
@@ -86,11 +84,11 @@ export class Progress implements Disposable {
   }
 }
 
-/** A larger text takes days to speak, and seconds to read twice. */
+/** Reading a larger text twice takes seconds. */
 const LARGEST_BYTES = 16 * 2 ** 20;
 
 /**
- * Counts the segments of a text. `undefined` if that is not possible beforehand: a pipe can be read only once.
+ * Counts the segments of a text; `undefined` if it can be read only once.
  * @param isLive true if the output is heard live
  */
 export async function totalOf(
@@ -107,7 +105,7 @@ export async function totalOf(
       total.characters += countCodePoints(text);
     }
   } catch {
-    // The run itself prints what is wrong with the text.
+    // The run itself finds the error.
     return undefined;
   }
   return total;
