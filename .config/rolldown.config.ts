@@ -1,5 +1,4 @@
 import { defineConfig } from 'rolldown';
-import { mended } from './mended.ts';
 import { notices } from './notices.ts';
 import { spared } from './spared.ts';
 import { together } from './together.ts';
@@ -16,7 +15,7 @@ export default defineConfig([
     // Lowers `await using`, which Node 20 does not know.
     transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
-    plugins: [spared(), mended(), speaking.plugin, starting.plugin, notices()],
+    plugins: [spared(), speaking.plugin, starting.plugin, notices()],
     output: {
       dir: 'dist',
       format: 'cjs',

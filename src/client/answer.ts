@@ -1,4 +1,3 @@
-import { passing } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { WavError } from '../audio/wav-format.ts';
 import { HEAD_BYTES, readWav } from '../audio/wav-reader.ts';
@@ -17,22 +16,21 @@ export interface Expectation extends Addressee {
 const ACCEPTED = 202;
 
 /**
- * The sound of an answer, or `undefined` where it went elsewhere. The bytes are believed, not the `Content-Type`.
- * @throws TtsError here and while the sound is read: refused, no audio, broken off or incomplete
+ * The sound of an answer, or `undefined` where it went elsewhere. The bytes count, not the `Content-Type`. Errors of the
+ * sound are for {@link audioFailure}.
+ * @throws TtsError refused, no audio, or broken off before the sound
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
   const { elsewhere } = expected;
   if (!isSuccess(answer.status, elsewhere)) throw await refusal({ ...answer, body }, expected);
-  const explained = (error: unknown) => explain(error, expected, answer.headers['content-type']);
   try {
-    // What stands there instead of audio is of no interest then, and neither is whether all of it comes.
+    // With a callback address, the body may be anything but audio, and may be torn.
     const quotedBytes = elsewhere ? SIGNATURE_BYTES : undefined;
-    const speech = await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes });
-    return { ...speech, pcm: passing(speech.pcm, { explain: explained }) };
+    return await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes });
   } catch (error) {
     if (elsewhere && (isNoAudio(error) || (answer.status === ACCEPTED && isCutOff(error)))) return undefined;
-    throw explained(error);
+    throw audioFailure(error, expected, answer.headers['content-type']);
   }
 }
 
@@ -51,12 +49,17 @@ function isNoAudio(error: unknown): boolean {
   return error.head.length === 0 || (error.problem === 'not-wav' && otherKind(error.head) === undefined);
 }
 
-/** What the body throws, that is, and nobody's interruption. */
+/** True for an error of the body itself. */
 function isCutOff(error: unknown): boolean {
   return !(error instanceof WavError || error instanceof TtsError);
 }
 
-function explain(error: unknown, { url, timeoutMs }: Expectation, contentType: string | undefined): TtsError {
+/** The error for a sound that is broken or of no use. */
+export function audioFailure(
+  error: unknown,
+  { url, timeoutMs }: Pick<Expectation, 'url' | 'timeoutMs'>,
+  contentType?: string,
+): TtsError {
   if (!(error instanceof WavError)) return brokenAnswer(error, url, timeoutMs);
   return new TtsError(`${url.host} sent no audio that can be used: ${describe(error, contentType)}`, {
     exitCode: ExitCode.service,

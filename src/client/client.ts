@@ -1,13 +1,12 @@
-import { releasing } from '../async.ts';
 import { type Speech, sameFormat } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { readAnswer } from './answer.ts';
+import { audioFailure, readAnswer } from './answer.ts';
 import { noAnswer } from './failure.ts';
-import { GaveWay, type Pace } from './limiter.ts';
-import { type Patience, type Trying, trying, waitOrGiveUp } from './retry.ts';
+import type { ConcurrencyLimiter, Slot } from './limiter.ts';
+import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
 import type { Transport } from './transport.ts';
 
-export interface ClientOptions extends Patience {
+export interface ClientOptions extends RetryPolicy {
   readonly transport: Transport;
   /** The whole address, `/tts` included. */
   readonly url: URL;
@@ -18,103 +17,100 @@ export interface ClientOptions extends Patience {
   readonly keyOrigin: string;
   readonly voice: Voice;
   readonly timeoutMs: number;
-  readonly pace: Pace;
-  /** Given by whoever keeps what comes: it tells whether an answer that was resumed begins as the first one did. */
+  readonly limiter: ConcurrencyLimiter;
+  /** Set where the sound is kept: tells whether a later answer begins like the first. */
   readonly checksum: Checksum | undefined;
 }
 
-/** What is to be spoken, and whose sound is heard first. */
 interface Utterance {
   readonly text: string;
+  /** Place in the order in which the sounds are heard. */
   readonly index: number;
 }
 
-/** Makes the sound of a text; `undefined` where the service sends it elsewhere. */
+/** Makes the sound of a text; `undefined` where the service sends it elsewhere. The signal ends it. */
 export type Synthesize = (utterance: Utterance, signal: AbortSignal) => Promise<Speech | undefined>;
 
 /**
  * A synthesizer behind `POST /tts`. A request that fails for the moment is made again; one that breaks off in the
- * middle goes on at the frame where it broke, so that what was delivered is never delivered twice.
+ * middle goes on at the frame where it broke, so that no frame is delivered twice.
  * @throws TtsError here and while the sound is read, after all tries
  */
 export function createClient(options: ClientOptions): Synthesize {
-  return async ({ text, index }, signal) => {
-    const request = { body: requestBody(text, options.voice), index, signal, tries: { made: 0 } };
-    const speech = await open(options, request);
-    if (!speech) return undefined;
-    const delivered = new Delivered(options.checksum, () => options.tell({ type: 'other take' }));
-    const pcm = releasing(resumed(speech, delivered, { options, request }), () => letGo(speech));
-    return { ...speech, pcm, isOneTake: () => delivered.isOneTake };
+  return async (utterance, signal) => {
+    const point = new ResumePoint(options.checksum, () => options.onEvent({ type: 'other take' }));
+    const pcm = synthesize(options, { ...utterance, point, signal });
+    await pcm.next();
+    return point.speech && { ...point.speech, pcm, isOneTake: () => point.isOneTake };
   };
 }
 
-interface Request extends Trying {
-  readonly body: string;
-  readonly index: number;
+interface Task extends Utterance {
+  readonly point: ResumePoint;
+  readonly signal: AbortSignal;
 }
 
-function open(options: ClientOptions, request: Request): Promise<Speech | undefined> {
-  return trying(() => attempt(options, request), options, request);
-}
-
-/** One request, from its admission to the end of its answer. */
-async function attempt(options: ClientOptions, request: Request): Promise<Speech | undefined> {
-  const { pace } = options;
-  const slot = await pace.enter(request.index, request.signal);
-  try {
-    const speech = await exchange(options, request);
-    pace.accepted();
-    if (!speech) slot.leave();
-    return speech && { ...speech, pcm: slot.hold(speech.pcm) };
-  } catch (error) {
-    if (error instanceof TtsError) {
-      if (error.retry?.busy) pace.refused(error.retry.after);
-      // Such as a key that is refused. Another text, or another speaker, may be welcome.
-      if (!error.retry && !error.isUnwanted) pace.close(request.index, error);
+/** The samples, behind one empty piece that comes when their format is known. */
+async function* synthesize(
+  options: ClientOptions,
+  { text, index, point, signal }: Task,
+): AsyncGenerator<Uint8Array, undefined> {
+  const { limiter, url, voice } = options;
+  const body = requestBody(text, voice);
+  for (const state: RetryState = { made: 0 }; ; ) {
+    let failure: unknown;
+    const slot = await limiter.enter(index, signal);
+    try {
+      const speech = await request(options, { body, slot, signal: AbortSignal.any([signal, slot.signal]) });
+      if (!speech && point.speech) throw sentElsewhere(url);
+      if (!speech) return;
+      if (point.begin(speech, url)) yield NOTHING;
+      for await (const piece of speech.pcm) {
+        const fresh = point.advance(piece);
+        if (fresh.length === 0) continue;
+        slot.rest();
+        yield fresh;
+        slot.goOn();
+      }
+      point.end();
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!slot.isPreempted) failure = audioFailure(error, options);
+    } finally {
+      slot.leave();
     }
-    slot.leave();
-    throw error;
+    if (failure) await waitOrGiveUp(failure, options, state, signal);
   }
 }
 
-/** Lets go of a sound that nobody may have begun to read: its own `finally` would not run. */
-async function letGo({ pcm }: Speech): Promise<void> {
-  await pcm[Symbol.asyncIterator]().return?.();
+const NOTHING = new Uint8Array(0);
+
+interface Request {
+  readonly body: string;
+  readonly slot: Slot;
+  readonly signal: AbortSignal;
 }
 
-async function exchange(options: ClientOptions, { body, signal }: Request): Promise<Speech | undefined> {
-  const { transport, url, name, key, keyOrigin, voice, timeoutMs, tell } = options;
+async function request(
+  options: ClientOptions,
+  { body, slot, signal }: Request,
+): Promise<Speech | undefined> {
+  const { transport, url, key, timeoutMs, limiter, voice, onEvent } = options;
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
-  const sending = () => tell({ type: 'request', url, body });
-  const answer = await transport.post(body, headers, signal, sending).catch((cause) => {
-    throw noAnswer(cause, url, timeoutMs);
-  });
-  tell({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });
-  const elsewhere = voice.callbackUrl !== undefined;
-  return readAnswer(answer, { url, name, timeoutMs, keyOrigin, elsewhere });
-}
-
-async function* resumed(
-  first: Speech,
-  delivered: Delivered,
-  { options, request }: { readonly options: ClientOptions; readonly request: Request },
-): AsyncGenerator<Uint8Array> {
-  for (let speech: Speech | undefined = first; ; speech = await open(options, request)) {
-    if (!speech) throw sentElsewhere(options.url);
-    if (!sameFormat(speech.format, first.format)) {
-      await letGo(speech);
-      throw changed(options.url);
-    }
-    try {
-      for await (const piece of delivered.behind(speech.pcm)) {
-        delivered.count(piece);
-        yield piece;
-      }
-      return;
-    } catch (error) {
-      if (!(error instanceof GaveWay)) await waitOrGiveUp(error, options, request);
-    }
+  try {
+    onEvent({ type: 'request', url, body });
+    const answer = await transport.post(body, headers, signal).catch((cause) => {
+      throw noAnswer(cause, url, timeoutMs);
+    });
+    onEvent({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });
+    const speech = await readAnswer(answer, { ...options, elsewhere: voice.callbackUrl !== undefined });
+    limiter.accepted();
+    return speech;
+  } catch (error) {
+    if (error instanceof TtsError && !signal.aborted) limiter.failed(slot.order, error);
+    throw error;
   }
 }
 
@@ -125,14 +121,7 @@ function sentElsewhere(url: URL): TtsError {
   });
 }
 
-function changed(url: URL): TtsError {
-  return new TtsError(`${url.host} sent audio in another format when it was asked again`, {
-    exitCode: ExitCode.service,
-    hint: 'ask for one sample rate with --sample-rate, or without --stream',
-  });
-}
-
-/** What the service is asked for; only what somebody set is sent. */
+/** The request's fields beside the text; unset ones are not sent. */
 export interface Voice {
   readonly speaker: number;
   readonly stream?: boolean | undefined;
@@ -157,68 +146,80 @@ export function requestBody(
   });
 }
 
-/** Goes on from the checksum of the bytes in front; 0 where there are none. */
+/** Continues a CRC or hash from the checksum of the bytes before; 0 at the start. */
 export type Checksum = (bytes: Uint8Array, before: number) => number;
 
-/** What was delivered of a sound, so that another rendering of it can go on behind. */
-class Delivered {
+/** The frame up to which a sound was delivered: another answer goes on behind it. */
+class ResumePoint {
+  /** The first answer's sound. */
+  speech: Speech | undefined;
   #bytes = 0;
   #checksum = 0;
   #isOneTake = true;
+  /** Bytes of the present answer that were delivered before, and the checksum of those that were skipped. */
+  #toSkip = 0;
+  #skippedChecksum = 0;
   readonly #checksumOf: Checksum | undefined;
-  readonly #differs: () => void;
+  readonly #onOtherTake: () => void;
 
   /**
-   * @param checksum none where nobody needs it: it takes a seventh of the time of a large answer
-   * @param differs called where another rendering does not begin like the first: it may be spoken differently
+   * @param checksum left out where it is not needed: it takes a seventh of the time of a large answer
+   * @param onOtherTake called where an answer does not begin like the first: it may be spoken differently
    */
-  constructor(checksum: Checksum | undefined, differs: () => void) {
+  constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
     this.#checksumOf = checksum;
-    this.#differs = differs;
+    this.#onOtherTake = onOtherTake;
   }
 
-  /** Whether every rendering began like the first, as far as somebody looked. */
+  /** True if every answer began like the first, as far as the checksum shows. */
   get isOneTake(): boolean {
     return this.#isOneTake;
   }
 
-  count(piece: Uint8Array): void {
-    this.#bytes += piece.length;
-    this.#checksum = this.#after(piece, this.#checksum);
-  }
-
   /**
-   * The samples that were not delivered before. Pieces end at frame borders, and so does what was delivered.
-   * @throws TtsError (service), to be tried again, when there are fewer
+   * Begins an answer.
+   * @returns whether it is the first
+   * @throws TtsError (service) for another format than the first answer's
    */
-  behind(pcm: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-    return this.#bytes === 0 ? pcm : this.#behind(pcm, this.#bytes);
+  begin(speech: Speech, url: URL): boolean {
+    this.#toSkip = this.#bytes;
+    this.#skippedChecksum = 0;
+    const isFirst = !this.speech;
+    this.speech ??= speech;
+    if (sameFormat(speech.format, this.speech.format)) return isFirst;
+    throw new TtsError(`${url.host} sent audio in another format when it was asked again`, {
+      exitCode: ExitCode.service,
+      hint: 'ask for one sample rate with --sample-rate, or without --stream',
+    });
   }
 
-  async *#behind(pcm: AsyncIterable<Uint8Array>, bytes: number): AsyncGenerator<Uint8Array> {
-    const expected = this.#checksum;
-    let left = bytes;
-    let checksum = 0;
-    for await (const piece of pcm) {
-      if (left === 0) {
-        yield piece;
-        continue;
-      }
-      const known = piece.subarray(0, left);
-      checksum = this.#after(known, checksum);
-      left -= known.length;
-      if (left === 0 && checksum !== expected) {
-        this.#isOneTake = false;
-        this.#differs();
-      }
-      if (known.length < piece.length) yield piece.subarray(known.length);
-    }
-    if (left > 0)
+  /** The part of an answer's next piece that was not delivered before. Pieces end at frame borders. */
+  advance(piece: Uint8Array): Uint8Array {
+    const fresh = this.#toSkip === 0 ? piece : this.#skip(piece);
+    this.#bytes += fresh.length;
+    this.#checksum = this.#after(fresh, this.#checksum);
+    return fresh;
+  }
+
+  /** @throws TtsError (service), to be tried again, where the answer was shorter than what was delivered */
+  end(): void {
+    if (this.#toSkip > 0)
       throw new TtsError('on retry, the service sent less audio than before', {
         exitCode: ExitCode.service,
         hint: 'try again without --stream',
         retry: {},
       });
+  }
+
+  #skip(piece: Uint8Array): Uint8Array {
+    const known = piece.subarray(0, this.#toSkip);
+    this.#skippedChecksum = this.#after(known, this.#skippedChecksum);
+    this.#toSkip -= known.length;
+    if (this.#toSkip === 0 && this.#skippedChecksum !== this.#checksum) {
+      this.#isOneTake = false;
+      this.#onOtherTake();
+    }
+    return piece.subarray(known.length);
   }
 
   #after(piece: Uint8Array, checksum: number): number {

@@ -1,5 +1,5 @@
 import { ExitCode, TtsError } from '../error.ts';
-import { SilenceError } from './response-stream.ts';
+import { LostConnectionError, SilenceError } from './response-stream.ts';
 import { isTransient } from './retry.ts';
 
 const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
@@ -24,7 +24,8 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
       cause,
       retry: {},
     });
-  const failed = noConnection(cause, { host: url.host, isProxy: false });
+  const isLost = cause instanceof LostConnectionError;
+  const failed = noConnection(isLost ? cause.cause : cause, { host: url.host, isProxy: false }, isLost);
   if (!failed) throw cause;
   return failed;
 }
@@ -170,8 +171,15 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** The error for a connection that did not come to an answer; `undefined` where the cause is something else. */
-export function noConnection(cause: unknown, { host, isProxy }: Peer): TtsError | undefined {
+/**
+ * The error for a connection without an answer; `undefined` where the cause is something else.
+ * @param isLost the connection was used before: the next try needs no wait
+ */
+export function noConnection(
+  cause: unknown,
+  { host, isProxy }: Peer,
+  isLost = false,
+): TtsError | undefined {
   const code = codeOf(cause);
   const found = cases.find((each) => each.code.test(code));
   if (!found) return undefined;
@@ -180,7 +188,7 @@ export function noConnection(cause: unknown, { host, isProxy }: Peer): TtsError 
     exitCode: ExitCode.connection,
     hint: isProxy && !found.fitsProxy ? 'check --proxy, HTTPS_PROXY, HTTP_PROXY and NO_PROXY' : found.hint,
     cause,
-    retry: found.isLasting ? undefined : {},
+    retry: found.isLasting ? undefined : isLost ? { after: 0 } : {},
   });
 }
 
@@ -199,12 +207,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : '';
 }
 
-const PASSWORD =
-  'give a user name and password that the proxy accepts, as in http://user:password@proxy:port';
-const OTHERS = 'ask whoever runs the proxy';
-const ADDRESS = 'check --proxy, HTTPS_PROXY and HTTP_PROXY';
-
-/** It is the proxy that cannot be reached: nobody has asked for the service yet. */
+/** The proxy itself cannot be reached. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
   readonly host: string;
@@ -215,41 +218,41 @@ export class ProxyError extends Error {
   }
 }
 
-/** A proxy that was asked for a connection does something else, which the message tells, as in `closed the connection`. */
+/** The proxy answers with an error status of its own. */
+export class ProxyRefusal extends Error {
+  override readonly name = 'ProxyRefusal';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the proxy answers with status ${status}`);
+    this.status = status;
+  }
+}
+
+/** The proxy opens no tunnel; the message says what it does instead, as in `closed the connection`. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';
 }
 
 /** The error for a proxy that was reached and does not lead on; `undefined` where the cause is something else. */
 function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
-  if (!(cause instanceof Error)) return undefined;
-  const { code = '', message } = cause as NodeJS.ErrnoException;
-  const failed = (what: string, hint: string, mayPass = false) =>
-    new TtsError(what, { exitCode: ExitCode.connection, hint, cause, ...(mayPass && { retry: {} }) });
-  const status = /^Proxy (?:response|Authentication Required) \((\d+)\)/.exec(message)?.[1];
-  if (status !== undefined)
-    return failed(
-      `the proxy refuses to connect to ${host} (status ${status})`,
-      status === '407' ? PASSWORD : OTHERS,
-      isTransient(Number(status)),
-    );
-  if (cause instanceof TunnelError || code === 'UND_ERR_SOCKS5_CLOSED') {
-    const what = cause instanceof TunnelError ? message : 'closed the connection';
-    return failed(`the proxy ${what} when it was asked for ${host}`, `${ADDRESS}, or ${OTHERS}`, true);
-  }
-  if (
-    code.startsWith('UND_ERR_SOCKS5_AUTH') ||
-    message === 'Username and password required for authentication'
-  )
-    return failed(`the proxy refuses to connect to ${host}`, PASSWORD);
-  const reason = /^SOCKS5 connection failed: (.*)/.exec(message)?.[1];
-  if (reason !== undefined)
-    return failed(
-      `the proxy has no connection to ${host} (${reason})`,
-      `check the base URL, or ${OTHERS}`,
-      true,
-    );
-  if (code.startsWith('UND_ERR_SOCKS5') || /^SOCKS5 \w+ timeout$/.test(message))
-    return failed('the proxy does not answer in SOCKS5', ADDRESS, true);
+  const { connection: exitCode } = ExitCode;
+  if (cause instanceof ProxyRefusal)
+    return new TtsError(`the proxy refuses to connect to ${host} (status ${cause.status})`, {
+      exitCode,
+      hint:
+        cause.status === 407
+          ? 'give a user name and password that the proxy accepts, as in http://user:password@proxy:port'
+          : 'ask whoever runs the proxy',
+      cause,
+      ...(isTransient(cause.status) && { retry: {} }),
+    });
+  if (cause instanceof TunnelError)
+    return new TtsError(`the proxy ${cause.message} when it was asked for ${host}`, {
+      exitCode,
+      hint: 'check --proxy, HTTPS_PROXY and HTTP_PROXY, or ask whoever runs the proxy',
+      cause,
+      retry: {},
+    });
   return undefined;
 }

@@ -1,12 +1,12 @@
-import { passing } from '../async.ts';
+import type { TtsError } from '../error.ts';
 import { LONGEST_REQUESTED_WAIT } from './retry.ts';
 
-/** Accepted requests after which one more at once is tried, at first; each refusal doubles it. */
-const FIRST_PATIENCE = 16;
-const LONGEST_PATIENCE = 1024;
+/** Accepted requests after which one more at once is tried, at first; each refusal doubles the number. */
+const FIRST_ACCEPTED = 16;
+const MOST_ACCEPTED = 1024;
 
-/** How often those who wait look around, in milliseconds. */
-const LOOK_AROUND = 500;
+/** Milliseconds between two looks for stuck answers while a request waits. */
+const LOOK_INTERVAL = 500;
 
 interface Waiting {
   readonly order: number;
@@ -14,24 +14,18 @@ interface Waiting {
   readonly refuse: (error: unknown) => void;
 }
 
-/** A failure that others would share. */
-interface Closed {
-  readonly order: number;
-  readonly error: unknown;
-}
-
 /**
- * How many requests may be open at once. The service sets the pace: when it refuses one because it is busy, the number
- * falls to what it did accept; as long as it accepts all, the number rises again, the more slowly the more often it
- * has refused, and never above what the user allows.
+ * Limits how many requests are open at once. When the service refuses one because it is busy, the limit falls to what it
+ * did accept; as long as it accepts all, the limit rises again, more slowly after each refusal, and never above the user's.
  */
-export class Pace {
+export class ConcurrencyLimiter {
   readonly #most: number;
   #limit: number;
   #accepted = 0;
-  #patience = FIRST_PATIENCE;
+  #acceptedToRise = FIRST_ACCEPTED;
   #heldUntil = 0;
-  #closed: Closed | undefined;
+  /** The first request in the text that failed as all others would. */
+  #closed: { readonly order: number; readonly error: unknown } | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #open = new Set<Slot>();
   #waiting: Waiting[] = [];
@@ -44,7 +38,7 @@ export class Pace {
   /**
    * Resolves when a request may be sent; its slot must be left.
    * @param order place of the request's sound in the whole: what is heard first goes first
-   * @throws the signal's reason; the error that others would share
+   * @throws the signal's reason; the error of {@link close}
    */
   async enter(order: number, signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
@@ -70,13 +64,20 @@ export class Pace {
     });
   }
 
-  /** The service took a request on. */
+  /** The service accepted a request. */
   accepted(): void {
     this.#accepted += 1;
-    if (this.#accepted < this.#patience || this.#limit >= this.#most) return;
+    if (this.#accepted < this.#acceptedToRise || this.#limit >= this.#most) return;
     this.#accepted = 0;
     this.#limit += 1;
     this.#admit();
+  }
+
+  /** An open request failed before its sound began. */
+  failed(order: number, error: TtsError): void {
+    if (error.retry?.busy) this.refused(error.retry.after);
+    // Another text or speaker may be welcome where this one was not; a key that is refused is so for all.
+    if (!error.retry && !error.isUnwanted) this.close(order, error);
   }
 
   /**
@@ -86,13 +87,13 @@ export class Pace {
   refused(seconds = 0): void {
     this.#limit = Math.max(1, Math.min(this.#limit, this.#open.size - 1));
     this.#accepted = 0;
-    this.#patience = Math.min(LONGEST_PATIENCE, this.#patience * 2);
-    // For longer than that nobody waits: the request fails instead.
+    this.#acceptedToRise = Math.min(MOST_ACCEPTED, this.#acceptedToRise * 2);
+    // A request that would have to wait longer fails instead.
     if (seconds <= LONGEST_REQUESTED_WAIT)
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
   }
 
-  /** A request failed as all others would: those behind it are not sent any more. */
+  /** A request failed as all others would, as with a wrong key: those behind it in the text are not sent any more. */
   close(order: number, error: unknown): void {
     if (!this.#closed || order < this.#closed.order) this.#closed = { order, error };
     const behind = this.#waiting.filter((waiting) => waiting.order > order);
@@ -101,19 +102,19 @@ export class Pace {
   }
 
   #admit(): void {
-    // Asked only where there is a hold: loading `performance` takes 2 ms of every start.
+    // Loading `performance` takes 2 ms of a start, and most runs are never held.
     const hold = this.#heldUntil && this.#heldUntil - performance.now();
     if (hold <= 0) this.#fill();
     clearTimeout(this.#timer);
     if (this.#waiting.length === 0) return;
-    this.#timer = setTimeout(() => this.#admit(), hold > 0 ? hold + 1 : LOOK_AROUND);
+    this.#timer = setTimeout(() => this.#admit(), hold > 0 ? hold + 1 : LOOK_INTERVAL);
   }
 
   #fill(): void {
     while (this.#waiting.length > 0) {
       const next = this.#waiting.reduce((first, other) => (other.order < first.order ? other : first));
       if (this.#open.size >= this.#limit) {
-        this.#clearTheWay(next);
+        this.#preemptFor(next);
         return;
       }
       this.#waiting = this.#waiting.filter((other) => other !== next);
@@ -126,76 +127,71 @@ export class Pace {
   }
 
   /**
-   * Answers that come later in the whole may be stuck: nobody reads on before the one in front of them was heard. Where
-   * that one has no slot, the last of them gives up its own.
+   * Answers that come later in the text may all be stuck, since their sound is heard after the one that waits. Then the
+   * last of them loses its slot.
    */
-  #clearTheWay({ order }: Waiting): void {
+  #preemptFor({ order }: Waiting): void {
     const open = [...this.#open];
     if (!open.every((slot) => slot.order > order && slot.isStuck)) return;
-    open.reduce((last, slot) => (slot.order > last.order ? slot : last)).giveWay();
+    open.reduce((last, slot) => (slot.order > last.order ? slot : last)).preempt();
   }
 }
 
-/** An answer that nobody has read on for so many milliseconds is stuck. */
+/** An answer is stuck when its reader has not asked for more for so many milliseconds. */
 const STUCK_AFTER = 1000;
 
-/** The answer was given up, through no fault of the service: it is to be asked for again when there is room. */
-export class GaveWay extends Error {
-  override readonly name = 'GaveWay';
+/** The request was aborted in favour of another one, and has to be made again. */
+export class Preempted extends Error {
+  override readonly name = 'Preempted';
 }
 
-/** One of the requests that may be open at once, from its admission to the end of its answer. */
+/** The right to have one request open. */
 export class Slot {
-  /** The request's place in the whole. */
+  /** The request's place in the text. */
   readonly order: number;
-  readonly #left: () => void;
+  readonly #free: () => void;
+  readonly #ending = new AbortController();
   #restingSince: number | undefined;
-  #drop: (() => void) | undefined;
 
-  /** @param left hears that the slot is free again; may be called more than once */
-  constructor(order: number, left: () => void) {
+  constructor(order: number, free: () => void) {
     this.order = order;
-    this.#left = left;
+    this.#free = free;
+  }
+
+  /** Ends the request: aborts when the slot is left or preempted. */
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  get isPreempted(): boolean {
+    return this.signal.reason instanceof Preempted;
   }
 
   get isStuck(): boolean {
     return this.#restingSince !== undefined && Date.now() - this.#restingSince > STUCK_AFTER;
   }
 
-  /** Gives up an answer that is stuck. Whoever reads on gets a {@link GaveWay}. */
-  giveWay(): void {
-    this.#drop?.();
+  /** The reader has a piece of the answer, and has not asked for the next. */
+  rest(): void {
+    this.#restingSince = Date.now();
   }
 
+  /** The reader asked for more. */
+  goOn(): void {
+    this.#restingSince = undefined;
+  }
+
+  preempt(): void {
+    this.#end(new Preempted('the slot was given to another request'));
+  }
+
+  /** May be called more than once. */
   leave(): void {
-    this.#left();
+    this.#end(new Error('the answer is not needed any more'));
   }
 
-  /** The pieces of the answer; its end is the end of the slot. */
-  hold<T>(pieces: AsyncIterable<T>): AsyncIterableIterator<T, undefined> {
-    const each = () => {
-      this.#restingSince = Date.now();
-    };
-    const held = passing(pieces, { each, release: () => this.leave() });
-    let dropped = false;
-    this.#drop = () => {
-      dropped = true;
-      // What goes wrong with an answer that is given up is of no interest.
-      held.return?.().catch(() => {});
-    };
-    return {
-      next: () => {
-        if (dropped) return Promise.reject(new GaveWay('the answer was given up'));
-        this.#restingSince = undefined;
-        return held.next();
-      },
-      return: async () => {
-        await held.return?.();
-        return { done: true, value: undefined };
-      },
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    };
+  #end(reason: Error): void {
+    this.#ending.abort(reason);
+    this.#free();
   }
 }

@@ -55,7 +55,7 @@ export async function shakeHands(probe: Probe): Promise<{ protocol: string; unti
 }
 
 function portOf({ port, protocol }: URL): number {
-  return Number(port || (protocol === 'https:' ? 443 : protocol === 'socks5:' ? 1080 : 80));
+  return Number(port || (protocol === 'https:' ? 443 : 80));
 }
 
 function unlessLate<T>(promise: Promise<T>, limitMs: number): Promise<T> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
 import type { Answer } from './response-stream.ts';
@@ -205,34 +206,29 @@ interface Beginning {
 }
 
 /**
- * The beginning of a body; what follows, or breaks, is not worth another error.
+ * The first bytes of a body. An error of the body ends them, and is not thrown.
  * @param most bytes
- * @param forMs so long is read at most
+ * @param forMs no bytes are awaited after this time
  */
 export async function firstBytes(
   body: AsyncIterable<Uint8Array>,
   most: number,
   forMs?: number,
 ): Promise<Beginning> {
-  const items = body[Symbol.asyncIterator]();
-  const leave = () => items.return?.()?.catch(() => {});
-  const timer = forMs === undefined ? undefined : setTimeout(leave, forMs);
   const pieces: Uint8Array[] = [];
   let length = 0;
   let isWhole = false;
-  try {
-    while (length < most && !isWhole) {
-      const { done, value } = await items.next();
-      if (!done) pieces.push(value);
-      length += value?.length ?? 0;
-      isWhole = done === true;
+  const read = async () => {
+    for await (const piece of body) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length >= most) return;
     }
-  } catch (error) {
-    // An interruption is one here too; that a body cannot be unpacked only costs its words.
-    if (error instanceof TtsError && error.exitCode !== ExitCode.service) throw error;
-  } finally {
-    clearTimeout(timer);
-    await leave();
-  }
+    isWhole = true;
+  };
+  const late = new AbortController();
+  const reading = read().catch(() => {});
+  await Promise.race([reading, ...(forMs === undefined ? [] : [sleep(forMs, undefined, late)])]);
+  late.abort();
   return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
 }

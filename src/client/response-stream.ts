@@ -1,160 +1,202 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { releasing } from '../async.ts';
-import { countReceived } from './collect.ts';
-import { goOn, rest, type Source } from './feed.ts';
-import type { Line, Sender } from './line.ts';
-import { NO_CONTENT } from './refusal.ts';
-import { isLoss, StaleError } from './stale.ts';
-import { lookBehindEnd } from './unseen-reset.ts';
 
-/** One request as undici's dispatcher sees it, with a queue of its own: `undici.request` goes quadratic on Node 20. */
-export class Exchange implements Dispatcher.DispatchHandler, Sender {
+/** An HTTP response. */
+export interface Answer {
+  readonly status: number;
+  /** By lower-case name; of a repeated header the first value, unless the header is a list. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** May be read once. A caller that stops reading aborts the request's signal. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** No byte came for too long: no connection, no answer, or no more of it. */
+export class SilenceError extends Error {
+  override readonly name = 'SilenceError';
+}
+
+/** A reused connection was lost before a byte of the answer came: the service had most likely closed it already. */
+export class LostConnectionError extends Error {
+  override readonly name = 'LostConnectionError';
+}
+
+/** undici publishes here which socket a request uses, right after `onRequestStart` and before it writes. */
+const SEND_HEADERS = 'undici:client:sendHeaders';
+
+/** undici's code for a lost connection. */
+const LOST = 'UND_ERR_SOCKET';
+
+const LOSSES = new Set(['ECONNRESET', 'EPIPE', LOST]);
+
+/** Sockets that carried a request. */
+const usedSockets = new WeakSet<Socket>();
+
+/**
+ * undici takes ECONNRESET for the end of a body without a length, and fails requests that could use another connection.
+ * With its own code for lost connections it does neither.
+ */
+function renameReset(error: NodeJS.ErrnoException): void {
+  if (error.code === 'ECONNRESET') error.code = LOST;
+}
+
+/** The answer to one request, as undici's dispatcher delivers it. */
+export class ResponseStream implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
-  #connection: Source | undefined;
-  /** Of the head of the answer, while it comes. */
-  #countBytes = () => 0;
-  /** The connection was used before, and no head came over it since. */
-  #mayBeStale = false;
-  /** The body ends where its connection does (RFC 9112, section 6.3). */
-  #endsByClosing = false;
-  readonly #received = new Received();
-  #ended = false;
+  #socket: Socket | undefined;
+  /** Bytes of the answer's head so far. */
+  #headBytes = () => 0;
+  #isReused = false;
+  readonly #queue = new BodyQueue();
+  #isPaused = false;
+  #hasEnded = false;
   #failure: { readonly error: unknown } | undefined;
-  #wake = () => {};
-  readonly #silence: SilenceWatch;
-  readonly #line: Line;
+  #wakeReader = () => {};
+  readonly #silence: SilenceTimer;
   readonly #signal: AbortSignal;
-  readonly #abort = () => this.#fail(this.#signal.reason);
 
-  constructor(timeoutMs: number, line: Line, signal: AbortSignal) {
-    this.#line = line;
+  constructor(timeoutMs: number, signal: AbortSignal) {
     this.#signal = signal;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    signal.addEventListener('abort', this.#abort, { once: true });
-    this.#silence = new SilenceWatch(
+    this.#silence = new SilenceTimer(
       timeoutMs,
       (error) => this.#fail(error),
-      () => this.#countBytes(),
+      () => this.#headBytes(),
     );
+    signal.addEventListener('abort', this.#abort, { once: true });
     if (signal.aborted) this.#abort();
+  }
+
+  /** False as long as the request waits for a connection. */
+  get hasConnection(): boolean {
+    return this.#controller !== undefined;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    this.#line.sender = this;
     if (this.#failure) controller.abort(this.#failure.error as Error);
+    else subscribe(SEND_HEADERS, this.#useSocket);
   }
 
-  sentOver(connection: Source): void {
-    this.#connection = connection;
-    const before = connection.bytesRead;
-    this.#mayBeStale = before > 0;
-    this.#countBytes = () => connection.bytesRead - before;
-  }
+  readonly #useSocket = (message: unknown) => {
+    unsubscribe(SEND_HEADERS, this.#useSocket);
+    const { socket } = message as { readonly socket: Socket };
+    const before = socket.bytesRead;
+    this.#headBytes = () => socket.bytesRead - before;
+    this.#socket = socket.prependListener('end', this.#resume);
+    this.#isReused = usedSockets.has(socket);
+    if (this.#isReused) return;
+    usedSockets.add(socket);
+    socket.prependListener('error', renameReset);
+  };
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return;
-    this.#countBytes = () => 0;
-    this.#mayBeStale = false;
-    const isBounded = 'content-length' in headers || 'transfer-encoding' in headers || status === NO_CONTENT;
-    this.#endsByClosing = !isBounded;
-    this.#silence.hear();
-    this.#resolve({ status, headers: singleValues(headers), body: this.#readOnce() });
+    this.#isReused = false;
+    this.#headBytes = () => 0;
+    this.#silence.restart();
+    this.#resolve({ status, headers: singleValues(headers), body: this.#body() });
   }
 
-  onResponseData(_: Dispatcher.DispatchController, piece: Buffer): void {
-    this.#received.add(piece);
-    countReceived(piece.length);
-    this.#silence.hear();
-    if (this.#received.isFull && this.#connection) {
-      rest(this.#connection);
-      // Of a socket that rests nothing is heard because nobody listens: that is no silence of the service.
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    // undici delivers an empty piece when it goes on, also behind the end of the socket.
+    if (piece.length === 0) return;
+    this.#queue.add(piece);
+    if (this.#queue.isFull) {
+      this.#isPaused = true;
+      controller.pause();
       this.#silence.stop();
-    }
-    this.#wake();
+    } else this.#silence.restart();
+    this.#wakeReader();
   }
 
-  /** undici takes a reset for the end of a body that ends with its connection; it is none. */
   onResponseEnd(): void {
-    const { error } = this.#line;
-    if (error || !this.#endsByClosing || !this.#connection) this.#end(error);
-    else lookBehindEnd(this.#connection, (reset) => this.#end(reset));
-  }
-
-  #end(error: Error | undefined): void {
-    if (error) this.#fail(error);
-    this.#ended = true;
-    if (this.#connection) goOn(this.#connection);
+    this.#hasEnded = true;
     this.#settle();
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    const isStale = this.#mayBeStale && this.#countBytes() === 0 && isLoss(error);
-    this.#fail(isStale ? new StaleError('stale', { cause: error }) : error);
+  onResponseError(_: Dispatcher.DispatchController, error: NodeJS.ErrnoException): void {
+    const isLost = this.#isReused && this.#headBytes() === 0 && LOSSES.has(error.code ?? '');
+    this.#fail(isLost ? new LostConnectionError('lost', { cause: error }) : error);
   }
 
-  /** A reader may leave before it has begun. */
-  #readOnce(): AsyncIterable<Uint8Array> {
-    return releasing(this.#body(), async () => {
-      if (!this.#ended) this.#fail(new Error('the reader left'));
-    });
-  }
+  readonly #abort = () => {
+    this.#queue.take();
+    this.#fail(this.#signal.reason);
+  };
 
-  /** Everything that arrived is handed out before a failure is told: it is sound that needs no second request. */
+  /** Everything that arrived is handed out before an error is thrown. */
   async *#body(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      while (!this.#received.isEmpty) for (const piece of this.#take()) yield piece;
+      while (!this.#queue.isEmpty) for (const piece of this.#take()) yield piece;
       if (this.#failure) throw this.#failure.error;
-      if (this.#ended) return;
+      if (this.#hasEnded) return;
       await new Promise<void>((resolve) => {
-        this.#wake = resolve;
+        this.#wakeReader = resolve;
       });
     }
   }
 
   #take(): Buffer[] {
-    const pieces = this.#received.take();
-    if (this.#connection?.rests && !this.#ended && !this.#failure) {
-      this.#silence.start();
-      goOn(this.#connection);
-    }
+    const pieces = this.#queue.take();
+    this.#resume();
     return pieces;
   }
 
+  /** Also called when the socket ends: undici does not expect that of a paused one, and throws an assertion. */
+  readonly #resume = () => {
+    if (!this.#isPaused || this.#hasEnded || this.#failure) return;
+    this.#isPaused = false;
+    this.#silence.restart();
+    this.#controller?.resume();
+  };
+
   #fail(error: unknown): void {
-    if (this.#failure || this.#ended) return;
+    if (this.#failure || this.#hasEnded) return;
     this.#failure = { error };
     this.#controller?.abort(error instanceof Error ? error : new Error('aborted', { cause: error }));
-    this.#settle();
     this.#reject(error);
+    this.#settle();
   }
 
   #settle(): void {
     this.#silence.stop();
     this.#signal.removeEventListener('abort', this.#abort);
-    this.#wake();
+    this.#socket?.off('end', this.#resume);
+    this.#wakeReader();
   }
 }
 
-/** Above this many bytes waiting for their reader, the connection is read no further. */
+/** Headers whose repeated lines are one list (RFC 9110, section 5.3). */
+const LISTS = new Set(['content-encoding']);
+
+function singleValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      if (!Array.isArray(value)) return [name, value];
+      return [name, LISTS.has(name) ? value.join(', ') : value[0]];
+    }),
+  );
+}
+
+/** From this many waiting bytes on, the connection is paused. */
 const MOST_BYTES = 1 << 21;
-/** Pieces that are smaller are put together where several wait: a service may send its answer byte by byte. */
+/** Smaller pieces are copied into blocks where several wait: a service may send its answer byte by byte. */
 const SMALL_BYTES = 1024;
-/** Of what is put together. */
 const BLOCK_BYTES = 1 << 16;
 
-/** What came of a body and waits for its reader. */
-export class Received {
+/** The part of a body that arrived and waits for its reader. */
+export class BodyQueue {
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** What small pieces are copied to, behind the last of the pieces. */
+  /** Takes small pieces, behind the last of the pieces. */
   #block = Buffer.alloc(0);
   #filled = 0;
 
@@ -174,7 +216,7 @@ export class Received {
     this.#bytes += piece.length;
   }
 
-  /** Hands out everything, in order. */
+  /** Empties the queue. */
   take(): Buffer[] {
     this.#endBlock();
     const pieces = this.#pieces;
@@ -187,13 +229,12 @@ export class Received {
     if (this.#block.length - this.#filled < piece.length) {
       this.#endBlock();
       this.#block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-      countReceived(BLOCK_BYTES);
     }
     this.#block.set(piece, this.#filled);
     this.#filled += piece.length;
   }
 
-  /** What is filled of it becomes a piece, and the room behind that the next block. */
+  /** The filled part of the block becomes a piece, the rest the next block. */
   #endBlock(): void {
     if (this.#filled === 0) return;
     this.#pieces.push(this.#block.subarray(0, this.#filled));
@@ -202,72 +243,33 @@ export class Received {
   }
 }
 
-/** Those whose lines are one list (RFC 9110, section 5.3). */
-const LISTS = new Set(['content-encoding']);
-
-/** Of a repeated header the first value, but where all of them are one list. */
-function singleValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => {
-      if (!Array.isArray(value)) return [name, value];
-      return [name, LISTS.has(name) ? value.join(', ') : value[0]];
-    }),
-  );
-}
-
-/** What came back: the body may be iterated once, and leaving it early ends the request. */
-export interface Answer {
-  readonly status: number;
-  /** By lower-case name; of a repeated header the first, unless it is a list. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: AsyncIterable<Uint8Array>;
-}
-
-/** No byte came for too long: neither a connection, nor an answer, nor more of it. */
-export class SilenceError extends Error {
-  override readonly name = 'SilenceError';
-}
-
-/**
- * How often within the limit the bytes of the connection are counted. A silence behind bytes that nobody else heard is
- * noticed up to one look late.
- */
+/** The timer looks this often within its limit, and so notices a silence at most one look late. */
 const LOOKS = 8;
 
-/** Waits for the next sign of life of a service, from when it is made. */
-export class SilenceWatch {
+/** Calls back after a silence; runs from the start. */
+export class SilenceTimer {
   readonly #limitMs: number;
-  readonly #tooLong: (error: SilenceError) => void;
-  readonly #countBytes: () => number;
+  readonly #onSilence: (error: SilenceError) => void;
+  readonly #headBytes: () => number;
   #timer: NodeJS.Timeout | undefined;
-  #heard = false;
+  #wasRestarted = false;
   #bytes = 0;
-  /** Looks that may still find nothing. */
-  #left = LOOKS;
+  #looksLeft = LOOKS;
 
-  /**
-   * @param tooLong is called when there was none for `limitMs`
-   * @param countBytes of what came over the connection: the head of an answer is heard of only when it is whole, and one
-   * that comes slowly is no silence
-   */
-  constructor(limitMs: number, tooLong: (error: SilenceError) => void, countBytes: () => number) {
+  /** @param headBytes counts the bytes of a head, which undici reports only when it is whole: a slow head is no silence */
+  constructor(limitMs: number, onSilence: (error: SilenceError) => void, headBytes: () => number) {
     this.#limitMs = limitMs;
-    this.#tooLong = tooLong;
-    this.#countBytes = countBytes;
-    this.start();
+    this.#onSilence = onSilence;
+    this.#headBytes = headBytes;
+    this.restart();
   }
 
-  start(): void {
-    this.#left = LOOKS;
-    this.#timer = setTimeout(() => this.#look(), this.#limitMs / LOOKS);
-  }
-
-  /** There was one. */
-  hear(): void {
-    this.#heard = true;
-    this.#bytes = this.#countBytes();
-    this.#left = LOOKS;
-    this.#timer?.refresh();
+  restart(): void {
+    this.#wasRestarted = true;
+    this.#bytes = this.#headBytes();
+    this.#looksLeft = LOOKS;
+    if (this.#timer) this.#timer.refresh();
+    else this.#timer = setTimeout(() => this.#look(), this.#limitMs / LOOKS);
   }
 
   stop(): void {
@@ -276,19 +278,19 @@ export class SilenceWatch {
   }
 
   /**
-   * After a pause of this process itself (a stopped job, a disk that stalls) the timer comes before the bytes that
-   * wait in the socket: they get one turn to show up.
+   * After a pause of this process (a stopped job, a slow disk) the timer fires before the bytes that wait in the socket
+   * are read: they get one turn of the event loop.
    */
   #look(): void {
-    this.#heard = false;
+    this.#wasRestarted = false;
     setImmediate(() =>
       setImmediate(() => {
-        if (this.#timer === undefined || this.#heard) return;
+        if (this.#timer === undefined || this.#wasRestarted) return;
         const before = this.#bytes;
-        this.#bytes = this.#countBytes();
-        this.#left = this.#bytes > before ? LOOKS : this.#left - 1;
-        if (this.#left > 0) this.#timer.refresh();
-        else this.#tooLong(new SilenceError('silence'));
+        this.#bytes = this.#headBytes();
+        this.#looksLeft = this.#bytes > before ? LOOKS : this.#looksLeft - 1;
+        if (this.#looksLeft > 0) this.#timer.refresh();
+        else this.#onSilence(new SilenceError('silence'));
       }),
     );
   }

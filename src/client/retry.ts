@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TtsError } from '../error.ts';
 
-/** Wait before the first further try, in seconds; it doubles with each. */
+/** Wait before the first further try, in seconds; doubles with each try. */
 const FIRST_WAIT = 0.5;
 const LONGEST_WAIT = 30;
-/** A service that asks for less is not to be stormed all the same. */
-const SHORTEST_WAIT = 0.05;
-/** Whoever is asked to wait longer, in seconds, is better told at once. */
+/** The least of a `Retry-After`: a service that asks for less is not flooded either. */
+const SHORTEST_REQUESTED_WAIT = 0.05;
+/** The run fails where the service asks for a longer wait, in seconds. */
 export const LONGEST_REQUESTED_WAIT = 3600;
 
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** Whether the same request may well succeed after an answer of this status. */
+/** True if the same request may succeed after an answer of this status. */
 export function isTransient(status: number): boolean {
   return TRANSIENT.has(status);
 }
 
-export interface Tries {
+interface Tries {
   /** Further tries made so far. */
   readonly made: number;
   readonly allowed: number;
 }
 
 /**
- * Seconds to wait before a further try, or `undefined` to give up: what the service asked for, otherwise twice as long
- * each time. Half of the own wait is left to chance, so that many clients do not come back at once.
+ * Seconds to wait before a further try, or `undefined` to give up: what the error asks for, otherwise twice as long each
+ * time. Half of that is random, so that many clients do not come back at once.
  * @param chance from 0 to 1
  */
 export function retryDelay(
@@ -34,66 +34,62 @@ export function retryDelay(
 ): number | undefined {
   if (!retry || made >= allowed) return undefined;
   if (retry.after === undefined) return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** made) * (0.5 + chance / 2);
-  return retry.after > LONGEST_REQUESTED_WAIT ? undefined : Math.max(SHORTEST_WAIT, retry.after);
+  return retry.after > LONGEST_REQUESTED_WAIT ? undefined : retry.after;
 }
 
-/** What a number stands for that is too large to count with (RFC 9111, section 1.2.2). */
+/** Stands for larger numbers (RFC 9111, section 1.2.2). */
 const LARGEST_SECONDS = 2 ** 31;
 
 /**
- * Seconds of a `Retry-After` header (RFC 9110, section 10.2.3): a number of them, or a date. `undefined` where it
- * says neither.
+ * Seconds of a `Retry-After` header (RFC 9110, section 10.2.3), at least 0.05; it holds a number of them or a date.
+ * `undefined` where it holds neither.
  * @param now in milliseconds since 1970
  */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.min(LARGEST_SECONDS, Number(text));
-  // One of the three forms of a date there names no zone; all are meant in GMT.
+  if (/^\d+(\.\d+)?$/.test(text)) return bounded(Number(text));
+  // One of the three forms of a date names no zone; all are in GMT.
   const date = /^[A-Za-z]/.test(text) ? Date.parse(/\d$/.test(text) ? `${text} GMT` : text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, (date - now) / 1000);
+  return Number.isNaN(date) ? undefined : bounded((date - now) / 1000);
 }
 
-export interface Patience {
+function bounded(seconds: number): number {
+  return Math.min(LARGEST_SECONDS, Math.max(SHORTEST_REQUESTED_WAIT, seconds));
+}
+
+export interface RetryPolicy {
   /** Further tries that may be made. */
   readonly retries: number;
-  readonly tell: (event: ClientEvent) => void;
+  readonly onEvent: (event: ClientEvent) => void;
 }
 
-/** One request with all its tries. */
-export interface Trying {
-  readonly signal: AbortSignal;
+/** Changes while one request is tried. */
+export interface RetryState {
   /** Further tries made so far. */
-  readonly tries: { made: number };
+  made: number;
 }
 
-/** Makes a request, and makes it again as long as it fails for the moment only. */
-export async function trying<T>(attempt: () => Promise<T>, patience: Patience, request: Trying): Promise<T> {
-  for (;;) {
-    try {
-      return await attempt();
-    } catch (error) {
-      await waitOrGiveUp(error, patience, request);
-    }
-  }
-}
-
-/** @throws the error itself where another try makes no sense, or none is left; the signal's reason */
+/**
+ * Waits for the next try.
+ * @throws the error itself where another try makes no sense, or none is left; the signal's reason
+ */
 export async function waitOrGiveUp(
   error: unknown,
-  { retries, tell }: Patience,
-  { signal, tries }: Trying,
+  { retries, onEvent }: RetryPolicy,
+  state: RetryState,
+  signal: AbortSignal,
 ): Promise<void> {
   if (!(error instanceof TtsError) || signal.aborted) throw error;
-  const seconds = retryDelay(error, { made: tries.made, allowed: retries }, Math.random());
+  const seconds = retryDelay(error, { made: state.made, allowed: retries }, Math.random());
   if (seconds === undefined) throw error;
-  tries.made += 1;
-  tell({ type: 'retry', error, seconds });
+  state.made += 1;
+  onEvent({ type: 'retry', error, seconds });
   await sleep(seconds * 1000, undefined, { signal }).catch(() => {
     throw signal.reason;
   });
 }
 
-/** What a run may want to tell while it waits. */
+/** Progress of the requests. */
 export type ClientEvent =
   | { readonly type: 'request'; readonly url: URL; readonly body: string }
   | { readonly type: 'answer'; readonly status: number; readonly milliseconds: number }

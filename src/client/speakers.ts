@@ -3,7 +3,7 @@ import { printable } from '../printable.ts';
 import { plainBody } from './answer.ts';
 import { noAnswer } from './failure.ts';
 import { firstBytes, refusal } from './refusal.ts';
-import { type Patience, trying } from './retry.ts';
+import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
 import type { Transport } from './transport.ts';
 
 /** A speaker as a service describes it. */
@@ -16,7 +16,7 @@ export interface ToldSpeaker {
   readonly sampleRate?: number | undefined;
 }
 
-export interface Asked extends Patience {
+export interface Asked extends RetryPolicy {
   readonly transport: Transport;
   /** The whole address, `/speakers` included. */
   readonly url: URL;
@@ -37,8 +37,17 @@ const MOST_BYTES = MOST_MIB * 2 ** 20;
  * @returns `undefined` where it has no such list
  * @throws TtsError when it cannot be reached, does not accept the key, breaks off, or sends more than 4 MiB
  */
-export function askSpeakers(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
-  return trying(() => ask(asked, signal), asked, { signal, tries: { made: 0 } });
+export async function askSpeakers(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
+  for (const state: RetryState = { made: 0 }; ; ) {
+    const request = new AbortController();
+    try {
+      return await ask(asked, AbortSignal.any([signal, request.signal]));
+    } catch (error) {
+      await waitOrGiveUp(error, asked, state, signal);
+    } finally {
+      request.abort();
+    }
+  }
 }
 
 async function ask(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
@@ -46,12 +55,10 @@ async function ask(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | u
   const answer = await transport.get({ 'X-API-KEY': key }, signal).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
   });
-  if (NO_LIST.has(answer.status)) {
-    await firstBytes(answer.body, 0);
-    return undefined;
-  }
+  if (NO_LIST.has(answer.status)) return undefined;
   if (answer.status !== 200) throw await refusal(answer, asked);
   const { bytes, isWhole } = await firstBytes(await plainBody(answer), MOST_BYTES);
+  signal.throwIfAborted();
   if (bytes.length === MOST_BYTES)
     throw new TtsError(`the list of speakers of ${url.host} has ${MOST_MIB} MiB or more`, {
       exitCode: ExitCode.service,

@@ -1,14 +1,12 @@
-import type { buildConnector, Dispatcher } from 'undici';
-import createConnector from 'undici/lib/core/connect.js';
+import { setMaxListeners } from 'node:events';
+import type { Dispatcher } from 'undici';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { isExcepted } from '../address.ts';
-import { feed } from './feed.ts';
-import { Line } from './line.ts';
-import { type Answer, Exchange } from './response-stream.ts';
-import { intoSlabs } from './slabs.ts';
-import { overAnother } from './stale.ts';
+import { ProxyError, ProxyRefusal } from './failure.ts';
+import { type Answer, ResponseStream } from './response-stream.ts';
 
 export interface ProxyRoute {
+  /** http or https; may hold a user and a password. */
   readonly url: URL;
   /** Hosts to be reached directly: a list as in `NO_PROXY`. */
   readonly except: string;
@@ -23,66 +21,71 @@ export interface TransportOptions {
   readonly proxy?: ProxyRoute | undefined;
 }
 
-/** Bytes that a socket holds for its reader; what comes beyond is left to the system. */
-const HIGH_WATER = 1 << 20;
-
 type Headers = Readonly<Record<string, string>>;
 
-/**
- * Sends requests to one address. Redirects are not followed. Nothing is sent again, but for what a kept connection lost
- * before a byte came back: see stale.ts.
- */
+/** Sends requests to one address. Redirects are not followed, and nothing is sent twice. */
 export interface Transport {
-  /** @param sending called each time that the request is sent */
-  post(body: string, headers: Headers, signal: AbortSignal, sending: () => void): Promise<Answer>;
+  /** @param signal ends the request, and has to be aborted where the answer is not read to its end */
+  post(body: string, headers: Headers, signal: AbortSignal): Promise<Answer>;
   get(headers: Headers, signal: AbortSignal): Promise<Answer>;
-  /** Ends what is still open. */
+  /** Aborts all requests in flight. */
   close(): Promise<void>;
 }
 
 export async function createTransport(options: TransportOptions): Promise<Transport> {
-  const { url, connections, timeoutMs } = options;
-  const line = new Line();
-  const dispatcher = await dispatcherFor(options, line);
-  const send = (
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const { pool, target, proxy } = await openPool(options, closing.signal);
+  const send = async (
+    request: Pick<Dispatcher.DispatchOptions, 'method' | 'body'>,
+    headers: Headers,
     signal: AbortSignal,
-    request: Pick<Dispatcher.DispatchOptions, 'method' | 'headers' | 'body'>,
-    sending = () => {},
   ) => {
-    const { origin, pathname: path } = url;
-    return overAnother(() => {
-      sending();
-      const exchange = new Exchange(timeoutMs, line, signal);
-      dispatcher.dispatch({ origin, path, headersTimeout: 0, bodyTimeout: 0, ...request }, exchange);
-      return exchange.answer;
-    }, connections);
+    const stream = new ResponseStream(options.timeoutMs, signal);
+    const all = { ...headers, ...target.headers };
+    pool.dispatch({ ...request, ...target, headers: all, headersTimeout: 0, bodyTimeout: 0 }, stream);
+    const answer = await stream.answer.catch((error: unknown) => {
+      throw proxy && !stream.hasConnection ? new ProxyError(proxy.host, error) : error;
+    });
+    if (proxy && answer.status === PROXY_AUTHENTICATION_REQUIRED) throw new ProxyRefusal(answer.status);
+    return answer;
   };
   return {
-    post: (body, headers, signal, sending) => send(signal, { method: 'POST', headers, body }, sending),
-    get: (headers, signal) => send(signal, { method: 'GET', headers }),
+    post: (body, headers, signal) => send({ method: 'POST', body }, headers, signal),
+    get: (headers, signal) => send({ method: 'GET' }, headers, signal),
     async close() {
-      line.close();
-      await dispatcher.destroy();
+      const closed = pool.destroy();
+      // Ends connections that are still being made, which undici does not.
+      closing.abort();
+      await closed;
     },
   };
 }
 
-async function dispatcherFor(
-  { url, connections, proxy, timeoutMs }: TransportOptions,
-  line: Line,
-): Promise<Dispatcher> {
-  const watched = line.watched.bind(line);
-  if (!proxy || isExcepted(url, proxy.except))
-    return new Pool(url.origin, { connections, connect: watched(connectorFor(url, timeoutMs)) });
-  const { proxied } = await import('./proxied.ts');
-  return proxied(proxy.url, { service: url, connections, timeoutMs, watched });
+const PROXY_AUTHENTICATION_REQUIRED = 407;
+
+interface OpenPool {
+  readonly pool: Dispatcher;
+  readonly target: { readonly origin: string; readonly path: string; readonly headers: Headers };
+  /** Set where the pool's connections lead to a proxy. */
+  readonly proxy?: URL;
 }
 
-/** Sockets that are encrypted are read by others, who bring their own buffers. */
-function connectorFor({ protocol }: URL, timeout: number): buildConnector.connector {
-  if (protocol !== 'http:') return createConnector({ timeout });
-  return (options, callback) => {
-    const reading = { onread: intoSlabs(feed), highWaterMark: HIGH_WATER };
-    return createConnector({ timeout, ...reading })(options, callback);
-  };
+/** A proxy gets an http request itself, in absolute form (RFC 9112, section 3.2.2); for https it opens a tunnel. */
+async function openPool(
+  { url, connections, timeoutMs: timeout, proxy: route }: TransportOptions,
+  signal: AbortSignal,
+): Promise<OpenPool> {
+  const { origin, pathname: path, host } = url;
+  const direct = { origin, path, headers: {} };
+  const connect = { timeout, signal };
+  if (!route || isExcepted(url, route.except))
+    return { pool: new Pool(origin, { connections, connect }), target: direct };
+  const proxy = route.url;
+  const { proxyAuthorization, tunnelThrough } = await import('./proxy.ts');
+  if (url.protocol === 'https:' || proxy.protocol === 'https:')
+    return { pool: new Pool(origin, { connections, connect: tunnelThrough(proxy, connect) }), target: direct };
+  const headers = { host, ...proxyAuthorization(proxy) };
+  const pool = new Pool(proxy.origin, { connections, connect });
+  return { pool, target: { origin: proxy.origin, path: `${origin}${path}`, headers }, proxy };
 }

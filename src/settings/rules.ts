@@ -256,7 +256,7 @@ export const rules = {
     envShown: 'HTTPS_PROXY, HTTP_PROXY, NO_PROXY',
     key: 'proxy',
     otherwise: 'none',
-    help: 'go through a proxy (http, https or socks5)',
+    help: 'go through a proxy (http or https)',
   }),
   allowInsecureHttp: rule({
     kind: toggle,

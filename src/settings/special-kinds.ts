@@ -152,17 +152,12 @@ function unquoted(...[, single, double, escaped, bare]: Groups): string {
   return single ?? double?.replace(/\\([\\"$`])/g, '$1') ?? escaped ?? bare ?? '';
 }
 
-/** RFC 1929: a byte tells how long each of the two is. */
-const LONGEST_FOR_SOCKS = 255;
-
 /** The address of a proxy, which has no path. */
 export const proxyUrl: Kind<URL> = textual({
-  allowed: 'a URL that begins with http:// or https:// or socks5://, with nothing behind the port',
+  allowed: 'a URL that begins with http:// or https://, with nothing behind the port',
   text: (text) => {
-    const parsed = url('http', 'https', 'socks5').text(text);
-    if (!parsed || !/^\/?$/.test(parsed.pathname) || parsed.search || parsed.hash) return undefined;
-    const isTooLong = [parsed.username, parsed.password].some((said) => said.length > LONGEST_FOR_SOCKS);
-    return isTooLong && parsed.protocol === 'socks5:' ? undefined : parsed;
+    const parsed = url('http', 'https').text(text);
+    return parsed && /^\/?$/.test(parsed.pathname) && !parsed.search && !parsed.hash ? parsed : undefined;
   },
   fault: (data) =>
     typeof data === 'string'

@@ -1,5 +1,5 @@
 import { createClient, type Synthesize, type Voice } from '../client/client.ts';
-import { Pace } from '../client/limiter.ts';
+import { ConcurrencyLimiter } from '../client/limiter.ts';
 import type { ClientEvent } from '../client/retry.ts';
 import { createTransport } from '../client/transport.ts';
 import type { RunContext } from '../host.ts';
@@ -36,9 +36,9 @@ export async function openClient(
     cacheBytes === undefined
       ? undefined
       : await (await import('./caching.ts')).openCaching(cacheBytes, context);
-  const pace = new Pace(concurrency);
+  const limiter = new ConcurrencyLimiter(concurrency);
   const checksum = caching?.checksum;
-  const shared = { ...service, transport, timeoutMs, retries, tell: onEvent, pace, checksum };
+  const shared = { ...service, transport, timeoutMs, retries, onEvent, limiter, checksum };
   return {
     speakAs(voice) {
       const synthesize = createClient({ ...shared, voice });

@@ -100,7 +100,7 @@ async function askOver(service: NamedService, settings: Settings, { notices, sig
   url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
   const transport = await createTransport({ ...service, url, connections: 1, timeoutMs });
   try {
-    return await askSpeakers({ ...service, url, transport, timeoutMs, retries, tell }, signal);
+    return await askSpeakers({ ...service, url, transport, timeoutMs, retries, onEvent: tell }, signal);
   } finally {
     await transport.close();
   }

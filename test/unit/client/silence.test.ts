@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SilenceWatch } from '../../../src/client/response-stream.ts';
+import { SilenceTimer } from '../../../src/client/response-stream.ts';
 
 const LIMIT = 8000;
 
@@ -9,7 +9,7 @@ function watch() {
   onTestFinished(() => void vi.useRealTimers());
   const connection = { bytes: 0 };
   const tooLong = vi.fn();
-  const silence = new SilenceWatch(LIMIT, tooLong, () => connection.bytes);
+  const silence = new SilenceTimer(LIMIT, tooLong, () => connection.bytes);
   return { silence, connection, tooLong };
 }
 
@@ -26,7 +26,7 @@ describe('a silence', () => {
     const { silence, connection, tooLong } = watch();
     await vi.advanceTimersByTimeAsync(LIMIT - 1);
     connection.bytes = 17;
-    silence.hear();
+    silence.restart();
     await vi.advanceTimersByTimeAsync(LIMIT - 1);
     expect(tooLong).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(100);
