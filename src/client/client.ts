@@ -62,14 +62,11 @@ async function* synthesize(
     const slot = await limiter.enter(index, signal);
     try {
       const speech = await request(options, { body, slot, signal: AbortSignal.any([signal, slot.signal]) });
-      if (!speech && point.speech) throw sentElsewhere(url);
-      if (!speech) return;
-      if (point.begin(speech, url)) yield NOTHING;
-      for await (const piece of speech.pcm) {
+      yield* point.begin(speech, url);
+      for await (const piece of speech?.pcm ?? []) {
         const fresh = point.advance(piece);
-        if (fresh.length === 0) continue;
         slot.rest();
-        yield fresh;
+        if (fresh.length > 0) yield fresh;
         slot.goOn();
       }
       point.end();
@@ -84,18 +81,13 @@ async function* synthesize(
   }
 }
 
-const NOTHING = new Uint8Array(0);
-
 interface Request {
   readonly body: string;
   readonly slot: Slot;
   readonly signal: AbortSignal;
 }
 
-async function request(
-  options: ClientOptions,
-  { body, slot, signal }: Request,
-): Promise<Speech | undefined> {
+async function request(options: ClientOptions, { body, slot, signal }: Request): Promise<Speech | undefined> {
   const { transport, url, key, timeoutMs, limiter, voice, onEvent } = options;
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
@@ -112,13 +104,6 @@ async function request(
     if (error instanceof TtsError && !signal.aborted) limiter.failed(slot.order, error);
     throw error;
   }
-}
-
-function sentElsewhere(url: URL): TtsError {
-  return new TtsError(`the answer of ${url.host} broke off, and on retry it sends the audio elsewhere`, {
-    exitCode: ExitCode.service,
-    hint: 'the whole of it should arrive at the callback URL',
-  });
 }
 
 /** The request's fields beside the text; unset ones are not sent. */
@@ -177,20 +162,25 @@ class ResumePoint {
   }
 
   /**
-   * Begins an answer.
-   * @returns whether it is the first
-   * @throws TtsError (service) for another format than the first answer's
+   * Begins an answer; yields an empty piece for the first one that has sound.
+   * @throws TtsError (service) for a later answer without sound, or in another format
    */
-  begin(speech: Speech, url: URL): boolean {
+  *begin(speech: Speech | undefined, url: URL): Generator<Uint8Array> {
     this.#toSkip = this.#bytes;
     this.#skippedChecksum = 0;
-    const isFirst = !this.speech;
-    this.speech ??= speech;
-    if (sameFormat(speech.format, this.speech.format)) return isFirst;
-    throw new TtsError(`${url.host} sent audio in another format when it was asked again`, {
-      exitCode: ExitCode.service,
-      hint: 'ask for one sample rate with --sample-rate, or without --stream',
-    });
+    if (!this.speech) {
+      this.speech = speech;
+      if (speech) yield new Uint8Array(0);
+    } else if (!speech)
+      throw new TtsError(`the answer of ${url.host} broke off, and on retry it sends the audio elsewhere`, {
+        exitCode: ExitCode.service,
+        hint: 'the whole of it should arrive at the callback URL',
+      });
+    else if (!sameFormat(speech.format, this.speech.format))
+      throw new TtsError(`${url.host} sent audio in another format when it was asked again`, {
+        exitCode: ExitCode.service,
+        hint: 'ask for one sample rate with --sample-rate, or without --stream',
+      });
   }
 
   /** The part of an answer's next piece that was not delivered before. Pieces end at frame borders. */

@@ -16,7 +16,10 @@ const decoders = new Map<string, (firstByte: number) => Transform>([
  * The body without one of its content codings (RFC 9110, section 8.4). A torn or damaged one fails as zlib says.
  * @throws TtsError (service) for an unknown coding
  */
-export async function* decompress(packed: AsyncIterable<Uint8Array>, coding: string): AsyncGenerator<Uint8Array> {
+export async function* decompress(
+  packed: AsyncIterable<Uint8Array>,
+  coding: string,
+): AsyncGenerator<Uint8Array> {
   const create = decoders.get(coding);
   if (!create)
     throw new TtsError(`the answer has an unknown content encoding: ${printable(coding)}`, {

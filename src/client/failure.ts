@@ -1,13 +1,9 @@
 import { ExitCode, TtsError } from '../error.ts';
-import { LostConnectionError, SilenceError } from './response-stream.ts';
+import { LostConnectionError } from './response-stream.ts';
 import { isTransient } from './retry.ts';
+import { SilenceError } from './silence.ts';
 
 const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
-
-interface Explanation {
-  readonly what: string;
-  readonly hint: string;
-}
 
 /** The error for a request that got no answer. */
 export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
@@ -41,8 +37,8 @@ function isLate(cause: unknown): boolean {
   return cause instanceof SilenceError || TIMEOUT.has(codeOf(cause));
 }
 
-/** What is said of an answer that is none in HTTP. `undefined`: it is one, as far as it goes. */
-function notHttp(code: string, message: string, host: string): Explanation | undefined {
+/** For an answer that is not HTTP. */
+function notHttp(code: string, message: string, host: string) {
   const elsewhere = 'check the base URL: its port may belong to something else, or speak https://';
   if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
     return { what: `${host} does not answer in HTTP`, hint: elsewhere };
@@ -175,11 +171,7 @@ const cases: readonly Case[] = [
  * The error for a connection without an answer; `undefined` where the cause is something else.
  * @param isLost the connection was used before: the next try needs no wait
  */
-export function noConnection(
-  cause: unknown,
-  { host, isProxy }: Peer,
-  isLost = false,
-): TtsError | undefined {
+export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = false): TtsError | undefined {
   const code = codeOf(cause);
   const found = cases.find((each) => each.code.test(code));
   if (!found) return undefined;
@@ -234,19 +226,21 @@ export class TunnelError extends Error {
   override readonly name = 'TunnelError';
 }
 
+const PASSWORD =
+  'give a user name and password that the proxy accepts, as in http://user:password@proxy:port';
+
 /** The error for a proxy that was reached and does not lead on; `undefined` where the cause is something else. */
 function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
   const { connection: exitCode } = ExitCode;
-  if (cause instanceof ProxyRefusal)
-    return new TtsError(`the proxy refuses to connect to ${host} (status ${cause.status})`, {
+  if (cause instanceof ProxyRefusal) {
+    const { status } = cause;
+    return new TtsError(`the proxy refuses to connect to ${host} (status ${status})`, {
       exitCode,
-      hint:
-        cause.status === 407
-          ? 'give a user name and password that the proxy accepts, as in http://user:password@proxy:port'
-          : 'ask whoever runs the proxy',
+      hint: status === 407 ? PASSWORD : 'ask whoever runs the proxy',
       cause,
-      ...(isTransient(cause.status) && { retry: {} }),
+      ...(isTransient(status) && { retry: {} }),
     });
+  }
   if (cause instanceof TunnelError)
     return new TtsError(`the proxy ${cause.message} when it was asked for ${host}`, {
       exitCode,

@@ -4,7 +4,7 @@ import { connect as tlsConnect } from 'node:tls';
 import { bareHost } from '../address.ts';
 import { unlessAborted } from '../async.ts';
 import { noAnswer, ProxyError } from './failure.ts';
-import { SilenceError } from './response-stream.ts';
+import { SilenceError } from './silence.ts';
 
 /** Where to, and how long to wait. */
 export interface Probe {

@@ -7,7 +7,7 @@ import { connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { bareHost } from '../address.ts';
 import { codeOf, ProxyError, ProxyRefusal, TunnelError } from './failure.ts';
-import { SilenceError } from './response-stream.ts';
+import { SilenceError } from './silence.ts';
 
 interface Limits {
   /** Milliseconds after which the connection has to be ready. */

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
+import { SilenceTimer } from './silence.ts';
 
 /** An HTTP response. */
 export interface Answer {
@@ -10,11 +11,6 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** May be read once. A caller that stops reading aborts the request's signal. */
   readonly body: AsyncIterable<Uint8Array>;
-}
-
-/** No byte came for too long: no connection, no answer, or no more of it. */
-export class SilenceError extends Error {
-  override readonly name = 'SilenceError';
 }
 
 /** A reused connection was lost before a byte of the answer came: the service had most likely closed it already. */
@@ -240,58 +236,5 @@ export class BodyQueue {
     this.#pieces.push(this.#block.subarray(0, this.#filled));
     this.#block = this.#block.subarray(this.#filled);
     this.#filled = 0;
-  }
-}
-
-/** The timer looks this often within its limit, and so notices a silence at most one look late. */
-const LOOKS = 8;
-
-/** Calls back after a silence; runs from the start. */
-export class SilenceTimer {
-  readonly #limitMs: number;
-  readonly #onSilence: (error: SilenceError) => void;
-  readonly #headBytes: () => number;
-  #timer: NodeJS.Timeout | undefined;
-  #wasRestarted = false;
-  #bytes = 0;
-  #looksLeft = LOOKS;
-
-  /** @param headBytes counts the bytes of a head, which undici reports only when it is whole: a slow head is no silence */
-  constructor(limitMs: number, onSilence: (error: SilenceError) => void, headBytes: () => number) {
-    this.#limitMs = limitMs;
-    this.#onSilence = onSilence;
-    this.#headBytes = headBytes;
-    this.restart();
-  }
-
-  restart(): void {
-    this.#wasRestarted = true;
-    this.#bytes = this.#headBytes();
-    this.#looksLeft = LOOKS;
-    if (this.#timer) this.#timer.refresh();
-    else this.#timer = setTimeout(() => this.#look(), this.#limitMs / LOOKS);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-  }
-
-  /**
-   * After a pause of this process (a stopped job, a slow disk) the timer fires before the bytes that wait in the socket
-   * are read: they get one turn of the event loop.
-   */
-  #look(): void {
-    this.#wasRestarted = false;
-    setImmediate(() =>
-      setImmediate(() => {
-        if (this.#timer === undefined || this.#wasRestarted) return;
-        const before = this.#bytes;
-        this.#bytes = this.#headBytes();
-        this.#looksLeft = this.#bytes > before ? LOOKS : this.#looksLeft - 1;
-        if (this.#looksLeft > 0) this.#timer.refresh();
-        else this.#onSilence(new SilenceError('silence'));
-      }),
-    );
   }
 }

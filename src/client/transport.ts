@@ -84,7 +84,10 @@ async function openPool(
   const proxy = route.url;
   const { proxyAuthorization, tunnelThrough } = await import('./proxy.ts');
   if (url.protocol === 'https:' || proxy.protocol === 'https:')
-    return { pool: new Pool(origin, { connections, connect: tunnelThrough(proxy, connect) }), target: direct };
+    return {
+      pool: new Pool(origin, { connections, connect: tunnelThrough(proxy, connect) }),
+      target: direct,
+    };
   const headers = { host, ...proxyAuthorization(proxy) };
   const pool = new Pool(proxy.origin, { connections, connect });
   return { pool, target: { origin: proxy.origin, path: `${origin}${path}`, headers }, proxy };

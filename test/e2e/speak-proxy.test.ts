@@ -178,7 +178,11 @@ describe('a proxy', () => {
   it('of SOCKS is refused, and the error names http and https', async () => {
     const args = [...toFile, '--proxy', 'socks5://127.0.0.1:1080'];
     const run = await new Sandbox().tts(args, { env: named('http://127.0.0.1:1') });
-    expectFailure(run, 2, /"socks5:\/\/127\.0\.0\.1\*+".*expected a URL that begins with http:\/\/ or https:\/\//);
+    expectFailure(
+      run,
+      2,
+      /"socks5:\/\/127\.0\.0\.1\*+".*expected a URL that begins with http:\/\/ or https:\/\//,
+    );
   });
 
   it('is named where it is refused, without its password', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SilenceTimer } from '../../../src/client/response-stream.ts';
+import { SilenceTimer } from '../../../src/client/silence.ts';
 
 const LIMIT = 8000;
 
