@@ -184,10 +184,7 @@ export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = f
   });
 }
 
-/**
- * Node's error code. undici's parser errors have codes that begin with `HPE_`, but those that llhttp explains itself have
- * none, and neither has WebAssembly's want of memory.
- */
+/** An error's code; parser errors with a reason of llhttp, and WebAssembly's for want of memory, have none of their own. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if (error instanceof RangeError && error.message.includes('Out of memory')) return 'ENOMEM';
@@ -201,7 +198,6 @@ function messageOf(error: unknown): string {
 
 /** The proxy itself cannot be reached. */
 export class ProxyError extends Error {
-  override readonly name = 'ProxyError';
   readonly host: string;
 
   constructor(host: string, cause: unknown) {
@@ -212,7 +208,6 @@ export class ProxyError extends Error {
 
 /** The proxy answers with an error status of its own. */
 export class ProxyRefusal extends Error {
-  override readonly name = 'ProxyRefusal';
   readonly status: number;
 
   constructor(status: number) {
