@@ -1,0 +1,126 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { Notices } from '../../../src/cli/terminal/notices.ts';
+import { ExitCode } from '../../../src/error.ts';
+import type { Host } from '../../../src/host.ts';
+import { resolveJob, type SpeechJob } from '../../../src/speech/job.ts';
+import { emptyFolder } from '../../support/folder.ts';
+
+const SERVICE = { baseUrl: 'http://127.0.0.1:9/api/', apiKey: 'the-key', speaker: '7' };
+
+interface Setup {
+  readonly env?: Host['env'];
+  readonly isTTY?: boolean;
+  /** Content of the user's own config. */
+  readonly config?: object;
+}
+
+function resolve(flags: Record<string, unknown>, { env = {}, isTTY = false, config }: Setup = {}) {
+  const home = emptyFolder();
+  if (config) writeFileSync(join(home, '.ttsrc'), JSON.stringify(config));
+  const cwd = join(home, 'work');
+  mkdirSync(cwd);
+  const stdout = { fd: 1, isTTY, columns: 80 };
+  const host = { env, cwd, home, platform: 'linux', pid: 1, realm: '', uid: process.getuid?.(), stdout };
+  const context = {
+    host: host as unknown as Host,
+    notices: new Notices(host as unknown as Host),
+    signal: new AbortController().signal,
+  };
+  return { cwd, resolved: resolveJob({ flags, words: ['hello'], files: [] }, context) };
+}
+
+async function jobOf(flags: Record<string, unknown>, setup?: Setup): Promise<SpeechJob> {
+  const resolved = await resolve(flags, setup).resolved;
+  if (resolved.mode !== 'speak') throw new Error(`resolved to ${resolved.mode}`);
+  return resolved.job;
+}
+
+describe('resolveJob', () => {
+  it('has the service, the voice and the limits of a run, without a setting left', async () => {
+    const flags = { ...SERVICE, concurrency: '3', retries: '1', timeout: '5', sampleRate: '8000' };
+    const { service, voice, limits, cacheBytes } = await jobOf(flags);
+    expect(service).toMatchObject({ key: 'the-key', keyOrigin: '--api-key' });
+    expect(service?.url.href).toBe('http://127.0.0.1:9/api/tts');
+    expect(voice).toMatchObject({ speaker: 7, sampleRate: 8000, instructions: undefined });
+    expect(limits).toEqual({ concurrency: 3, retries: 1, timeoutMs: 5000 });
+    expect(cacheBytes).toBeGreaterThan(0);
+  });
+
+  it('keeps no segments of the built-in service, and none that go elsewhere', async () => {
+    expect(await jobOf({})).toMatchObject({ service: undefined, cacheBytes: undefined });
+    const elsewhere = await jobOf({ ...SERVICE, callbackUrl: 'https://a.example/' });
+    expect(elsewhere).toMatchObject({ cacheBytes: undefined, voice: { callbackUrl: 'https://a.example/' } });
+    expect(await jobOf({ ...SERVICE, cache: false })).toMatchObject({ cacheBytes: undefined });
+  });
+
+  it.each([
+    ['by the output, by default', {}, {}, { maxChars: 1000, pace: 'by sink' }],
+    ['not at all for a callback', { callbackUrl: 'https://a.example/' }, {}, { pace: 'whole' }],
+    ['by sentences for subtitles', { subtitles: 'a.srt' }, {}, { pace: 'sentence' }],
+    [
+      'by sentences, though the environment says a length',
+      { subtitles: 'a.srt' },
+      { TTS_MAX_CHARS: '50' },
+      { maxChars: 50, pace: 'sentence' },
+    ],
+    [
+      'by the length that was typed, with subtitles too',
+      { subtitles: 'a.srt', maxChars: '50' },
+      {},
+      { maxChars: 50, pace: 'by sink' },
+    ],
+  ])('cuts the text %s', async (_, flags, env, text) => {
+    expect((await jobOf({ ...SERVICE, ...flags }, { env })).text).toMatchObject(text);
+  });
+
+  it.each([
+    ['a terminal', {}, { isTTY: true }, true],
+    ['a terminal, with -o', { output: 'a.wav' }, { isTTY: true }, false],
+    ['a pipe', {}, {}, false],
+    ['a pipe, with --player', { player: 'aplay' }, {}, true],
+    ['a pipe, with a player from the environment', {}, { env: { TTS_PLAYER: 'aplay' } }, false],
+    ['a terminal, with --no-play', { play: false }, { isTTY: true }, false],
+  ])('plays on %s: %o', async (_, flags, setup, isPlayed) => {
+    expect((await jobOf(flags, setup)).output).toMatchObject({ isPlayed });
+  });
+
+  it('lets an output fail only for a callback, and only where none was named', async () => {
+    const callbackUrl = 'https://a.example/';
+    const outputs = [
+      await jobOf({ ...SERVICE, callbackUrl }),
+      await jobOf({ ...SERVICE, callbackUrl, output: 'a.wav' }),
+      await jobOf({ ...SERVICE, callbackUrl, play: true }),
+      await jobOf(SERVICE),
+    ].map(({ output }) => output.mayFail);
+    expect(outputs).toEqual([true, false, false, false]);
+  });
+
+  it('knows what a dry run costs, and needs no key to show the text', async () => {
+    const dry = await resolve({ ...SERVICE, dryRun: true, pricePer1000Chars: '2' }).resolved;
+    expect(dry).toMatchObject({ mode: 'dry-run', pricePer1000Chars: 2 });
+    const shown = await resolve({ baseUrl: SERVICE.baseUrl, showText: true }).resolved;
+    expect(shown).toMatchObject({ mode: 'show-text', text: { words: ['hello'] } });
+  });
+
+  it.each([
+    ['no key', { baseUrl: SERVICE.baseUrl }, ExitCode.key],
+    ['a value that is not allowed', { ...SERVICE, concurrency: 'many' }, ExitCode.usage],
+    ['subtitles of no known kind', { ...SERVICE, subtitles: 'a.txt' }, ExitCode.usage],
+    [
+      'subtitles in the place of the sound',
+      { ...SERVICE, output: 'a.srt', subtitles: 'a.srt' },
+      ExitCode.usage,
+    ],
+    [
+      'subtitles of a callback',
+      { ...SERVICE, callbackUrl: 'https://a.example/', subtitles: 'a.srt' },
+      ExitCode.usage,
+    ],
+  ])('refuses %s, and makes no file', async (_, flags, exitCode) => {
+    const { cwd, resolved } = resolve(flags);
+    await expect(resolved).rejects.toMatchObject({ name: 'TtsError', exitCode });
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+});
