@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
@@ -68,7 +68,9 @@ function filesIn(folder: string, uid: number | undefined): string[] {
   const beginning = join(folder, sep);
   const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
   if (files.length === 0 || uid === undefined || (statSync(folder).mode & WRITTEN_BY_ALL) === 0) return files;
-  return files.filter((path) => [uid, ROOT].includes(statSync(path).uid));
+  const isOwn = (stats: Stats) => stats.uid === uid || stats.uid === ROOT;
+  // A link of another user would lead to a file of the user's that is no config.
+  return files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path)));
 }
 
 function* foldersUpwards(folder: string): Generator<string> {

@@ -1,4 +1,4 @@
-import { isLoopback, isNearby } from '../address.ts';
+import { isNearby } from '../address.ts';
 import { usageError } from '../error.ts';
 import { type KeyContext, keyFileOf, readKeyFile } from './key-file.ts';
 import { type Origin, outranks, type Setting, type Settings } from './resolve.ts';
@@ -66,8 +66,8 @@ export function checkedKey(key: Setting<string>): Setting<string> {
 }
 
 /**
- * Refuses to send a key where its owner did not name the destination, or where others could read it on the way.
- * The owner speaks through options, the environment and the user's own config; a project's file is somebody else's word.
+ * Refuses to send a key to an address that its owner did not name, or where others could read it on the way. Options, the
+ * environment and the user's own config are the owner's; a project's file may come from anybody.
  * @throws TtsError (usage) with the way to allow it
  */
 export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings): void {
@@ -76,7 +76,7 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
       `the key from ${key.origin.name} is not sent to ${base.value.href}, which ${base.origin.name} names`,
       `if you trust that address, put "trustedBaseUrls": ["${base.value.href}"] into your own config, or use --base-url ${base.value.href}`,
     );
-  if (isReadable(base.value, settings.allowInsecureHttp))
+  if (canBeOverheard(base.value, settings.allowInsecureHttp))
     throw usageError(
       `the key is not sent over plain http to ${base.value.host}: others could read it on the way`,
       'use https://, or --allow-insecure-http if you mean it',
@@ -85,7 +85,7 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
 
 /**
  * Refuses to send a key through a proxy that would see it, where somebody else named that proxy, or where others could
- * read along on the way to it.
+ * read it on the way there.
  * @throws TtsError (usage)
  */
 export function assertProxyMaySee(
@@ -100,25 +100,28 @@ export function assertProxyMaySee(
       `the key from ${key.origin.name} is not sent through the proxy that ${origin.name} names`,
       'name the proxy yourself, with --proxy or HTTP_PROXY',
     );
-  if (isReadable(url, allowInsecureHttp))
+  if (canBeOverheard(url, allowInsecureHttp))
     throw usageError(
       `the key is not sent over plain http through the proxy ${url.host}: others could read it on the way`,
       `put ${base.hostname} into NO_PROXY, use https://, or --allow-insecure-http if you mean it`,
     );
 }
 
-/** Whether others could read a key on the way there, and its owner has not said that it may go all the same. */
-export function isReadable({ protocol, hostname }: URL, allowed: Settings['allowInsecureHttp']): boolean {
+/** True if others could read a key on its way there, and the user has not allowed that. */
+export function canBeOverheard({ protocol, hostname }: URL, allowed: Settings['allowInsecureHttp']): boolean {
   return protocol !== 'https:' && !allowed?.value && !isNearby(hostname);
 }
 
 function mayLearn(key: Origin, base: Setting<URL>, settings: Settings): boolean {
-  return key.place === 'project' || !isStrange(base, settings);
+  return key.place === 'project' || !isFromUntrustedProject(base, settings);
 }
 
-/** Whether a base URL is somebody else's word: a project names it, and the user has not said to trust it. */
-export function isStrange(base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
-  if (base.origin.place !== 'project' || isLoopback(base.value.hostname)) return false;
+/**
+ * True for a base URL that a project names and the user has not said to trust. Loopback is no exception: another user of
+ * the machine may listen there.
+ */
+export function isFromUntrustedProject(base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
+  if (base.origin.place !== 'project') return false;
   return !trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value));
 }
 

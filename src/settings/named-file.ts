@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, type PlatformPath, relative, resolve, sep } from 'node:path';
 import { usageError } from '../error.ts';
 import { fromHome, pathOf } from '../files/paths.ts';
@@ -21,9 +21,15 @@ export function namedFile(
   if (origin.place !== 'project') return path;
   // Links followed: what is cloned may hold some that lead anywhere.
   const real = found(path, origin, () => realpathSync(path));
-  if (isWithin(projectOf(origin), real)) return path;
+  if (!isWithin(projectOf(origin), real))
+    throw usageError(
+      `${origin.name} lies outside of that project`,
+      `name it yourself, with ${byYourself} or in your own config`,
+    );
+  // Nothing may ever come through a pipe that a project brings, and a device may have no end.
+  if (statSync(real).isFile()) return path;
   throw usageError(
-    `${origin.name} lies outside of that project`,
+    `${origin.name} is no regular file`,
     `name it yourself, with ${byYourself} or in your own config`,
   );
 }

@@ -89,17 +89,27 @@ export function planRun(
   settings: Settings,
   { service, espeak, output }: Pick<RunPlan, 'service' | 'espeak' | 'output'>,
 ): RunPlan {
-  // The built-in service costs nothing, and sound that goes to a callback does not come here.
-  const isKept = service !== undefined && settings.cache.value && !settings.callbackUrl;
   return {
     service,
     espeak,
     output,
     limits: limitsOf(settings),
     paragraphPause: settings.paragraphPause.value,
-    cacheBytes: isKept ? settings.cacheSize.value : undefined,
+    cacheBytes: cacheBytesOf(settings, service),
     json: settings.json.value,
   };
+}
+
+/**
+ * The built-in service costs nothing, and sound that goes to a callback does not come here.
+ * @returns `undefined` where segments are not kept
+ */
+export function cacheBytesOf(
+  { cache, cacheSize, callbackUrl }: Settings,
+  service: NamedService | undefined,
+): number | undefined {
+  const isKept = service && !service.mayBeForged && cache.value && !callbackUrl;
+  return isKept ? cacheSize.value : undefined;
 }
 
 export function limitsOf({ concurrency, retries, timeout }: Settings): Limits {

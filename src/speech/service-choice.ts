@@ -6,7 +6,7 @@ import type { Speaker } from '../service/engine/contract.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
 import { FLITE_SPEAKERS } from '../service/engine/flite/voices.ts';
 import { exposedFiles } from '../settings/config.ts';
-import { assertKeyMayGo, assertProxyMaySee, findKey, isStrange } from '../settings/key.ts';
+import { assertKeyMayGo, assertProxyMaySee, findKey, isFromUntrustedProject } from '../settings/key.ts';
 import {
   type ConfigFile,
   chooseProxy,
@@ -24,6 +24,8 @@ export interface NamedService {
   readonly key: string;
   readonly keyOrigin: string;
   readonly proxy: ProxyRoute | undefined;
+  /** True where a proxy that a project names could change the answers: they are not kept in the cache. */
+  readonly mayBeForged?: boolean;
   /** To be printed before a text goes there. */
   readonly note?: string | undefined;
 }
@@ -65,18 +67,21 @@ export async function chooseService(
   if (proxy) notices.hide(proxy.url.password);
   if (proxy && !isExcepted(url, proxy.except)) assertProxyMaySee(key, { base: url, proxy }, settings);
   const note = noteOn(baseUrl, key.origin, settings);
-  return { url, key: key.value, keyOrigin: key.origin.name, proxy, note };
+  const mayBeForged =
+    proxy?.origin.place === 'project' && url.protocol === 'http:' && !isExcepted(url, proxy.except);
+  return { url, key: key.value, keyOrigin: key.origin.name, proxy, note, mayBeForged };
 }
 
 /** Many services show the owner of a key what was spoken with it. */
 function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | undefined {
   const { host, hostname } = base.value;
-  if (isStrange(base, settings)) return `the text goes to ${host}, as set by ${base.origin.name}`;
+  if (isFromUntrustedProject(base, settings))
+    return `the text goes to ${host}, as set by ${base.origin.name}`;
   if (key.place !== 'project' || base.origin.place === 'project' || isLoopback(hostname)) return undefined;
   return `the text goes to ${host} with the key from ${key.name}`;
 }
 
-/** A project may name this machine without being trusted. To a proxy the name means its own machine, which would get the key. */
+/** To a proxy, a loopback address means the proxy's own machine: a project's loopback service is asked without one. */
 function chooseWay({ origin, value }: Setting<URL>, settings: Settings, { env }: Pick<Host, 'env'>) {
   const proxy = chooseProxy(settings, env, value);
   const isHere = origin.place === 'project' && isLoopback(value.hostname);

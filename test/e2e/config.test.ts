@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync } from 'node:fs';
+import { chmodSync, chownSync, lchownSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectFailure, KEY, Sandbox } from '../support/run.ts';
@@ -102,6 +102,11 @@ describe('tts config', () => {
       expect(await speaker()).toBe(null);
       chownSync(file, 0, 0);
       expect(await speaker()).toBe(181);
+      renameSync(file, box.path('elsewhere'));
+      symlinkSync(box.path('elsewhere'), file);
+      expect(await speaker()).toBe(181);
+      lchownSync(file, 1, 1);
+      expect(await speaker()).toBe(null);
     },
   );
 

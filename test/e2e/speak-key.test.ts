@@ -110,17 +110,30 @@ describe('a base URL that a project names', () => {
   it('is reached directly where it is on this machine, which for a proxy is another', async () => {
     const server = await serveBytes(complete(wav));
     const proxy = await startProxy();
-    const env = { ...key, HTTP_PROXY: proxy.url };
-    expect(await run({ project: { baseUrl: server.url }, env })).toMatchObject({ status: 0 });
+    const project = { baseUrl: server.url, apiKey: KEY };
+    expect(await run({ project, env: { HTTP_PROXY: proxy.url } })).toMatchObject({ status: 0 });
     expect([server.requests.length, proxy.asked.length]).toEqual([1, 0]);
   });
 
-  it.each(['127.0.0.1', 'localhost'])('gets any key where it is on this machine: %s', async (host) => {
-    const server = await serveBytes(complete(wav));
-    const baseUrl = `http://${host}:${server.port}`;
-    expect(await run({ project: { baseUrl }, env: key })).toMatchObject({ status: 0, stderr: '' });
-    expect(server.requests[0]?.header('X-API-KEY')).toBe(KEY);
-  });
+  it.each(['127.0.0.1', 'localhost'])(
+    'gets no key of the user even on this machine, where others may listen: %s',
+    async (host) => {
+      const server = await serveBytes(complete(wav));
+      const baseUrl = `http://${host}:${server.port}`;
+      expectFailure(
+        await run({ project: { baseUrl }, env: key }),
+        2,
+        /is not sent.*\nhint: .*trustedBaseUrls/,
+      );
+      expect(server.requests).toEqual([]);
+      const user = { trustedBaseUrls: [baseUrl] };
+      expect(await run({ project: { baseUrl }, user, env: key })).toMatchObject({ status: 0 });
+      expect(server.requests[0]?.header('X-API-KEY')).toBe(KEY);
+      const own = await run({ project: { baseUrl, apiKey: 'theirs' } });
+      expect(own).toMatchObject({ status: 0 });
+      expect(server.requests[1]?.header('X-API-KEY')).toBe('theirs');
+    },
+  );
 
   it('gets any key where an option, the environment or the user names it too', async () => {
     for (const setup of [
@@ -156,7 +169,8 @@ describe('what a project may not say', () => {
       expect(refused.stderr).not.toContain(KEY);
     }
     box.file('inside', `${KEY}\n`);
-    expectFailure(await run({ project: { baseUrl, apiKeyFile: 'inside' } }, box), 6, /127\.0\.0\.1:1/);
+    const inside = await run({ project: { baseUrl, apiKeyFile: 'inside' } }, box);
+    expect(inside).toMatchObject({ status: 6, stderr: expect.stringContaining('127.0.0.1:1') });
   });
 
   it('is a lexicon outside of it: its lines would be sent as text', async () => {
@@ -177,6 +191,34 @@ describe('what a project may not say', () => {
     const own = { project: { ...project, lexicon: '/etc/passwd' }, args: ['--lexicon', '../.env'] };
     expect(await run(own, box)).toMatchObject({ status: 0 });
     expect(server.requests.map(({ json }) => json)).toMatchObject([{ text: 'hello' }, { text: 's3cr3t' }]);
+  });
+
+  it.each(['lexicon', 'apiKeyFile'])(
+    'is a pipe as its %s, through which nothing may ever come',
+    async (name) => {
+      const box = new Sandbox();
+      await box.shell('mkfifo pipe');
+      const project = { baseUrl: 'http://127.0.0.1:1', [name]: 'pipe' };
+      expectFailure(
+        await run({ project, args: ['--base-url', 'http://127.0.0.1:1'] }, box),
+        2,
+        /is no regular file/,
+      );
+    },
+  );
+
+  it('is what the cache holds for a base URL, through a proxy that forges answers', async () => {
+    const forger = await serveBytes(complete(plainWav(sound(50))));
+    const server = await serveBytes(complete(wav));
+    const box = new Sandbox();
+    const env = { TTS_BASE_URL: server.url };
+    box.file('project/.ttsrc.json', JSON.stringify({ proxy: forger.url, apiKey: 'theirs' }));
+    const words = ['hi', '-s', '1', '-o', 'out.wav'];
+    await box.tts(words, { env, cwd: 'project' });
+    expect(forger.requests).toHaveLength(1);
+    expect(await box.tts(words, { env: { ...env, ...key } })).toMatchObject({ status: 0 });
+    expect(box.read('out.wav')).toEqual(wav);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('is a proxy that would see the key in the clear', async () => {

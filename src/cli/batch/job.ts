@@ -9,7 +9,7 @@ import type { Voice } from '../../client/client.ts';
 import { usageError } from '../../error.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
-import { limitsOf, type RunPlan, voiceOf } from '../../speech/job.ts';
+import { cacheBytesOf, limitsOf, type RunPlan, voiceOf } from '../../speech/job.ts';
 import { prepareText } from '../../speech/prepare-text.ts';
 import { chooseService } from '../../speech/service-choice.ts';
 import { decode } from '../../text/decode.ts';
@@ -90,7 +90,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     async chooseTarget() {
       const service = await chooseService(settings, { ...context, files });
       const { espeak } = voices;
-      const cacheBytes = service && settings.cache.value ? settings.cacheSize.value : undefined;
+      const cacheBytes = cacheBytesOf(settings, service);
       const { speaker: _, ...voice } = voiceOf(settings, 0);
       return { service, espeak, limits: limitsOf(settings), cacheBytes, voice };
     },

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ExitCode, usageError } from '../../error.ts';
 import type { Host } from '../../host.ts';
-import { checkedKey, isReadable } from '../../settings/key.ts';
+import { canBeOverheard, checkedKey } from '../../settings/key.ts';
 import { MOST_READ } from '../../settings/key-file.ts';
 import { loadSettings } from '../../settings/load.ts';
 import { outranks, type Settings } from '../../settings/resolve.ts';
@@ -57,7 +57,7 @@ function explain(
 ): void {
   if (baseUrl?.value.href !== base.href)
     notices.note(`to speak with it: --base-url ${base.href}, TTS_BASE_URL, or "baseUrl" in your config`);
-  if (isReadable(base, allowInsecureHttp))
+  if (canBeOverheard(base, allowInsecureHttp))
     notices.warn(
       `others could read the key on the way to ${base.host}: use https://, or --allow-insecure-http with each run`,
     );

@@ -35,6 +35,22 @@ describe('a secret', () => {
     expect(secrets.redact('no abc… and abcdef')).toBe('no abc… and abcdef');
   });
 
+  it.each([
+    ['with characters in it that do not show', 'key s3c\u200br3t\u0007-k3y!'],
+    ['with spaces in their place', 'key s3c r3t -k3y!'],
+    ['percent-encoded in part', 'key s%33cr3t%2Dk3y!'],
+    [
+      'percent-encoded as a whole',
+      `key ${'s3cr3t-k3y'.replace(/./g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)}!`,
+    ],
+  ])('is replaced %s', (_, text) => {
+    expect(hiding('s3cr3t-k3y').redact(text)).toBe('key ***!');
+  });
+
+  it('that is a short word leaves the words around it', () => {
+    expect(hiding('none').redact('there is no network')).toBe('there is no network');
+  });
+
   it('of up to three characters is hidden where it stands alone', () => {
     expect(hiding('a$').redact('a$ ba$ a$. ba$c')).toBe('*** ba$ ***. ba$c');
   });
