@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
 import { nearestName } from '../settings/nearest.ts';
 import type { Flags } from '../settings/resolve.ts';
-import { type Name, ruleOf, rules } from '../settings/rules.ts';
+import { type Name, ruleOf, rules, settingNames } from '../settings/rules.ts';
 import { assertUtf8, type Typed } from './assert-utf8.ts';
 import { type Context, FILE, HELP, VERSION } from './context.ts';
 import { tell } from './terminal/print.ts';
@@ -27,7 +27,7 @@ export function readCommandLine(typed: Typed): CommandLine {
 
 export function speakCommand(): Command {
   const command = new Command('tts').argument('[text...]').helpOption(false);
-  return addRules(command, Object.keys(rules) as Name[])
+  return addRules(command, settingNames)
     .addOption(
       new Option(FILE.flags, FILE.help).argParser((file: string, files: string[] = []) => [...files, file]),
     )
@@ -115,23 +115,8 @@ export function nearestOption(complaint: string, { options }: Command): string |
   );
 }
 
-/** The settings honoured by every command that asks a service for sound. */
-export const OF_REQUESTS: readonly Name[] = [
-  'stream',
-  'sampleRate',
-  'instructions',
-  'baseUrl',
-  'apiKey',
-  'cache',
-  'timeout',
-  'retries',
-  'proxy',
-  'allowInsecureHttp',
-  'config',
-  'quiet',
-  'verbose',
-  'json',
-];
+/** The settings of every command that asks a service for sound. */
+export const OF_REQUESTS = settingNames.filter((name) => ruleOf(name).ofRequests);
 
 /** A command beside `speak`, with its own options and those of the settings that it heeds. */
 export function subcommand(

@@ -6,7 +6,7 @@ import { findConfig, PROJECT_PLACES, userPlaces } from '../settings/config-place
 import { keyOrigin } from '../settings/key.ts';
 import { configName, type LoadedSettings, loadSettings } from '../settings/load.ts';
 import { chooseProxy, type Origin, type Settings } from '../settings/resolve.ts';
-import { type Name, ruleOf, rules, type Value } from '../settings/rules.ts';
+import { type Name, ruleOf, settingNames, type Value } from '../settings/rules.ts';
 import { type CommandLine, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
 import { tell } from './terminal/print.ts';
@@ -32,7 +32,7 @@ export function configCommand(): Command {
   return subcommand(
     'config',
     'Show every setting, its value and where it came from, and the config files.',
-    Object.keys(rules) as Name[],
+    settingNames,
   );
 }
 
@@ -45,12 +45,12 @@ interface Row {
 
 /** What can be said elsewhere than by an option; options alone are for one run. */
 function rowsOf(settings: Settings, host: Host): Row[] {
-  const names = (Object.keys(rules) as Name[]).filter((name) => {
+  const shown = settingNames.filter((name) => {
     const { key, env } = ruleOf(name);
     return key !== undefined || env !== undefined;
   });
   const used = { ...settings, proxy: proxyOf(settings, host), apiKey: keyOf(settings) };
-  return names.map((name) => {
+  return shown.map((name) => {
     const said = used[name];
     return { name, value: said && shownValue(name, said.value), origin: said?.origin };
   });

@@ -1,13 +1,10 @@
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../error.ts';
-import { type Name, type Rule, ruleOf, rules } from '../settings/rules.ts';
+import { type Rule, rules } from '../settings/rules.ts';
 import { besideSpeaking, type Context, FILE, HELP, VERSION } from './context.ts';
 import { tell } from './terminal/print.ts';
 
 const WIDTH = 80;
-
-/** Shown with an explanation even in the short help. */
-const COMMON: readonly Name[] = ['speaker', 'output', 'stream', 'sampleRate', 'instructions', 'baseUrl'];
 
 /** `tts --help`, and `tts speak --help`, which tells more. */
 export async function help({ host, named }: Pick<Context, 'host' | 'named'>): Promise<ExitCode> {
@@ -22,7 +19,7 @@ export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode
 
 /** One screen of 24 lines: what it does, by example, and every option by name. */
 export function shortHelp(): string {
-  const others = (Object.keys(rules) as Name[]).filter((name) => !COMMON.includes(name));
+  const all = Object.values<Rule<unknown>>(rules);
   return [
     'Speaks any text: words, files, or what comes through a pipe.',
     '',
@@ -33,15 +30,18 @@ export function shortHelp(): string {
     'tts [options] [text...]        speak; tts speak ... if the text is a command',
     `Commands: ${besideSpeaking.join(' ')}`,
     '',
-    ...[...COMMON.map(ruleOf), FILE].map(({ flags = '', help }) => row(flags, help)),
-    ...wrap('More:', [...others.map((name) => ruleOf(name).flags), HELP.flags, VERSION.flags]),
+    ...[...all.filter(({ isCommon }) => isCommon), FILE].map(({ flags = '', help }) => row(flags, help)),
+    ...wrap(
+      'More:',
+      [...all.filter(({ isCommon }) => !isCommon), HELP, VERSION].map(({ flags }) => flags),
+    ),
     'tts speak --help explains them all. Exit status: 0 when all of it was delivered.',
   ].join('\n');
 }
 
 /** Every option with its environment variable, its config key and what holds when nobody says. */
 function fullHelp(): string {
-  const explained = (Object.keys(rules) as Name[]).map(ruleOf).filter(({ flags }) => flags !== undefined);
+  const explained = Object.values<Rule<unknown>>(rules).filter(({ flags }) => flags !== undefined);
   return [
     'tts speak [options] [text...]',
     '',

@@ -31,6 +31,10 @@ export interface Rule<T> {
   /** What happens when nobody says, where `fallback` does not tell. */
   readonly otherwise?: string;
   readonly help: string;
+  /** The short help explains the option; it only names the others. */
+  readonly isCommon?: true;
+  /** Every command that asks a service for sound takes the option. */
+  readonly ofRequests?: true;
   /** Never shown, not even when it is refused. */
   readonly secret?: true;
   /** Merges the values of several config files, strongest first; without it only the strongest counts. */
@@ -55,6 +59,7 @@ export const rules = {
     key: 'speaker',
     otherwise: 'built-in service: 1; otherwise an error',
     help: 'who speaks',
+    isCommon: true,
   }),
   speakers: rule({
     kind: speakers,
@@ -68,6 +73,7 @@ export const rules = {
     flags: '-o, --output <file|->',
     otherwise: 'stdout; none where it is played',
     help: 'where the WAV goes; "-" is stdout',
+    isCommon: true,
   }),
   play: rule({
     kind: toggle,
@@ -120,6 +126,8 @@ export const rules = {
     key: 'stream',
     otherwise: 'off',
     help: 'ask the service to send audio while making it',
+    isCommon: true,
+    ofRequests: true,
   }),
   sampleRate: rule({
     kind: sampleRate,
@@ -128,6 +136,8 @@ export const rules = {
     key: 'sampleRate',
     otherwise: 'not sent',
     help: 'sample rate in Hz, 8000 to 48000',
+    isCommon: true,
+    ofRequests: true,
   }),
   instructions: rule({
     kind: words,
@@ -136,6 +146,8 @@ export const rules = {
     key: 'instructions',
     otherwise: 'not sent',
     help: 'how to speak, in plain words',
+    isCommon: true,
+    ofRequests: true,
   }),
   callbackUrl: rule({
     kind: url('http', 'https'),
@@ -150,6 +162,8 @@ export const rules = {
     key: 'baseUrl',
     otherwise: 'the built-in service',
     help: 'the service; /tts is added',
+    isCommon: true,
+    ofRequests: true,
   }),
   apiKey: rule({
     kind: words,
@@ -160,6 +174,7 @@ export const rules = {
     otherwise: 'none',
     help: 'key of the service (ps shows it; use TTS_API_KEY)',
     secret: true,
+    ofRequests: true,
   }),
   apiKeyFile: rule({
     kind: fileName,
@@ -207,6 +222,7 @@ export const rules = {
     key: 'cache',
     fallback: true,
     help: 'neither read nor write the cache',
+    ofRequests: true,
   }),
   cacheSize: rule({
     kind: byteCount,
@@ -241,6 +257,7 @@ export const rules = {
     key: 'timeout',
     fallback: 60,
     help: 'give up when the service is silent this long',
+    ofRequests: true,
   }),
   retries: rule({
     kind: number({ min: 0, max: 100, whole: true }),
@@ -249,6 +266,7 @@ export const rules = {
     key: 'retries',
     fallback: 3,
     help: 'further tries of each request',
+    ofRequests: true,
   }),
   proxy: rule({
     kind: proxyUrl,
@@ -257,6 +275,7 @@ export const rules = {
     key: 'proxy',
     otherwise: 'none',
     help: 'go through a proxy (http or https)',
+    ofRequests: true,
   }),
   allowInsecureHttp: rule({
     kind: toggle,
@@ -265,6 +284,7 @@ export const rules = {
     fallback: false,
     help: 'send the key over plain http',
     userOnly: true,
+    ofRequests: true,
   }),
   trustedBaseUrls: rule({
     kind: list(baseUrl),
@@ -279,6 +299,7 @@ export const rules = {
     env: 'TTS_CONFIG',
     otherwise: "search: project folder upwards, then the user's",
     help: 'use only this config file',
+    ofRequests: true,
   }),
   clobber: rule({
     kind: toggle,
@@ -286,13 +307,20 @@ export const rules = {
     fallback: true,
     help: 'do not overwrite an existing file',
   }),
-  quiet: rule({ kind: toggle, flags: '-q, --quiet', fallback: false, help: 'errors only' }),
-  verbose: rule({ kind: toggle, flags: '-v, --verbose', fallback: false, help: 'tell what is done' }),
+  quiet: rule({ kind: toggle, flags: '-q, --quiet', fallback: false, help: 'errors only', ofRequests: true }),
+  verbose: rule({
+    kind: toggle,
+    flags: '-v, --verbose',
+    fallback: false,
+    help: 'tell what is done',
+    ofRequests: true,
+  }),
   json: rule({
     kind: toggle,
     flags: '--json',
     fallback: false,
     help: 'report the result or error as one JSON object',
+    ofRequests: true,
   }),
 } as const;
 
@@ -303,3 +331,6 @@ export type Value<N extends Name> = (typeof rules)[N] extends Rule<infer T> ? T 
 export function ruleOf(name: Name): Rule<unknown> {
   return rules[name] as Rule<unknown>;
 }
+
+/** All settings in the order of the table. */
+export const settingNames = Object.keys(rules) as readonly Name[];
