@@ -28,7 +28,7 @@ export function shortHelp(): string {
     '  tts -f news.txt -s 181 --base-url https://tts.example.com/api > news.wav',
     '',
     'tts [options] [text...]        speak; tts speak ... if the text is a command',
-    `Commands: ${besideSpeaking.join(' ')}`,
+    ...wrap('Commands:', besideSpeaking, ' '),
     '',
     ...[...all.filter(({ isCommon }) => isCommon), FILE].map(({ flags = '', help }) => row(flags, help)),
     ...wrap(
@@ -65,14 +65,14 @@ function elsewhere({ env, envShown, key, fallback, otherwise }: Rule<unknown>): 
   return said === '' ? [] : [row('', `  ${said}`)];
 }
 
-/** Lines of entries, each kept whole, the first behind a label. */
-function wrap(label: string, entries: readonly (string | undefined)[]): string[] {
+/** Lines of entries behind a label. An entry stays in one line. */
+function wrap(label: string, entries: readonly (string | undefined)[], gap = '  '): string[] {
   const lines = [label];
   for (const entry of entries) {
     if (entry === undefined) continue;
-    const last = lines.at(-1) ?? '';
-    if (last.length + 2 + entry.length <= WIDTH) lines[lines.length - 1] = `${last}  ${entry}`;
-    else lines.push(`${' '.repeat(label.length)}  ${entry}`);
+    const longer = `${lines.at(-1)}${gap}${entry}`;
+    if (longer.length <= WIDTH) lines[lines.length - 1] = longer;
+    else lines.push(`  ${entry}`);
   }
   return lines;
 }
