@@ -10,6 +10,7 @@ export interface Expectation extends Addressee {
   readonly timeoutMs: number;
   /** The audio may go to a callback address instead: then a 2xx without audio is a success. */
   readonly elsewhere: boolean;
+  readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 
 /** RFC 9110, section 15.3.3: what was asked for is going to be done, whatever becomes of this answer. */
@@ -22,12 +23,12 @@ const ACCEPTED = 202;
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
-  const { elsewhere } = expected;
+  const { elsewhere, onLeftover } = expected;
   if (!isSuccess(answer.status, elsewhere)) throw await refusal({ ...answer, body }, expected);
   try {
     // With a callback address, the body may be anything but audio, and may be torn.
     const quotedBytes = elsewhere ? SIGNATURE_BYTES : undefined;
-    return await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes });
+    return await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes, onLeftover });
   } catch (error) {
     if (elsewhere && (isNoAudio(error) || (answer.status === ACCEPTED && isCutOff(error)))) return undefined;
     throw audioFailure(error, expected, answer.headers['content-type']);

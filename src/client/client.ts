@@ -97,7 +97,9 @@ async function request(options: ClientOptions, { body, slot, signal }: Request):
       throw noAnswer(cause, url, timeoutMs);
     });
     onEvent({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });
-    const speech = await readAnswer(answer, { ...options, elsewhere: voice.callbackUrl !== undefined });
+    const elsewhere = voice.callbackUrl !== undefined;
+    const onLeftover = (bytes: number) => onEvent({ type: 'leftover', bytes });
+    const speech = await readAnswer(answer, { ...options, elsewhere, onLeftover });
     limiter.accepted();
     return speech;
   } catch (error) {

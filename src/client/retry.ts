@@ -94,4 +94,5 @@ export type ClientEvent =
   | { readonly type: 'request'; readonly url: URL; readonly body: string }
   | { readonly type: 'answer'; readonly status: number; readonly milliseconds: number }
   | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }
-  | { readonly type: 'other take' };
+  | { readonly type: 'other take' }
+  | { readonly type: 'leftover'; readonly bytes: number };

@@ -58,6 +58,31 @@ const formats: readonly PcmFormat[] = [
 ];
 
 describe('the WAV that comes out', () => {
+  it.each([
+    [
+      'are no chunk',
+      Buffer.alloc(3000, 7),
+      /^tts: warning: the service sent 3000 bytes behind the samples of a WAV [^\n]*\n$/,
+    ],
+    ['are a chunk', chunk('C2PA', sound(3000)), /^$/],
+  ])('warns once of kilobytes behind the samples that %s', async (_, behind, stderr) => {
+    const box = new Sandbox();
+    const { url } = await serveBytes(complete(riff([fmtChunk, data(), behind])));
+    const words = ['One sentence. Another one.', '--max-chars', '15', '--no-cache', '-o', 'out.wav'];
+    const run = await box.tts(words, { env: named(url) });
+    expect(run).toMatchObject({ status: 0, stderr: expect.stringMatching(stderr) });
+    expect(wholePcm(box.read('out.wav'))).toEqual(Buffer.concat([pcm, pcm]));
+  });
+
+  it('refuses a header with two formats that differ', async () => {
+    const box = new Sandbox();
+    const other = chunk('fmt ', fmt({ ...speechFormat, sampleRate: 8000 }));
+    const { url } = await serveBytes(complete(riff([fmtChunk, other, data()])));
+    const run = await box.tts(['hi', '-o', 'out.wav'], { env: named(url) });
+    expect(run).toMatchObject({ status: 7, stderr: expect.stringContaining('two fmt chunks that differ') });
+    expect(box.list()).toEqual([]);
+  });
+
   it.each(variations)('is the same whatever the service sent: %s', async (_, wav) => {
     const box = new Sandbox();
     const whole = await serveBytes(complete(wav));

@@ -42,11 +42,15 @@ export function eventsTo(
   progress: Progress | undefined,
   notices: Notices,
 ): (event: ServiceEvent) => void {
+  let hasLeftover = false;
   return (event) => {
     totals.onEvent(event);
     progress?.count.onEvent(event);
     notices.detail(() => describe(event));
     if (!progress) warnOfPause(event, notices);
+    if (event.type !== 'leftover' || hasLeftover) return;
+    hasLeftover = true;
+    notices.warn(`${describe(event)}: words may be missing`);
   };
 }
 
@@ -78,6 +82,8 @@ export function describe(event: ServiceEvent): string {
       return event.found === 'hit' ? 'from the cache' : 'not in the cache';
     case 'retry':
       return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
+    case 'leftover':
+      return `the service sent ${event.bytes} bytes behind the samples of a WAV that are neither sound nor a chunk`;
     case 'other take':
       return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
   }
