@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
+import { unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
 import { findBatchFiles, lockName } from './manifest.ts';
 import type { Shard } from './shard.ts';
@@ -75,7 +76,7 @@ function create(path: string, owner: Owner): boolean {
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
+    throw unwritable(path, error);
   }
 }
 

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
+import { unwritable } from '../files/writable.ts';
 import type { Shard } from './shard.ts';
 
 /** What is known of one file that a batch made. */
@@ -131,20 +132,41 @@ function* linesOf(path: string): Generator<string> {
 
 /** Entries of files that are done, each written at once: a run that is killed goes on behind the last one. */
 export class Journal implements Disposable {
+  readonly #path: string;
   readonly #fd: number;
 
-  /** Appends to what a run that was killed has left. */
+  /**
+   * Appends to what a run that was killed has left.
+   * @throws TtsError (output), as `add` does
+   */
   constructor(path: string) {
-    this.#fd = openSync(path, 'a', 0o666);
+    this.#path = path;
+    this.#fd = openJournal(path);
     // Ends a line that a kill tore.
-    writeSync(this.#fd, '\n');
+    this.#write('\n');
   }
 
   add(entry: ManifestEntry): void {
-    writeSync(this.#fd, lineOf(entry));
+    this.#write(lineOf(entry));
   }
 
   [Symbol.dispose](): void {
     closeSync(this.#fd);
+  }
+
+  #write(text: string): void {
+    try {
+      writeSync(this.#fd, text);
+    } catch (error) {
+      throw unwritable(this.#path, error);
+    }
+  }
+}
+
+function openJournal(path: string): number {
+  try {
+    return openSync(path, 'a', 0o666);
+  } catch (error) {
+    throw unwritable(path, error);
   }
 }

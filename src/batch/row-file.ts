@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { PartFile } from '../files/atomic-file.ts';
@@ -50,6 +50,35 @@ export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sin
     },
     discard: async () => {},
   };
+}
+
+/**
+ * Finds files that could not be written, before anything is sent.
+ * @param paths of files that are to be made, absolute
+ * @throws TtsError (output)
+ */
+export function assertRowFilesWritable(paths: Iterable<string>): void {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    try {
+      lookAt(path, path);
+      if (!folders.has(dirname(path))) assertFolderWritable(dirname(path));
+      folders.add(dirname(path));
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+  }
+}
+
+/** Looks at the nearest folder that is there: the others are made in it. */
+function assertFolderWritable(folder: string): void {
+  const stats = statSync(folder, { throwIfNoEntry: false });
+  if (!stats && dirname(folder) !== folder) {
+    assertFolderWritable(dirname(folder));
+    return;
+  }
+  if (!stats?.isDirectory()) throw Object.assign(new Error('no folder'), { code: 'ENOTDIR' });
+  accessSync(folder, constants.W_OK | constants.X_OK);
 }
 
 function openPart({ path, name, writer }: Omit<RowFileOptions, 'onFinished'>): PartFile {

@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { manifestLines, manifestPath, type Outcome, prune, removeFolded } from '../../batch/closing.ts';
 import { BatchLock } from '../../batch/lock.ts';
 import { Maker } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
+import { assertRowFilesWritable } from '../../batch/row-file.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
 import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
@@ -62,6 +63,7 @@ async function make(
   if (survey.toDoCount === 0) return true;
   const { signal, host } = context;
   const target = await job.chooseTarget();
+  assertRowFilesWritable(filesToMake(outcome));
   using journal = new Journal(resolve(folder, journalName(shard)));
   await using service = await openService(target, context);
   const onEvent = totals.onEvent.bind(totals);
@@ -86,6 +88,10 @@ async function make(
   } catch (error) {
     throw withRest(error, output, survey);
   }
+}
+
+function* filesToMake({ folder, plan, survey }: Outcome): Generator<string> {
+  for (const number of survey.toDo()) yield join(folder, plan.rows.at(number).file);
 }
 
 /** Says how much of the work is left. */

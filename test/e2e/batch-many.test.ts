@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isThere } from '../support/programs.ts';
+import { serveRows } from '../support/row-service.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+
+const table = (count: number) =>
+  `id,text\n${Array.from({ length: count }, (_, at) => `row-${at},This is the text of row ${at}.`).join('\n')}\n`;
+
+/** All files of a folder with the hashes of what is in them. */
+function filesIn(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  const files = names.filter((name) => statSync(join(folder, name)).isFile());
+  return Object.fromEntries(
+    files.map((name) => [
+      name,
+      createHash('sha256')
+        .update(readFileSync(join(folder, name)))
+        .digest('hex'),
+    ]),
+  );
+}
+
+describe('a run that is killed', () => {
+  it('goes on without asking again for what is done, at twenty moments', async () => {
+    const ROWS = 100;
+    const AT_ONCE = 2;
+    const moments = Array.from({ length: 20 }, (_, at) => 3 + at * 4);
+    let kill = () => {};
+    let next = moments.shift();
+    const server = await serveRows({
+      delay: 2,
+      onSpoken: (count) => {
+        if (count !== next) return;
+        next = moments.shift();
+        kill();
+      },
+    });
+    const box = new Sandbox();
+    box.file('p.csv', table(ROWS));
+    const once = new Sandbox();
+    once.file('p.csv', table(ROWS));
+    const env = named(server.url);
+    const args = ['batch', 'p.csv', '-o', 'out/{id}.wav', '--concurrency', String(AT_ONCE)];
+    let runs = 0;
+    for (let status: number | null = null; status !== 0; runs += 1) {
+      const run = box.start(args, { env });
+      kill = () => run.child.kill('SIGKILL');
+      ({ status } = await run.ended);
+      expect([0, null]).toContain(status);
+    }
+    expect(runs).toBe(21);
+    // What was under way when a run was killed is asked for once more: two rows in flight for each request at once.
+    const total = [...server.spoken.values()].reduce((sum, times) => sum + times, 0);
+    expect(total).toBeLessThanOrEqual(ROWS + 20 * 2 * AT_ONCE);
+    kill = () => {};
+    await once.tts(args, { env });
+    expect(filesIn(box.path('out'))).toEqual(filesIn(once.path('out')));
+  });
+});
+
+describe('eight shards at once', () => {
+  it('make the same files as one run, and their manifests fold into the same', async () => {
+    const server = await serveRows();
+    const [box, once] = [new Sandbox(), new Sandbox()];
+    const args = ['batch', 'p.csv', '-o', 'out/{id}.wav'];
+    const env = named(server.url);
+    for (const each of [box, once]) each.file('p.csv', table(100));
+    const shards = Array.from({ length: 8 }, (_, at) =>
+      box.tts([...args, '--shard', `${at + 1}/8`, '-q'], { env, patience: 60_000 }),
+    );
+    for (const shard of await Promise.all(shards)) expect(shard).toMatchObject({ status: 0, stderr: '' });
+    expect(Math.max(...server.spoken.values())).toBe(1);
+    expect(server.spoken.size).toBe(100);
+    expect(Object.keys(filesIn(box.path('out'))).filter((name) => name.endsWith('.jsonl'))).toHaveLength(8);
+    expect(await box.tts([...args, '--check'], { env })).toMatchObject({ status: 0 });
+    await once.tts(args, { env });
+    expect(filesIn(box.path('out'))).toEqual(filesIn(once.path('out')));
+    expect(await box.tts(args, { env })).toMatchObject({ status: 0 });
+    expect(server.requests).toHaveLength(200);
+  });
+
+  it('run under GNU parallel', async ({ skip }) => {
+    if (!isThere('parallel')) skip('GNU parallel is not installed');
+    const box = new Sandbox();
+    box.file('p.csv', table(24));
+    const run = await box.shell("parallel -j2 tts batch p.csv -q --shard '{}/4' ::: $(seq 4)", {
+      patience: 60_000,
+    });
+    expect(run).toMatchObject({ status: 0 });
+    expect(await box.tts(['batch', 'p.csv', '--check'])).toMatchObject({ status: 0 });
+    expect(box.list().filter((name) => name.endsWith('.wav'))).toHaveLength(24);
+  });
+});
+
+describe('two runs on one folder', () => {
+  it('are one too many: the second is told who is at work, and nothing is lost', async () => {
+    const server = await serveRows({ delay: 300 });
+    const box = new Sandbox();
+    box.file('p.csv', table(6));
+    const env = named(server.url);
+    const first = box.start(['batch', 'p.csv', '--concurrency', '1'], { env });
+    await expect.poll(() => server.requests.length).toBeGreaterThan(0);
+    const second = await box.tts(['batch', 'p.csv'], { env });
+    expectFailure(second, 8, new RegExp(`process ${first.child.pid} .* is at work in this folder`));
+    expect(await first.ended).toMatchObject({ status: 0 });
+    expect(server.requests).toHaveLength(6);
+  });
+});
+
+describe('where nothing can be written', () => {
+  it('a full disk ends the run', async ({ skip }) => {
+    if (process.getuid?.() !== 0) skip('only root may mount a file system');
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('p.csv', table(200));
+    const line =
+      'mkdir out && mount -t tmpfs -o size=64k none out && tts batch p.csv -o "out/{id}.wav"; s=$?; umount out; exit $s';
+    const run = await box.shell(line, { env: named(server.url) });
+    expect(run.stderr).toMatch(/no space is left.*rows are left/);
+    expect(run.status).toBe(8);
+  });
+
+  it('a folder that is closed is found before anything is sent', async ({ skip }) => {
+    if (process.getuid?.() !== 0) skip('root runs this as another user');
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('p.csv', table(2));
+    box.file('out/x', '');
+    chmodSync(box.path('out'), 0o555);
+    const run = await box.tts(['batch', 'p.csv', '-o', 'out/{id}.wav'], {
+      env: named(server.url),
+      uid: 1000,
+    });
+    expectFailure(run, 8, /out/);
+    expect(server.requests).toEqual([]);
+  });
+});

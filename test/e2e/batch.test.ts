@@ -1,0 +1,366 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { answer } from '../support/http-bytes.ts';
+import { passingFaults, serveRows, wavOf } from '../support/row-service.ts';
+import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+
+const PROMPTS = 'id,lang,text\nhello,en,Hello there.\nbye,en,"Good bye, my friend."\nhallo,de,Guten Tag.\n';
+const OUT = ['-o', 'out/{lang}/{id}.wav'];
+
+interface Entry {
+  readonly id: string;
+  readonly file: string;
+}
+
+function manifest(box: Sandbox, name = 'out/tts-batch.jsonl'): Entry[] {
+  const lines = box.read(name).toString().trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line));
+}
+
+const rowsOf = (stdout: Buffer) =>
+  stdout
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+describe('a batch', () => {
+  it('makes one file for each row, and a manifest in the order of the table', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('p.csv', PROMPTS);
+    const run = await box.tts(['batch', 'p.csv', ...OUT], { env: named(server.url) });
+    expect(run).toMatchObject({
+      status: 0,
+      stderr: 'tts: 3 rows: 3 made, 0 unchanged, 0 failed, 0 skipped\n',
+    });
+    expect(box.read('out/en/bye.wav')).toEqual(Buffer.from(wavOf('Good bye, my friend.')));
+    expect(manifest(box)).toMatchObject([
+      { id: 'hello', file: 'en/hello.wav' },
+      { id: 'bye', file: 'en/bye.wav' },
+      { id: 'hallo', file: 'de/hallo.wav' },
+    ]);
+    expect(readdirSync(box.path('out')).sort()).toEqual(['de', 'en', 'tts-batch.jsonl']);
+  });
+
+  it('asks for nothing again that is unchanged, and for what is changed, damaged or missing', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    const env = named(server.url);
+    box.file('p.csv', PROMPTS);
+    await box.tts(['batch', 'p.csv', ...OUT], { env });
+    expect(await box.tts(['batch', 'p.csv', ...OUT, '-q'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(server.requests).toHaveLength(3);
+    box.file('p.csv', PROMPTS.replace('Guten Tag', 'Guten Abend'));
+    writeFileSync(box.path('out/en/bye.wav'), 'damaged');
+    rmSync(box.path('out/en/hello.wav'));
+    const dry = await box.tts(['batch', 'p.csv', ...OUT, '--dry-run'], { env });
+    expect(dry.stdout.toString()).toBe('3 rows: 1 new, 2 changed, 0 unchanged, 0 empty; 44 characters\n');
+    expect(server.requests).toHaveLength(3);
+    await box.tts(['batch', 'p.csv', ...OUT], { env });
+    expect(server.requests).toHaveLength(6);
+    expect(box.read('out/de/hallo.wav')).toEqual(Buffer.from(wavOf('Guten Abend.')));
+  });
+
+  it.each([
+    ['the speaker', ['-s', '8']],
+    ['the sample rate', ['-r', '8000']],
+    ['the instructions', ['-i', 'calm']],
+    ['the lexicon', ['--lexicon', 'words']],
+  ])('is made anew when %s changes', async (_, options) => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('words', 'Hello = Hi\nGood = Well\nGuten = Schönen\n');
+    box.file('p.csv', PROMPTS);
+    await box.tts(['batch', 'p.csv', ...OUT], { env: named(server.url) });
+    await box.tts(['batch', 'p.csv', ...OUT, ...options], { env: named(server.url) });
+    expect(server.requests).toHaveLength(6);
+  });
+
+  it('takes speaker, rate and instructions from the row before the options', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file(
+      'p.jsonl',
+      '{"id":"a","text":"one","speaker":3,"sampleRate":8000,"instructions":"calm"}\n{"id":"b","text":"two"}\n',
+    );
+    await box.tts(['batch', 'p.jsonl', '-r', '16000'], { env: named(server.url) });
+    expect(server.requests.map(({ json }) => json)).toEqual([
+      { text: 'one', speaker_no: 3, config: { sample_rate: 8000, instructions: 'calm' } },
+      { text: 'two', speaker_no: 7, config: { sample_rate: 16_000 } },
+    ]);
+  });
+
+  it('reads the text of a row from a file beside the table, Markdown too', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('tables/p.csv', 'id,file\na,text.txt\nb,text.md\n');
+    box.file('tables/text.txt', 'From a *file*.');
+    box.file('tables/text.md', 'From a *file*.');
+    await box.tts(['batch', 'tables/p.csv'], { env: named(server.url) });
+    expect(server.requests.map(({ json }) => (json as { text: string }).text).sort()).toEqual([
+      'From a *file*.',
+      'From a file.',
+    ]);
+  });
+
+  it('reads several tables, and one from stdin', async () => {
+    const box = new Sandbox();
+    box.file('a.csv', 'id,text\na,one\n');
+    const run = await box.tts(['batch', 'a.csv', '-', '--table', 'csv', '--dry-run'], {
+      stdin: 'id,text\nb,two\n',
+    });
+    expect(run.stdout.toString()).toMatch(/^2 rows: 2 new/);
+    const twice = await box.tts(['batch', 'a.csv', '-', '--table', 'csv'], { stdin: 'id,text\nA,two\n' });
+    expectFailure(twice, 2, /stdin, line 2, column id: the id "A" is taken by a\.csv, line 2/);
+  });
+
+  it('speaks with the built-in voice without any set-up', async () => {
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\na,one\nb,\n');
+    const run = await box.tts(['batch', 'p.csv', '--json']);
+    expect(run.status).toBe(0);
+    expect(rowsOf(run.stdout)).toEqual([
+      { id: 'b', state: 'skipped', out: 'b.wav' },
+      { id: 'a', state: 'made', out: 'a.wav' },
+      expect.objectContaining({ rows: 2, made: 1, skipped: 1 }),
+    ]);
+  });
+});
+
+describe('a row that fails', () => {
+  const refused = (text: string) => (text.startsWith('Guten') ? answer(422, 'no such words') : undefined);
+
+  it('does not stop the others: 9, with what needs action and the command that repeats it', async () => {
+    const server = await serveRows({ fault: refused });
+    const box = new Sandbox();
+    box.file('p.csv', PROMPTS);
+    const run = await box.tts(['batch', 'p.csv', ...OUT], { env: named(server.url) });
+    expect(run.status).toBe(9);
+    expect(run.stderr).toMatch(
+      /\ntts: 1 of 3 rows failed\n {2}p\.csv, line 4 \(hallo\): .*422.*no such words/,
+    );
+    expect(run.stderr).toMatch(/hint: .*tts batch p\.csv -o 'out\/\{lang\}\/\{id\}\.wav'\n$/);
+    expect(manifest(box).map(({ id }) => id)).toEqual(['hello', 'bye']);
+    expect(existsSync(box.path('out/de/hallo.wav'))).toBe(false);
+  });
+
+  it('is an object on stdout with --json, with the error as elsewhere', async () => {
+    const server = await serveRows({ fault: refused });
+    const box = new Sandbox();
+    box.file('p.csv', PROMPTS);
+    const run = await box.tts(['batch', 'p.csv', ...OUT, '--json'], { env: named(server.url) });
+    expect(run.status).toBe(9);
+    expect(rowsOf(run.stdout).find(({ id }) => id === 'hallo')).toMatchObject({
+      state: 'failed',
+      out: 'out/de/hallo.wav',
+      error: { exitCode: 7, message: expect.stringContaining('no such words') },
+    });
+    expect(JSON.parse(run.stderr).error).toMatchObject({ exitCode: 9 });
+  });
+
+  it('keeps its old file, and is still stale', async () => {
+    let isBroken = false;
+    const server = await serveRows({ fault: () => (isBroken ? answer(422, 'no') : undefined) });
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\na,one\n');
+    await box.tts(['batch', 'p.csv'], { env: named(server.url) });
+    isBroken = true;
+    box.file('p.csv', 'id,text\na,two\n');
+    expect(await box.tts(['batch', 'p.csv'], { env: named(server.url) })).toMatchObject({ status: 9 });
+    expect(box.read('a.wav')).toEqual(Buffer.from(wavOf('one')));
+    const check = await box.tts(['batch', 'p.csv', '--check'], { env: named(server.url) });
+    expect(check.stdout.toString()).toBe('stale: a.wav (p.csv, line 2, id a)\n');
+  });
+
+  it('counts for --max-failures, behind which the others are left', async () => {
+    const server = await serveRows({ fault: () => answer(422, 'no') });
+    const box = new Sandbox();
+    box.file('p.csv', `id,text\n${Array.from({ length: 50 }, (_, at) => `r${at},text ${at}`).join('\n')}\n`);
+    const options = ['--max-failures', '3', '--concurrency', '1', '--json'];
+    const run = await box.tts(['batch', 'p.csv', ...options], { env: named(server.url) });
+    expect(run.status).toBe(9);
+    const states = rowsOf(run.stdout).map(({ state }) => state);
+    expect(states.filter((state) => state === 'failed').length).toBeLessThan(6);
+    expect(states.filter((state) => state === 'skipped').length).toBeGreaterThan(40);
+  });
+});
+
+describe('what is wrong with the run ends it at once', () => {
+  const rows = `id,text\n${Array.from({ length: 30 }, (_, at) => `r${at},text ${at}`).join('\n')}\n`;
+
+  it.each([
+    ['a key that is refused', 3, answer(401, 'bad key')],
+    ['a quota that is gone', 4, answer(402, 'pay')],
+  ])('%s', async (_, status, script) => {
+    const server = await serveRows({ fault: (text) => (text === 'text 9' ? script : undefined) });
+    const box = new Sandbox();
+    box.file('p.csv', rows);
+    const env = named(server.url);
+    const run = await box.tts(['batch', 'p.csv', '--concurrency', '1'], { env });
+    expect(run.status).toBe(status);
+    expect(run.stderr).toMatch(
+      /\d+ rows are left, and what is made is kept: the same command goes on from there/,
+    );
+    const made = readdirSync(box.folder).filter((name) => name.endsWith('.wav'));
+    expect(made.length).toBeLessThan(15);
+    // The run after it asks for nothing again that was made.
+    const before = server.requests.length;
+    await box.tts(['batch', 'p.csv', '--concurrency', '1'], { env });
+    const texts = server.requests.slice(before).map(({ json }) => (json as { text: string }).text);
+    expect(texts.filter((text) => made.includes(`r${text.slice(5)}.wav`))).toEqual([]);
+  });
+
+  it('no connection', async () => {
+    const box = new Sandbox();
+    box.file('p.csv', rows);
+    expectFailure(
+      await box.tts(['batch', 'p.csv'], { env: named('http://127.0.0.1:1') }),
+      6,
+      /30 rows are left/,
+    );
+  });
+
+  it('no key, which is found before anything is made', async () => {
+    const box = new Sandbox();
+    box.file('p.csv', rows);
+    const run = await box.tts(['batch', 'p.csv', '-s', '1'], { env: { TTS_BASE_URL: 'http://127.0.0.1:1' } });
+    expectFailure(run, 3, /no key for/);
+  });
+
+  it('a folder in the place of a file', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\na,one\n');
+    mkdirSync(box.path('a.wav'));
+    expectFailure(await box.tts(['batch', 'p.csv'], { env: named(server.url) }), 8, /a\.wav/);
+    expect(server.requests).toEqual([]);
+  });
+});
+
+describe('--check', () => {
+  it('sends nothing, needs no key, and tells what is missing, stale, damaged or left over', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    const rows = ['a,one', 'b,two', 'c,three', 'd,four', 'e,five'];
+    box.file('p.csv', `id,text\n${rows.join('\n')}\n`);
+    const check = () =>
+      box.tts(['batch', 'p.csv', '--check', '-s', '7'], { env: { TTS_BASE_URL: server.url } });
+    await box.tts(['batch', 'p.csv'], { env: named(server.url) });
+    expect(await check()).toMatchObject({ status: 0, stderr: '' });
+    rmSync(box.path('a.wav'));
+    writeFileSync(box.path('b.wav'), 'x');
+    box.file('p.csv', `id,text\n${rows.slice(0, 4).join('\n').replace('three', 'drei')}\n`);
+    const found = await check();
+    expect(found.status).toBe(9);
+    expect(found.stdout.toString().split('\n')).toEqual([
+      'missing: a.wav (p.csv, line 2, id a)',
+      'damaged: b.wav (p.csv, line 3, id b)',
+      'stale: c.wav (p.csv, line 4, id c)',
+      'left over: e.wav',
+      '',
+    ]);
+    expect(server.requests).toHaveLength(5);
+  });
+
+  it('--prune deletes what the manifest knows and the table does not have, and nothing else', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('out/other.wav', 'mine');
+    box.file('p.csv', 'id,text\na,one\nb,two\n');
+    await box.tts(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
+    box.file('p.csv', 'id,text\na,one\n');
+    await box.tts(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
+    expect(readdirSync(box.path('out')).sort()).toEqual(['a.wav', 'b.wav', 'other.wav', 'tts-batch.jsonl']);
+    await box.tts(['batch', 'p.csv', '-o', 'out/{id}.wav', '--prune'], { env: named(server.url) });
+    expect(readdirSync(box.path('out')).sort()).toEqual(['a.wav', 'other.wav', 'tts-batch.jsonl']);
+    expect(manifest(box).map(({ id }) => id)).toEqual(['a']);
+  });
+});
+
+describe('what is refused before anything is sent', () => {
+  it.each([
+    [
+      'a speaker that does not exist',
+      'id,text,speaker\na,one,nobody\n',
+      /p\.csv, line 2, column speaker: no speaker is called "nobody"/,
+    ],
+    [
+      'a rate that is none',
+      'id,text,sampleRate\na,one,fast\n',
+      /p\.csv, line 2, column sampleRate: "fast" is not allowed/,
+    ],
+    ['a file that is not there', 'id,file\na,none.txt\n', /p\.csv, line 2.*none\.txt: there is no such file/],
+    ['a name that leads elsewhere', 'id,text\n../a,one\n', /column id: "\.\.\/a" leads to another folder/],
+    [
+      'columns by other names',
+      'Name,Words\na,one\n',
+      /no column "id"; its columns are "Name", "Words"\nhint: .*--columns 'id=Name,text=Words'/,
+    ],
+    ['a quote that is not closed', 'id,text\na,"one\n', /a quote that opens in line 2 is never closed/],
+    ['bytes that are no text', Buffer.from('id,text\na,\xff\xfe\n', 'latin1'), /is not text/],
+    ['a NUL', 'id,text\na,o\0ne\n', /is not text/],
+    ['another delimiter', 'id;text\na;one\n', /no column "id"; its columns are "id;text"/],
+    ['nothing', '', /p\.csv is empty/],
+  ])('%s', async (_, table, message) => {
+    const box = new Sandbox();
+    box.file('p.csv', table);
+    expectFailure(await box.tts(['batch', 'p.csv']), 2, message);
+    expect(box.list()).toEqual(['p.csv']);
+  });
+
+  it.each([
+    [['--shard', '0/8'], /--shard/],
+    [['--shard', ''], /--shard/],
+    [['--table', 'xls'], /--table/],
+    [['--columns', 'id'], /--columns/],
+    [['--max-failures', '0'], /--max-failures/],
+    [['-o', 'out/{id'], /brace/],
+    [['-o', '{id}/'], /one file for each row/],
+    [['-o', '{language}.wav'], /column language: the row has no such value/],
+    [['--prune', '--shard', '1/2'], /--prune/],
+  ])('%j', async (options, message) => {
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\na,one\n');
+    expectFailure(await box.tts(['batch', 'p.csv', ...options]), 2, message);
+  });
+
+  it('UTF-16 and a byte order mark are read', async () => {
+    const box = new Sandbox();
+    box.file('p.csv', Buffer.from('\ufeffid,text\na,one\n', 'utf16le'));
+    box.file('q.csv', '\ufeffid,text\r\nb,two\r\n');
+    const run = await box.tts(['batch', 'p.csv', 'q.csv', '--dry-run']);
+    expect(run.stdout.toString()).toMatch(/^2 rows: 2 new/);
+  });
+
+  it('a file of the table that is a link to the place of another is just replaced', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('store/a.wav', 'old');
+    symlinkSync(box.path('store/a.wav'), box.path('a.wav'));
+    box.file('p.csv', 'id,text\na,one\n');
+    await box.tts(['batch', 'p.csv'], { env: named(server.url) });
+    expect(box.read('store/a.wav')).toEqual(Buffer.from(wavOf('one')));
+  });
+});
+
+it('Faults of every kind are waited out, and no text is answered twice.', async () => {
+  const faultOf = (text: string) => passingFaults[Number(/\d+/.exec(text)?.[0] ?? 0) % 9];
+  const server = await serveRows({ fault: (text, times) => (times === 1 ? faultOf(text) : undefined) });
+  const box = new Sandbox();
+  const rows = ['en', 'de', 'fr'].flatMap((lang) =>
+    Array.from({ length: 100 }, (_, at) => `${lang}-${at},${lang},This is row ${at} in ${lang}.`),
+  );
+  box.file('p.csv', `id,lang,text\n${rows.join('\n')}\n`);
+  const env = { ...named(server.url), TTS_RETRIES: '3' };
+  const run = await box.tts(['batch', 'p.csv', ...OUT, '--concurrency', '16'], { env, patience: 60_000 });
+  expect(run.stderr).toMatch(/300 made, 0 unchanged, 0 failed, 0 skipped/);
+  expect(server.spoken.size).toBe(300);
+  expect(Math.max(...server.spoken.values())).toBe(1);
+  for (const [text] of server.spoken) {
+    const [, at, lang] = /row (\d+) in (\w+)/.exec(text) ?? [];
+    expect(box.read(join('out', lang ?? '', `${lang}-${at}.wav`))).toEqual(Buffer.from(wavOf(text)));
+  }
+  expect(run.stderr).not.toContain(KEY);
+});

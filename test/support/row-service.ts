@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { type ByteServer, type Script, serveBytes } from './byte-server.ts';
+import { answer, complete } from './http-bytes.ts';
+
+export interface RowService extends ByteServer {
+  /** How often each text was answered with its sound. */
+  readonly spoken: Map<string, number>;
+}
+
+interface RowServiceOptions {
+  /** What happens to a request instead of an answer; `undefined` for none. */
+  readonly fault?: (text: string, times: number) => Script | undefined;
+  /** Milliseconds before each answer. */
+  readonly delay?: number;
+  /** Called after each answer with sound. */
+  readonly onSpoken?: (count: number) => void;
+}
+
+/** A service whose sound tells the texts apart: its length and its samples come from the text. */
+export async function serveRows({ fault, delay = 0, onSpoken }: RowServiceOptions = {}): Promise<RowService> {
+  const spoken = new Map<string, number>();
+  const asked = new Map<string, number>();
+  let count = 0;
+  const server = await serveBytes(async (wire, request, number) => {
+    const { text } = request.json as { text: string };
+    const times = (asked.get(text) ?? 0) + 1;
+    asked.set(text, times);
+    if (delay > 0) await sleep(delay);
+    const broken = fault?.(text, times);
+    if (broken) return broken(wire, request, number);
+    await complete(wavOf(text))(wire, request, number);
+    spoken.set(text, (spoken.get(text) ?? 0) + 1);
+    count += 1;
+    onSpoken?.(count);
+  });
+  return { ...server, spoken };
+}
+
+/** The sound of a text. */
+export function wavOf(text: string): Uint8Array {
+  const digest = createHash('sha256').update(text).digest();
+  return plainWav(sound(2 * (100 + (digest.readUInt16LE() % 200))));
+}
+
+/** One of each kind of fault, chosen by the text; each is gone when the text is asked for again. */
+export const passingFaults: readonly Script[] = [
+  answer(503, '', { 'Retry-After': 0 }),
+  answer(429, '', { 'Retry-After': 0 }),
+  answer(500, 'oops'),
+  (wire) => wire.reset(),
+  (wire) => wire.end(),
+  async (wire) => {
+    await wire.write('HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nContent-Length: 5000\r\n\r\nRIFF');
+    wire.end();
+  },
+];
