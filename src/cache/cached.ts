@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { releasing, unlessAborted } from '../async.ts';
+import { unlessAborted } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
 import type { Synthesize, Voice } from '../client/client.ts';
 import type { Keeping } from './entry-writer.ts';
@@ -14,21 +14,20 @@ interface CacheUse {
 }
 
 /**
- * A synthesizer that asks another one only for what is not in the cache, and keeps what comes to its proper end. A text
- * that is being made is not made a second time beside it: the second call waits until the sound of the first was read
- * to its end or was left, which its reader has to see to.
+ * A synthesizer that asks another one only for sound that is not in the cache, and keeps sound that comes to its end. A
+ * second call for the same text waits until the sound of the first is read to its end, left, or aborted.
  */
 export function cached(synthesize: Synthesize, { store, keyOf, tell }: CacheUse): Synthesize {
   const making = new Map<string, Promise<void>>();
   return async (utterance, signal) => {
     const key = keyOf(utterance.text);
     for (let other = making.get(key); other; other = making.get(key)) await unlessAborted(other, signal);
-    const done = claim(making, key);
+    const done = claim(making, key, signal);
     try {
       const kept = await store.get(key);
       tell(kept ? 'hit' : 'miss');
       const speech = kept ?? (await synthesize(utterance, signal));
-      if (speech && !kept) return withEntry(speech, store.put(key, speech.format), done);
+      if (speech && !kept) return { ...speech, pcm: copied(speech, store.put(key, speech.format), done) };
       done();
       return speech;
     } catch (error) {
@@ -38,49 +37,48 @@ export function cached(synthesize: Synthesize, { store, keyOf, tell }: CacheUse)
   };
 }
 
-/** Marks a key as taken until the function that is returned is called. */
-function claim(making: Map<string, Promise<void>>, key: string): () => void {
-  let settle = () => {};
-  making.set(
-    key,
-    new Promise((resolve) => {
-      settle = resolve;
-    }),
-  );
-  return () => {
-    making.delete(key);
-    settle();
+/** Marks a key as taken until the signal aborts or the returned function is called. */
+function claim(making: Map<string, Promise<void>>, key: string, signal: AbortSignal): () => void {
+  const { promise, resolve } = resolvable();
+  const done = () => {
+    signal.removeEventListener('abort', done);
+    if (making.get(key) === promise) making.delete(key);
+    resolve();
   };
+  making.set(key, promise);
+  signal.addEventListener('abort', done);
+  return done;
 }
 
-/** The same sound, which is kept when it was read to its end. */
-function withEntry(speech: Speech, entry: Keeping | undefined, done: () => void): Speech {
-  const release = async () => {
-    try {
-      await speech.pcm[Symbol.asyncIterator]().return?.();
-    } finally {
-      await entry?.discard();
-      done();
-    }
-  };
-  return { ...speech, pcm: releasing(copied(speech, entry), release) };
+function resolvable() {
+  let resolve = () => {};
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 /** Hands each piece on without waiting for the disk, but reads the next only when this one is written. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   entry: Keeping | undefined,
+  done: () => void,
 ): AsyncGenerator<Uint8Array> {
   let delivered = 0;
-  for await (const piece of pcm) {
-    const written = entry?.write(piece);
-    yield piece;
-    await written;
-    delivered += piece.length;
+  try {
+    for await (const piece of pcm) {
+      const written = entry?.write(piece);
+      yield piece;
+      await written;
+      delivered += piece.length;
+    }
+    const isWhole = bytes === undefined || bytes === delivered;
+    // Sound that was put together of two renderings would be heard again and again.
+    if (isWhole && (isOneTake?.() ?? true)) await entry?.publish();
+  } finally {
+    await entry?.discard();
+    done();
   }
-  const isWhole = bytes === undefined || bytes === delivered;
-  // What is kept is heard again and again: no sound that was put together of two.
-  if (isWhole && (isOneTake?.() ?? true)) await entry?.publish();
 }
 
 /** All that the sound of a segment hangs on. Whether it is streamed is no part of it: the sound is the same. */

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { only } from '../async.ts';
+import { singleItem } from '../async.ts';
 import { ByteReader } from '../audio/byte-reader.ts';
 import { frameBytes, type PcmFormat } from '../audio/pcm.ts';
 import { headerBytes, padding } from '../audio/wav-header.ts';
@@ -59,7 +59,7 @@ async function readLayout(file: FileHandle): Promise<Layout | undefined> {
   if (!found.isFile()) return undefined;
   const head = await readBlock(file, 0, Math.min(HEAD_BYTES, found.size));
   if (!beginsWav(head)) return undefined;
-  const { format, size: bytes } = await readStart(new ByteReader(only(head)));
+  const { format, size: bytes } = await readStart(new ByteReader(singleItem(head)));
   if (bytes === undefined) return undefined;
   const start = headerBytes(format, bytes);
   return start + bytes + padding(bytes) === found.size ? { format, start, bytes } : undefined;
@@ -75,16 +75,14 @@ async function checksum(file: FileHandle, { start, bytes }: Layout, key: string)
 }
 
 /**
- * The samples, in pieces that end at frame borders.
- * @throws TtsError where the disk fails; then the entry is removed
+ * The samples in whole frames.
+ * @param close runs at their end, or when their reader leaves
+ * @throws TtsError if the disk fails; then the entry is removed
  */
-export async function* readSamples({
-  file,
-  path,
-  format,
-  start,
-  bytes,
-}: OpenEntry): AsyncGenerator<Uint8Array> {
+export async function* readSamples(
+  { file, path, format, start, bytes }: OpenEntry,
+  close: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
   const frame = frameBytes(format);
   const block = Math.max(frame, BLOCK_BYTES - (BLOCK_BYTES % frame));
   const end = start + bytes;
@@ -97,6 +95,8 @@ export async function* readSamples({
       hint: 'try again (its text is then requested anew), or use --no-cache',
       cause,
     });
+  } finally {
+    await close();
   }
 }
 

@@ -1,6 +1,5 @@
 import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { releasing } from '../async.ts';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { closeEntry, isEntryName, type OpenEntry, openEntry, placeOf, readSamples } from './entry.ts';
 import { Draft, Keeping } from './entry-writer.ts';
@@ -67,11 +66,11 @@ export class Store {
     // Where that is not allowed, as on a medium that is read-only, nothing will be evicted either.
     await file.utimes(now, now).catch(() => {});
     this.#files.add(file);
-    const close = async () => {
+    const pcm = readSamples(entry, async () => {
       this.#files.delete(file);
       await closeEntry(file);
-    };
-    return { format, bytes, pcm: releasing(readSamples(entry), close) };
+    });
+    return { format, bytes, pcm };
   }
 
   /** Whether {@link get} would find it. Does not count as use. */

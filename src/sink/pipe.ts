@@ -3,7 +3,6 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { passing } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { overheadBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { TtsError } from '../error.ts';
@@ -67,18 +66,8 @@ export async function pour(
     overheadBytes: overheadBytes(format, bytes),
     readerLeft,
   });
-  async function* wav() {
-    const each = (piece: Uint8Array) => {
-      poured.bytes += piece.length;
-    };
-    // Not `yield*`, which keeps a short piece for longer.
-    for await (const piece of behindHeader(wavHeader(format, bytes), passing(pcm, { each }))) yield piece;
-    assertAsPromised(poured.bytes, bytes);
-    poured.isAll = true;
-    if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
-  }
   try {
-    await pipeline(wav(), reader, { signal });
+    await pipeline(wavPieces({ format, bytes, pcm }, poured), reader, { signal });
     return delivered(false);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -92,22 +81,34 @@ export async function pour(
 const AT_ONCE_MS = 2;
 
 /**
- * A WAV in pieces. Sound that is there at once comes in one piece with the header: sox, left to find out what it gets,
- * looks at no more than what it reads first, and takes a header alone for nothing.
+ * Sound that is there at once comes in one piece with the header: sox, left to find out what it gets, looks only at what it
+ * reads first, and takes a header alone for nothing.
  */
-async function* behindHeader(header: Uint8Array, pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* wavPieces(
+  { format, bytes, pcm }: Speech,
+  poured: Pouring['poured'],
+): AsyncGenerator<Uint8Array> {
+  const header = wavHeader(format, bytes);
   const pieces = pcm[Symbol.asyncIterator]();
   try {
     const coming = pieces.next();
-    // Told below, unless the reader leaves before.
+    // Thrown below, unless the reader leaves before.
     coming.catch(() => {});
     const isAtOnce = await Promise.race([coming.then(() => true), sleep(AT_ONCE_MS, false, { ref: false })]);
     if (!isAtOnce) yield header;
-    const first = await coming;
-    if (first.done && isAtOnce) yield header;
-    if (first.done) return;
-    yield isAtOnce ? Buffer.concat([header, first.value]) : first.value;
-    for (let next = await pieces.next(); !next.done; next = await pieces.next()) yield next.value;
+    let next = await coming;
+    if (isAtOnce) {
+      poured.bytes += next.done ? 0 : next.value.length;
+      yield next.done ? header : Buffer.concat([header, next.value]);
+      if (!next.done) next = await pieces.next();
+    }
+    for (; !next.done; next = await pieces.next()) {
+      poured.bytes += next.value.length;
+      yield next.value;
+    }
+    assertAsPromised(poured.bytes, bytes);
+    poured.isAll = true;
+    if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
   } finally {
     await pieces.return?.();
   }

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { only } from '../async.ts';
+import { singleItem } from '../async.ts';
 import { type TtsError, usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
 import { decode } from './decode.ts';
@@ -44,7 +44,7 @@ export async function* readInput(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   if (words.length > 0) {
-    yield* prepare('', only(words.join(' ').replaceAll('\r\n', '\n')));
+    yield* prepare('', singleItem(words.join(' ').replaceAll('\r\n', '\n')));
     return;
   }
   let first = true;

@@ -1,4 +1,4 @@
-import { only } from '../../async.ts';
+import { singleItem } from '../../async.ts';
 import { type PcmFormat, type Speech, silence } from '../../audio/pcm.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { findProgram } from '../../files/paths.ts';
@@ -80,5 +80,5 @@ async function tryPlayer(options: PlayerOptions, signal: AbortSignal): Promise<s
 
 function moment(): Speech {
   const samples = Buffer.concat([...silence(FORMAT, SILENT_SECONDS)]);
-  return { format: FORMAT, bytes: samples.length, pcm: only(samples) };
+  return { format: FORMAT, bytes: samples.length, pcm: singleItem(samples) };
 }

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { only } from '../../async.ts';
+import { singleItem } from '../../async.ts';
 import { Refusal } from '../engine/contract.ts';
 import { type Recording, record } from '../exchange/recording.ts';
 import { errorBody, refusalOf } from '../exchange/refuse.ts';
@@ -53,7 +53,12 @@ async function wav({ format, pcm }: Sound, signal: AbortSignal): Promise<Callbac
 
 function json(value: unknown): CallbackBody {
   const bytes = Buffer.from(JSON.stringify(value));
-  return { type: 'application/json', bytes: bytes.length, read: () => only(bytes), dispose: async () => {} };
+  return {
+    type: 'application/json',
+    bytes: bytes.length,
+    read: () => singleItem(bytes),
+    dispose: async () => {},
+  };
 }
 
 export interface Post {

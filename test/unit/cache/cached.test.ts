@@ -4,6 +4,7 @@ import { cached } from '../../../src/cache/cached.ts';
 import { openStore, type Store } from '../../../src/cache/store.ts';
 import type { Synthesize } from '../../../src/client/client.ts';
 import { emptyFolder } from '../../support/folder.ts';
+import { turns } from '../../support/turns.ts';
 import { collect, WatchedBody } from '../audio/body.ts';
 import { sound, speechFormat } from '../audio/wav-builder.ts';
 import { filesBelow, keyOf, speechOf, uid } from './segment-sound.ts';
@@ -70,13 +71,15 @@ describe('a synthesizer with a cache', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('lets go of a sound that nobody began to read', async () => {
-    const source = new WatchedBody([sound(2000)]);
-    const synthesize = keeping(() => ({ format: speechFormat, bytes: undefined, pcm: source }));
-    const speech = await synthesize({ text: 'hello', index: 0 }, signal);
-    await speech?.pcm[Symbol.asyncIterator]().return?.();
-    expect(source.returned).toBe(1);
-    await say(synthesize, 'hello');
+  it('lets others ask for a sound that nobody began to read once its signal aborts', async () => {
+    const stop = new AbortController();
+    const synthesize = keeping();
+    await synthesize({ text: 'hello', index: 0 }, stop.signal);
+    const other = say(synthesize, 'hello');
+    await turns();
+    expect(asked).toHaveLength(1);
+    stop.abort(new Error('over'));
+    expect(await other).toHaveLength(20_000);
     expect(asked).toHaveLength(2);
   });
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { buffer, text } from 'node:stream/consumers';
-import { only } from '../../../async.ts';
+import { singleItem } from '../../../async.ts';
 import { readWav } from '../../../audio/wav-reader.ts';
 import { compileResampler } from '../assets.ts';
 import { Refusal, type Style } from '../contract.ts';
@@ -91,7 +91,7 @@ function isSilent({ samples }: Samples): boolean {
 /** espeak-ng writes nothing at all where there is nothing to say. */
 async function readSamples(wav: Uint8Array): Promise<Samples> {
   if (wav.length === 0) return { samples: new Int16Array(), sampleRate: ESPEAK_RATE };
-  const { format, pcm } = await readWav(only(wav));
+  const { format, pcm } = await readWav(singleItem(wav));
   const bytes = Uint8Array.from(await buffer(pcm));
   return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
 }
