@@ -22,8 +22,10 @@ async function copySource() {
   const input = ['src/main.ts', 'src/service/engine/flite/worker.ts'].map((path) => join(root, path));
   const bundle = await rolldown({
     input,
-    external: /^(?!@echogarden.speex)[^./]/,
+    // Packages, but for one and for the helper of `await using`, whose resolved name begins with NUL.
+    external: (id) => !/^(?:[./\0]|@echogarden.speex|@oxc-project)/.test(id),
     platform: 'node',
+    transform: { target: 'es2023' },
     treeshake: false,
   });
   await bundle.write({
