@@ -3,7 +3,7 @@ import { shortHelp } from '../../../src/cli/help.ts';
 import { catalog } from '../../../src/cli/shell/catalog.ts';
 
 it('The help names the commands that completions and the manual know', () => {
-  const named = /^Commands: (.*)$/m.exec(shortHelp())?.[1]?.split(' ');
+  const named = /^Commands: (.*?)\n\n/ms.exec(shortHelp())?.[1]?.split(/\s+/);
   const others = catalog().map(({ name }) => name);
   expect(named?.sort()).toEqual(others.filter((name) => name !== 'speak' && name !== 'help').sort());
 });
