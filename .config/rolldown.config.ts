@@ -16,6 +16,8 @@ export default defineConfig([
     transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
     plugins: [spared(), speaking.plugin, starting.plugin, notices()],
+    // cosmiconfig loads these for config that is code, which is never read.
+    external: ['typescript', 'import-fresh'],
     output: {
       dir: 'dist',
       format: 'cjs',

@@ -27,8 +27,6 @@ const SPARED: readonly Spared[] = [
   { importer: /\/undici\/lib\/core\//, module: /^\.\/constants(\.js)?$/, standIn: 'header-names' },
   // The bodies of fetch: forms, blobs, web streams. A quarter of the chunk.
   { importer: /\/undici\//, module: /web\/fetch\/body\.js$/, standIn: 'nothing' },
-  // For config written in TypeScript or JavaScript, which is never read.
-  { importer: /\/cosmiconfig\//, module: /^(typescript|import-fresh)$/, standIn: 'nothing' },
 ];
 
 /** @throws where a package has changed, so that nothing is loaded again in silence */

@@ -1,3 +1,5 @@
+import stripAnsi from 'strip-ansi';
+
 /** The longest piece of somebody else's text that is shown, in characters. */
 const LONGEST = 500;
 
@@ -31,4 +33,9 @@ export function visible(text: string): string {
 /** The same, with a space where lines break. */
 export function inOneLine(text: string): string {
   return visible(text.replace(/\s+/g, ' '));
+}
+
+/** Text without escape sequences. Takes linear time, unlike Node's `stripVTControlCharacters`. */
+export function withoutEscapes(text: string): string {
+  return stripAnsi(text);
 }

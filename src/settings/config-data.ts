@@ -1,59 +1,33 @@
 import { readFileSync, statSync } from 'node:fs';
-import { extname } from 'node:path';
-import { ExplorerSync } from 'cosmiconfig/dist/ExplorerSync.js';
-import { loadJson, loadYaml } from 'cosmiconfig/dist/loaders.js';
+import { basename, extname } from 'node:path';
+import { defaultLoadersSync } from 'cosmiconfig';
 import { TtsError, usageError } from '../error.ts';
 import { decode, decodeAll } from '../text/decode.ts';
 import { openFile, readWhole } from '../text/input.ts';
 import { isObject } from './special-kinds.ts';
 
-type Loader = (path: string, content: string) => unknown;
-
-const json = dataOnly(loadJson);
-const yaml = dataOnly(loadYaml);
-
-/** In bytes, or UTF-16 units. It may be somebody else's file, and a parser takes many times as much memory. */
+/** In bytes, or UTF-16 units. The file may be a stranger's, and a parser takes many times its size in memory. */
 const LONGEST_CONFIG = 1024 * 1024;
 
 /**
- * The part of cosmiconfig that reads one file. Its front door would first run a `.config/config.js` of the working
- * folder (its "meta config"), and knows loaders for JavaScript; behind it there is data only.
- */
-const explorer = new ExplorerSync({
-  moduleName: 'tts',
-  searchPlaces: [],
-  loaders: {
-    '.json': fromFile(json),
-    '.yaml': fromFile(yaml),
-    '.yml': fromFile(yaml),
-    noExt: fromFile(yaml),
-  },
-  ignoreEmptySearchPlaces: true,
-  cache: false,
-  transform: (result: unknown) => result,
-  metaConfigFilePath: null,
-  mergeImportArrays: false,
-  mergeSearchPlaces: false,
-  searchStrategy: 'none',
-});
-
-/**
- * The data in a file, `undefined` or `null` where there is none.
+ * The data in a file, of a package.json that below `tts`; `undefined` or `null` where there is none.
  * @throws TtsError (usage) naming the file, and the line where that is known
  */
 export function readData(path: string): unknown {
   return load(path, () => {
     if (statSync(path).size > LONGEST_CONFIG) throw tooLong(path);
-    return explorer.load(path)?.config;
+    const data = parse(path, decodeAll(readFileSync(path), path));
+    return basename(path) === 'package.json' && isObject(data)
+      ? (data as { readonly tts?: unknown }).tts
+      : data;
   });
 }
 
-/** The same of a pipe or a device, for which nothing else waits: it may have nobody yet who writes, or no end. */
+/** The same of a pipe or a device, which is read asynchronously: it may have no writer yet, or no end. */
 export async function readPipedData(path: string, signal: AbortSignal): Promise<unknown> {
   const text = decode(openFile(path, '', signal), path);
   const content = await readWhole(text, LONGEST_CONFIG, () => tooLong(path));
-  const loader = extname(path) === '.json' ? json : yaml;
-  return load(path, () => (content.trim() === '' ? undefined : loader(path, content)));
+  return load(path, () => parse(path, content));
 }
 
 function load(path: string, read: () => unknown): unknown {
@@ -73,7 +47,7 @@ function load(path: string, read: () => unknown): unknown {
   }
 }
 
-/** What is wrong, in own words and without the cause: a parser quotes the file, and there may be a key in it. */
+/** Without the parser's own message: it quotes the file, which may hold a key. */
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'there is no such file';
   if (code === 'EISDIR') return 'it is a folder';
@@ -83,22 +57,13 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;
 }
 
-/** cosmiconfig's `$import` would let a project's file pass another file's settings off as its own. */
-function dataOnly(loader: Loader): Loader {
-  return (path, content) => {
-    const data = loader(path, content);
-    if (isObject(data) && Object.hasOwn(data, '$import'))
-      throw usageError(`$import in ${path} is not supported`, 'write the settings into the file itself');
-    return data;
-  };
-}
-
-/** cosmiconfig puts U+FFFD where something is no UTF-8. */
-function fromFile(loader: Loader): Loader {
-  return (path, content) => {
-    const text = content.includes('\uFFFD') ? decodeAll(readFileSync(path), path) : content;
-    return loader(path, text.replace(/^\uFEFF/, ''));
-  };
+/** Of cosmiconfig only the loaders of data: its search would run a `.config/config.js` of the working folder. */
+function parse(path: string, content: string): unknown {
+  if (content.trim() === '') return undefined;
+  const data = defaultLoadersSync[extname(path) === '.json' ? '.json' : '.yaml'](path, content);
+  if (isObject(data) && Object.hasOwn(data, '$import'))
+    throw usageError(`$import in ${path} is not supported`, 'write the settings into the file itself');
+  return data;
 }
 
 function tooLong(path: string): TtsError {

@@ -1,7 +1,7 @@
-import { stripVTControlCharacters } from 'node:util';
 import { unlessAborted } from '../../async.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import type { Host, RunContext } from '../../host.ts';
+import { withoutEscapes } from '../../printable.ts';
 
 /**
  * A question at the terminal; whatever does not begin with a "y" means no.
@@ -62,7 +62,7 @@ function line(stream: Host['stdin']['stream']): Promise<string> {
     };
     const read = (piece: Buffer) => {
       // Without what arrow keys send, and what stands around a paste.
-      for (const character of stripVTControlCharacters(piece.toString())) {
+      for (const character of withoutEscapes(piece.toString())) {
         const action = actions[character];
         if (action) return action();
         typed = edited(typed, character);

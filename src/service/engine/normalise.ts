@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import { withoutEscapes } from '../../printable.ts';
 import { SPELLINGS } from './symbols.ts';
 
 /**
@@ -8,7 +8,7 @@ import { SPELLINGS } from './symbols.ts';
  * @returns the text in one line, or an empty string where nothing is left that can be spoken
  */
 export function normalise(text: string): string {
-  const ascii = spell(stripVTControlCharacters(text))
+  const ascii = spell(withoutEscapes(text))
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}]/gu, '')
     .replace(LETTER, englishLetter)

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stripVTControlCharacters } from 'node:util';
 import { ExitCode, TtsError } from '../../error.ts';
-import { printable } from '../../printable.ts';
+import { printable, withoutEscapes } from '../../printable.ts';
 
 /** Enough of what a player says to hold its last line, in UTF-16 units. */
 const SAID = 4096;
@@ -90,7 +89,7 @@ export class PlayerProcess {
   }
 
   #failed(how: string): TtsError {
-    const lines = stripVTControlCharacters(this.#said)
+    const lines = withoutEscapes(this.#said)
       .trimEnd()
       .split(/[\r\n]/);
     const lastLine = printable(lines.at(-1) ?? '');
