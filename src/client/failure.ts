@@ -1,7 +1,7 @@
 import { ExitCode, TtsError } from '../error.ts';
 import { LostConnectionError } from './response-stream.ts';
 import { isTransient } from './retry.ts';
-import { SilenceError } from './silence.ts';
+import { EndlessHeadError, HEAD_LIMITS, SilenceError } from './silence.ts';
 
 const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
@@ -13,13 +13,10 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
   const blocked = blockedByProxy(cause, url.host);
   if (blocked) return blocked;
   const misunderstood = notHttp(codeOf(cause), messageOf(cause), url.host);
-  if (misunderstood)
-    return new TtsError(misunderstood.what, {
-      exitCode: ExitCode.service,
-      hint: misunderstood.hint,
-      cause,
-      retry: {},
-    });
+  if (misunderstood) {
+    const { what, hint } = misunderstood;
+    return new TtsError(what, { exitCode: ExitCode.service, hint, cause, retry: {} });
+  }
   const isLost = cause instanceof LostConnectionError;
   const failed = noConnection(isLost ? cause.cause : cause, { host: url.host, isProxy: false }, isLost);
   if (!failed) throw cause;
@@ -40,13 +37,14 @@ function isLate(cause: unknown): boolean {
 /** For an answer that is not HTTP. */
 function notHttp(code: string, message: string, host: string) {
   const elsewhere = 'check the base URL: its port may belong to something else, or speak https://';
-  if (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW')
+  const contradicts = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || /Content-Length/.test(message);
+  if (!contradicts && (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW'))
     return { what: `${host} does not answer in HTTP`, hint: elsewhere };
-  // undici's parser is sure of what no server may send, such as 101 to whoever did not ask for it.
+  // undici asserts what no server may send, such as a status 101 that was not asked for.
   if (code === 'ERR_ASSERTION') return { what: `${host} does not answer as HTTP demands`, hint: elsewhere };
   if (message === 'bad upgrade')
     return { what: `${host} wants to go on in another protocol (status 101)`, hint: elsewhere };
-  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH')
+  if (contradicts)
     return {
       what: `the answer of ${host} contradicts itself about its length`,
       hint: 'try again; if it goes on, the service or something in between is broken',
@@ -68,7 +66,12 @@ export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsEr
 }
 
 function silence(host: string, timeoutMs: number, cause: unknown): TtsError {
-  return new TtsError(`no byte from ${host} for ${timeoutMs / 1000} s`, {
+  const seconds = timeoutMs / 1000;
+  const isEndless = cause instanceof EndlessHeadError;
+  const what = isEndless
+    ? `no answer from ${host} within ${HEAD_LIMITS * seconds} s`
+    : `no byte from ${host} for ${seconds} s`;
+  return new TtsError(what, {
     exitCode: ExitCode.timeout,
     hint: 'try again, or wait longer with --timeout',
     cause,
@@ -76,31 +79,29 @@ function silence(host: string, timeoutMs: number, cause: unknown): TtsError {
   });
 }
 
-/** What Node makes of OpenSSL's findings about a certificate; those without a name of their own are `UNSPECIFIED`. */
+/** Node's codes for a bad certificate; OpenSSL's reasons without one are `UNSPECIFIED`. */
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_|CRL_|UNSPECIFIED$)/;
-/** Codes of Node itself (`ERR_INVALID_…`) and of undici are defects, here or there; any other is the system's. */
+/** Other codes of Node and undici (`ERR_INVALID_…`) are defects. */
 const OF_THE_SYSTEM = /^(?!ERR_|UND_ERR_)[A-Z][A-Z0-9_]+$|^ERR_(SOCKET|STREAM)_/;
 
-/** Who was to be connected to. */
 interface Peer {
   readonly host: string;
   readonly isProxy: boolean;
 }
 
 interface Case {
-  /** Of Node's error codes. */
   readonly code: RegExp;
   /** @param who as in `the proxy proxy.example.com` */
   readonly what: (who: string, failure: Peer & { readonly code: string; readonly message: string }) => string;
   readonly hint: string;
-  /** That the hint helps with a proxy as well. */
+  /** True if the hint helps with a proxy, too. */
   readonly fitsProxy?: boolean;
-  /** That another try would end in the same way. */
+  /** True if another try would end in the same way. */
   readonly isLasting?: boolean;
 }
 
-/** The first that fits counts. */
+/** The first match counts. */
 const cases: readonly Case[] = [
   {
     code: /^(ENOTFOUND|EAI_AGAIN|EAI_NODATA)$/,

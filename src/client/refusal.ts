@@ -99,8 +99,11 @@ function hintToMove(location: string | undefined, from: URL): string {
     return 'check the base URL: the redirect does not lead to an http(s) address';
   if (origin === from.origin && pathname === from.pathname)
     return 'the redirect points back to the same address: the service, or something in between, is misconfigured';
-  const base = `${origin}${pathname.replace(/\/tts\/?$/, '')}`;
-  return `if you trust it, name it as the base URL: ${printable(base)}`;
+  // The path and the query may hold the key, and are not shown.
+  const isBase = /^\/(?:tts\/?)?$/.test(pathname);
+  return isBase
+    ? `if you trust it, name it as the base URL: ${printable(origin)}`
+    : `if you trust it, look for the base URL below ${printable(origin)}`;
 }
 
 interface Circumstances {

@@ -183,7 +183,7 @@ function singleValues(headers: IncomingHttpHeaders): Record<string, string | und
 }
 
 /** From this many waiting bytes on, the connection is paused. */
-const MOST_BYTES = 1 << 21;
+const MOST_BYTES = 1 << 19;
 /** Smaller pieces are copied into blocks where several wait: a service may send its answer byte by byte. */
 const SMALL_BYTES = 1024;
 const BLOCK_BYTES = 1 << 16;

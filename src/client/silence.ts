@@ -1,7 +1,15 @@
 /** No byte came for too long: no connection, no answer, or no more of it. */
 export class SilenceError extends Error {
-  override readonly name = 'SilenceError';
+  override readonly name: string = 'SilenceError';
 }
+
+/** Bytes came, but the head of the answer did not end. */
+export class EndlessHeadError extends SilenceError {
+  override readonly name = 'EndlessHeadError';
+}
+
+/** A head may take as many times the limit, with all 1xx answers before it. */
+export const HEAD_LIMITS = 10;
 
 /** The timer looks this often within its limit, and so notices a silence at most one look late. */
 const LOOKS = 8;
@@ -15,6 +23,8 @@ export class SilenceTimer {
   #wasRestarted = false;
   #bytes = 0;
   #looksLeft = LOOKS;
+  /** Since the last restart. */
+  #looks = 0;
 
   /** @param headBytes counts the bytes of a head, which undici reports only when it is whole: a slow head is no silence */
   constructor(limitMs: number, onSilence: (error: SilenceError) => void, headBytes: () => number) {
@@ -28,6 +38,7 @@ export class SilenceTimer {
     this.#wasRestarted = true;
     this.#bytes = this.#headBytes();
     this.#looksLeft = LOOKS;
+    this.#looks = 0;
     if (this.#timer) this.#timer.refresh();
     else this.#timer = setTimeout(() => this.#look(), this.#limitMs / LOOKS);
   }
@@ -49,8 +60,10 @@ export class SilenceTimer {
         const before = this.#bytes;
         this.#bytes = this.#headBytes();
         this.#looksLeft = this.#bytes > before ? LOOKS : this.#looksLeft - 1;
-        if (this.#looksLeft > 0) this.#timer.refresh();
-        else this.#onSilence(new SilenceError('silence'));
+        this.#looks += 1;
+        if (this.#looksLeft === 0) this.#onSilence(new SilenceError('silence'));
+        else if (this.#looks === LOOKS * HEAD_LIMITS) this.#onSilence(new EndlessHeadError('endless head'));
+        else this.#timer.refresh();
       }),
     );
   }

@@ -6,7 +6,7 @@ import { serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
 import { listen } from '../support/listen.ts';
-import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(30_000));
@@ -21,6 +21,14 @@ describe('a redirect', () => {
     // As a base URL, to which /tts is added: what is named in the hint has to work.
     expect(run.stderr).toMatch(new RegExp(`the base URL: ${elsewhere.url}$`, 'm'));
     expect(elsewhere.connections.made).toBe(0);
+  });
+
+  it('is shown by its origin alone: the rest of its address may hold the key', async () => {
+    const location = `https://other.example.com/${encodeURIComponent(KEY)}/%6b%65y/tts?key=hidden-word`;
+    const server = await serveBytes(answer(302, '', { Location: location }));
+    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    expectFailure(run, 7, /another address[\s\S]*the base URL below https:\/\/other\.example\.com$/m);
+    expect(run.stderr).not.toMatch(/hidden-word|%6b/);
   });
 });
 

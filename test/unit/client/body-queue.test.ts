@@ -30,8 +30,8 @@ describe('what was queue', () => {
   });
 
   it.each([
-    ['large pieces', 65_536, 32],
-    ['single bytes', 1, 1 << 21],
+    ['large pieces', 65_536, 8],
+    ['single bytes', 1, 1 << 19],
   ])('is enough at some time: %s', (_, bytes, most) => {
     const queue = new BodyQueue();
     let pieces = 0;

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SilenceTimer } from '../../../src/client/silence.ts';
+import { EndlessHeadError, SilenceTimer } from '../../../src/client/silence.ts';
 
 const LIMIT = 8000;
 
@@ -49,6 +49,16 @@ describe('a silence', () => {
       await vi.advanceTimersByTimeAsync(5000);
     }
     expect(tooLong).not.toHaveBeenCalled();
+  });
+
+  it('is said of a head that does not end within ten limits', async () => {
+    const { connection, tooLong } = watch();
+    for (let seconds = 0; seconds < 82; seconds += 1) {
+      connection.bytes += 1;
+      await vi.advanceTimersByTimeAsync(1000);
+    }
+    expect(tooLong).toHaveBeenCalledOnce();
+    expect(tooLong.mock.calls[0]?.[0]).toBeInstanceOf(EndlessHeadError);
   });
 
   it('is over with the answer', async () => {
