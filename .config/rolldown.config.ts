@@ -1,10 +1,10 @@
 import { defineConfig } from 'rolldown';
+import { aliases } from './aliases.ts';
+import { chunk } from './chunks.ts';
 import { notices } from './notices.ts';
-import { spared } from './spared.ts';
-import { together } from './together.ts';
 
-const speaking = together('/src/cli/speak/command.ts', '/src/cli/speak/run.ts');
-const starting = together('/src/main.ts');
+const speaking = chunk('/src/cli/speak/command.ts', '/src/cli/speak/run.ts');
+const starting = chunk('/src/main.ts');
 
 /** Two programs: `main`, and the worker thread that speaks. Every `await import()` in the source is a chunk border. */
 export default defineConfig([
@@ -15,7 +15,7 @@ export default defineConfig([
     // Lowers `await using`, which Node 20 does not know.
     transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
-    plugins: [spared(), speaking.plugin, starting.plugin, notices()],
+    plugins: [aliases(), speaking.plugin, starting.plugin, notices()],
     // cosmiconfig loads these for config that is code, which is never read.
     external: ['typescript', 'import-fresh'],
     output: {
@@ -25,7 +25,7 @@ export default defineConfig([
       chunkFileNames: '[name]-[hash].cjs',
       cleanDir: true,
       comments: false,
-      // A `require` finds a chunk in a fraction of the time that `import()` takes.
+      // The chunks are CommonJS: `require` loads them without Node's loader of ECMAScript modules.
       dynamicImportInCjs: false,
       codeSplitting: {
         includeDependenciesRecursively: false,

@@ -28,7 +28,7 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
 
 /**
  * Node 20 begins to optimise undici's HTTP parser, one giant WebAssembly function, with the first answer, which takes
- * 70 ms. Later versions take 10 ms more with this flag. The voice is as fast with it as without.
+ * 90 ms. Later versions take 5 to 10 ms more with this flag. The voice is as fast with it as without.
  */
 async function delayTierUp({ runtime }: Host): Promise<void> {
   if (!runtime.startsWith('v20.')) return;

@@ -1,23 +1,22 @@
 import type { Plugin } from 'rolldown';
 
-/** Follows what a module imports at once, but not what it imports when needed. */
-export interface Together {
+/** The modules that some entries import statically, directly or not. */
+export interface Chunk {
   readonly plugin: Plugin;
-  /** Whether the module is loaded whenever the entries are. */
   readonly has: (id: string) => boolean;
 }
 
 /**
- * What some entries load in any case belongs into one chunk, whoever else uses it: finding, reading and linking of a
- * file costs 0.4 ms each time.
- * @param entries how the paths of the entries end
+ * Puts into one chunk what a run of some entries always loads, even if other chunks share it. The bundler would make about 25
+ * files of it; in one file it loads 9 to 12 ms sooner.
+ * @param entries ends of the paths of the entries
  */
-export function together(...entries: readonly string[]): Together {
+export function chunk(...entries: readonly string[]): Chunk {
   const found = new Set<string>();
   return {
     has: (id) => found.has(id),
     plugin: {
-      name: 'together',
+      name: 'chunk',
       buildEnd() {
         const pending = [...this.getModuleIds()].filter((id) => entries.some((entry) => id.endsWith(entry)));
         for (let id = pending.pop(); id !== undefined; id = pending.pop()) {

@@ -1,0 +1,45 @@
+import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'rolldown';
+
+interface Alias {
+  readonly importer: RegExp;
+  readonly module: RegExp;
+  /** A file of `stand-ins/` that takes its place. */
+  readonly standIn: string;
+}
+
+/**
+ * Modules that bundled packages load at start-up and this program never uses. Each alias saves 3 ms or more of a short run on
+ * Node 20, measured in pairs. The tests of the built program show that nothing is missing.
+ */
+const ALIASES: readonly Alias[] = [
+  // commander can run subcommands as programs of their own; ours are functions.
+  { importer: /\/commander\//, module: /^node:child_process$/, standIn: 'nothing' },
+  // The client never offers HTTP/2.
+  { importer: /\/undici\//, module: /client-h2(\.js)?$/, standIn: 'nothing' },
+  // undici asks if a body is an IncomingMessage; ours are strings.
+  { importer: /\/undici\/lib\/(core\/util|dispatcher\/client)\.js$/, module: /^node:http$/, standIn: 'http' },
+  // The bodies of fetch: forms, blobs, web streams.
+  { importer: /\/undici\//, module: /web\/fetch\/body\.js$/, standIn: 'nothing' },
+];
+
+/** @throws if an alias matches nothing: the package has changed */
+export function aliases(): Plugin {
+  const unused = new Set(ALIASES);
+  return {
+    name: 'aliases',
+    resolveId: {
+      order: 'pre',
+      handler(id, importer = '') {
+        const alias = ALIASES.find((each) => each.importer.test(importer) && each.module.test(id));
+        if (!alias) return null;
+        unused.delete(alias);
+        return fileURLToPath(new URL(`stand-ins/${alias.standIn}.cjs`, import.meta.url));
+      },
+    },
+    buildEnd(error) {
+      const [alias] = unused;
+      if (!error && alias) throw new Error(`nothing matches ${alias.module}: look at .config/aliases.ts`);
+    },
+  };
+}
