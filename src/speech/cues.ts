@@ -4,28 +4,28 @@ import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
 /** A text and its time in frames. */
-export interface Timed {
+export interface TimedText {
   readonly text: string;
   readonly start: number;
   readonly end: number;
 }
 
-interface Cue extends Timed {
+interface Cue extends TimedText {
   /** From 1. */
   readonly number: number;
   readonly file: Segment['file'];
   readonly line: Segment['line'];
   /** Their borders are estimated if there are several. */
-  readonly sentences: readonly Timed[];
+  readonly sentences: readonly TimedText[];
 }
 
-export function folded(text: string): string {
+export function withoutBreaks(text: string): string {
   return text.replace(/\s+/gu, ' ').trim();
 }
 
 /** The sentences of a segment, timed by their numbers of characters. */
-export function placed({ text, start, end }: Timed): Timed[] {
-  const texts = sentences(text).map(folded);
+export function timedSentences({ text, start, end }: TimedText): TimedText[] {
+  const texts = sentences(text).map(withoutBreaks);
   const all = texts.reduce((sum, sentence) => sum + countCodePoints(sentence), 0);
   let before = 0;
   const border = () => start + Math.round(((end - start) * before) / all);
@@ -52,13 +52,13 @@ const srt: Style = {
 /** WebVTT (W3C). */
 const vtt: Style = {
   head: () => 'WEBVTT\n\n',
-  cue: (cue, rate) => `${cue.number}\n${times(cue, rate, '.')}\n${escaped(cue.text)}\n\n`,
+  cue: (cue, rate) => `${cue.number}\n${times(cue, rate, '.')}\n${escapeMarkup(cue.text)}\n\n`,
   tail: '',
 };
 
 const json: Style = {
   head: (sampleRate) => `{"sampleRate":${sampleRate},"cues":[`,
-  cue: (cue, rate) => `${cue.number === 1 ? '' : ','}\n${JSON.stringify(inJson(cue, rate))}`,
+  cue: (cue, rate) => `${cue.number === 1 ? '' : ','}\n${JSON.stringify(cueData(cue, rate))}`,
   tail: '\n]}\n',
 };
 
@@ -72,16 +72,16 @@ export function styleOf(name: string): Style | undefined {
   return styles.get(extname(name).toLowerCase());
 }
 
-function times({ start, end }: Timed, sampleRate: number, point: string): string {
+function times({ start, end }: TimedText, sampleRate: number, point: string): string {
   return `${timestamp(start, sampleRate, point)} --> ${timestamp(end, sampleRate, point)}`;
 }
 
-function escaped(text: string): string {
+function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function inJson({ file, line, sentences, ...cue }: Cue, sampleRate: number) {
-  const seconds = ({ start, end }: Timed) => ({ start: start / sampleRate, end: end / sampleRate });
+function cueData({ file, line, sentences, ...cue }: Cue, sampleRate: number) {
+  const seconds = ({ start, end }: TimedText) => ({ start: start / sampleRate, end: end / sampleRate });
   const frames = { startFrame: cue.start, endFrame: cue.end };
   const estimated = sentences.length > 1;
   return {

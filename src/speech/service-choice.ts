@@ -30,7 +30,7 @@ export interface NamedService {
   readonly note?: string | undefined;
 }
 
-interface Source extends Pick<RunContext, 'host' | 'notices' | 'signal'> {
+interface ChoiceContext extends Pick<RunContext, 'host' | 'notices' | 'signal'> {
   readonly files: readonly ConfigFile[];
 }
 
@@ -40,7 +40,7 @@ interface Source extends Pick<RunContext, 'host' | 'notices' | 'signal'> {
  */
 export async function chooseService(
   settings: Settings,
-  { host, notices, signal, files }: Source,
+  { host, notices, signal, files }: ChoiceContext,
 ): Promise<NamedService | undefined> {
   const { baseUrl } = settings;
   for (const path of exposedFiles(files, host.platform))
@@ -63,7 +63,7 @@ export async function chooseService(
   assertKeyMayGo(key, baseUrl, settings);
   const url = new URL(baseUrl.value);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/tts`;
-  const proxy = chooseWay(baseUrl, settings, host);
+  const proxy = proxyFor(baseUrl, settings, host);
   if (proxy) notices.hide(proxy.url.password);
   if (proxy && !isExcepted(url, proxy.except)) assertProxyMaySee(key, { base: url, proxy }, settings);
   const note = noteOn(baseUrl, key.origin, settings);
@@ -82,7 +82,7 @@ function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | u
 }
 
 /** To a proxy, a loopback address means the proxy's own machine: a project's loopback service is asked without one. */
-function chooseWay({ origin, value }: Setting<URL>, settings: Settings, { env }: Pick<Host, 'env'>) {
+function proxyFor({ origin, value }: Setting<URL>, settings: Settings, { env }: Pick<Host, 'env'>) {
   const proxy = chooseProxy(settings, env, value);
   const isHere = origin.place === 'project' && isLoopback(value.hostname);
   return isHere && proxy?.origin.place !== 'option' ? undefined : proxy;
@@ -96,7 +96,7 @@ function noCallbacks({ origin }: URL): TtsError {
   );
 }
 
-interface Speaking extends Choice {
+interface SpeakerChoice extends Choice {
   /** Set if the speaker is one of its voices. */
   readonly espeak?: Espeak | undefined;
 }
@@ -105,14 +105,18 @@ interface Speaking extends Choice {
  * Looks for espeak-ng only if the speaker is not built in: that costs time.
  * @throws TtsError (usage) as `chooseSpeaker` does; the reason of the signal
  */
-export async function speakerOf(said: Settings, isNamed: boolean, context: RunContext): Promise<Speaking> {
-  if (isNamed) return chooseSpeaker(said, []);
-  if (isAmong(FLITE_SPEAKERS, said)) return chooseSpeaker(said, FLITE_SPEAKERS);
+export async function speakerOf(
+  settings: Settings,
+  isNamed: boolean,
+  context: RunContext,
+): Promise<SpeakerChoice> {
+  if (isNamed) return chooseSpeaker(settings, []);
+  if (isAmong(FLITE_SPEAKERS, settings)) return chooseSpeaker(settings, FLITE_SPEAKERS);
   const { findEspeak } = await import('../service/engine/espeak/voices.ts');
   const { espeak, fault } = await findEspeak(context);
-  if (espeak) return { ...chooseSpeaker(said, builtInSpeakers(espeak)), espeak };
+  if (espeak) return { ...chooseSpeaker(settings, builtInSpeakers(espeak)), espeak };
   const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
-  return chooseSpeaker(said, FLITE_SPEAKERS, `101 and up are the voices of espeak-ng, which ${why}`);
+  return chooseSpeaker(settings, FLITE_SPEAKERS, `101 and up are the voices of espeak-ng, which ${why}`);
 }
 
 export function builtInSpeakers(espeak: Espeak | undefined): Speaker[] {

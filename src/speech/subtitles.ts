@@ -10,7 +10,7 @@ import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile, lookAt } from '../sink/open.ts';
 import type { Segment } from '../text/segment.ts';
-import { folded, placed, type Style, styleOf } from './cues.ts';
+import { type Style, styleOf, timedSentences, withoutBreaks } from './cues.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
 
@@ -83,9 +83,9 @@ export class Subtitles implements Listener {
 
   #end({ segment, format, start }: CurrentCue): void {
     const { text, file, line } = segment;
-    const timed = { text: folded(text), start, end: this.#frames };
+    const timed = { text: withoutBreaks(text), start, end: this.#frames };
     this.#number += 1;
-    const cue = { ...timed, number: this.#number, file, line, sentences: placed({ ...timed, text }) };
+    const cue = { ...timed, number: this.#number, file, line, sentences: timedSentences({ ...timed, text }) };
     this.#write(this.#style.cue(cue, format.sampleRate));
   }
 

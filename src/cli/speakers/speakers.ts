@@ -39,15 +39,17 @@ export async function run(context: Context): Promise<number> {
   const espeak = service
     ? undefined
     : await (await import('../../service/engine/espeak/voices.ts')).espeakIfAny(context);
-  const told = await toldBy({ service, settings, espeak }, context).catch((error: unknown) => ({ error }));
-  const rows = [...configured, ...('error' in told ? [] : told)];
-  if (typeof sample === 'string' && !('error' in told)) {
+  const listed = await serviceSpeakers({ service, settings, espeak }, context).catch((error: unknown) => ({
+    error,
+  }));
+  const rows = [...configured, ...('error' in listed ? [] : listed)];
+  if (typeof sample === 'string' && !('error' in listed)) {
     const { speakSample } = await import('./sample.ts');
     const mayAsk = yes === true;
     return speakSample({ text: sample, speakers: rows, service, espeak, settings, files, mayAsk }, context);
   }
-  if (rows.length > 0 || !('error' in told)) show(rows, context);
-  if ('error' in told) throw told.error;
+  if (rows.length > 0 || !('error' in listed)) show(rows, context);
+  if ('error' in listed) throw listed.error;
   return ExitCode.ok;
 }
 
@@ -79,17 +81,17 @@ function configuredSpeakers({ speakers }: Settings): Row[] {
   return [...(speakers?.value ?? [])].map(([name, speaker]) => ({ name, ...speaker, from: 'config' }));
 }
 
-async function toldBy(
+async function serviceSpeakers(
   { service, espeak, settings }: Pick<RunPlan, 'service' | 'espeak'> & { readonly settings: Settings },
   context: Context,
 ): Promise<Row[]> {
   const { notices } = context;
-  const told = service ? await askOver(service, settings, context) : builtInSpeakers(espeak);
-  if (!told) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
-  return (told ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
+  const listed = service ? await askService(service, settings, context) : builtInSpeakers(espeak);
+  if (!listed) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
+  return (listed ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
 }
 
-async function askOver(service: NamedService, settings: Settings, { notices, signal }: Context) {
+async function askService(service: NamedService, settings: Settings, { notices, signal }: Context) {
   const tell = (event: ServiceEvent) => {
     notices.detail(() => describe(event));
     warnOfPause(event, notices);

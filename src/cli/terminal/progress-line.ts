@@ -24,7 +24,9 @@ export interface Waiting {
  * One line without the spinner. Leaves out the less important fields if there is no room.
  */
 export function renderProgress(state: ProgressState, columns: number): string {
-  return state.waiting ? cut(waitingText(state.waiting, state.seconds), columns) : sounding(state, columns);
+  return state.waiting
+    ? shorten(waitingText(state.waiting, state.seconds), columns)
+    : soundText(state, columns);
 }
 
 function waitingText({ reason, secondsLeft }: Waiting, seconds: number): string {
@@ -38,10 +40,10 @@ interface Field {
   readonly rank: number;
 }
 
-function sounding(state: ProgressState, columns: number): string {
+function soundText(state: ProgressState, columns: number): string {
   const fields = fieldsOf(state);
   while (fields.length > 1 && widthOf(line(fields)) > columns) fields.splice(leastOf(fields), 1);
-  return cut(line(fields), columns);
+  return shorten(line(fields), columns);
 }
 
 function line(fields: readonly Field[]): string {
@@ -58,7 +60,7 @@ function fieldsOf({ segments, characters, total, audioSeconds, seconds }: Progre
     total && total.characters > 0 ? Math.min(100, (characters * 100) / total.characters) : undefined;
   const left = percent ? (seconds / percent) * (100 - percent) : undefined;
   return [
-    { rank: 0, text: counted(segments, total?.segments) },
+    { rank: 0, text: segmentCount(segments, total?.segments) },
     ...(percent === undefined ? [] : [{ rank: 1, text: `${Math.floor(percent)} %` }]),
     { rank: 3, text: `${duration(audioSeconds)} of audio` },
     { rank: 4, text: `${(audioSeconds / seconds).toFixed(1)}x real time` },
@@ -67,7 +69,7 @@ function fieldsOf({ segments, characters, total, audioSeconds, seconds }: Progre
   ];
 }
 
-function counted(segments: number, of: number | undefined): string {
+function segmentCount(segments: number, of: number | undefined): string {
   const noun = (of ?? segments) === 1 ? 'segment' : 'segments';
   return of === undefined ? `${segments} ${noun}` : `${segments}/${of} ${noun}`;
 }
@@ -85,7 +87,7 @@ export interface Closing {
 export function closingLine(closing: Closing): string {
   const { name, audioSeconds, sampleRate, segments, fromCache, seconds } = closing;
   const cached = fromCache > 0 ? ` (${fromCache} cached)` : '';
-  const count = `${counted(segments, undefined)}${cached}`;
+  const count = `${segmentCount(segments, undefined)}${cached}`;
   return `${name}  ${duration(audioSeconds)}  ${sampleRate} Hz  ${count}  in ${duration(seconds)}`;
 }
 
@@ -99,7 +101,7 @@ function duration(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-function cut(text: string, columns: number): string {
+function shorten(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = '';
   let room = columns - 1;

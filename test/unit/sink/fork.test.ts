@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fork } from '../../../src/sink/tee.ts';
 import { gate } from '../../support/gate.ts';
 import { turns } from '../../support/turns.ts';
-import { speechFormat } from './wav-builder.ts';
+import { speechFormat } from '../audio/wav-builder.ts';
 
 function soundOf(pieces: number, until: Promise<void> = Promise.resolve()) {
   const state = { read: 0, isLetGo: false };

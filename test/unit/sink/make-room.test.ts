@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { shiftRight } from '../../../src/sink/make-room.ts';
 import { emptyFolder } from '../../support/folder.ts';
-import { sound } from './wav-builder.ts';
+import { sound } from '../audio/wav-builder.ts';
 
 const MiB = 1024 * 1024;
 
