@@ -19,3 +19,15 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Prom
 export async function* singleItem<T>(item: T): AsyncGenerator<T> {
   yield item;
 }
+
+/** For disposers: an error of closing must not hide the outcome of the run, and becomes a warning. */
+export async function closeQuietly(
+  close: () => Promise<void>,
+  notices: { warn(text: string): void },
+): Promise<void> {
+  try {
+    await close();
+  } catch (error) {
+    notices.warn(`closing failed: ${error instanceof Error ? error.message : error}`);
+  }
+}

@@ -1,3 +1,4 @@
+import { closeQuietly } from '../async.ts';
 import { createClient, type Synthesize, type Voice } from '../client/client.ts';
 import { ConcurrencyLimiter } from '../client/limiter.ts';
 import type { ClientEvent } from '../client/retry.ts';
@@ -17,7 +18,7 @@ export async function openService(
   if (service) return { ...service, async [Symbol.asyncDispose]() {} };
   const { startBuiltIn } = await import('./built-in.ts');
   const { close, ...builtIn } = await startBuiltIn(espeak);
-  return { ...builtIn, [Symbol.asyncDispose]: () => closeQuietly(close, context) };
+  return { ...builtIn, [Symbol.asyncDispose]: () => closeQuietly(close, context.notices) };
 }
 
 /** All voices share connections, limits and cache. */
@@ -47,17 +48,8 @@ export async function openClient(
       return caching.around(synthesize, { ...voice, url: service.url }, onLookup);
     },
     async [Symbol.asyncDispose]() {
-      await closeQuietly(() => transport.close(), context);
-      if (caching) await closeQuietly(() => caching.close(), context);
+      await closeQuietly(() => transport.close(), context.notices);
+      if (caching) await closeQuietly(() => caching.close(), context.notices);
     },
   };
-}
-
-/** An error of closing must not hide the outcome of the run: it becomes a warning. */
-async function closeQuietly(close: () => Promise<void>, { notices }: RunContext): Promise<void> {
-  try {
-    await close();
-  } catch (error) {
-    notices.warn(`a connection was not closed: ${error instanceof Error ? error.message : error}`);
-  }
 }

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { closeQuietly } from '../async.ts';
 import { TtsError } from '../error.ts';
 import type { Host, Messages, RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
@@ -68,7 +69,7 @@ export async function openOutputs(
       sink,
       subtitles,
       async [Symbol.asyncDispose]() {
-        await sink.discard();
+        await closeQuietly(() => sink.discard(), notices);
         subtitles?.discard();
       },
     };

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { aborted, unlessAborted } from '../../src/async.ts';
+import { aborted, closeQuietly, unlessAborted } from '../../src/async.ts';
 
 const never = new Promise<never>(() => {});
 
@@ -27,4 +27,17 @@ it('Whoever waits for nothing else hears of the signal before or later.', async 
   control.abort();
   await expect(waiting).resolves.toBeUndefined();
   await expect(aborted(control.signal)).resolves.toBeUndefined();
+});
+
+it('An error of closing is a warning, and does not take the place of the error before it.', async () => {
+  const warnings: string[] = [];
+  const notices = { warn: (text: string) => void warnings.push(text) };
+  const run = async () => {
+    await using opened = {
+      [Symbol.asyncDispose]: () => closeQuietly(() => Promise.reject(new Error('socket is gone')), notices),
+    };
+    throw Object.assign(new Error('no sound'), { opened });
+  };
+  await expect(run()).rejects.toThrow('no sound');
+  expect(warnings).toEqual(['closing failed: socket is gone']);
 });
