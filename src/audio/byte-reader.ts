@@ -1,4 +1,4 @@
-/** Reads a body by counted bytes. Holds one piece and the peeked bytes; a piece that leaves whole is not copied. */
+/** Reads a body by counted bytes. Pieces that leave whole are not copied. */
 export class ByteReader {
   readonly #body: AsyncIterator<Uint8Array>;
   #ahead: Uint8Array = new Uint8Array(0);
@@ -14,7 +14,7 @@ export class ByteReader {
     return this.#consumed;
   }
 
-  /** The next `count` bytes, a small number; fewer at the end. Consumes none. */
+  /** Fewer than `count` bytes at the end. Consumes none. */
   async peek(count: number): Promise<Uint8Array> {
     while (this.#ahead.length < count) {
       const piece = await this.#pull();
@@ -37,14 +37,14 @@ export class ByteReader {
     return piece;
   }
 
-  /** Gives back the bytes that were consumed last. */
+  /** Gives back bytes that were consumed. */
   unread(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#ahead = this.#ahead.length === 0 ? bytes : Buffer.concat([bytes, this.#ahead]);
     this.#consumed -= bytes.length;
   }
 
-  /** Consumes `count` bytes into a new buffer; fewer at the end. */
+  /** Copies `count` bytes; fewer at the end. */
   async take(count: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(count);
     let filled = 0;

@@ -12,7 +12,7 @@ export interface Speech {
   readonly format: PcmFormat;
   /** Of all PCM, if known before the end. */
   readonly bytes: number | undefined;
-  /** Pieces of whole frames. May be iterated once. */
+  /** In whole frames. May be iterated once. */
   readonly pcm: AsyncIterable<Uint8Array>;
   /** Asked at the end: false if renderings that differ were put together. */
   readonly isOneTake?: (() => boolean) | undefined;
@@ -36,7 +36,6 @@ export function sameFormat(a: PcmFormat, b: PcmFormat): boolean {
   );
 }
 
-/** `22050 Hz, mono, 16-bit integer` */
 export function describeFormat({ encoding, sampleRate, channels, bitsPerSample }: PcmFormat): string {
   const sides = channels === 1 ? 'mono' : channels === 2 ? 'stereo' : `${channels} channels`;
   return `${sampleRate} Hz, ${sides}, ${bitsPerSample}-bit ${encoding}`;
@@ -44,7 +43,7 @@ export function describeFormat({ encoding, sampleRate, channels, bitsPerSample }
 
 const MAX_PIECE_BYTES = 64 * 1024;
 
-/** Silence, rounded to whole frames. Its pieces share their memory: do not write to them. */
+/** Pieces share their memory: do not write to them. */
 export function* silence(format: PcmFormat, seconds: number): Generator<Uint8Array> {
   const frame = frameBytes(format);
   const piece = new Uint8Array(MAX_PIECE_BYTES - (MAX_PIECE_BYTES % frame));

@@ -26,7 +26,7 @@ const MAX_CHANNELS = 64;
 const MAX_SAMPLE_RATE = 768_000;
 
 /**
- * Reads a `fmt ` chunk, except byte rate and block align: both follow from the rest, and services get them wrong.
+ * Ignores byte rate and block align: both follow from the rest, and services get them wrong.
  * @param chunk its content, cut at {@link FORMAT_BYTES}
  * @throws WavError `unsupported`
  */
@@ -73,7 +73,6 @@ function formatTag(chunk: Buffer): number {
 
 /**
  * - `incomplete`: the body ended early or without a sample; another try may help
- * - `unsupported`: a WAV of a kind that is not read here
  * - `format-changed`: two headers or `fmt ` chunks of one body differ
  */
 export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-changed';
@@ -82,7 +81,7 @@ export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-chan
 export class WavError extends Error {
   override readonly name = 'WavError';
   readonly problem: WavProblem;
-  /** With `not-wav`: the first bytes of the body, 1024 at most. Empty for an empty body. */
+  /** With `not-wav`: the first bytes of the body, 1024 at most. */
   readonly head: Uint8Array | undefined;
 
   constructor(problem: WavProblem, message: string, head?: Uint8Array) {
@@ -92,12 +91,12 @@ export class WavError extends Error {
   }
 }
 
-/** Some writers subtract a header from their placeholder, or round it down. */
+/** Some writers subtract a header, or round down. */
 const SLACK = 0x1_0000;
 
 /**
- * The size of a data chunk; `undefined` for a placeholder: 0, about 2^31 (sox: 0x7FFFF000), about 2^32 (ffmpeg: 0xFFFFFFFF)
- * or about 2,000,000,000. A size taken for a placeholder costs one check of two, since HTTP marks the end as well.
+ * `undefined` for a placeholder: 0, about 2^31 (sox: 0x7FFFF000), about 2^32 (ffmpeg: 0xFFFFFFFF) or about 2,000,000,000.
+ * A size taken for a placeholder costs one check of two: HTTP marks the end as well.
  */
 export function realSize(size: number): number | undefined {
   const nearly = (limit: number) => size > limit - SLACK && size <= limit;

@@ -7,14 +7,13 @@ import { beginsWav, endsEarly, RIFF_BYTES, readStart, type WavStart } from './wa
 /** Bytes that are quoted of a body that is no WAV. */
 export const HEAD_BYTES = 1024;
 
-/** A canonical header. */
 const SMALLEST_WAV_BYTES = 44;
 
 export interface WavOptions {
   readonly bodyBytes?: number | undefined;
   /** Bytes to wait for if the body is no WAV: {@link HEAD_BYTES} unless set. */
   readonly quotedBytes?: number | undefined;
-  /** Called for a kilobyte or more behind the samples that is no chunk: the data size may be too small. */
+  /** Called for a kilobyte or more behind the samples that is no chunk. */
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 
@@ -49,7 +48,7 @@ async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void>
   throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
 }
 
-/** Unknown if the body has room for a further WAV: some services send several. */
+/** Unknown if a further WAV may follow: some services send several. */
 function totalBytes(
   { format, size, end = 0 }: WavStart,
   position: number,

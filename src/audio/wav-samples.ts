@@ -8,7 +8,7 @@ const SUSPICIOUS_BYTES = 1024;
 /**
  * All samples of a body as whole frames. Further headers may come behind a chunk or inside it. Closes the reader.
  * @param onLeftover called for {@link SUSPICIOUS_BYTES} or more behind the samples that are no chunk
- * @throws WavError `incomplete`, `unsupported` or `format-changed`
+ * @throws WavError
  */
 export async function* readSamples(
   reader: ByteReader,
@@ -22,11 +22,11 @@ export async function* readSamples(
   try {
     for (let isOver = false; !isOver; ) {
       const data = new DataChunk(reader, size, frame);
-      // Not `yield*`, which costs more than the rest of the loop.
+      // `yield*` costs more than the rest of the loop.
       for (let pieces = await data.read(); pieces; pieces = await data.read())
         for (const piece of pieces) yield piece;
       empty &&= data.bytes < frame;
-      // A header inside the samples proves the size wrong, and those of further headers doubtful.
+      // A header inside the samples proves all sizes wrong.
       if (size !== undefined && data.end === 'mark') sizesHold = false;
       const next = await readFurtherStart(reader, { first, data, onLeftover });
       isOver = !next;
@@ -55,10 +55,7 @@ class DataChunk {
     this.#frameBytes = frameBytes;
   }
 
-  /**
-   * The next whole frames, in at most two pieces; `undefined` at the end.
-   * @throws WavError `incomplete` if the body ends before the size
-   */
+  /** Whole frames, in at most two pieces; `undefined` at the end. */
   async read(): Promise<readonly Uint8Array[] | undefined> {
     if (this.end) return undefined;
     const left = this.#limit - this.bytes;
@@ -95,7 +92,7 @@ class DataChunk {
       rest = rest.subarray(missing);
     }
     const whole = rest.length - (rest.length % this.#frameBytes);
-    // A copy: the `slice` of a Buffer would keep all of the piece in memory.
+    // A view would keep all of the piece in memory.
     this.#begun = Uint8Array.from(rest.subarray(whole));
     if (whole > 0) aligned.push(rest.subarray(0, whole));
     return aligned;
@@ -146,15 +143,13 @@ function brokeOff(bytes: number, size: number): WavError {
   return new WavError('incomplete', `WAV that broke off: ${bytes} of ${size} bytes of samples came`);
 }
 
-/** The beginning of a chunk that no sound looks like by chance: name, four bytes of size, kind. */
+/** A chunk that no sound looks like by chance: name, four bytes of size, kind. */
 interface Mark {
   readonly name: Buffer;
   readonly kinds: readonly Buffer[];
-  /** Needed to be sure. */
   readonly bytes: number;
 }
 
-/** Up to the name of its first chunk. */
 const WAV = mark('RIFF', ['WAVE'], 16);
 
 /** Other chunks have no kind: only a known size tells them from samples. */

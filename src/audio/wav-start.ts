@@ -2,12 +2,9 @@ import type { ByteReader } from './byte-reader.ts';
 import { describeFormat, type PcmFormat, sameFormat } from './pcm.ts';
 import { FORMAT_BYTES, fourCC, isFourCC, parseFormat, realSize, realSize64, WavError } from './wav-format.ts';
 
-/** `RIFF`, size, `WAVE`. */
 export const RIFF_BYTES = 12;
-/** Not counted by that size. */
 const RIFF_HEAD_BYTES = 8;
 
-/** For samples in front of their format. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 export interface WavStart {
@@ -29,8 +26,8 @@ export function beginsWav(bytes: Uint8Array): boolean {
 }
 
 /**
- * Reads to the first sample, past chunks in any order. {@link beginsWav} must hold.
- * @throws WavError `incomplete`, `unsupported` or `format-changed`
+ * Reads to the first sample. {@link beginsWav} must hold.
+ * @throws WavError
  */
 export async function readStart(reader: ByteReader): Promise<WavStart> {
   const begin = reader.position;
@@ -63,7 +60,7 @@ async function readFormat(
   );
 }
 
-/** Keeps the samples until the format has come, then gives them back to the reader. */
+/** For samples in front of their format. Gives them back to the reader. */
 async function readLateFormat(reader: ByteReader, size: number | undefined): Promise<WavStart> {
   if (size === undefined || size > MAX_HELD_BYTES) {
     throw new WavError(

@@ -12,11 +12,10 @@ import { blankText } from '../text/source.ts';
 import { LookAhead, type LookAheadOptions, type Part } from './look-ahead.ts';
 import { BUDGET_BYTES } from './prefetch.ts';
 
-/** Follows the sound of a run in the order of the text. */
 export interface Listener {
   /** @param pauseFrames silence in front of the part */
   onPart?(part: Part, pauseFrames: number): void;
-  /** @param bytes of the part; pauses do not count */
+  /** Pauses are not counted. */
   onPiece?(bytes: number): void;
   onPartEnd?(): void;
   /** All sound went by, and the sink is about to publish it. An error fails the run. */
@@ -73,7 +72,6 @@ interface SoundingPart extends Part {
   readonly speech: Speech;
 }
 
-/** All listeners as one. */
 function tapOf(all: DeliverOptions['listeners']): Required<Listener> {
   const listeners = all.filter((listener) => listener !== undefined);
   return {
@@ -86,7 +84,6 @@ function tapOf(all: DeliverOptions['listeners']): Required<Listener> {
   };
 }
 
-/** The sound of all parts, with pauses between paragraphs. */
 async function* soundOf(
   first: SoundingPart,
   ahead: LookAhead,
@@ -123,7 +120,7 @@ function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsE
 }
 
 function hintFor(first: PcmFormat, other: PcmFormat): string {
-  // The sample rate is all that can be asked for.
+  // Only the sample rate can be asked for.
   if (sameFormat({ ...first, sampleRate: other.sampleRate }, other))
     return '--no-cache asks for all parts anew, if some were kept from before; else set --sample-rate, or another one';
   const what = first.channels === other.channels ? 'kind of samples' : 'number of channels';

@@ -11,7 +11,6 @@ import { prepareText, type TextSource } from './prepare-text.ts';
 import { chooseService, type NamedService, speakerOf } from './service-choice.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 
-/** What the command line asks for. */
 export interface Request {
   readonly flags: Flags;
   readonly words: readonly string[];
@@ -22,7 +21,7 @@ export interface Request {
 export interface RunPlan {
   /** `undefined`: the built-in service. */
   readonly service: NamedService | undefined;
-  /** Needed by the built-in service for the speakers from 101 on. */
+  /** For the built-in service. */
   readonly espeak: Espeak | undefined;
   readonly output: OutputPlan;
   readonly limits: Limits;
@@ -34,7 +33,6 @@ export interface RunPlan {
 }
 
 export interface Limits {
-  /** Requests at once. */
   readonly concurrency: number;
   readonly retries: number;
   readonly timeoutMs: number;
@@ -46,7 +44,7 @@ export interface JobText extends TextSource {
   readonly pace: 'whole' | 'sentence' | 'by sink';
 }
 
-/** One run of `tts speak`, resolved and checked before anything is opened. */
+/** One run of `tts speak`, resolved and checked. */
 export interface SpeechJob extends RunPlan {
   readonly text: JobText;
   readonly voice: Voice;
@@ -126,7 +124,7 @@ export function voiceOf(settings: Settings, speaker: number): Voice {
   };
 }
 
-/** Text for a callback is sent whole. With subtitles each sentence is a segment, unless `--max-chars` was typed. */
+/** With subtitles each sentence is a segment, unless `--max-chars` was typed. */
 function cuttingOf({ callbackUrl, maxChars, subtitles }: Settings): Pick<JobText, 'maxChars' | 'pace'> {
   if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'whole' };
   const bySentence = subtitles && maxChars.origin.place !== 'option';

@@ -15,11 +15,10 @@ export interface LookAheadOptions {
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
   /** Parts that may be under way or wait for their turn. */
   readonly window: number;
-  /** For the sound of waiting parts. */
   readonly budgetBytes: number;
   /** Ends all reading and all requests. */
   readonly signal: AbortSignal;
-  /** What a listener misses if a part fails; by default the place in the text. */
+  /** What a listener misses if a part fails. */
   readonly missing?: (segment: Segment) => string;
   readonly sparing?: Sparing | undefined;
 }
@@ -37,8 +36,7 @@ interface StartedPart {
 }
 
 /**
- * The parts in the order of the text. While one is heard, the next ones are fetched. Once a part has failed, no further one
- * is begun.
+ * The parts in the order of the text. While one is heard, the next ones are fetched, until one fails.
  */
 export class LookAhead {
   /** Resolves when the text has a first segment. */
@@ -54,7 +52,7 @@ export class LookAhead {
 
   constructor(options: LookAheadOptions) {
     const { signal, segments, budgetBytes } = options;
-    // Every request adds a listener.
+    // Every request listens to it.
     setMaxListeners(0, signal);
     this.#options = options;
     this.#segments = segments(signal)[Symbol.asyncIterator]();
@@ -71,7 +69,7 @@ export class LookAhead {
 
   /**
    * `undefined` at the end of the text.
-   * @throws TtsError in the failed part's turn, with what is missing for it
+   * @throws TtsError in the failed part's turn
    */
   async next(): Promise<Part | undefined> {
     const { sparing, window } = this.#options;

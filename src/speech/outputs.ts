@@ -11,7 +11,6 @@ import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
 export interface OutputPlan {
   /** The value of `-o`. */
   readonly name: string | undefined;
-  /** False: an existing file is kept. */
   readonly clobber: boolean;
   readonly isPlayed: boolean;
   /** Program and arguments, if the user named a player. */
@@ -54,8 +53,7 @@ interface OutputsPlan {
 }
 
 /**
- * Opens all that a run writes to.
- * @throws TtsError (output) when one of them cannot be written; then none is left open
+ * @throws TtsError (output); then none is left open
  */
 export async function openOutputs(
   { output, subtitles: plan }: OutputsPlan,
@@ -97,7 +95,7 @@ async function openPlanned(
   if (!file) return opened;
   try {
     const { tee } = await import('../sink/tee.ts');
-    // The file is written even without a player.
+    // The file does not need the player.
     return tee(file, await opened.catch(failingSink));
   } catch (error) {
     await file.discard();
@@ -128,7 +126,7 @@ function warnOfEnding({ name = '' }: OutputPlan, notices: Messages): void {
 
 /**
  * True if the sound will be heard live. Nothing is made.
- * @throws TtsError (output) as opening does, but not for a missing player
+ * @throws TtsError (output), but not for a missing player
  */
 export async function checkOutput(
   { name, clobber, isPlayed, player }: OutputPlan,
@@ -137,7 +135,6 @@ export async function checkOutput(
   const isHeard = isPlayed && (await findPlayer(playerOptions(player, host)))?.isLive === true;
   if (name === undefined && isPlayed) return isHeard;
   const output = name ?? '-';
-  // A terminal gets no sound, but may show the result.
   if (isStdout(output) && host.stdout.isTTY) return true;
   return (await checkSink({ output, clobber }, host)) || isHeard;
 }

@@ -8,16 +8,15 @@ const PIECE_BYTES = 160;
 
 interface PrefetchOptions {
   readonly signal: AbortSignal;
-  /** Called at once, with the error if the sound did not begin; thrown in the part's turn. */
+  /** Called at once; the error is thrown in the part's turn. */
   readonly onFailure: (error?: unknown) => void;
 }
 
 /**
- * The sound of one part, fetched ahead of its turn. When the budget is spent, reading stops, which slows the service down.
- * Sound is always read to its end or until the signal aborts: nothing stays open.
+ * The sound of one part, fetched ahead of its turn while the budget lasts. Sound is always read to its end or until the
+ * signal aborts: nothing stays open.
  */
 export class Prefetch {
-  /** To be read in the part's turn. */
   readonly speech: Promise<Speech | undefined>;
   readonly #budget: Budget;
   readonly #options: PrefetchOptions;
@@ -111,7 +110,6 @@ export class Prefetch {
 /** Some 25 minutes of sound. */
 export const BUDGET_BYTES = 64 * 2 ** 20;
 
-/** Memory for all waiting parts together. */
 export class Budget {
   #left: number;
   #waiting = new Set<() => void>();

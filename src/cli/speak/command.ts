@@ -25,7 +25,7 @@ export async function run(context: Context): Promise<number> {
   return speak({ flags: line.flags, ...input }, context);
 }
 
-/** A note on words that may be meant as a command or as files, if neither `speak` nor `--` was typed. */
+/** A note on words that may be meant as a command or as files. */
 function doubtOf({ words }: CommandLine, { argv, named, host }: Context): string | undefined {
   if (named || argv.includes('--')) return undefined;
   const [first = ''] = words;

@@ -143,7 +143,7 @@ interface SampleVoice {
 
 /**
  * Each speaker once, by its first name. Sample rates of single speakers are ignored: one sound has one.
- * @throws TtsError (usage) if there is no speaker, the text is too long, or a speaker does not support a setting
+ * @throws TtsError (usage)
  */
 function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
   if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');

@@ -3,9 +3,8 @@ import { cellsOf, widthOf } from './style.ts';
 export interface ProgressState {
   /** Set while there is no sound. */
   readonly waiting: Waiting | undefined;
-  /** Segments whose sound went by. */
   readonly segments: number;
-  /** Code points spoken, with a share of the current segment. */
+  /** Includes a share of the current segment. */
   readonly characters: number;
   /** Of the whole text, if known. */
   readonly total: { readonly segments: number; readonly characters: number } | undefined;
@@ -21,7 +20,7 @@ export interface Waiting {
 }
 
 /**
- * One line without the spinner. Leaves out the less important fields if there is no room.
+ * Leaves out the less important fields if there is no room.
  */
 export function renderProgress(state: ProgressState, columns: number): string {
   return state.waiting

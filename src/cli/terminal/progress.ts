@@ -9,7 +9,7 @@ import type { Notices } from './notices.ts';
 import { ProgressCount } from './progress-count.ts';
 import { type ProgressState, renderProgress } from './progress-line.ts';
 
-/** Short runs show no line, and loading ora does not delay the first request. */
+/** Loading ora must not delay the first request. */
 const PATIENCE_MS = 150;
 
 /** One for the cursor, two for the spinner, and the last one, behind which some terminals wrap. */
@@ -20,7 +20,7 @@ const LEAST_COLUMNS = 12;
 interface ProgressOptions {
   readonly host: Pick<Host, 'stderr' | 'env'>;
   readonly notices: Notices;
-  /** Counts the whole text. Called once there is sound, so that it delays none. */
+  /** Called once there is sound, so that it delays none. */
   readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
 }
 
@@ -28,8 +28,7 @@ interface ProgressOptions {
  * One line on stderr, drawn in place while sound is made.
  *
  * Only the frames are ora's. Its drawing leaves pieces behind when a window gets narrower, never ends on a terminal without
- * columns, and sets up stdout, which belongs to the sound. Here the cursor rests at the start of the line and is never
- * hidden.
+ * columns, and sets up stdout, which belongs to the sound.
  */
 export class Progress implements Disposable {
   readonly count: ProgressCount;
