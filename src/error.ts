@@ -1,4 +1,4 @@
-/** The exit statuses a script can rely on; the table stands in the README. */
+/** The exit statuses, promised in the README. */
 export const ExitCode = {
   ok: 0,
   defect: 1,
@@ -17,28 +17,28 @@ export const ExitCode = {
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 interface Retry {
-  /** Seconds that the service wants to be left alone. */
+  /** Seconds to wait, as the service asked. */
   readonly after?: number | undefined;
-  /** The service has too much to do: fewer requests at once may help. */
+  /** The service is overloaded: fewer requests at once may help. */
   readonly busy?: boolean;
-  /** The HTTP status that said so. */
+  /** The HTTP status of the answer. */
   readonly status?: number;
 }
 
 export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
-  /** What the user can do about it: one sentence. Left out only where it was the user who ended the run. */
+  /** One sentence: what the user can do. Missing only if the user ended the run. */
   readonly hint?: string | undefined;
   /** Lines below the message: one for each thing that is wrong, where these are several. */
   readonly details?: readonly string[] | undefined;
   readonly cause?: unknown;
-  /** Set where the same thing tried again may succeed. */
+  /** Set if another try may succeed. */
   readonly retry?: Retry | undefined;
-  /** The service has understood this very request and does not want it; it may well want another. */
+  /** The service refuses this request; it may accept others. */
   readonly isUnwanted?: boolean | undefined;
 }
 
-/** Everything that can go wrong for a reason outside this program. Whatever else is thrown is a defect. */
+/** An error with a cause outside this program. Anything else that is thrown is a defect. */
 export class TtsError extends Error {
   override readonly name = 'TtsError';
   readonly exitCode: ExitCode;
@@ -60,15 +60,15 @@ export class TtsError extends Error {
     this.isUnwanted = isUnwanted;
   }
 
-  /** The same error in other words, for somebody who knows more of what it means. */
+  /** The same error with another message. */
   inWords(message: string): TtsError {
     return new TtsError(message, { ...this, cause: this.cause ?? this });
   }
 }
 
 /**
- * What was said cannot be done: an option, a text, a value, a config file.
- * @param hint what to say instead
+ * A wrong option, text, value or config file.
+ * @param hint what to do instead
  */
 export function usageError(message: string, hint: string, cause?: unknown): TtsError {
   return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });

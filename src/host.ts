@@ -8,37 +8,37 @@ export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 interface Input {
   readonly isTTY: boolean;
-  /** Made at the first look: a run that needs no input never opens it. Throws TtsError (usage) where it is a folder. */
+  /** Opened at the first access. Throws TtsError (usage) if it is a folder. */
   readonly stream: Readable & { setRawMode?(raw: boolean): unknown };
 }
 
 export interface Output {
-  /** The file descriptor, for what streams cannot do: to look what kind of thing it is, to put a header right. */
+  /** The file descriptor, for `fstat` and for writes at a position. */
   readonly fd: number;
   readonly isTTY: boolean;
-  /** Width of the terminal now; 0 or undefined where there is none. */
+  /** Width of the terminal now; 0 or undefined without one. */
   readonly columns: number | undefined;
-  /** Made at the first look, since that sets the descriptor up for asynchronous use. */
+  /** Opened at the first access, which sets the descriptor up for asynchronous use. */
   readonly stream: Writable;
 }
 
-/** All that the program takes from the process it runs in. */
+/** Everything that the program takes from its process. */
 export interface Host {
-  /** What was typed behind the program's name; U+FFFD stands for what is not UTF-8. */
+  /** The arguments; U+FFFD stands for bytes that are not UTF-8. */
   readonly argv: readonly string[];
-  /** Whether a U+FFFD in `argv` was typed as one; `undefined` where the system does not show the bytes. */
+  /** False if a U+FFFD in `argv` stands for other bytes; `undefined` if the system does not show them. */
   isArgvUtf8(): boolean | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Absolute; `undefined` where the user has none. */
+  /** Absolute; `undefined` for a user without one. */
   readonly home: string | undefined;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
-  /** Names the space in which process IDs are unique: equal for processes that can see each other, as far as is known. */
+  /** Names the space in which process IDs are unique: a boot of a machine, or a container. */
   readonly realm: string;
-  /** The number of the user to whom what is made here belongs; `undefined` where users have none (Windows). */
+  /** The user who owns the files that the process makes; `undefined` on Windows. */
   readonly uid: number | undefined;
-  /** Version and architecture of what runs the program: `v20.19.0-x64`. */
+  /** Version and architecture of Node: `v20.19.0-x64`. */
   readonly runtime: string;
   /** Whether a process with this number runs in this realm. */
   isRunning(pid: number): boolean;
@@ -49,21 +49,21 @@ export interface Host {
   off(signal: Signal, listener: () => void): void;
 }
 
-/** What a run says to people beside its sound. */
+/** Messages of a run to its user. */
 export interface Messages {
   quiet: boolean;
   verbose: boolean;
-  /** Replaces a text by `***` wherever it would appear from now on. */
+  /** From now on `***` replaces the text in all output. */
   hide(secret: string): void;
-  /** What a person should know, though nothing is wrong. */
+  /** Information; nothing is wrong. */
   note(text: string): void;
-  /** What may become wrong. */
+  /** Something may go wrong. */
   warn(text: string): void;
   /** A warning that is dropped if an output error ends the run within a second. */
   doubt(text: string): void;
   /** One step, with `--verbose`. */
   detail(text: () => string): void;
-  /** A question, behind which the answer is typed. */
+  /** A question, without a line break behind it. */
   ask(question: string): void;
 }
 
@@ -71,7 +71,7 @@ export interface Messages {
 export interface RunContext {
   readonly host: Host;
   readonly notices: Messages;
-  /** Aborts when the process is told to stop, with the error to end with. */
+  /** Aborts when the process is told to stop. The reason is the error that ends the run. */
   readonly signal: AbortSignal;
 }
 
@@ -100,7 +100,7 @@ export function hostOf(process: NodeJS.Process): Host {
         return isTerminal(process, 0);
       },
       get stream() {
-        // Node would make an empty text of it.
+        // Node would read it as empty.
         if (fstatSync(0).isDirectory())
           throw usageError('stdin is a folder', 'redirect a file, or use a pipe');
         return process.stdin;
@@ -122,8 +122,8 @@ function isArgvUtf8(): boolean | undefined {
 }
 
 /**
- * What HOME says, if that is a place at all, or else the list of users: some containers run as a number that is not in it.
- * Node would say the same, but brings a module along that nothing else needs.
+ * HOME, else the list of users, in which the user of a container may be missing. As `os.homedir()`, but `node:os` is loaded
+ * only if needed.
  */
 function homeFolder(process: NodeJS.Process): string | undefined {
   try {
@@ -143,7 +143,7 @@ function workingFolder(process: NodeJS.Process): string {
   }
 }
 
-/** One boot of a system, and one namespace of processes (a container has its own); elsewhere than on Linux the machine. */
+/** On Linux the boot and the namespace of processes, elsewhere the name of the machine. */
 function realmOf(process: NodeJS.Process): string {
   const machine = () => process.getBuiltinModule('node:os').hostname();
   if (process.platform !== 'linux') return machine();
@@ -178,7 +178,7 @@ function outputOf(process: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
   };
 }
 
-/** Looked up when asked, and where it is worth it: the module behind it brings the whole network stack along, 2 ms of a start. */
+/** `node:tty` loads the network stack, which takes 2 ms: it is asked only about what may be a terminal. */
 export function isTerminal(process: Pick<NodeJS.Process, 'getBuiltinModule'>, fd: number): boolean {
   return mayBeTerminal(fd) && process.getBuiltinModule('node:tty').isatty(fd);
 }

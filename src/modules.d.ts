@@ -4,7 +4,6 @@ declare module 'undici/lib/dispatcher/pool.js' {
   export default Pool;
 }
 
-/** The plug-in comes without types of its own. */
 declare module 'markdown-it-footnote' {
   import type MarkdownIt from 'markdown-it';
   const footnotes: (parser: MarkdownIt) => void;
@@ -37,14 +36,14 @@ declare module '@echogarden/speex-resampler-wasm/simd' {
     ): number;
   }
   interface Options {
-    /** Makes an instance with what the program gives to it, in place of reading and compiling a file. */
+    /** Instantiates the module; replaces reading and compiling a file. */
     instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => unknown): unknown;
   }
   const boot: (options: Options) => Promise<Speex>;
   export default boot;
 }
 
-/** The part of the standard `WebAssembly` that the engine uses: it is in no library that TypeScript loads for Node. */
+/** The part of `WebAssembly` that the engine uses; TypeScript has it in its DOM library only. */
 declare namespace WebAssembly {
   class Module {
     private readonly brand;

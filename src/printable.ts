@@ -1,11 +1,11 @@
 import stripAnsi from 'strip-ansi';
 
-/** The longest piece of somebody else's text that is shown, in characters. */
+/** In characters. */
 const LONGEST = 500;
 
 /**
- * Text from outside, fit for a terminal: in one line, without control and format characters (escape sequences,
- * direction overrides), cut at 500 characters.
+ * Text from outside in one line for a terminal: without control and format characters (escape sequences, direction
+ * overrides), cut at 500 characters.
  */
 export function printable(text: string): string {
   const clean = text
@@ -17,8 +17,8 @@ export function printable(text: string): string {
 }
 
 /**
- * A name or a value that stands in what we say, fit for a terminal and still to be recognised: what would rule the
- * terminal or turn the direction of writing is shown as JSON would write it, `\u001b`. Joiners stay: emoji are made of them.
+ * A name or value for a terminal: control and format characters become `\u001b` as in JSON. Joiners stay, since emoji need
+ * them.
  */
 export function visible(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
@@ -30,7 +30,7 @@ export function visible(text: string): string {
   );
 }
 
-/** The same, with a space where lines break. */
+/** The same in one line. */
 export function inOneLine(text: string): string {
   return visible(text.replace(/\s+/g, ' '));
 }

@@ -3,14 +3,15 @@ import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { printable } from '../printable.ts';
 
-/** What was typed, and who knows its bytes. */
+/** Arguments, and the host that knows their bytes. */
 export interface Typed {
   readonly argv: readonly string[];
   readonly host: Pick<Host, 'isArgvUtf8'>;
 }
 
 /**
- * Node hands over bytes that are not UTF-8 as U+FFFD: other words would be spoken, and a file of another name written.
+ * Refuses arguments that are not UTF-8. Node replaces their bytes by U+FFFD: the program would speak other words, or
+ * write a file of another name.
  * @throws TtsError (usage) naming the argument
  */
 export function assertUtf8(command: Command, { argv, host }: Typed): void {
@@ -19,7 +20,7 @@ export function assertUtf8(command: Command, { argv, host }: Typed): void {
   refuse(damagedOption(command) ?? damagedWord(command.args, hint), host);
 }
 
-/** The same for words alone. */
+/** The same for words without options. */
 export function assertWordsUtf8(words: readonly string[], host: Pick<Host, 'isArgvUtf8'>): void {
   refuse(damagedWord(words, IN_UTF8), host);
 }
@@ -27,7 +28,6 @@ export function assertWordsUtf8(words: readonly string[], host: Pick<Host, 'isAr
 const ELSEWHERE = 'put the text into a file and name that with -f, or send it through a pipe';
 const IN_UTF8 = 'write it in UTF-8';
 
-/** An argument as it is named in a message, and what to do about it. */
 interface Found {
   readonly name: string;
   readonly hint: string;
@@ -58,7 +58,7 @@ function isDamaged(value: unknown): value is string {
   return typeof value === 'string' && value.includes('\uFFFD');
 }
 
-/** A value is shown only where it is a name: it may be a key. */
+/** Shows the value only of an option that names a file: any other may be a key. */
 function foundIn({ long, flags }: Option, value: string): Found {
   if (!flags.includes('<file')) return { name: `the value of ${long}`, hint: IN_UTF8 };
   return {

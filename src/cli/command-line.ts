@@ -16,7 +16,7 @@ export interface CommandLine {
 }
 
 /**
- * Reads the arguments of `tts speak`. It only collects: what the values may be and who else has a say is decided later.
+ * Reads the arguments of `tts speak`. `settings/` checks the values.
  * @throws TtsError (usage), for an unknown option with the nearest real one
  */
 export function readCommandLine(typed: Typed): CommandLine {
@@ -35,19 +35,18 @@ export function speakCommand(): Command {
     .option(VERSION.flags, VERSION.help);
 }
 
-/** Options for those of the settings that have one. */
 function addRules(command: Command, names: readonly Name[]): Command {
   for (const { flags, help } of names.map(ruleOf)) {
     if (flags === undefined) continue;
     const option = new Option(flags, help);
-    // The positive one first: a `--no-x` alone would have commander say `x: true` where nobody said anything.
+    // A `--no-x` alone makes commander report `x: true` if the option is not given.
     if (option.negate) command.addOption(new Option(`--${option.name().replace(/^no-/, '')}`).hideHelp());
     command.addOption(option);
   }
   return command;
 }
 
-/** Adds `--no-x` for a switch `--x` where it is typed, as it hardly ever is. */
+/** Adds `--no-x` for a switch `--x`, only if it is typed: all of them would fill the help. */
 function addOpposites(command: Command, argv: readonly string[]): void {
   for (const word of new Set(argv.filter((each) => each.startsWith('--no-')))) {
     const isKnown = command.options.some(({ long }) => long === word);
@@ -56,16 +55,14 @@ function addOpposites(command: Command, argv: readonly string[]): void {
   }
 }
 
-/** `--no-x` for a switch `--x` among the settings. */
 function oppositeOf(option: Option): string | undefined {
   const isSwitch = option.isBoolean() && Object.hasOwn(rules, option.attributeName());
   return isSwitch ? `--no-${option.name()}` : undefined;
 }
 
-/** Makes of what commander says of a command's arguments an error of ours. */
+/** Turns an error of commander into one of ours. */
 type Complain = (error: CommanderError, command: Command) => TtsError;
 
-/** Lets commander parse, with its complaints as errors of ours. */
 function parse(command: Command, typed: Typed, complain: Complain = usage): Command {
   try {
     addOpposites(command, typed.argv);
@@ -78,7 +75,7 @@ function parse(command: Command, typed: Typed, complain: Complain = usage): Comm
     return command;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Again without what stands behind "=": it hides from commander which option was meant, and may be a key.
+    // Parsed again without the value behind "=": commander cannot name the option with it, and it may be a key.
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
     if (mistyped === undefined) throw complain(error, command);
     parse(command, { ...typed, argv: [mistyped] }, complain);
@@ -86,7 +83,7 @@ function parse(command: Command, typed: Typed, complain: Complain = usage): Comm
   }
 }
 
-/** What to do for whoever wanted the words of a command line spoken. */
+/** How to have the words of a command line spoken. */
 export function howToSpeak(command: string): string {
   return command === 'tts'
     ? 'to speak it, put -- in front of the text'
@@ -94,7 +91,7 @@ export function howToSpeak(command: string): string {
 }
 
 export function usage({ message, code }: CommanderError, command: Command): TtsError {
-  // Of letters behind one dash the first may be mistyped, and the others a key; so may what follows a name.
+  // Only the first letter behind one dash is shown, and only the name of a long option: the rest may be a key.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
   if (code !== 'commander.unknownOption') return usageError(what, `see ${name} --help`);
@@ -103,7 +100,7 @@ export function usage({ message, code }: CommanderError, command: Command): TtsE
   return usageError(what, `${meant} ${howToSpeak(name)}`);
 }
 
-/** Of all that there are: commander leaves out those that its help does not show. */
+/** Includes hidden options, unlike commander's own suggestions. */
 export function nearestOption(complaint: string, { options }: Command): string | undefined {
   const typed = /'(--[^']*)'/.exec(complaint)?.[1];
   return (
@@ -118,7 +115,7 @@ export function nearestOption(complaint: string, { options }: Command): string |
 /** The settings of every command that asks a service for sound. */
 export const OF_REQUESTS = settingNames.filter((name) => ruleOf(name).ofRequests);
 
-/** A command beside `speak`, with its own options and those of the settings that it heeds. */
+/** A command with its own options and those of some settings. */
 export function subcommand(
   name: string,
   description: string,
@@ -134,14 +131,14 @@ export function subcommand(
 }
 
 interface Reading {
-  /** So many words at most. */
+  /** The most words. Default: 0. */
   readonly most?: number;
   readonly complain?: Parameters<typeof parse>[2];
 }
 
 /**
  * Reads the arguments of a command.
- * @returns `undefined` where help was asked for, and given
+ * @returns `undefined` after `--help` was printed
  * @throws TtsError (usage)
  */
 export function readSubcommand(

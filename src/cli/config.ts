@@ -11,7 +11,7 @@ import { type CommandLine, readSubcommand, subcommand } from './command-line.ts'
 import type { Context } from './context.ts';
 import { tell } from './terminal/print.ts';
 
-/** `tts config`: what holds, who said so, and where else somebody could have. */
+/** `tts config`: every setting with its value and origin, and the config files. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readSubcommand(configCommand(), context);
@@ -38,12 +38,12 @@ export function configCommand(): Command {
 
 interface Row {
   readonly name: Name;
-  /** `undefined` where nobody has said anything. */
+  /** `undefined` if it is not set. */
   readonly value: unknown;
   readonly origin: Origin | undefined;
 }
 
-/** What can be said elsewhere than by an option; options alone are for one run. */
+/** Leaves out settings that only an option can set. */
 function rowsOf(settings: Settings, host: Host): Row[] {
   const shown = settingNames.filter((name) => {
     const { key, env } = ruleOf(name);
@@ -56,13 +56,13 @@ function rowsOf(settings: Settings, host: Host): Row[] {
   });
 }
 
-/** The key as a run would have it, whichever way it was said; `apiKeyFile` and `keys` have rows of their own as well. */
+/** The key that a run would use, from any source. `apiKeyFile` and `keys` have rows of their own too. */
 function keyOf(settings: Settings): Settings['apiKey'] {
   const origin = keyOrigin(settings);
   return origin && { value: '', origin };
 }
 
-/** Where a proxy for the service would come from, the usual variables heard. */
+/** The proxy that a run would use, the usual environment variables included. */
 function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
   if (!settings.baseUrl) return settings.proxy;
   const chosen = chooseProxy(settings, env, settings.baseUrl.value);
@@ -85,9 +85,9 @@ function inJson(rows: readonly Row[]): Record<string, unknown> {
 }
 
 interface Files {
-  /** Those that have a say, the strongest first. */
+  /** The strongest first. */
   readonly read: readonly string[];
-  /** Those that lie behind them. */
+  /** Found, but hidden by a stronger one. */
   readonly passedOver: readonly string[];
   readonly lookedFor: readonly string[];
 }
@@ -116,7 +116,7 @@ function filesInWords({ read, passedOver, lookedFor }: Files): string {
     .join('\n');
 }
 
-/** How a setting is shown where it is not just its text: secrets without the secret. */
+/** Settings that are not shown as their plain value. */
 const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
   speakers: (speakers) => Object.fromEntries(speakers),
   apiKey: () => 'set',
@@ -124,7 +124,7 @@ const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
   proxy: withoutPassword,
 };
 
-/** A setting's value as data that may be shown: text, a number, or what JSON can hold. */
+/** The value of a setting without secrets, as JSON can hold it. */
 export function shownValue<N extends Name>(name: N, value: Value<N>): unknown {
   const show = shows[name] as ((value: Value<N>) => unknown) | undefined;
   return show ? show(value) : value;
@@ -136,7 +136,7 @@ export function withoutPassword(address: URL): string {
   return shown.href;
 }
 
-/** The same in a few words. */
+/** A shown value as text. */
 export function inWords(shown: unknown): string {
   if (Array.isArray(shown)) return shown.map(inWords).join(', ');
   if (shown instanceof URL) return shown.href;

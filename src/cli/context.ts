@@ -2,9 +2,9 @@ import type { Host } from '../host.ts';
 import type { Notices } from './terminal/notices.ts';
 
 export interface Context {
-  /** What was typed, without the command's own name. */
+  /** The arguments behind the command's name. */
   readonly argv: readonly string[];
-  /** Whether the command was called by its name. */
+  /** True if the command was called by its name. */
   readonly named: boolean;
   readonly host: Host;
   readonly notices: Notices;
@@ -12,7 +12,7 @@ export interface Context {
   readonly signal: AbortSignal;
 }
 
-/** What else there is than to speak. */
+/** All commands but `speak` and `help`. */
 export const besideSpeaking = [
   'serve',
   'speakers',
@@ -26,9 +26,8 @@ export const besideSpeaking = [
   'manual',
 ] as const;
 
-// Options that are no settings: they say what this run is about.
+// Options that are not settings.
 
-/** `tts -f`. */
 export const FILE = {
   flags: '-f, --file <file|->',
   help: 'the text from a file (repeatable); "-" is stdin',

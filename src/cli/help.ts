@@ -6,7 +6,7 @@ import { tell } from './terminal/print.ts';
 
 const WIDTH = 80;
 
-/** `tts --help`, and `tts speak --help`, which tells more. */
+/** `tts --help`; the long form if `speak` was named. */
 export async function help({ host, named }: Pick<Context, 'host' | 'named'>): Promise<ExitCode> {
   tell(host.stdout, named ? fullHelp() : shortHelp());
   return ExitCode.ok;
@@ -17,7 +17,7 @@ export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode
   return ExitCode.ok;
 }
 
-/** One screen of 24 lines: what it does, by example, and every option by name. */
+/** Fits on a screen of 24 lines. */
 export function shortHelp(): string {
   const all = Object.values<Rule<unknown>>(rules);
   return [
@@ -39,7 +39,6 @@ export function shortHelp(): string {
   ].join('\n');
 }
 
-/** Every option with its environment variable, its config key and what holds when nobody says. */
 function fullHelp(): string {
   const explained = Object.values<Rule<unknown>>(rules).filter(({ flags }) => flags !== undefined);
   return [

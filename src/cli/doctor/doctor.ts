@@ -17,10 +17,10 @@ import { examine, type Finding, findingInWords, skipped } from './finding.ts';
 import { examinePlayer } from './player.ts';
 import { trySpeaking } from './speaking.ts';
 
-/** What shapes the one request, and what is looked at. */
+/** The settings that shape the test request. */
 const HEEDED: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
 
-/** `tts doctor`: looks at all that sound depends on, in the order in which it is needed. */
+/** `tts doctor`: examines everything that sound depends on, in the order of its use. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readSubcommand(doctorCommand(), context);
@@ -45,11 +45,11 @@ export function doctorCommand(): Command {
 }
 
 export interface Doubts extends Pick<CommandLine, 'flags'> {
-  /** Whether the service may be asked for sound without a question. */
+  /** `--yes`: sends the test request without asking first. */
   readonly mayAsk: boolean;
 }
 
-/** One after the other; what cannot be looked at because of what came before is left out. */
+/** Skips examinations that need an earlier one which failed. */
 export async function* examinations(doubts: Doubts, context: Context): AsyncGenerator<Finding> {
   yield await examine('node', () => context.host.runtime);
   let settled: LoadedSettings | undefined;
@@ -65,10 +65,10 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
 }
 
-/** What a run needs of a service, in the order in which it is looked at. */
+/** The examinations of a service, in their order. */
 const STEPS = ['key', 'proxy', 'dns', 'connection', 'tls', 'request'];
 
-/** Names what is left out as well. */
+/** Names the skipped ones as well. */
 async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Finding> {
   const left = [...STEPS];
   let reason = 'not looked at';
@@ -112,7 +112,7 @@ async function* serviceExaminations(
     : skipped('request', 'not made: there is no connection');
 }
 
-/** Up to the first that fails. */
+/** Stops at the first that fails. */
 async function* connectionExaminations(
   { url, proxy }: NamedService,
   settings: Settings,

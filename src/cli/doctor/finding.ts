@@ -2,20 +2,18 @@ import { type ExitCode, TtsError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { inOneLine } from '../../printable.ts';
 
-/** What a look at one thing came to. */
+/** The result of one examination. */
 export interface Finding {
   readonly name: string;
   readonly state: 'good' | 'bad' | 'skipped';
   readonly detail: string;
-  /** What to do. */
   readonly hint?: string | undefined;
-  /** What a run that fails for this ends with. */
+  /** The status of a run that would fail for this reason. */
   readonly exitCode?: ExitCode;
 }
 
 /**
- * Takes a look.
- * @param look tells in words what is good; throws what is bad
+ * @param look returns the good news in words; throws the error
  */
 export async function examine(name: string, look: () => string | Promise<string>): Promise<Finding> {
   try {
@@ -34,7 +32,7 @@ export function skipped(name: string, detail: string, hint?: string): Finding {
 const SIGNS = { good: '✔', bad: '✘', skipped: '-' };
 const ASCII_SIGNS = { good: 'ok', bad: '!!', skipped: '--' };
 
-/** A finding in a line, and what to do in another. */
+/** One line, and a second one with the hint. */
 export function findingInWords({ name, state, detail, hint }: Finding, host: Host): string {
   const sign = (showsUnicode(host) ? SIGNS : ASCII_SIGNS)[state];
   const line = `${sign} ${name.padEnd(10)} ${inOneLine(detail)}`;

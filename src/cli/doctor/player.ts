@@ -10,8 +10,8 @@ import type { Context } from '../context.ts';
 import { examine, type Finding, skipped } from './finding.ts';
 
 /**
- * Finds the player, and has it play a moment of silence. Where none can play, on a machine without a sound device, that is
- * told and no fault: files and pipes need none. Of one that was named it is.
+ * Finds the player and plays a moment of silence. On a machine without a sound device the failure is a note only: files and
+ * pipes need no player. The failure of a player that the user named is a fault.
  */
 export async function examinePlayer(
   settings: Settings | undefined,
@@ -52,18 +52,18 @@ function missing(named: Named, platform: NodeJS.Platform): TtsError {
   );
 }
 
-/** So little that nobody waits for it. */
+/** Too short to notice. */
 const SILENT_SECONDS = 0.05;
 
-/** A player that takes longer over that has hung; a sound device may have to wake up. */
+/** A player that takes longer hangs; a sound device may need seconds to wake up. */
 const LIMIT_MS = 5000;
 
 const FORMAT: PcmFormat = { encoding: 'integer', sampleRate: 22_050, channels: 1, bitsPerSample: 16 };
 
 /**
- * Has a moment of silence played, as sound would be.
+ * Plays a moment of silence the way sound is played.
  * @returns the program that took it
- * @throws TtsError (output) where nobody would hear sound
+ * @throws TtsError (output) if no player works
  */
 async function tryPlayer(options: PlayerOptions, signal: AbortSignal): Promise<string> {
   const limit = AbortSignal.timeout(LIMIT_MS);

@@ -18,8 +18,8 @@ export function baseCommand(name: string, description: string): Command {
 }
 
 /**
- * Reads the arguments of such a command. What it does not know is not shown: it may be the key.
- * @returns `undefined` where help was asked for, and given
+ * Reads the arguments of such a command. Errors never quote an unknown argument: it may be the key.
+ * @returns `undefined` after `--help` was printed
  * @throws TtsError (usage)
  */
 export function readBase(
@@ -31,7 +31,7 @@ export function readBase(
   return line;
 }
 
-/** An option of one letter is no key, nor is one that is near to a real one. */
+/** Short options and near misses of real ones are no keys. */
 function complain(error: CommanderError, command: Command): TtsError {
   const isKnownKind = /'-.'/.test(error.message) || nearestOption(error.message, command) !== undefined;
   if (error.code !== 'commander.unknownOption' || isKnownKind) return usage(error, command);
@@ -46,8 +46,8 @@ function misplaced(command: string, what: string): TtsError {
 }
 
 /**
- * The base URL that a command is about: the word behind it, else the one that is set.
- * @throws TtsError (usage) where there is none, or only one that the owner of the key did not name
+ * The base URL of the command: its argument, else the setting.
+ * @throws TtsError (usage) if there is none, or a project's config set it
  */
 export function namedBase(word: string | undefined, settings: Settings, command: string): URL {
   if (word !== undefined) return parsed(word, command);

@@ -14,7 +14,7 @@ import type { Notices } from '../terminal/notices.ts';
 import { tell } from '../terminal/print.ts';
 import { baseCommand, namedBase, readBase } from './base.ts';
 
-/** `tts login [base-url]`: keeps a key for one service in the user's own config. With `--json` it tells which one, and where. */
+/** `tts login [base-url]`: stores a key for one service in the user's own config. */
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const line = readBase(loginCommand(), context);
@@ -49,7 +49,7 @@ async function readPiped({ stdin }: Host, signal: AbortSignal): Promise<string> 
   return readWhole(text, MOST_READ, () => usageError('what came from stdin is too long to be a key', HOW));
 }
 
-/** What still stands between the stored key and its use. */
+/** Says what a run still needs to use the stored key. */
 function explain(
   base: URL,
   { baseUrl, apiKey, apiKeyFile, keys, allowInsecureHttp }: Settings,
@@ -66,7 +66,7 @@ function explain(
   if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
 }
 
-/** `tts logout [base-url]`: forgets the key that `tts login` has stored. With `--json` it tells whether there was one. */
+/** `tts logout [base-url]`: removes the key that `tts login` stored. */
 export async function runLogout(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readBase(logoutCommand(), context);

@@ -1,8 +1,8 @@
 import type { Entry, Flag } from './catalog.ts';
 
 /**
- * For `eval "$(tts completion bash)"`, or a file in bash-completion's folder; needs neither of its functions. Names of
- * speakers and of files are somebody else's words: `compgen -W` would run a `$(...)` in them, and `(...)` would glob them.
+ * For `eval "$(tts completion bash)"`, or a file in bash-completion's folder. Names of speakers and files come from others:
+ * `compgen -W` would run a `$(...)` in them, and `(...)` would glob them.
  */
 export function bash(entries: readonly Entry[]): string {
   return `_tts_speakers() {
@@ -53,7 +53,7 @@ function variables(entry: Entry | undefined): string {
 const COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undefined>> = {
   nothing: () => undefined,
   text: () => 'return',
-  // Where bash has compopt it quotes the names of files itself; that of macOS, 3.2, has none.
+  // With compopt bash quotes file names itself; the bash 3.2 of macOS has no compopt.
   file: () => '_tts_files; return',
   speaker: () => '_tts_speakers; return',
   choice: ({ choices }) => `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur")); return`,

@@ -21,13 +21,13 @@ export function manualCommand(): Command {
   return subcommand('manual', 'Print the manual page: tts manual | man -l -', []);
 }
 
-/** An option as completions and the manual need it. */
+/** An option, for completions and the manual. */
 export interface Flag {
-  /** As in `-o`. */
+  /** `-o` */
   readonly short: string | undefined;
-  /** As in `--output`. */
+  /** `--output` */
   readonly long: string;
-  /** What stands behind it, as in `<file>`; empty for a switch. */
+  /** `<file>`; empty for a switch. */
   readonly value: string;
   readonly takes: 'nothing' | 'file' | 'speaker' | 'choice' | 'text';
   /** For `choice`. */
@@ -35,20 +35,20 @@ export interface Flag {
   readonly help: string;
 }
 
-/** A command as completions and the manual need it. */
+/** A command, for completions and the manual. */
 export interface Entry {
   readonly name: string;
   readonly help: string;
-  /** What stands behind its name, as in `[options] [clear]`. */
+  /** `[options] [clear]` */
   readonly usage: string;
   readonly flags: readonly Flag[];
-  /** Words that it knows. */
+  /** Words that it takes as arguments. */
   readonly words: readonly string[];
 }
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** Every command with its options, from the very objects that read the command line. */
+/** Every command with its options, from the objects that parse the command line. */
 export function catalog(): Entry[] {
   const entries = [
     entry('speak', speakCommand().description('Speak, also if the text begins with the name of a command.')),

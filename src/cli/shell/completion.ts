@@ -10,7 +10,7 @@ import { fish } from './fish.ts';
 import { powershell } from './powershell.ts';
 import { zsh } from './zsh.ts';
 
-/** `tts completion <shell>`: a script that the shell reads to complete what is typed behind `tts`. */
+/** `tts completion <shell>`: prints the shell's completion script. */
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(completionCommand(), context, { most: 1 });
   if (!line) return ExitCode.ok;
@@ -30,7 +30,6 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-/** What each shell is given. */
 export const scripts: ReadonlyMap<string, (entries: readonly Entry[]) => string> = new Map([
   ['bash', bash],
   ['zsh', zsh],

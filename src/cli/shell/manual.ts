@@ -17,7 +17,7 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-/** The day on which the words of this page changed last. */
+/** The day of the last change to the text of this page. */
 const REVISED = '2026-11-22';
 
 const STATUSES: Readonly<Record<ExitCode, string>> = {
@@ -77,12 +77,12 @@ function setting({ key, env, envShown, help, fallback, otherwise }: Rule<unknown
   return ['.TP', `.B ${escaped(key ?? '(no key)')}`, escaped(said.filter(Boolean).join('; '))];
 }
 
-/** Each in its brackets, as in `[base-url]`. */
+/** Marks the words in brackets: `[base-url]`. */
 function operands(usage: string): string {
   return escaped(usage).replace(/(?<=\[)[^\]]+/g, '\\fI$&\\fR');
 }
 
-/** Explained once, above. */
+/** True if the options of `speak` explain it already. */
 function isShared({ long, help }: Flag, speak: Entry | undefined): boolean {
   return speak?.flags.some((flag) => flag.long === long && flag.help === help) ?? false;
 }
@@ -94,7 +94,7 @@ function item({ short, long, value, help }: Flag): string[] {
   return ['.TP', `${spellings.join(', ')}${value && ` \\fI${escaped(value)}\\fR`}`, escaped(help) || '\\&'];
 }
 
-/** Text in which roff sees nothing to obey. */
+/** Text without meaning to roff. */
 function escaped(text: string): string {
   return text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');
 }

@@ -1,8 +1,8 @@
 import type { Entry, Flag } from './catalog.ts';
 
 /**
- * For `tts completion powershell | Out-String | Invoke-Expression`, as in a profile. What is offered stands in the line as it
- * is, and the name of a speaker is somebody else's word: whatever is more than letters is quoted.
+ * For `tts completion powershell | Out-String | Invoke-Expression`. PowerShell inserts an offer unquoted, and names of
+ * speakers come from others: the script quotes everything but plain words.
  */
 export function powershell(entries: readonly Entry[]): string {
   return `Register-ArgumentCompleter -Native -CommandName tts -ScriptBlock {

@@ -4,8 +4,8 @@ import type { Host, RunContext } from '../../host.ts';
 import { withoutEscapes } from '../../printable.ts';
 
 /**
- * A question at the terminal; whatever does not begin with a "y" means no.
- * @returns `undefined` where there is nobody to ask
+ * Asks at the terminal. An answer that does not begin with "y" means no.
+ * @returns `undefined` if stdin is no terminal
  */
 export async function askYes(
   question: string,
@@ -25,22 +25,21 @@ export async function askYes(
   }
 }
 
-/** What a terminal sends in raw mode. */
+// What a terminal sends in raw mode.
 const INTERRUPT = '\x03';
 const END = '\x04';
 const CLEAR_LINE = '\x15';
 const BACKSPACES = new Set(['\x7f', '\b']);
 
 /**
- * A line that is typed at the terminal and not shown there; nothing where the input ends instead. The terminal is as it
- * was afterwards, whatever happens.
+ * Reads a line from the terminal without echo; empty at the end of input. Always restores the terminal.
  * @throws TtsError (interrupted) on Ctrl-C; the signal's reason
  */
 export async function askSecret(question: string, { host, notices, signal }: RunContext): Promise<string> {
   const { stream } = host.stdin;
   stream.setRawMode?.(true);
   try {
-    // Only now: whoever types at once is not shown either.
+    // After the echo is off: someone may type at once.
     notices.ask(question);
     return await unlessAborted(line(stream), signal);
   } finally {
@@ -61,7 +60,7 @@ function line(stream: Host['stdin']['stream']): Promise<string> {
       [END]: end,
     };
     const read = (piece: Buffer) => {
-      // Without what arrow keys send, and what stands around a paste.
+      // Arrow keys and pasting send escape sequences.
       for (const character of withoutEscapes(piece.toString())) {
         const action = actions[character];
         if (action) return action();

@@ -4,22 +4,21 @@ import { inOneLine, visible } from '../../printable.ts';
 import { Secrets } from './secrets.ts';
 import { plain } from './style.ts';
 
-/** Erases the line that the cursor stands on, and what a narrower window has made of it below. */
+/** Erases the cursor's line and all below: a narrower window wraps the progress line. */
 const ERASE = '\r\u001B[J';
 
-/** A disk that is full for the cache is full for the sound as well, a little later. */
+/** A disk that is full for the cache soon fails the output too. */
 const PATIENCE_MS = 1000;
 
 /**
- * Everything that is said to people and programs beside the audio: on stderr, never a secret, and nothing that rules
- * the terminal, whatever stands in a name.
+ * Prints everything but audio and results, on stderr: without secrets, and without control characters.
  */
 export class Notices {
   quiet = false;
   verbose = false;
   json = false;
   readonly #warnings: string[] = [];
-  /** There is a line that is drawn again and again: whatever is printed takes its place. */
+  /** A progress line is on the screen; the next output replaces it. */
   #isDrawn = false;
   readonly #host: Host;
   readonly #secrets = new Secrets();
@@ -29,24 +28,22 @@ export class Notices {
     this.#host = host;
   }
 
-  /** From here on this text is replaced by `***`, wherever it would appear. */
   hide(secret: string): void {
     this.#secrets.add(secret);
   }
 
-  /** What a person should know, though nothing is wrong. */
   note(text: string): void {
     if (!this.quiet && !this.json) this.#say(text);
   }
 
-  /** What may become wrong. With `--json` it is part of what is told as data. */
+  /** With `--json` the warning becomes part of the result. */
   warn(text: string): void {
     if (this.quiet) return;
     if (this.json) this.#warnings.push(text);
     else this.#say(`warning: ${text}`);
   }
 
-  /** A warning of what may end the run as well: told within a second, unless an error of the output comes by then. */
+  /** A warning that is dropped if an output error ends the run within a second. */
   doubt(text: string): void {
     this.#doubts.push(text);
     setTimeout(() => this.tellDoubts(), PATIENCE_MS).unref();
@@ -56,39 +53,36 @@ export class Notices {
     for (const text of this.#doubts.splice(0)) this.warn(text);
   }
 
-  /** What is done, step by step, with `--verbose`. */
   detail(text: () => string): void {
     if (this.verbose && !this.json) this.#say(text());
   }
 
-  /** Text as it is, such as help that was not asked for. */
+  /** Text without a prefix, such as help. */
   print(text: string): void {
     this.#write(this.redact(text));
   }
 
-  /** Data as one line for programs. */
   printJson(value: object): void {
     this.#write(this.inJson(value));
   }
 
-  /** A question, behind which the answer is typed. */
   ask(question: string): void {
     this.#send(question);
   }
 
-  /** In place of the line before it; the cursor rests at its start. */
+  /** Draws the progress line over the one before. */
   draw(line: string): void {
     this.#isDrawn = true;
     this.#send(`\r${line}\u001B[J\r`);
   }
 
-  /** Removes that line, if there is one. */
+  /** Removes the progress line. */
   erase(): void {
     if (this.#isDrawn) this.#send(ERASE);
     this.#isDrawn = false;
   }
 
-  /** Says what went wrong; the one place where errors are printed. Whatever is no TtsError is a defect. */
+  /** Prints an error; the only place that does. Anything but a TtsError is a defect. */
   failure(thrown: unknown, paint = plain): ExitCode {
     const error = unsuppressed(thrown);
     const known = error instanceof TtsError ? error : defect(error);
@@ -108,12 +102,12 @@ export class Notices {
     return exitCode;
   }
 
-  /** Text without the secrets, for output elsewhere than here. */
+  /** Text without the secrets, for stdout. */
   redact(text: string): string {
     return this.#secrets.redact(text);
   }
 
-  /** The same for data, with what was warned of. */
+  /** JSON without the secrets, with the warnings. */
   inJson(value: object): string {
     this.tellDoubts();
     const warned = this.#warnings.length > 0 && { warnings: this.#warnings };
@@ -136,8 +130,8 @@ export class Notices {
 }
 
 /**
- * A closed stderr is no reason to stop speaking. Others listen too, but not for good: what Node pipes there from a
- * thread leaves at the first error, which would then be nobody's.
+ * A closed stderr must not stop a run. Node's own listener, for the output of threads, removes itself at the first error, and
+ * the second one would be uncaught.
  */
 function ignore(): void {}
 
@@ -147,7 +141,6 @@ function unsuppressed(thrown: unknown): unknown {
   return isWrapped ? unsuppressed(thrown.suppressed) : thrown;
 }
 
-/** The error for whatever is none of ours. */
 function defect(cause: unknown): TtsError {
   return new TtsError(`a defect in tts itself: ${cause instanceof Error ? cause.message : String(cause)}`, {
     exitCode: ExitCode.defect,
@@ -161,7 +154,7 @@ function* causes({ cause }: Error): Generator<string> {
   for (let error = cause; error instanceof Error; error = error.cause) yield error.stack ?? error.message;
 }
 
-/** Whether a person looks at stderr and wants to see how it goes: a terminal that can move its cursor, with a width. */
+/** True if stderr is a terminal with a width that can move its cursor, and nothing turns progress off. */
 export function isProgressWanted(
   { env, stderr }: Pick<Host, 'env' | 'stderr'>,
   { quiet, verbose, json }: Pick<Notices, 'quiet' | 'verbose' | 'json'>,

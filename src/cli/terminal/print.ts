@@ -4,8 +4,8 @@ import { isReaderGone, unwritable } from '../../files/writable.ts';
 import type { Output } from '../../host.ts';
 
 /**
- * Short text for standard output: help, a version, a result for programs. Written at once where that is possible,
- * since setting up the stream costs 2 ms; a reader that has left is no error.
+ * Prints a short text on standard output: help, a version, a result. Writes synchronously where possible, since the stream
+ * takes 2 ms to set up. A reader that left is no error.
  * @throws TtsError (output) when it cannot be written
  */
 export function tell(stdout: Output, text: string): void {
@@ -20,7 +20,6 @@ export function tell(stdout: Output, text: string): void {
   }
 }
 
-/** The error for text that cannot be written to standard output. */
 export function untold(cause: unknown): TtsError {
   return unwritable('stdout', cause, 'send it elsewhere');
 }

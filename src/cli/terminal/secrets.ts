@@ -1,23 +1,23 @@
 import { visible } from '../../printable.ts';
 
-/** Shorter ones are hidden only where they stand alone: elsewhere they would tear holes into ordinary words. */
+/** Shorter secrets are hidden only as whole words: parts of ordinary words would vanish. */
 const SHORTEST_ANYWHERE = 4;
 
-/** Shorter ones would be found in ordinary words when spaces do not count. */
+/** Shorter secrets would match ordinary words if spaces do not count. */
 const SHORTEST_DISGUISED = 8;
 
-/** How JavaScript's, Python's and Go's libraries write in HTML what has a meaning there. */
+/** HTML escapes as libraries of JavaScript, Python and Go write them. */
 const HTML = [
   { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' },
   { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#x27' },
   { '&': 'amp', '<': 'lt', '>': 'gt', '"': '#34', "'": '#39' },
 ] as const;
 
-/** What must never be shown. */
+/** Texts that must never be shown. */
 export class Secrets {
   readonly #forms = new Set<string>();
 
-  /** From here on this text is replaced by `***`, wherever it would appear. */
+  /** From now on `redact` replaces the secret by `***`. */
   add(secret: string): void {
     if (secret === '') return;
     const inJson = JSON.stringify(secret).slice(1, -1);
@@ -28,7 +28,6 @@ export class Secrets {
     for (const form of [secret, encodeURIComponent(secret), inJson, inPhp, ...inHtml]) this.#forms.add(form);
   }
 
-  /** Text without the secrets. */
   redact(text: string): string {
     const safe = [...this.#forms].reduce(
       (rest, secret) => withoutBeginning(without(rest, secret), secret),
@@ -37,13 +36,13 @@ export class Secrets {
     return [...this.#forms].reduce(withoutDisguised, safe);
   }
 
-  /** JSON without the secrets, which can be parsed whatever they are, and without what would rule a terminal. */
+  /** Valid JSON without the secrets and without control characters. */
   inJson(value: unknown): string {
     return visible(JSON.stringify(value, (_, item) => (typeof item === 'string' ? this.redact(item) : item)));
   }
 }
 
-/** A pattern is made of short ones only: V8 takes none of any length, and tells the whole of it when it refuses. */
+/** Only short secrets become a pattern: V8 refuses long ones with an error that quotes them. */
 function without(text: string, secret: string): string {
   if (secret.length >= SHORTEST_ANYWHERE) return text.replaceAll(secret, '***');
   const literal = secret.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
@@ -51,8 +50,7 @@ function without(text: string, secret: string): string {
 }
 
 /**
- * Removes a secret with characters in it that do not show, or spaces in their place, and one whose characters are
- * percent-encoded. In linear time.
+ * Removes secrets with invisible characters or spaces inside, or percent-encoded. In linear time.
  */
 function withoutDisguised(text: string, secret: string): string {
   const plainSecret = undisguised(secret).characters.join('');
@@ -69,7 +67,7 @@ function withoutDisguised(text: string, secret: string): string {
   return safe + text.slice(from);
 }
 
-/** The UTF-16 units of a text that show, percent-encoded ones decoded, and where each begins and ends in the text. */
+/** The visible UTF-16 units of a text, percent-decoded, with the start and end of each in the text. */
 function undisguised(text: string): { characters: string[]; starts: number[]; ends: number[] } {
   const [characters, starts, ends]: [string[], number[], number[]] = [[], [], []];
   for (const { 0: piece, index } of text.matchAll(/%[2-7][\da-f]|[^\s\p{Cc}\p{Cf}]/giu)) {
@@ -83,7 +81,7 @@ function undisguised(text: string): { characters: string[]; starts: number[]; en
   return { characters, starts, ends };
 }
 
-/** The service's words are cut when they are long, and a secret that is cut in its midst is still one. */
+/** A long message of a service is cut with `…`, perhaps inside a secret. */
 function withoutBeginning(text: string, secret: string): string {
   const pieces = text.split('…');
   const last = pieces.pop() ?? '';
