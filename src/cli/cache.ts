@@ -6,7 +6,7 @@ import { visible } from '../printable.ts';
 import { nearestName } from '../settings/nearest.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
-import { tell } from './terminal/print.ts';
+import { printLine } from './terminal/print.ts';
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
@@ -19,7 +19,7 @@ export async function run(context: Context): Promise<number> {
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
   const found = await (clear ? clearCache(folder) : measureCache(folder));
-  tell(host.stdout, notices.json ? inJson(folder, found, clear) : inWords(folder, found, clear));
+  printLine(host.stdout, notices.json ? inJson(folder, found, clear) : inWords(folder, found, clear));
   return ExitCode.ok;
 }
 

@@ -5,7 +5,7 @@ import type { Flags } from '../settings/resolve.ts';
 import { type Name, ruleOf, rules, settingNames } from '../settings/rules.ts';
 import { assertUtf8, type Typed } from './assert-utf8.ts';
 import { type Context, FILE, HELP, VERSION } from './context.ts';
-import { tell } from './terminal/print.ts';
+import { printLine } from './terminal/print.ts';
 
 export interface CommandLine {
   readonly flags: Flags;
@@ -148,7 +148,7 @@ export function readSubcommand(
 ): Pick<CommandLine, 'flags' | 'words'> | undefined {
   const { help = false, ...flags } = parse(command, context, complain).opts();
   if (help) {
-    tell(context.host.stdout, command.helpInformation().trimEnd());
+    printLine(context.host.stdout, command.helpInformation().trimEnd());
     return undefined;
   }
   const [excess] = command.args.slice(most);

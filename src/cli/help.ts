@@ -2,18 +2,18 @@ import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode } from '../error.ts';
 import { type Rule, rules } from '../settings/rules.ts';
 import { besideSpeaking, type Context, FILE, HELP, VERSION } from './context.ts';
-import { tell } from './terminal/print.ts';
+import { printLine } from './terminal/print.ts';
 
 const WIDTH = 80;
 
 /** `tts --help`; the long form if `speak` was named. */
 export async function help({ host, named }: Pick<Context, 'host' | 'named'>): Promise<ExitCode> {
-  tell(host.stdout, named ? fullHelp() : shortHelp());
+  printLine(host.stdout, named ? fullHelp() : shortHelp());
   return ExitCode.ok;
 }
 
 export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode> {
-  tell(host.stdout, manifest.version);
+  printLine(host.stdout, manifest.version);
   return ExitCode.ok;
 }
 

@@ -9,7 +9,7 @@ import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import type { Context } from '../context.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 import type { BatchJob } from './job.ts';
 
 /** Looks at what is there. Nothing is sent. */
@@ -31,12 +31,12 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
   const { host, notices } = context;
   if (job.json) {
     const cost = { dryRun: true, rows, new: missing, changed, unchanged, empty, characters, ...price };
-    tell(host.stdout, notices.inJson(cost));
+    printLine(host.stdout, notices.inJson(cost));
     return ExitCode.ok;
   }
   const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
   const cost = price ? `, price ${price.price}` : '';
-  tell(host.stdout, `${rows} rows: ${states}; ${grouped(characters)} characters${cost}`);
+  printLine(host.stdout, `${rows} rows: ${states}; ${grouped(characters)} characters${cost}`);
   return ExitCode.ok;
 }
 
@@ -69,8 +69,8 @@ function report({ plan, known, survey, folder, shard }: Outcome, job: BatchJob, 
     faults += 1;
     const out = join(job.folderName, file);
     const where = row ? ` (${row.table}, line ${row.line}, id ${row.id})` : '';
-    if (job.json) tell(host.stdout, notices.inJson({ id: row?.id, state, out }));
-    else tell(host.stdout, `${state}: ${visible(notices.redact(`${out}${where}`))}`);
+    if (job.json) printLine(host.stdout, notices.inJson({ id: row?.id, state, out }));
+    else printLine(host.stdout, `${state}: ${visible(notices.redact(`${out}${where}`))}`);
   };
   for (const number of plan.mine()) {
     const state = survey.stateOf(number);

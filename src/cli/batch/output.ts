@@ -5,7 +5,7 @@ import type { Survey } from '../../batch/survey.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 
 /** Rows that are shown at the end. */
 const MOST_SHOWN = 20;
@@ -81,7 +81,7 @@ export class BatchOutput {
     if (this.#isJson) {
       const seconds = Math.round(elapsed) / 1000;
       const summary = { rows, ...this.counts, characters, requests, retries, fromCache, seconds };
-      tell(host.stdout, notices.inJson(summary));
+      printLine(host.stdout, notices.inJson(summary));
       return;
     }
     const counts = RESULTS.map((result) => `${this.counts[result]} ${result}`).join(', ');
@@ -114,7 +114,7 @@ export class BatchOutput {
       error: { message: error.message, hint: error.hint, exitCode: error.exitCode },
     };
     const { host, notices } = this.#context;
-    tell(host.stdout, notices.inJson({ id, state, out: join(this.#folder, file), ...fault }));
+    printLine(host.stdout, notices.inJson({ id, state, out: join(this.#folder, file), ...fault }));
   }
 }
 

@@ -12,7 +12,7 @@ import { chooseService, type NamedService } from '../../speech/service-choice.ts
 import { type CommandLine, OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import { withoutPassword } from '../config.ts';
 import type { Context } from '../context.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 import { examine, type Finding, findingInWords, skipped } from './finding.ts';
 import { examinePlayer } from './player.ts';
 import { trySpeaking } from './speaking.ts';
@@ -29,9 +29,9 @@ export async function run(context: Context): Promise<number> {
   const findings: Finding[] = [];
   for await (const finding of examinations({ flags, mayAsk: yes === true }, context)) {
     findings.push(finding);
-    if (!notices.json) tell(host.stdout, notices.redact(findingInWords(finding, host)));
+    if (!notices.json) printLine(host.stdout, notices.redact(findingInWords(finding, host)));
   }
-  if (notices.json) tell(host.stdout, notices.inJson({ findings }));
+  if (notices.json) printLine(host.stdout, notices.inJson({ findings }));
   return findings.find(({ state }) => state === 'bad')?.exitCode ?? ExitCode.ok;
 }
 

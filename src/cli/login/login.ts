@@ -11,7 +11,7 @@ import { abortable, readWhole } from '../../text/input.ts';
 import type { Context } from '../context.ts';
 import { askSecret } from '../terminal/ask.ts';
 import type { Notices } from '../terminal/notices.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 import { baseCommand, namedBase, readBase } from './base.ts';
 
 /** `tts login [base-url]`: stores a key for one service in the user's own config. */
@@ -34,7 +34,7 @@ export async function run(context: Context): Promise<number> {
   await storeKey(path, base, key);
   notices.note(`the key for ${base.href} is stored in ${path}`);
   explain(base, settings, notices);
-  if (notices.json) tell(host.stdout, notices.inJson({ baseUrl: base.href, file: path }));
+  if (notices.json) printLine(host.stdout, notices.inJson({ baseUrl: base.href, file: path }));
   return ExitCode.ok;
 }
 
@@ -79,7 +79,7 @@ export async function runLogout(context: Context): Promise<number> {
   const others = [...(settings.keys?.value.keys() ?? [])].join(', ');
   const missing = `no key is stored for ${base.href}${others && `; there are keys for ${others}`}`;
   notices.note(removed ? `the key for ${base.href} is removed from ${file}` : missing);
-  if (notices.json) tell(host.stdout, notices.inJson({ baseUrl: base.href, file, removed }));
+  if (notices.json) printLine(host.stdout, notices.inJson({ baseUrl: base.href, file, removed }));
   return ExitCode.ok;
 }
 

@@ -3,7 +3,7 @@ import type { Output } from '../../host.ts';
 import { visible } from '../../printable.ts';
 import type { LogRecord } from '../../service/exchange/exchange.ts';
 import type { Notices } from '../terminal/notices.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 import type { ServeOptions } from './options.ts';
 
 interface Setup {
@@ -25,7 +25,7 @@ export function announce(url: string, { apiKey, options }: Setup, stdout: Output
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;
   const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
-  tell(stdout, notices.inJson(told));
+  printLine(stdout, notices.inJson(told));
 }
 
 function curlLine(url: string, key: string | null): string {

@@ -2,7 +2,7 @@ import { ExitCode, usageError } from '../../error.ts';
 import { nearestName } from '../../settings/nearest.ts';
 import { howToSpeak, readSubcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 import { bash } from './bash.ts';
 import type { Entry } from './catalog.ts';
 import { completionCommand } from './catalog.ts';
@@ -26,7 +26,7 @@ export async function run(context: Context): Promise<number> {
         : `there are: ${[...scripts.keys()].join(', ')}; ${howToSpeak('tts completion')}`,
     );
   }
-  tell(context.host.stdout, script(catalog()));
+  printLine(context.host.stdout, script(catalog()));
   return ExitCode.ok;
 }
 

@@ -4,7 +4,7 @@ import { PROJECT_PLACES } from '../../settings/config-places.ts';
 import { type Rule, rules } from '../../settings/rules.ts';
 import { readSubcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 import type { Entry, Flag } from './catalog.ts';
 import { manualCommand } from './catalog.ts';
 
@@ -13,7 +13,7 @@ export async function run(context: Context): Promise<number> {
   const line = readSubcommand(manualCommand(), context);
   if (!line) return ExitCode.ok;
   const { catalog } = await import('./catalog.ts');
-  tell(context.host.stdout, manual(catalog()));
+  printLine(context.host.stdout, manual(catalog()));
   return ExitCode.ok;
 }
 

@@ -10,7 +10,7 @@ import type { Segment } from '../../text/segment.ts';
 import { blankText } from '../../text/source.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 
 /** Request bodies that are shown with `--verbose`. */
 const SHOWN_BODIES = 3;
@@ -39,7 +39,7 @@ export async function dryRun({ job, pricePer1000Chars }: DryRun, context: Contex
   const price = pricePer1000Chars === undefined ? undefined : count.priceAt(pricePer1000Chars);
   const cost = { ...count.result, ...(price !== undefined && { price }) };
   const text = job.json ? notices.inJson(asData(cost, bodies)) : notices.redact(inWords(cost, bodies));
-  tell(host.stdout, text);
+  printLine(host.stdout, text);
   return ExitCode.ok;
 }
 

@@ -6,7 +6,7 @@ import type { TextSource } from '../../speech/prepare-text.ts';
 import { readInput } from '../../text/input.ts';
 import { blankText } from '../../text/source.ts';
 import type { Context } from '../context.ts';
-import { untold } from '../terminal/print.ts';
+import { stdoutError } from '../terminal/print.ts';
 
 /**
  * Prints the text that would be spoken. A reader that leaves is no error.
@@ -31,6 +31,6 @@ export async function showText(text: TextSource, { host, signal }: Context): Pro
 async function print(stream: Writable, text: string, signal: AbortSignal): Promise<boolean> {
   const written = new Promise<Error | null | undefined>((resolve) => stream.write(text, resolve));
   const error = await unlessAborted(written, signal);
-  if (error && !isReaderGone(error)) throw untold(error);
+  if (error && !isReaderGone(error)) throw stdoutError(error);
   return !error;
 }

@@ -6,7 +6,7 @@ import type { Delivery } from '../../sink/sink.ts';
 import type { OutputPlan } from '../../speech/outputs.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Notices } from '../terminal/notices.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 
 interface Summarized {
   readonly output: OutputPlan;
@@ -41,7 +41,7 @@ export async function printSummary(
     seconds: inSeconds(totals.elapsed),
   };
   if (output !== null && isStdout(output)) notices.printJson(summary);
-  else tell(host.stdout, notices.inJson(summary));
+  else printLine(host.stdout, notices.inJson(summary));
 }
 
 /** `bytes` includes the header. */

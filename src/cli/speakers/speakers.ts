@@ -13,7 +13,7 @@ import { builtInSpeakers, chooseService, type NamedService } from '../../speech/
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/report.ts';
-import { tell } from '../terminal/print.ts';
+import { printLine } from '../terminal/print.ts';
 import { table } from '../terminal/style.ts';
 import type { Row } from './sample.ts';
 
@@ -55,13 +55,16 @@ export async function run(context: Context): Promise<number> {
 
 function showNames(speakers: readonly ToldSpeaker[], { host, notices }: Context): number {
   const names = [...new Set(speakers.map(({ name = '' }) => name))];
-  tell(host.stdout, notices.json ? notices.inJson({ names }) : notices.redact(names.map(visible).join('\n')));
+  printLine(
+    host.stdout,
+    notices.json ? notices.inJson({ names }) : notices.redact(names.map(visible).join('\n')),
+  );
   return ExitCode.ok;
 }
 
 function show(speakers: readonly Row[], { host, notices }: Context): void {
   const shown = notices.json ? notices.inJson({ speakers }) : notices.redact(inWords(speakers));
-  tell(host.stdout, shown);
+  printLine(host.stdout, shown);
 }
 
 export function speakersCommand(): Command {

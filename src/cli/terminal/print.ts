@@ -8,18 +8,18 @@ import type { Output } from '../../host.ts';
  * takes 2 ms to set up. A reader that left is no error.
  * @throws TtsError (output) when it cannot be written
  */
-export function tell(stdout: Output, text: string): void {
+export function printLine(stdout: Output, text: string): void {
   const bytes = Buffer.from(`${text}\n`);
   let done = 0;
   try {
     while (done < bytes.length) done += writeSync(stdout.fd, bytes, done);
   } catch (error) {
     if (isReaderGone(error as Error)) return;
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw untold(error);
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw stdoutError(error);
     stdout.stream.once('error', () => {}).write(bytes.subarray(done));
   }
 }
 
-export function untold(cause: unknown): TtsError {
+export function stdoutError(cause: unknown): TtsError {
   return unwritable('stdout', cause, 'send it elsewhere');
 }
