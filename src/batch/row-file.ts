@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
-import { PartFile } from '../files/atomic-file.ts';
+import { AtomicFile } from '../files/atomic-file.ts';
 import type { Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';
 import { lookAt } from '../sink/open.ts';
@@ -81,10 +81,10 @@ function assertFolderWritable(folder: string): void {
   accessSync(folder, constants.W_OK | constants.X_OK);
 }
 
-function openPart({ path, name, writer }: Omit<RowFileOptions, 'onFinished'>): PartFile {
+function openPart({ path, name, writer }: Omit<RowFileOptions, 'onFinished'>): AtomicFile {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    return new PartFile({ path, name, writer, old: lookAt(path, name), clobber: true });
+    return AtomicFile.forOutput({ path, name, writer, old: lookAt(path, name), clobber: true });
   } catch (error) {
     throw unwritable(name, error);
   }

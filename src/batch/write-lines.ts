@@ -1,4 +1,4 @@
-import { PartFile } from '../files/atomic-file.ts';
+import { AtomicFile } from '../files/atomic-file.ts';
 import { FileWriter } from '../files/batch-writer.ts';
 import type { Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';
@@ -25,9 +25,9 @@ export async function writeText(
   }
 }
 
-function openPart(options: { path: string; name: string; writer: Writer }): PartFile {
+function openPart(options: { path: string; name: string; writer: Writer }): AtomicFile {
   try {
-    return new PartFile({ ...options, old: lookAt(options.path, options.name), clobber: true });
+    return AtomicFile.forOutput({ ...options, old: lookAt(options.path, options.name), clobber: true });
   } catch (error) {
     throw unwritable(options.name, error);
   }

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { write } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { PcmFormat } from '../audio/pcm.ts';
 import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
+import { AtomicFile } from '../files/atomic-file.ts';
 import { makeFolder } from '../files/folders.ts';
 import { checksumSeed, entryName, placeOf } from './entry.ts';
 import { type Home, isOwnFolder } from './folder.ts';
@@ -20,28 +21,28 @@ export interface KeepingOptions {
 
 /** A segment on its way into the cache. Nothing here throws: what cannot be kept is not kept. */
 export class Keeping {
-  readonly #draft: Draft;
+  readonly #file: EntryFile;
   readonly #options: KeepingOptions;
   #isOpen = true;
   /** One step waits for the other, even where their caller has left. */
   #steps: Promise<void> = Promise.resolve();
 
-  constructor(draft: Draft, options: KeepingOptions) {
-    this.#draft = draft;
+  constructor(file: EntryFile, options: KeepingOptions) {
+    this.#file = file;
     this.#options = options;
   }
 
   write(piece: Uint8Array): Promise<void> {
     return this.#step(async () => {
-      if (this.#draft.bytes + piece.length > this.#options.limit) await this.#end();
-      else await this.#draft.write(piece);
+      if (this.#file.bytes + piece.length > this.#options.limit) await this.#end();
+      else await this.#file.write(piece);
     });
   }
 
   /** All of it was written. */
   publish(): Promise<void> {
     return this.#step(async () => {
-      if (this.#draft.bytes > 0) await this.#options.published(await this.#draft.publish());
+      if (this.#file.bytes > 0) await this.#options.published(await this.#file.publish());
       await this.#end();
     });
   }
@@ -67,35 +68,30 @@ export class Keeping {
   async #end(): Promise<void> {
     this.#isOpen = false;
     this.#options.ended();
-    await this.#draft.discard();
+    this.#file.discard();
   }
 }
 
-/** Enough for the calls to the system not to count. */
+/** Enough that the cost of a system call does not matter. */
 const BATCH_BYTES = 128 * 1024;
 
-/**
- * The sound of a segment while it is being made: a file under a name that counts for nothing. Its methods are called
- * one after the other, and throw what the system says.
- */
-export class Draft {
-  readonly #folder: string;
-  readonly #uid: number | undefined;
+const writeSome = promisify(write);
+
+/** The file of a segment that is being made. Its methods are called one after the other, and throw what the system says. */
+export class EntryFile {
+  readonly #home: Home;
   readonly #key: string;
   readonly #format: PcmFormat;
-  readonly #part: string;
-  #file: FileHandle | undefined;
+  #file: AtomicFile | undefined;
   #batch: Uint8Array[] = [];
   #batched = 0;
   #bytes = 0;
   #checksum: number;
 
-  constructor({ folder, uid }: Home, key: string, format: PcmFormat) {
-    this.#folder = folder;
-    this.#uid = uid;
+  constructor(home: Home, key: string, format: PcmFormat) {
+    this.#home = home;
     this.#key = key;
     this.#format = format;
-    this.#part = join(folder, `${randomUUID()}.part`);
     this.#checksum = checksumSeed(key);
   }
 
@@ -110,31 +106,28 @@ export class Draft {
     if (this.#batched >= BATCH_BYTES) await this.#flush();
   }
 
-  /**
-   * Gives the file its name, in one step.
-   * @returns its size in bytes, or `undefined` where somebody has emptied the cache meanwhile
-   */
+  /** @returns the size of the file in bytes, or `undefined` where the cache was emptied meanwhile */
   async publish(): Promise<number | undefined> {
     this.#append(new Uint8Array(padding(this.#bytes)));
-    await this.#flush();
+    const file = await this.#flush();
     const header = wavHeader(this.#format, this.#bytes);
-    await this.#file?.write(header, 0, header.length, 0);
-    await this.#file?.close();
-    this.#file = undefined;
+    await writeAll(file.fd, header, 0);
     const { shard } = placeOf(this.#key);
-    const name = entryName(this.#key, crc32(header, this.#checksum));
-    makeFolder(join(this.#folder, shard));
-    if (!(await isOwnFolder(join(this.#folder, shard), this.#uid)))
-      throw new Error(`${shard} is not a folder of its own`);
-    const there = await renameIfThere(this.#part, join(this.#folder, shard, name));
-    return there ? header.length + this.#bytes + padding(this.#bytes) : undefined;
+    const folder = join(this.#home.folder, shard);
+    makeFolder(folder);
+    if (!(await isOwnFolder(folder, this.#home.uid))) throw new Error(`${shard} is not a folder of its own`);
+    try {
+      await file.publish(undefined, join(folder, entryName(this.#key, crc32(header, this.#checksum))));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+    return header.length + this.#bytes + padding(this.#bytes);
   }
 
-  async discard(): Promise<void> {
+  discard(): void {
     this.#batch = [];
-    await this.#file?.close();
-    this.#file = undefined;
-    await rm(this.#part, { force: true });
+    this.#file?.discard();
   }
 
   #append(piece: Uint8Array): void {
@@ -143,29 +136,28 @@ export class Draft {
     this.#checksum = crc32(piece, this.#checksum);
   }
 
-  async #flush(): Promise<void> {
+  async #flush(): Promise<AtomicFile> {
     const file = this.#file ?? (await this.#open());
-    const batch = this.#batch;
+    const batch = Buffer.concat(this.#batch);
     this.#batch = [];
     this.#batched = 0;
-    await file.writeFile(Buffer.concat(batch));
+    await writeAll(file.fd, batch);
+    return file;
   }
 
   /** Leaves room for the header. */
-  async #open(): Promise<FileHandle> {
-    makeFolder(this.#folder);
-    this.#file = await open(this.#part, 'wx', 0o600);
-    await this.#file.writeFile(new Uint8Array(headerBytes(this.#format, undefined)));
+  async #open(): Promise<AtomicFile> {
+    makeFolder(this.#home.folder);
+    this.#file = AtomicFile.create(join(this.#home.folder, 'entry'), { mode: 0o600, durable: false });
+    await writeAll(this.#file.fd, new Uint8Array(headerBytes(this.#format, undefined)));
     return this.#file;
   }
 }
 
-async function renameIfThere(from: string, to: string): Promise<boolean> {
-  try {
-    await rename(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
+/** @param position `undefined` appends */
+async function writeAll(fd: number, bytes: Uint8Array, position?: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const at = position === undefined ? null : position + done;
+    done += (await writeSome(fd, bytes, done, bytes.length - done, at)).bytesWritten;
   }
 }

@@ -112,8 +112,8 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
 
 /** Names of the folders that entries lie in: the first byte of their keys. */
 export const SHARD = /^[0-9a-f]{2}$/;
-/** What is being written, or was when a run was killed. */
-export const PART = /^[0-9a-f-]{36}\.part$/;
+/** An entry that is being written, or was when a run was killed; version 0.1 wrote no word before the number. */
+export const PART = /^(?:entry\.)?[0-9a-f-]{36}\.part$/;
 /** The rest of the key, and the checksum of the content. */
 const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
 

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { makeFolder } from '../files/folders.ts';
 
 /** Where a cache lies, and to whom it has to belong. */
@@ -19,7 +19,11 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
     return isOurs(found.uid, uid) ? undefined : 'it belongs to another user';
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? undefined : `it cannot be read (${code})`;
+    if (code !== 'ENOENT') return `it cannot be read (${code})`;
+    // Root would make it in somebody's home (sudo, su), who could not use it afterwards.
+    return uid === 0 && dirname(folder) !== folder
+      ? objectionTo({ folder: dirname(folder), uid })
+      : undefined;
   }
 }
 

@@ -2,7 +2,7 @@ import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { closeEntry, isEntryName, type OpenEntry, openEntry, placeOf, readSamples } from './entry.ts';
-import { Draft, Keeping } from './entry-writer.ts';
+import { EntryFile, Keeping } from './entry-writer.ts';
 import { type Home, isOwnFolder, objectionTo, reasonOf } from './folder.ts';
 import { evict, sweepParts, tally } from './inventory.ts';
 
@@ -86,7 +86,7 @@ export class Store {
     if (this.#off) return undefined;
     if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder, Date.now()));
     this.#swept = true;
-    const keeping: Keeping = new Keeping(new Draft(this.#home, key, format), {
+    const keeping: Keeping = new Keeping(new EntryFile(this.#home, key, format), {
       limit: Math.min(this.#limit, MAX_ENTRY_BYTES),
       published: (bytes) => this.#count(key, bytes),
       failed: (error) => this.#fail(error),

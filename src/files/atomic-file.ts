@@ -1,82 +1,129 @@
+import { randomUUID } from 'node:crypto';
 import {
   closeSync,
   fchmodSync,
   fstatSync,
   fsync,
   lstatSync,
+  openSync,
   renameSync,
   rmSync,
-  type Stats,
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import type { TtsError } from '../error.ts';
-import { createPart, type Part, removeLeftovers } from './part-name.ts';
+import { besideFile, createPart, type Part, removeLeftovers } from './part-name.ts';
 import { behindLinks, linkAs } from './paths.ts';
 import { assertWritable, exists, type FileOptions, removed, unwritable } from './writable.ts';
 
 const PERMISSIONS = 0o777;
+/** Of a part whose file may be private. */
+const PRIVATE = 0o600;
+/** Of a new file, before the umask. */
+const PUBLIC = 0o666;
+
+interface Publishing {
+  readonly target: string;
+  /** Set before the file is published; `undefined` keeps those of the part. */
+  readonly permissions: number | undefined;
+  /** True: file and folder are on the disk when the file is published. */
+  readonly durable: boolean;
+  /** Throws where the target exists and is to be kept. */
+  readonly assertFree?: () => void;
+  /** The error to throw for an error of the system. */
+  readonly explain: (error: unknown, part: string) => unknown;
+}
 
 /**
- * A file that appears in one step: it is written as a neighbour (see {@link createPart}), which takes the name when all of it
- * is on the disk. Until then the old file stays as it is, whatever happens.
- * @throws TtsError (output) when the file could not be written
+ * A file that appears in one step: it is written as a neighbour, which is renamed when all of it is there. Until then the
+ * old file stays as it is.
  */
-export class PartFile {
+export class AtomicFile implements AsyncDisposable {
   readonly fd: number;
-  /** Where the part lies. */
+  /** Of the part. */
   readonly path: string;
-  readonly #options: FileOptions;
-  readonly #target: string;
+  readonly #publishing: Publishing;
   #isOpen = true;
-  #isSynced = false;
-  /** Under the name of the part. */
-  #isThere = true;
+  #isSettled = false;
+  #hasPart = true;
 
-  constructor(options: FileOptions) {
-    this.#options = options;
-    this.#target = behindLinks(options.path);
-    const { fd, path } = this.#open();
+  private constructor({ fd, path }: Part, publishing: Publishing) {
     this.fd = fd;
     this.path = path;
+    this.#publishing = publishing;
   }
 
-  /** Finds what would keep the file from its name, as far as that can be known before. */
-  async settle(): Promise<void> {
-    const { name, old, clobber } = this.#options;
+  /**
+   * A file whose part has a random name.
+   * @param mode of which the umask takes away
+   * @throws what the system says, here and in the methods
+   */
+  static create(target: string, { mode, durable }: { mode: number; durable: boolean }): AtomicFile {
+    const path = besideFile(target, `${randomUUID()}.part`);
+    const part = { fd: openSync(path, 'wx', mode), path };
+    return new AtomicFile(part, { target, permissions: undefined, durable, explain: (error) => error });
+  }
+
+  /**
+   * A file that the user named. Its part tells by its name who writes it, and those of killed runs are removed. The old
+   * file's permissions stay; a link stays, and its target is replaced.
+   * @throws TtsError (output), here and in the methods
+   */
+  static forOutput(options: FileOptions): AtomicFile {
+    const { name, path, old, clobber, writer, elsewhere } = options;
+    const target = behindLinks(path);
     try {
-      if (old) this.#allowAs(old);
-      await synced(this.fd);
-      this.#isSynced = true;
+      assertWritable(target, options);
+      removeLeftovers(target, writer);
+      return new AtomicFile(createPart(target, writer, old ? PRIVATE : PUBLIC), {
+        target,
+        permissions: old && old.mode & PERMISSIONS,
+        durable: true,
+        ...(!clobber && { assertFree: () => assertMissing(target, name) }),
+        explain: (error, part) => unwritable(name, meaningOf(error, { name, target, part }), elsewhere),
+      });
     } catch (error) {
-      throw this.#unwritable(error);
+      throw unwritable(name, error, elsewhere);
     }
-    if (!clobber && lstatSync(this.#target, { throwIfNoEntry: false })) throw this.#unwritable(exists(name));
   }
 
-  /** Gives the file its name. */
-  async publish(signal: AbortSignal): Promise<void> {
+  /** Does what can fail before another file is published: permissions, fsync, `--no-clobber`. */
+  async settle(): Promise<void> {
+    const { permissions, durable, assertFree, explain } = this.#publishing;
     try {
-      if (!this.#isSynced) await this.settle();
-      signal.throwIfAborted();
-      // First, since some file systems tell only now that there was no room.
+      if (permissions !== undefined) this.#allow(permissions);
+      if (durable) await synced(this.fd);
+      this.#isSettled = true;
+      assertFree?.();
+    } catch (error) {
+      throw explain(error, this.path);
+    }
+  }
+
+  /** @param as another name in the same file system */
+  async publish(signal?: AbortSignal, as = this.#publishing.target): Promise<void> {
+    const { durable, assertFree, explain } = this.#publishing;
+    try {
+      if (!this.#isSettled) await this.settle();
+      signal?.throwIfAborted();
+      // Some file systems report only on closing that there was no room.
       this.#close();
-      if (this.#options.clobber) renameSync(this.path, this.#target);
-      else linkAs(this.path, this.#target);
-      this.#isThere = false;
+      if (assertFree) linkAs(this.path, as);
+      else renameSync(this.path, as);
+      this.#hasPart = false;
+      if (durable) await syncFolder(dirname(as));
     } catch (error) {
       this.discard();
-      if (signal.aborted) throw signal.reason;
-      throw this.#unwritable(this.#meaning(error as NodeJS.ErrnoException));
+      if (signal?.aborted) throw signal.reason;
+      throw explain(error, this.path);
     }
   }
 
-  /** Leaves no trace, as far as that can be, and never fails. Without effect on what is published. */
+  /** Removes the part. Never throws; without effect once the file is published. */
   discard(): void {
-    if (!this.#isThere) return;
-    this.#isThere = false;
-    // What ended the run matters more, and the next one for the same file tries again.
+    if (!this.#hasPart) return;
+    this.#hasPart = false;
+    // The error that ended the run matters more, and the next run removes leftovers.
     for (const tidy of [() => this.#close(), () => rmSync(this.path, { force: true })]) {
       try {
         tidy();
@@ -84,34 +131,13 @@ export class PartFile {
     }
   }
 
-  /** Left alone where it is right: some file systems have one mode for all files, and refuse to be told it. */
-  #allowAs(old: Stats): void {
-    const mode = old.mode & PERMISSIONS;
-    if ((fstatSync(this.fd).mode & PERMISSIONS) !== mode) fchmodSync(this.fd, mode);
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.discard();
   }
 
-  #unwritable(cause: unknown): TtsError {
-    const { name, elsewhere } = this.#options;
-    return unwritable(name, cause, elsewhere);
-  }
-
-  /** What an error says of the name that the file was to get. */
-  #meaning(error: NodeJS.ErrnoException): Error {
-    const { name } = this.#options;
-    if (error.code === 'EEXIST') return exists(name);
-    const isPartGone = error.code === 'ENOENT' && statSync(dirname(this.#target), { throwIfNoEntry: false });
-    return isPartGone ? removed(name, this.path) : error;
-  }
-
-  #open(): Part {
-    const { writer } = this.#options;
-    try {
-      assertWritable(this.#target, this.#options);
-      removeLeftovers(this.#target, writer);
-      return createPart(this.#target, writer);
-    } catch (error) {
-      throw this.#unwritable(error);
-    }
+  /** File systems with one mode for all files refuse to change it. */
+  #allow(permissions: number): void {
+    if ((fstatSync(this.fd).mode & PERMISSIONS) !== permissions) fchmodSync(this.fd, permissions);
   }
 
   #close(): void {
@@ -121,19 +147,50 @@ export class PartFile {
   }
 }
 
+function assertMissing(target: string, name: string): void {
+  if (lstatSync(target, { throwIfNoEntry: false })) throw exists(name);
+}
+
+/** What an error of publishing says of the target. */
+function meaningOf(
+  error: unknown,
+  { name, target, part }: Record<'name' | 'target' | 'part', string>,
+): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'EEXIST') return exists(name);
+  const isPartGone = code === 'ENOENT' && statSync(dirname(target), { throwIfNoEntry: false });
+  return isPartGone ? removed(name, part) : error;
+}
+
 const sync = promisify(fsync);
 
-/** What file systems answer that cannot be asked for it. */
+/** Codes of file systems without fsync. */
 const UNABLE = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
 /**
- * Resolves when what was written to an open file is on its disk, as far as its file system can tell.
- * @throws what the system says where it cannot be written there
+ * Resolves when an open file is on its disk, as far as its file system can tell.
+ * @throws what the system says
  */
 export async function synced(fd: number): Promise<void> {
   try {
     await sync(fd);
   } catch (error) {
     if (!UNABLE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** Makes a rename durable. */
+async function syncFolder(folder: string): Promise<void> {
+  let fd: number;
+  try {
+    fd = openSync(folder, 'r');
+  } catch {
+    // Windows opens no folders, and some folders may be written and not read.
+    return;
+  }
+  try {
+    await synced(fd);
+  } finally {
+    closeSync(fd);
   }
 }

@@ -20,11 +20,11 @@ const ENDING = /^(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/;
  * A new file beside the target, `NAME.PID-REALM.part`. A name that is taken is left to its owner: where realms cannot be
  * told apart, two runs may agree in both.
  */
-export function createPart(target: string, { pid, realm }: Writer): Part {
+export function createPart(target: string, { pid, realm }: Writer, mode: number): Part {
   for (let number = 0; ; number += 1) {
     const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);
     try {
-      return { fd: openSync(path, 'wx+'), path };
+      return { fd: openSync(path, 'wx+', mode), path };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }

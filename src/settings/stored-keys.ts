@@ -1,9 +1,10 @@
 import { lstatSync, statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
-import { basename, extname, join } from 'node:path';
+import { basename, dirname, extname, join } from 'node:path';
 import { type Document, isAlias, parseDocument, type YAMLMap } from 'yaml';
 import { ExitCode, TtsError, usageError } from '../error.ts';
-import { replaceFile } from '../files/small-file.ts';
+import { makeFolder } from '../files/folders.ts';
+import { replaceFile, withLock } from '../files/small-file.ts';
 import type { Host } from '../host.ts';
 import { decodeAll } from '../text/decode.ts';
 import { userFolder } from './config-places.ts';
@@ -59,9 +60,12 @@ function canHoldKeys(path: string): boolean {
 export async function storeKey(file: string, base: URL, key: string | undefined): Promise<void> {
   try {
     const path = await realpath(file).catch(() => file);
-    const text = decodeAll(await readFile(path).catch(unlessMissing), path);
     const edit = extname(path) === '.json' ? inJson : inYaml;
-    await replaceFile(path, edit(text, base, key));
+    makeFolder(dirname(path));
+    await withLock(path, async () => {
+      const text = decodeAll(await readFile(path).catch(unlessMissing), path);
+      await replaceFile(path, edit(text, base, key), 0o600);
+    });
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === undefined) throw cause;

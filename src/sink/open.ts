@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PartFile } from '../files/atomic-file.ts';
+import { AtomicFile } from '../files/atomic-file.ts';
 import type { Writer } from '../files/part-name.ts';
 import { behindLinks, pathOf } from '../files/paths.ts';
 import { assertWritable, type FileOptions, unwritable } from '../files/writable.ts';
@@ -109,7 +109,7 @@ export function checkFile(options: FileOptions): void {
  * @throws TtsError (output) when it could not be written
  */
 function fileSink(options: FileOptions): Sink {
-  const part = new PartFile(options);
+  const part = AtomicFile.forOutput(options);
   const { fd, path } = part;
   return {
     isLive: false,

@@ -38,7 +38,7 @@ export function playerOptions(
   command: readonly string[] | undefined,
   { platform, env }: Pick<Host, 'platform' | 'env'>,
 ): PlayerOptions {
-  return { command, platform, path: env.PATH ?? '' };
+  return { command, platform, env, path: env.PATH ?? '' };
 }
 
 /** Closing discards what is not published, and never throws. */

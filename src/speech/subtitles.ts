@@ -2,7 +2,7 @@ import { realpathSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { frameBytes, type PcmFormat } from '../audio/pcm.ts';
 import { usageError } from '../error.ts';
-import { PartFile } from '../files/atomic-file.ts';
+import { AtomicFile } from '../files/atomic-file.ts';
 import type { Writer } from '../files/part-name.ts';
 import { behindLinks, pathOf } from '../files/paths.ts';
 import { type FileOptions, unwritable } from '../files/writable.ts';
@@ -33,7 +33,7 @@ interface CurrentCue {
  * Counts the frames that go by, and writes when each segment is heard. The file appears when the sound is complete.
  */
 export class Subtitles implements Listener {
-  readonly #file: PartFile;
+  readonly #file: AtomicFile;
   readonly #name: string;
   readonly #style: Style;
   #current: CurrentCue | undefined;
@@ -41,7 +41,7 @@ export class Subtitles implements Listener {
   #number = 0;
   #batch = '';
 
-  constructor(file: PartFile, { name, style }: Pick<SubtitlesPlan, 'name' | 'style'>) {
+  constructor(file: AtomicFile, { name, style }: Pick<SubtitlesPlan, 'name' | 'style'>) {
     this.#file = file;
     this.#name = name;
     this.#style = style;
@@ -106,7 +106,7 @@ export class Subtitles implements Listener {
 }
 
 export function openSubtitles(plan: SubtitlesPlan): Subtitles {
-  return new Subtitles(new PartFile(plan), plan);
+  return new Subtitles(AtomicFile.forOutput(plan), plan);
 }
 
 /**

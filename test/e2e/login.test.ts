@@ -27,6 +27,15 @@ describe('tts login', () => {
     expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.json']);
   });
 
+  it('loses no key where six run at once', async () => {
+    const box = new Sandbox();
+    const urls = Array.from({ length: 6 }, (_, i) => `https://tts${i}.example.com/`);
+    const runs = await Promise.all(urls.map((url) => login(box, url, `${KEY}-${new URL(url).host}`)));
+    expect(runs.map(({ status }) => status)).toEqual(urls.map(() => 0));
+    expect(Object.keys(keysIn(box)).sort()).toEqual(urls);
+    expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.json']);
+  });
+
   it('tells with --json what was done, as does tts logout', async () => {
     const box = new Sandbox();
     const told = async (command: string) => {

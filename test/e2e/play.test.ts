@@ -366,6 +366,17 @@ describe('players that are looked for', () => {
     expectFailure(run, 8, new RegExp(`the player aplay failed: no such device\nhint: ${hint}`));
   });
 
+  it('inherits no key', async () => {
+    const box = new Sandbox();
+    chmodSync(box.file('bin/aplay', '#!/bin/sh\nexport -p > environment\nexec /bin/cat >/dev/null\n'), 0o755);
+    const { url } = await serveBytes(complete(plainWav(pcm)));
+    const env = named(url, { PATH: box.path('bin'), TTS_API_KEY_FILE: box.path('key'), OTHER: 'kept' });
+    const run = await box.tts(['hi', '--play'], { env });
+    expect(run).toMatchObject({ status: 0 });
+    expect(box.read('environment').toString()).toMatch(/OTHER/);
+    expect(box.read('environment').toString()).not.toMatch(/TTS_API_KEY/);
+  });
+
   it('may be the only one, which fails', async () => {
     const box = new Sandbox();
     fakePlayer(box, 'failsAtOnce', 'bin/aplay');

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { bareHost } from '../../address.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import { pathOf } from '../../files/paths.ts';
-import { putInPlace } from '../../files/small-file.ts';
+import { replaceFile } from '../../files/small-file.ts';
 
 /** In milliseconds. Who refuses does so at once. */
 const PATIENCE_MS = 1000;
@@ -38,7 +38,7 @@ export class ReadyFile {
   }
 
   async write(text: string): Promise<void> {
-    await this.#orFail((path) => putInPlace(path, text));
+    await this.#orFail((path) => replaceFile(path, text, 0o666));
     this.#text = text;
   }
 

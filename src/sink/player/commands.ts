@@ -6,6 +6,8 @@ export interface Programs {
   readonly platform: NodeJS.Platform;
   /** Folders as in the environment variable `PATH`. */
   readonly path: string;
+  /** Players inherit all of it but the key. */
+  readonly env: NodeJS.ProcessEnv;
 }
 
 export interface PlayerOptions extends Programs {

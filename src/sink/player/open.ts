@@ -9,8 +9,11 @@ import { startPlayer } from './start.ts';
 /** By then a player has failed that lacks its sound server, in milliseconds since its start. */
 const TRIAL_MS = 150;
 
-/** A player that fails sooner than this after it got sound has played none of it: some open their device only then. */
-const HEARD_MS = 2000;
+/**
+ * Bytes of sound that fit into pipes and buffers. A player that fails before it took more counts as one that played
+ * nothing: some open their device only when they have sound. Unlike a time, this does not depend on the machine.
+ */
+const UNHEARD_BYTES = 512 * 1024;
 
 /** A player that could not play. */
 interface Failed {
@@ -80,9 +83,9 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
       // Sound that comes at once, as from the cache, would be lost with a player that is about to fail.
       await unlessAborted(tried, signal);
       const chosen = await decide();
-      const begun = performance.now();
-      return chosen.write(speech, signal).catch((error) => {
-        const isUnheard = error === sink.failure && performance.now() - begun < HEARD_MS;
+      const taken = { bytes: 0 };
+      return chosen.write({ ...speech, pcm: counted(speech.pcm, taken) }, signal).catch((error) => {
+        const isUnheard = error === sink.failure && taken.bytes < UNHEARD_BYTES;
         throw isUnheard ? asUnheard(error) : error;
       });
     },
@@ -93,6 +96,16 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
         () => {},
       ),
   };
+}
+
+async function* counted(
+  pcm: AsyncIterable<Uint8Array>,
+  taken: { bytes: number },
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pcm) {
+    taken.bytes += piece.length;
+    yield piece;
+  }
 }
 
 /** The error where no player could play. It is the first one that somebody wants to work. */

@@ -46,8 +46,9 @@ export class PlayerProcess {
     program: string,
     args: readonly string[],
     stdin: 'pipe' | 'ignore' | number,
+    { TTS_API_KEY: _key, TTS_API_KEY_FILE: _file, ...env }: NodeJS.ProcessEnv,
   ): Promise<PlayerProcess> {
-    const child = spawn(program, args, { stdio: [stdin, 'ignore', 'pipe'], windowsHide: true });
+    const child = spawn(program, args, { env, stdio: [stdin, 'ignore', 'pipe'], windowsHide: true });
     const player = new PlayerProcess(program, child);
     await once(child, 'spawn');
     return player;

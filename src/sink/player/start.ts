@@ -18,22 +18,26 @@ const WAKE_MS = 50;
  */
 export async function startPlayer(
   player: PlayerCommand,
-  { platform, path }: Programs,
+  { platform, path, env }: Programs,
 ): Promise<Sink | LiveSink> {
   const { program } = player;
   if (player.input === 'file') {
     if (!(await findProgram(program, path, platform))) throw unstartable(program, NO_PROGRAM);
-    return temporarySink((file) => start(program, player.args(file), 'ignore'));
+    return temporarySink((file) => start(program, player.args(file), 'ignore', env));
   }
-  if (player.input === 'pipe') return startPiped(program, player.args);
-  const running = await start(program, player.args, 'pipe');
+  if (player.input === 'pipe') return startPiped(program, player.args, env);
+  const running = await start(program, player.args, 'pipe', env);
   return liveSink(running, running.stdin as Writable);
 }
 
-async function startPiped(program: string, args: readonly string[]): Promise<LiveSink> {
+async function startPiped(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<LiveSink> {
   const { read, write, wake, remove } = await pipeFor(program);
   try {
-    const running = await start(program, args, read);
+    const running = await start(program, args, read, env);
     const input = new Socket({ fd: write, readable: false, writable: true });
     input.once('close', () => {
       const timer = setInterval(wake, WAKE_MS);

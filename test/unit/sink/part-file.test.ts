@@ -1,14 +1,24 @@
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { PartFile } from '../../../src/files/atomic-file.ts';
+import { AtomicFile } from '../../../src/files/atomic-file.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 const { signal } = new AbortController();
 
 /** A part with a text in it. */
-function open(path: string, text: string, clobber = true): PartFile {
-  const file = new PartFile({
+function open(path: string, text: string, clobber = true): AtomicFile {
+  const file = AtomicFile.forOutput({
     ...{ name: 'out.wav', path, old: undefined, clobber },
     writer: { pid: 1, realm: 'box', uid: undefined, isRunning: () => false },
   });
@@ -52,6 +62,22 @@ it('A file that came up meanwhile is kept where none may be replaced.', async ()
   await expect(file.publish(signal)).rejects.toThrow('out.wav exists');
   expect(readFileSync(path, 'utf8')).toBe('theirs');
   expect(readdirSync(folder)).toEqual(['out.wav']);
+});
+
+it('The part of a private file is private while it is made, and a published one has the old permissions.', async () => {
+  const folder = emptyFolder();
+  for (const mode of [0o600, 0o640, 0o666]) {
+    const path = join(folder, `out-${mode}.wav`);
+    writeFileSync(path, 'old');
+    chmodSync(path, mode);
+    const file = AtomicFile.forOutput({
+      ...{ name: 'out.wav', path, old: statSync(path), clobber: true },
+      writer: { pid: 1, realm: 'box', uid: undefined, isRunning: () => false },
+    });
+    expect(fstatSync(file.fd).mode & 0o777).toBe(0o600);
+    await file.publish(signal);
+    expect(statSync(path).mode & 0o777).toBe(mode);
+  }
 });
 
 it('One that is interrupted is not published.', async () => {

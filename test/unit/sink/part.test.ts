@@ -23,7 +23,7 @@ function writer(pid: number, realm: string): Writer {
 
 /** Makes a part and lets go of it, as a run does that is killed. */
 function leavePart(target: string, by: Writer): string {
-  const { fd, path } = createPart(target, by);
+  const { fd, path } = createPart(target, by, 0o666);
   closeSync(fd);
   return basename(path);
 }
