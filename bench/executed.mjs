@@ -22,8 +22,8 @@ async function copySource() {
   const input = ['src/main.ts', 'src/service/engine/flite/worker.ts'].map((path) => join(root, path));
   const bundle = await rolldown({
     input,
-    // Packages, but for one and for the helper of `await using`, whose resolved name begins with NUL.
-    external: (id) => !/^(?:[./\0]|@echogarden.speex|@oxc-project)/.test(id),
+    // All packages but ECMAScript modules, and the helper of `await using`, whose resolved name begins with NUL.
+    external: (id) => !/^(?:[./\0]|@echogarden.speex|@oxc-project|strip-ansi|ansi-regex)/.test(id),
     platform: 'node',
     transform: { target: 'es2023' },
     treeshake: false,
