@@ -9,9 +9,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
   try {
     require('../dist/main.cjs').main(process);
   } catch ({ message }) {
-    const [what] = message.split('\n');
-    process.stderr.write(
-      `tts: the program cannot be loaded: ${what}\nhint: install it again, or npm run build\n`,
-    );
+    const what = `the program cannot be loaded: ${message.split('\n')[0]}`;
+    process.stderr.write(`tts: ${what}\nhint: install it again, or npm run build\n`);
   }
 }
