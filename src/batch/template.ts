@@ -89,6 +89,7 @@ function pathPart(column: string, value: string | undefined): string {
   const shown = `"${visible(value.slice(0, 80))}"`;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\0-\x1f\x7f]/.test(value)) throw new NameError(`${shown} holds a control character`, column);
+  if (/\p{Cs}/u.test(value)) throw new NameError(`${shown} holds half a character`, column);
   if (/^(?:[/\\]|[a-z]:)/i.test(value)) throw new NameError(`${shown} is an absolute name`, column);
   if (value.split(/[/\\]/).some((part) => part === '..' || part === '.'))
     throw new NameError(`${shown} leads to another folder`, column);

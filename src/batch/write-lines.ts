@@ -2,15 +2,21 @@ import { AtomicFile } from '../files/atomic-file.ts';
 import { FileWriter } from '../files/batch-writer.ts';
 import type { Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';
-import { lookAt } from '../sink/open.ts';
+import { checkFile, lookAt } from '../sink/open.ts';
+
+interface TextFile {
+  readonly path: string;
+  /** As messages call it. */
+  readonly name: string;
+  readonly writer: Writer;
+}
 
 /**
  * Writes a text file that appears in one step.
- * @param name as messages call it
  * @throws TtsError (output)
  */
 export async function writeText(
-  { path, name, writer }: { readonly path: string; readonly name: string; readonly writer: Writer },
+  { path, name, writer }: TextFile,
   pieces: Iterable<string> | AsyncIterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -25,10 +31,23 @@ export async function writeText(
   }
 }
 
-function openPart(options: { path: string; name: string; writer: Writer }): AtomicFile {
+/**
+ * Finds what would keep the file from being written, as far as that can be known before.
+ * @throws TtsError (output)
+ */
+export function assertTextWritable(file: TextFile): void {
+  const { name } = file;
   try {
-    return AtomicFile.forOutput({ ...options, old: lookAt(options.path, options.name), clobber: true });
+    checkFile({ ...file, old: lookAt(file.path, name), clobber: true });
   } catch (error) {
-    throw unwritable(options.name, error);
+    throw unwritable(name, error);
+  }
+}
+
+function openPart(file: TextFile): AtomicFile {
+  try {
+    return AtomicFile.forOutput({ ...file, old: lookAt(file.path, file.name), clobber: true });
+  } catch (error) {
+    throw unwritable(file.name, error);
   }
 }

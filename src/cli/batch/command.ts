@@ -80,11 +80,16 @@ function count(text: string): number {
   );
 }
 
-function assertTogether({ tables, shard, check, prune, flags }: BatchRequest): void {
+function assertTogether({ tables, shard, check, prune, report, flags }: BatchRequest): void {
   if (tables.filter(({ name }) => name === '-').length > 1)
     throw usageError('the table "-" is given twice', 'stdin can be read only once');
   if (prune && shard)
     throw usageError('--prune and --shard are given together', 'prune in a run of the whole table');
   if (check && (prune || flags.dryRun))
     throw usageError('--check changes nothing', 'leave --prune and --dry-run out, or --check');
+  if (report !== undefined && (check || flags.dryRun))
+    throw usageError(
+      '--report is of a run that makes files',
+      'leave --check and --dry-run out; a run without work writes the page, too',
+    );
 }

@@ -38,7 +38,7 @@ export async function* reportPage(head: ReportHead, rows: AsyncIterable<ReportRo
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; media-src * file:; style-src '${digest(STYLE)}'; script-src '${digest(SCRIPT)}'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; media-src 'self' file:; style-src '${digest(STYLE)}'; script-src '${digest(SCRIPT)}'">
 <title>${title}</title>
 <style>${STYLE}</style>
 <header>

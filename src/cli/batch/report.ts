@@ -21,6 +21,7 @@ export async function writeReport(
   const path = resolve(host.cwd, name);
   const { plan, folder } = outcome;
   const counts = STATES.map((state) => `${output.counts[state]} ${state}`).join(', ');
+  const count = STATES.reduce((sum, state) => sum + output.counts[state], 0);
   const table = plan.rows.at(0).table;
   async function* rows(): AsyncGenerator<ReportRow> {
     for (const isFailed of [true, false])
@@ -40,6 +41,6 @@ export async function writeReport(
       ...(wave && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };
   }
-  const head = { title: table, summary: `${plan.rows.count} rows: ${counts}.`, states: STATES };
+  const head = { title: table, summary: `${count} rows: ${counts}.`, states: STATES };
   await writeText({ path, name, writer: host }, reportPage(head, rows()), signal);
 }

@@ -8,7 +8,7 @@ import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
 import { assertRowFilesWritable } from '../../batch/row-file.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
-import { writeText } from '../../batch/write-lines.ts';
+import { assertTextWritable, writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { unwritable } from '../../files/writable.ts';
 import { openClient, openService } from '../../speech/connection.ts';
@@ -25,6 +25,10 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   if (request.check) return await (await import('./check.ts')).check(job, plan, context);
   if (job.dryRun) return await (await import('./check.ts')).dryRun(job, plan, context);
   makeFolder(job.folder);
+  if (request.report !== undefined) {
+    const path = resolve(context.host.cwd, request.report);
+    assertTextWritable({ path, name: request.report, writer: context.host });
+  }
   using _lock = BatchLock.take(job.folder, job.shard, context.host, hostname());
   using known = new KnownFiles(job.folder);
   const texts = await job.openTexts();

@@ -44,6 +44,7 @@ describe('the template of names', () => {
     ['a/nul', 'Windows keeps'],
     ['a\u0000b', 'control character'],
     ['a\nb', 'control character'],
+    ['a\ud800', 'half a character'],
     ['', 'empty'],
     ['x'.repeat(300), 'too long'],
   ])('refuses the value %j', (id, message) => {

@@ -1,0 +1,180 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { type ReportRow, reportPage } from '../../src/cli/batch/report-page.ts';
+import { BROWSER, openPage, type Page, secondsOfWav } from '../support/browser.ts';
+import { emptyFolder } from '../support/folder.ts';
+import { answer } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
+import { serveRows } from '../support/row-service.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const HOSTILE =
+  '<img src=http://127.0.0.1:1/x onerror="window.bad=1"></li><script>window.bad=1</script> \'"&amp;';
+const BIDI = '\u202Eevil\u2067 שלום';
+
+const TABLE = [
+  { id: 'hello', text: 'Hello there.' },
+  { id: 'refused', text: 'no such words' },
+  { id: 'a #1 b?c%20d', text: HOSTILE },
+  { id: `<b title="x">'q'`, text: BIDI, speaker: 42 },
+  { id: 'nothing', text: '' },
+];
+
+/** Runs a batch whose row `refused` fails, and opens its report. */
+async function openReport(options: { isDark?: boolean } = {}): Promise<{ page: Page; box: Sandbox }> {
+  const server = await serveRows({
+    fault: (text) => (text === 'no such words' ? answer(422, 'no') : undefined),
+  });
+  const box = new Sandbox();
+  box.file('p.jsonl', TABLE.map((row) => `${JSON.stringify(row)}\n`).join(''));
+  const args = ['batch', 'p.jsonl', '-o', 'my sounds/{id}.wav', '--report', 'report #1.html'];
+  expect(await box.tts(args, { env: named(server.url) })).toMatchObject({ status: 9 });
+  return { page: await openPage(box.path('report #1.html'), options), box };
+}
+
+/** The ids of the rows that are shown, from the top. */
+const shown = (page: Page) =>
+  page.evaluate<string[]>(
+    `[...document.querySelectorAll('li')].filter((row) => row.checkVisibility()).map((row) => row.querySelector('.id').textContent)`,
+  );
+
+const search = (page: Page, words: string) =>
+  page.evaluate(
+    `search.value = ${JSON.stringify(words)}; search.dispatchEvent(new Event('input', { bubbles: true }))`,
+  );
+
+const focused = (page: Page) =>
+  page.evaluate<string>(`document.activeElement.querySelector('.id')?.textContent`);
+
+describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', { timeout: 90_000 }, () => {
+  it('shows what failed first, all as text, and asks for nothing from outside', async () => {
+    const { page } = await openReport();
+    expect(await shown(page)).toEqual(['refused', 'hello', 'a #1 b?c%20d', `<b title="x">'q'`, 'nothing']);
+    const cells = (name: string) =>
+      page.evaluate<string[]>(
+        `[...document.querySelectorAll('li .${name}')].map((cell) => cell.textContent)`,
+      );
+    expect(await cells('text')).toEqual(['no such words', 'Hello there.', HOSTILE, BIDI, '']);
+    expect(await cells('speaker')).toEqual(['7', '7', '7', '42', '7']);
+    expect(await cells('state')).toEqual(['failed', 'made', 'made', 'made', 'skipped']);
+    expect(await cells('error')).toEqual([expect.stringContaining('422')]);
+    expect(await page.evaluate('typeof bad + document.querySelectorAll("li img, li script").length')).toBe(
+      'undefined0',
+    );
+    // A direction that a text sets and does not end holds for its own cell only.
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('li .speaker')).direction`)).toBe(
+      'ltr',
+    );
+    expect(await page.evaluate(`getComputedStyle(document.querySelector('li .text')).unicodeBidi`)).toMatch(
+      /isolate|plaintext/,
+    );
+    expect(page.requests).toEqual([expect.stringMatching(/^file:\/\/.*\/report%20%231\.html$/)]);
+  });
+
+  it('is used by keyboard: arrows choose a row, the space bar plays its file', async () => {
+    const { page, box } = await openReport();
+    for (const id of ['refused', 'hello', 'a #1 b?c%20d']) {
+      await page.press('ArrowDown');
+      expect(await focused(page)).toBe(id);
+    }
+    const duration = () =>
+      page.evaluate<number>(
+        `new Promise((resolve) => { const poll = () => sound.duration > 0 || sound.error ? resolve(sound.duration) : setTimeout(poll, 20); poll() })`,
+      );
+    await page.press(' ');
+    expect(await duration()).toBeCloseTo(secondsOfWav(box.path('my sounds/a #1 b?c%20d.wav')), 4);
+    await page.press('ArrowUp');
+    await page.press(' ');
+    expect(await page.evaluate('decodeURIComponent(sound.src)')).toMatch(/my sounds\/hello\.wav$/);
+    expect(await duration()).toBeCloseTo(secondsOfWav(box.path('my sounds/hello.wav')), 4);
+    await page.press('x');
+    expect(await page.evaluate(`document.activeElement.querySelector('input').checked`)).toBe(true);
+    await page.press('/');
+    expect(await page.evaluate('document.activeElement === search')).toBe(true);
+    await page
+      .evaluate('location.reload(), new Promise((resolve) => setTimeout(resolve, 500))')
+      .catch(() => {});
+    await expect.poll(() => page.evaluate('boxOf(rows[1]).checked').catch(() => false)).toBe(true);
+  });
+
+  it('filters by state and searches in ids, texts and speakers', async () => {
+    const { page } = await openReport();
+    const choose = (state: string) => page.evaluate(`document.querySelector('[value="${state}"]').click()`);
+    await choose('failed');
+    expect(await shown(page)).toEqual(['refused']);
+    await choose('all');
+    await search(page, 'HELLO there');
+    expect(await shown(page)).toEqual(['hello']);
+    await search(page, 'שלום');
+    expect(await shown(page)).toEqual([`<b title="x">'q'`]);
+    await search(page, '42');
+    expect(await shown(page)).toEqual([`<b title="x">'q'`]);
+    await search(page, 'nowhere');
+    expect(await shown(page)).toEqual([]);
+    expect(await page.evaluate('count.textContent')).toBe('0 shown, 0 of 5 checked.');
+  });
+
+  it.each([
+    [true, (light: number) => light < 0.3],
+    [false, (light: number) => light > 0.7],
+  ])('follows the colours of the system: dark %s', async (isDark, fits) => {
+    const { page } = await openReport({ isDark });
+    const light = await page.evaluate<number>(
+      `(() => { const [r, g, b] = getComputedStyle(document.querySelector('header')).backgroundColor.match(/\\d+/g); return (+r + +g + +b) / 765 })()`,
+    );
+    expect(light).toSatisfy(fits);
+    const painted = await page.evaluate<number>(
+      `document.querySelector('canvas').getContext('2d').getImageData(0, 0, 200, 32).data.filter((byte) => byte > 0).length`,
+    );
+    expect(painted).toBeGreaterThan(100);
+  });
+
+  it('stays quick with ten thousand rows', async () => {
+    const folder = emptyFolder();
+    mkdirSync(`${folder}/out`);
+    writeFileSync(`${folder}/out/a.wav`, plainWav(sound(2000)));
+    const peaks = Uint8Array.from({ length: 100 }, (_, at) => at % 64);
+    async function* rows(): AsyncGenerator<ReportRow> {
+      for (let at = 0; at < 10_000; at += 1)
+        yield {
+          id: `row-${at}`,
+          text: `This is the text of row ${at}, as long as most.`,
+          speaker: '7',
+          state: at < 10 ? 'failed' : 'made',
+          file: 'out/a.wav',
+          seconds: 1,
+          peaks,
+        };
+    }
+    const head = { title: 'many', summary: 'many rows', states: ['failed', 'made'] };
+    await writeFile(`${folder}/many.html`, reportPage(head, rows()));
+    const begun = performance.now();
+    const page = await openPage(`${folder}/many.html`);
+    await search(page, 'row-9999');
+    expect(await shown(page)).toEqual(['row-9999']);
+    await search(page, '');
+    await page.press('ArrowDown');
+    await page.press(' ');
+    expect(await page.evaluate('rows.length')).toBe(10_000);
+    // A bound against a hang, not an aim.
+    expect(performance.now() - begun).toBeLessThan(30_000);
+  });
+});
+
+it('--report with --check or --dry-run is refused, since no row is made', async () => {
+  const box = new Sandbox();
+  box.file('p.csv', 'id,text\na,one\n');
+  for (const option of ['--check', '--dry-run'])
+    expectFailure(await box.tts(['batch', 'p.csv', option, '--report', 'r.html']), 2, /--report/);
+});
+
+it('A report that cannot be written is found before anything is sent.', async () => {
+  const server = await serveRows();
+  const box = new Sandbox();
+  box.file('p.csv', 'id,text\na,one\n');
+  const args = ['batch', 'p.csv', '--report', 'none/r.html'];
+  expectFailure(await box.tts(args, { env: named(server.url) }), 8, /cannot write none\/r\.html/);
+  expect(server.requests).toEqual([]);
+});

@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { emptyFolder } from './folder.ts';
+
+/** The name of the browser on this machine. */
+export const BROWSER = 'chromium';
+
+/** A page in a real browser without a window, driven by the DevTools protocol. */
+export interface Page {
+  /** The value of an expression in the page; a promise is waited for. */
+  evaluate<T>(expression: string): Promise<T>;
+  /** @param key as `KeyboardEvent.key` calls it */
+  press(key: string): Promise<void>;
+  /** Addresses that the page asked for. */
+  readonly requests: readonly string[];
+}
+
+interface PageOptions {
+  readonly isDark?: boolean;
+}
+
+/** Opens a file. The browser ends with the test. */
+export async function openPage(path: string, { isDark = false }: PageOptions = {}): Promise<Page> {
+  const devTools = startBrowser();
+  const { targetId } = await devTools.send('Target.createTarget', { url: 'about:blank' });
+  const { sessionId } = await devTools.send('Target.attachToTarget', { targetId, flatten: true });
+  const send = (method: string, params: object = {}) => devTools.send(method, params, String(sessionId));
+  const requests: string[] = [];
+  const isLoaded = new Promise<void>((resolve) => {
+    devTools.onEvent = ({ method, params }) => {
+      if (method === 'Network.requestWillBeSent') requests.push((params as Requested).request.url);
+      if (method === 'Page.loadEventFired') resolve();
+    };
+  });
+  await send('Network.enable');
+  await send('Page.enable');
+  const features = [{ name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' }];
+  await send('Emulation.setEmulatedMedia', { features });
+  await send('Page.navigate', { url: pathToFileURL(path).href });
+  await isLoaded;
+  return {
+    requests,
+    async evaluate<T>(expression: string) {
+      const options = { expression, awaitPromise: true, returnByValue: true };
+      const { result, exceptionDetails } = await send('Runtime.evaluate', options);
+      if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
+      return (result as { value: T }).value;
+    },
+    async press(key) {
+      const text = key.length === 1 ? { text: key } : {};
+      await send('Input.dispatchKeyEvent', { type: 'keyDown', key, code: CODES[key] ?? key, ...text });
+      await send('Input.dispatchKeyEvent', { type: 'keyUp', key, code: CODES[key] ?? key });
+    },
+  };
+}
+
+const CODES: Readonly<Record<string, string>> = { ' ': 'Space', '/': 'Slash', x: 'KeyX' };
+
+interface Requested {
+  readonly request: { readonly url: string };
+}
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: unknown;
+  readonly result?: Record<string, unknown>;
+  readonly error?: unknown;
+}
+
+class DevTools {
+  onEvent: (message: Message) => void = () => {};
+  readonly #wire: Writable;
+  readonly #waiting: ((message: Message) => void)[] = [];
+
+  /** Messages are JSON, each ended by a NUL. */
+  constructor(wire: Writable, answers: Readable) {
+    this.#wire = wire;
+    let rest = '';
+    answers.setEncoding('utf8').on('data', (piece: string) => {
+      const messages = (rest + piece).split('\0');
+      rest = messages.pop() ?? '';
+      for (const message of messages) this.#receive(JSON.parse(message));
+    });
+  }
+
+  async send(method: string, params: object, sessionId?: string): Promise<Record<string, unknown>> {
+    const answer = new Promise<Message>((resolve) => this.#waiting.push(resolve));
+    const id = this.#waiting.length - 1;
+    this.#wire.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    const { result, error } = await answer;
+    if (!result) throw new Error(`${method}: ${JSON.stringify(error)}`);
+    return result;
+  }
+
+  #receive(message: Message): void {
+    if (message.id === undefined) this.onEvent(message);
+    else this.#waiting[message.id]?.(message);
+  }
+}
+
+function startBrowser(): DevTools {
+  const profile = emptyFolder();
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--mute-audio', '--remote-debugging-pipe'];
+  const child = spawn(BROWSER, [...flags, `--user-data-dir=${profile}`], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  onTestFinished(async () => {
+    if (child.exitCode !== null || child.pid === undefined) return;
+    const closed = new Promise((resolve) => child.once('close', resolve));
+    process.kill(-child.pid, 'SIGKILL');
+    await closed;
+  });
+  return new DevTools(child.stdio[3] as Writable, child.stdio[4] as Readable);
+}
+
+/** Seconds of a plain WAV of 16-bit mono samples. */
+export function secondsOfWav(path: string): number {
+  const wav = readFileSync(path);
+  return (wav.length - 44) / 2 / wav.readUInt32LE(24);
+}
