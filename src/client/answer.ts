@@ -3,40 +3,41 @@ import { WavError } from '../audio/wav-format.ts';
 import { HEAD_BYTES, readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { brokenAnswer } from './failure.ts';
-import { type Addressee, complaint, isText, NO_CONTENT, PARTIAL_CONTENT, refusal } from './refusal.ts';
+import { isText, messageIn, NO_CONTENT, PARTIAL_CONTENT, refusal, type ServiceName } from './refusal.ts';
 import type { Answer } from './response-stream.ts';
 
-export interface Expectation extends Addressee {
+export interface Expectation extends ServiceName {
   readonly timeoutMs: number;
-  /** The audio may go to a callback address instead: then a 2xx without audio is a success. */
-  readonly elsewhere: boolean;
+  /** The audio may go to a callback address: a 2xx without audio is a success then. */
+  readonly hasCallback: boolean;
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 
-/** RFC 9110, section 15.3.3: what was asked for is going to be done, whatever becomes of this answer. */
+/** The request will be carried out even if this answer is torn (RFC 9110, section 15.3.3). */
 const ACCEPTED = 202;
 
 /**
- * The sound of an answer, or `undefined` where it went elsewhere. The bytes count, not the `Content-Type`. Errors of the
+ * The sound of an answer, or `undefined` where it goes to the callback address. The bytes count, not the `Content-Type`. Errors of the
  * sound are for {@link audioFailure}.
  * @throws TtsError refused, no audio, or broken off before the sound
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
-  const { elsewhere, onLeftover } = expected;
-  if (!isSuccess(answer.status, elsewhere)) throw await refusal({ ...answer, body }, expected);
+  const { hasCallback, onLeftover } = expected;
+  if (!isSuccess(answer.status, hasCallback)) throw await refusal({ ...answer, body }, expected);
   try {
     // With a callback address, the body may be anything but audio, and may be torn.
-    const quotedBytes = elsewhere ? SIGNATURE_BYTES : undefined;
+    const quotedBytes = hasCallback ? SIGNATURE_BYTES : undefined;
     return await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes, onLeftover });
   } catch (error) {
-    if (elsewhere && (isNoAudio(error) || (answer.status === ACCEPTED && isCutOff(error)))) return undefined;
+    if (hasCallback && (isNoAudio(error) || (answer.status === ACCEPTED && isCutOff(error))))
+      return undefined;
     throw audioFailure(error, expected, answer.headers['content-type']);
   }
 }
 
-function isSuccess(status: number, elsewhere: boolean): boolean {
-  if (status === NO_CONTENT) return elsewhere;
+function isSuccess(status: number, hasCallback: boolean): boolean {
+  if (status === NO_CONTENT) return hasCallback;
   return status >= 200 && status <= 299 && status !== PARTIAL_CONTENT;
 }
 
@@ -77,7 +78,7 @@ const hints: Record<WavError['problem'], string> = {
   'format-changed': 'ask for one sample rate with --sample-rate',
 };
 
-/** How other kinds of audio begin, in hexadecimal digits. */
+/** The first bytes of other audio formats, in hexadecimal. */
 const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^494433|^ff[ef][2-9a-e]/, 'MP3'],
   [/^4f676753/, 'Ogg'],
@@ -86,7 +87,7 @@ const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^1f8b/, 'gzip data'],
 ];
 
-/** Of the longest signature. */
+/** Length of the longest signature. */
 const SIGNATURE_BYTES = 8;
 
 function otherKind(head: Uint8Array): string | undefined {
@@ -99,19 +100,18 @@ function describe({ problem, message, head }: WavError, contentType: string | un
   const kind = otherKind(head);
   if (kind) return `${kind} instead of a WAV`;
   if (!isText(head)) return `it begins with the bytes ${Buffer.from(head.subarray(0, 16)).toString('hex')}`;
-  return `it says: ${complaint(head, { isCut: head.length === HEAD_BYTES, contentType }) || 'nothing but blanks'}`;
+  return `it says: ${messageIn(head, { isCut: head.length === HEAD_BYTES, contentType }) || 'nothing but blanks'}`;
 }
 
-/** Each takes memory of its own, and nobody means to pack a thing so often: more are one that is not known. */
+/** Each takes memory. More codings are refused as an unknown one. */
 const MOST_CODINGS = 4;
 
-/** The body without its content codings. What unpacks it is loaded only where there is one. */
+/** The body without its content codings. zlib is loaded only for a coded one. */
 export async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
   const codings = codingsIn(headers['content-encoding'] ?? '');
   if (codings.length === 0) return body;
   const { decompress } = await import('./content-coding.ts');
   if (codings.length > MOST_CODINGS) return decompress(body, codings.join(', '));
-  // What was done last is undone first.
   return codings.reduceRight(decompress, body);
 }
 

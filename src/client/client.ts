@@ -28,7 +28,7 @@ interface Utterance {
   readonly index: number;
 }
 
-/** Makes the sound of a text; `undefined` where the service sends it elsewhere. The signal ends it. */
+/** Makes the sound of a text; `undefined` where the service sends it to the callback address. The signal ends it. */
 export type Synthesize = (utterance: Utterance, signal: AbortSignal) => Promise<Speech | undefined>;
 
 /**
@@ -97,9 +97,9 @@ async function request(options: ClientOptions, { body, slot, signal }: Request):
       throw noAnswer(cause, url, timeoutMs);
     });
     onEvent({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });
-    const elsewhere = voice.callbackUrl !== undefined;
+    const hasCallback = voice.callbackUrl !== undefined;
     const onLeftover = (bytes: number) => onEvent({ type: 'leftover', bytes });
-    const speech = await readAnswer(answer, { ...options, elsewhere, onLeftover });
+    const speech = await readAnswer(answer, { ...options, hasCallback, onLeftover });
     limiter.accepted();
     return speech;
   } catch (error) {

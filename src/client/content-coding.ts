@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
 
-/** By name of the coding. Many send `deflate` without the zlib wrapper that the standard asks for. */
+/** Many services send `deflate` without the zlib wrapper that the standard requires. */
 const decoders = new Map<string, (firstByte: number) => Transform>([
   ['gzip', () => createGunzip()],
   ['x-gzip', () => createGunzip()],

@@ -6,10 +6,9 @@ import { unlessAborted } from '../async.ts';
 import { noAnswer, ProxyError } from './failure.ts';
 import { SilenceError } from './silence.ts';
 
-/** Where to, and how long to wait. */
 export interface Probe {
   readonly url: URL;
-  /** That it is the address of a proxy. */
+  /** True if the URL is a proxy's. */
   readonly isProxy?: boolean;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -45,7 +44,7 @@ export async function reach(probe: Probe): Promise<void> {
  * @returns the protocol, as in `TLSv1.3`, and the last day of the certificate
  * @throws TtsError (connection, timeout)
  */
-export async function shakeHands(probe: Probe): Promise<{ protocol: string; until: string }> {
+export async function handshake(probe: Probe): Promise<{ protocol: string; until: string }> {
   const host = bareHost(probe.url.hostname);
   const socket = tlsConnect({ host, port: portOf(probe.url), ...(!isIP(host) && { servername: host }) });
   return opened(socket, 'secureConnect', probe, () => ({
@@ -65,7 +64,7 @@ function unlessLate<T>(promise: Promise<T>, limitMs: number): Promise<T> {
   });
 }
 
-/** @param look is called while the connection is there */
+/** @param look called while the connection is open */
 function opened<T>(
   socket: Socket,
   event: string,

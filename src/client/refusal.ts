@@ -4,48 +4,47 @@ import { printable } from '../printable.ts';
 import type { Answer } from './response-stream.ts';
 import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
-/** Nothing follows its head (RFC 9110, section 15.3.5). */
+/** Has no body (RFC 9110, section 15.3.5). */
 export const NO_CONTENT = 204;
 
-/** Only for whoever asks for a part (RFC 9110, section 15.3.7), which is not done here. */
+/** Answers a request for a range (RFC 9110, section 15.3.7), which is never sent. */
 export const PARTIAL_CONTENT = 206;
 
-/** What a service says to a speaker that it does not have, or to a text that it cannot speak. */
+/** The answers to an unknown speaker, or to a text that cannot be spoken. */
 const UNWANTED = new Set([400, 404, 422]);
 
-/** How services say that a text is too long for them, also with a status that says less than 413. */
+/** Messages about a text that is too long, which come with other statuses than 413, too. */
 const TOO_LONG =
   /\b(?:text|input|string|sentence)\b.*\b(?:too long|too large|exceeds?|at most|max\w*)\b|\b(?:at most|max\w*|more than)\b[^.]*\bcharacters\b|\btoo many characters\b/i;
 
 /** Enough of an error body to find its message. */
 const READ_BYTES = 16_384;
-/** A body that drips in, or stalls, is waited for no longer than this; how it goes on is known already. */
+/** The body of a refusal is awaited no longer: its status says enough. */
 const READ_MS = 2000;
 
-export interface Addressee {
+export interface ServiceName {
   readonly url: URL;
-  /** What people call it; its host, unless set. */
+  /** For messages; the host, unless set. */
   readonly name?: string | undefined;
   /** Where the key came from, in words. */
   readonly keyOrigin: string;
 }
 
-/** The error for an answer whose status is no success. */
-export async function refusal(answer: Answer, to: Addressee): Promise<TtsError> {
+/** The error for an answer without a status of success. */
+export async function refusal(answer: Answer, to: ServiceName): Promise<TtsError> {
   const { status, headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
-  const said = complaint(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
-  // By its own clock, where it tells the time: ours may be another.
+  const message = messageIn(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
+  // The service's clock, where its answer has a date, may differ from this machine's.
   const after = retryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
-  return new TtsError(`${meaning(status, to)} (status ${status}${said && `: ${said}`})`, {
+  return new TtsError(`${meaning(status, to)} (status ${status}${message && `: ${message}`})`, {
     exitCode: exitCodeOf(status),
     isUnwanted: UNWANTED.has(status),
-    hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, said }, to),
+    hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, message }, to),
     ...(isTransient(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
   });
 }
 
-/** Nobody waits so long here, but who asks for it may want to be told. */
 function hintToWait(seconds = 0): string | undefined {
   if (seconds <= LONGEST_REQUESTED_WAIT) return undefined;
   const hours = Math.ceil(seconds / 3600);
@@ -57,7 +56,7 @@ function exitCodeOf(status: number): ExitCode {
   return status === 402 || status === 429 ? ExitCode.quota : ExitCode.service;
 }
 
-function meaning(status: number, { url, name = url.host }: Addressee): string {
+function meaning(status: number, { url, name = url.host }: ServiceName): string {
   if (status === NO_CONTENT) return `${name} sent no audio`;
   if (status === PARTIAL_CONTENT) return `${name} sent only a part of the audio`;
   if (status === 401) return `${name} does not accept the key`;
@@ -72,11 +71,11 @@ function meaning(status: number, { url, name = url.host }: Addressee): string {
 }
 
 interface Refused extends Pick<Answer, 'status' | 'headers'> {
-  /** What the body says, if anything. */
-  readonly said: string;
+  /** The body's message; may be empty. */
+  readonly message: string;
 }
 
-function hintFor({ status, headers, said }: Refused, { url, keyOrigin }: Addressee): string {
+function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: ServiceName): string {
   if (status === 401 || status === 403) return `the key came from ${keyOrigin}`;
   if (status === 402 || status === 429) return 'wait, or look at the limits of the account';
   if (status === 404 && url.pathname.endsWith('/tts/tts'))
@@ -84,10 +83,10 @@ function hintFor({ status, headers, said }: Refused, { url, keyOrigin }: Address
   if (status === 404) return 'check the base URL: /tts is added to it';
   if (status === 407) return 'the proxy wants a user and a password: http://user:password@proxy:port';
   if (status >= 300 && status < 400) return hintToMove(headers.location, url);
-  if (status === 413 || (UNWANTED.has(status) && TOO_LONG.test(said)))
+  if (status === 413 || (UNWANTED.has(status) && TOO_LONG.test(message)))
     return 'send less at once: --max-chars sets how long one request may be';
   if (isTransient(status)) return 'try again later';
-  return said ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
+  return message ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
 }
 
 /** The base URL that leads to where a redirect points. */
@@ -107,26 +106,25 @@ function hintToMove(location: string | undefined, from: URL): string {
 }
 
 interface Circumstances {
-  /** Whether only the beginning of the body was read. */
+  /** True if only the beginning of the body was read. */
   readonly isCut?: boolean;
-  /** The header, which may name the encoding. */
+  /** The header. */
   readonly contentType?: string | undefined;
 }
 
 /**
- * What an error body says, as one readable sentence: `{"error":{"code","message"}}`, `{"error":"…"}`,
- * `{"message":"…"}`, `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text, or the text of an HTML
- * page. Empty when it says nothing or is no text. A body of which only the beginning was read ends in "…": without that
- * mark nobody could tell that the last word, which may be the key, is half of one.
+ * The message in an error body, as one readable sentence: of `{"error":{"code","message"}}`, `{"error":"…"}`,
+ * `{"message":"…"}`, `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text, or an HTML page. Empty where
+ * there is none. A body that was cut ends in "…": its last word, which may be the key, may be half of one.
  */
-export function complaint(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
+export function messageIn(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
   if (!isText(body)) return '';
-  const said = decoded(body, contentType).trim();
-  const text = isCut && said !== '' ? `${said}…` : said;
+  const message = decoded(body, contentType).trim();
+  const text = isCut && message !== '' ? `${message}…` : message;
   return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
 }
 
-/** As UTF-8, unless the service names another encoding that is known here. */
+/** Decodes UTF-8, or a known encoding that the service names. */
 function decoded(bytes: Uint8Array, contentType = ''): string {
   const named = /;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1];
   try {
@@ -136,7 +134,7 @@ function decoded(bytes: Uint8Array, contentType = ''): string {
   }
 }
 
-/** Whether bytes may be text in any encoding that goes on with ASCII; escape sequences are. */
+/** True if bytes may be text in an encoding that extends ASCII. */
 export function isText(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
 }
@@ -157,13 +155,13 @@ function sentence(data: unknown): string {
     string,
     unknown
   >;
-  const said = [message, msg, detail, error, errors, description, title].map(sentence).find(Boolean) ?? '';
-  if (Array.isArray(loc) && loc.length > 0) return `${loc.join('.')}: ${said}`;
+  const text = [message, msg, detail, error, errors, description, title].map(sentence).find(Boolean) ?? '';
+  if (Array.isArray(loc) && loc.length > 0) return `${loc.join('.')}: ${text}`;
   const about = [code, field].filter(
-    (part) => typeof part === 'string' && part !== '' && !said.includes(part),
+    (part) => typeof part === 'string' && part !== '' && !text.includes(part),
   );
-  if (said === '') return about.join(' ');
-  return about.length > 0 ? `${said} (${about.join(', ')})` : said;
+  if (text === '') return about.join(' ');
+  return about.length > 0 ? `${text} (${about.join(', ')})` : text;
 }
 
 function looksLikeHtml(text: string): boolean {
@@ -204,7 +202,7 @@ function character(number: number): string {
 
 interface Beginning {
   readonly bytes: Uint8Array;
-  /** There was no more, and nothing broke. */
+  /** True if the body ended in order, with these bytes. */
   readonly isWhole: boolean;
 }
 

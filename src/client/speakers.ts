@@ -6,8 +6,8 @@ import { firstBytes, refusal } from './refusal.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
 import type { Transport } from './transport.ts';
 
-/** A speaker as a service describes it. */
-export interface ToldSpeaker {
+/** A speaker in a service's list. */
+export interface ServiceSpeaker {
   readonly no: number;
   readonly name?: string | undefined;
   readonly kind?: string | undefined;
@@ -16,7 +16,7 @@ export interface ToldSpeaker {
   readonly sampleRate?: number | undefined;
 }
 
-export interface Asked extends RetryPolicy {
+export interface SpeakersRequest extends RetryPolicy {
   readonly transport: Transport;
   /** The whole address, `/speakers` included. */
   readonly url: URL;
@@ -25,38 +25,44 @@ export interface Asked extends RetryPolicy {
   readonly timeoutMs: number;
 }
 
-/** What services answer that have no such list: the interface knows `POST /tts` only. */
+/** The answers of services without such a list: only `POST /tts` is required. */
 const NO_LIST = new Set([301, 302, 307, 308, 400, 404, 405, 406, 410, 501]);
 
-/** Room for some ten thousand speakers. */
+/** Some ten thousand speakers. */
 const MOST_MIB = 4;
 const MOST_BYTES = MOST_MIB * 2 ** 20;
 
 /**
- * The speakers that a service tells by `GET {base}/speakers`, as the built-in one does.
+ * The speakers that a service lists at `GET {base}/speakers`, as the built-in one does.
  * @returns `undefined` where it has no such list
  * @throws TtsError when it cannot be reached, does not accept the key, breaks off, or sends more than 4 MiB
  */
-export async function askSpeakers(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
+export async function fetchSpeakers(
+  request: SpeakersRequest,
+  signal: AbortSignal,
+): Promise<ServiceSpeaker[] | undefined> {
   for (const state: RetryState = { made: 0 }; ; ) {
-    const request = new AbortController();
+    const done = new AbortController();
     try {
-      return await ask(asked, AbortSignal.any([signal, request.signal]));
+      return await fetchOnce(request, AbortSignal.any([signal, done.signal]));
     } catch (error) {
-      await waitOrGiveUp(error, asked, state, signal);
+      await waitOrGiveUp(error, request, state, signal);
     } finally {
-      request.abort();
+      done.abort();
     }
   }
 }
 
-async function ask(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | undefined> {
-  const { transport, url, key, timeoutMs } = asked;
+async function fetchOnce(
+  request: SpeakersRequest,
+  signal: AbortSignal,
+): Promise<ServiceSpeaker[] | undefined> {
+  const { transport, url, key, timeoutMs } = request;
   const answer = await transport.get({ 'X-API-KEY': key }, signal).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
   });
   if (NO_LIST.has(answer.status)) return undefined;
-  if (answer.status !== 200) throw await refusal(answer, asked);
+  if (answer.status !== 200) throw await refusal(answer, request);
   const { bytes, isWhole } = await firstBytes(await plainBody(answer), MOST_BYTES);
   signal.throwIfAborted();
   if (bytes.length === MOST_BYTES)
@@ -73,7 +79,7 @@ async function ask(asked: Asked, signal: AbortSignal): Promise<ToldSpeaker[] | u
   return read(Buffer.from(bytes).toString());
 }
 
-function read(body: string): ToldSpeaker[] | undefined {
+function read(body: string): ServiceSpeaker[] | undefined {
   const list = listIn(body);
   if (!Array.isArray(list)) return undefined;
   return list.flatMap((entry) => {

@@ -269,15 +269,18 @@ describe('an error body', () => {
   });
 
   it.each([
-    ['https://other.example/api/tts?x=1', /base URL: https:\/\/other\.example\/api\n/],
-    ['/v2/tts', /base URL: http:\/\/127\.0\.0\.1:\d+\/v2\n/],
+    ['https://other.example/api/tts?x=1', /look for the base URL below https:\/\/other\.example\n/],
+    ['/v2/tts', /look for the base URL below http:\/\/127\.0\.0\.1:\d+\n/],
     ['', /names no other address/],
     ['/tts', /points back to the same address/],
-  ])('that points elsewhere is explained with a base URL that leads there: %s', async (location, hint) => {
-    const server = await serveBytes(answer(308, '', location ? { Location: location } : {}));
-    expectFailure(await new Sandbox().tts(['hi'], { env: named(server.url) }), 7, hint);
-    expect(server.requests).toHaveLength(1);
-  });
+  ])(
+    'that points elsewhere is explained with the origin of the other address: %s',
+    async (location, hint) => {
+      const server = await serveBytes(answer(308, '', location ? { Location: location } : {}));
+      expectFailure(await new Sandbox().tts(['hi'], { env: named(server.url) }), 7, hint);
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 
   it('is cut at 500 characters, and nothing else of it is read', async () => {
     const server = await serveBytes(async (wire) => {

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { isExcepted } from '../../address.ts';
 import { objectionTo, objectionToWriting } from '../../cache/folder.ts';
 import { measureCache } from '../../cache/inspect.ts';
-import { lookUp, type Probe, reach, shakeHands } from '../../client/probe.ts';
+import { handshake, lookUp, type Probe, reach } from '../../client/probe.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { noSegmentFolder, segmentFolder } from '../../files/folders.ts';
 import { type LoadedSettings, loadSettings } from '../../settings/load.ts';
@@ -140,7 +140,7 @@ async function* connectionExaminations(
 
 async function tls(probe: Probe): Promise<string> {
   if (probe.url.protocol !== 'https:') return 'none: the base URL begins with http://';
-  const { protocol, until } = await shakeHands(probe);
+  const { protocol, until } = await handshake(probe);
   return `${protocol}, with a certificate until ${until}`;
 }
 

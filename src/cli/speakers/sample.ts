@@ -1,4 +1,4 @@
-import type { ToldSpeaker } from '../../client/speakers.ts';
+import type { ServiceSpeaker } from '../../client/speakers.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
 import { kindOf, settingsFor } from '../../settings/speaker.ts';
@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { eventsTo, report } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
 
-export interface Row extends ToldSpeaker {
+export interface Row extends ServiceSpeaker {
   readonly instructions?: string | undefined;
   readonly from: 'config' | 'service';
 }

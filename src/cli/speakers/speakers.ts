@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { askSpeakers, type ToldSpeaker } from '../../client/speakers.ts';
+import { fetchSpeakers, type ServiceSpeaker } from '../../client/speakers.ts';
 import { createTransport } from '../../client/transport.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
@@ -53,7 +53,7 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-function showNames(speakers: readonly ToldSpeaker[], { host, notices }: Context): number {
+function showNames(speakers: readonly ServiceSpeaker[], { host, notices }: Context): number {
   const names = [...new Set(speakers.map(({ name = '' }) => name))];
   printLine(
     host.stdout,
@@ -105,7 +105,7 @@ async function askService(service: NamedService, settings: Settings, { notices, 
   url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
   const transport = await createTransport({ ...service, url, connections: 1, timeoutMs });
   try {
-    return await askSpeakers({ ...service, url, transport, timeoutMs, retries, onEvent: tell }, signal);
+    return await fetchSpeakers({ ...service, url, transport, timeoutMs, retries, onEvent: tell }, signal);
   } finally {
     await transport.close();
   }

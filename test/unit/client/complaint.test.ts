@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { complaint } from '../../../src/client/refusal.ts';
+import { messageIn } from '../../../src/client/refusal.ts';
 
-const said = (text: string) => complaint(Buffer.from(text));
+const said = (text: string) => messageIn(Buffer.from(text));
 
-describe('complaint', () => {
+describe('messageIn', () => {
   it.each([
     ['{"error":{"code":"quota","message":"No credit"}}', 'No credit (quota)'],
     ['{"error":{"code":429,"message":"Slow down"}}', 'Slow down'],
@@ -38,7 +38,7 @@ describe('complaint', () => {
     ['text/plain; charset=klingon', 'no', Buffer.from('no')],
     ['text/plain', 'd\u00e9j\u00e0', Buffer.from('d\u00e9j\u00e0')],
   ])('reads the encoding that is named: %s', (contentType, expected, body) => {
-    expect(complaint(body, { contentType })).toBe(expected);
+    expect(messageIn(body, { contentType })).toBe(expected);
   });
 
   it('is one short line without control characters, whatever came', () => {
@@ -49,7 +49,7 @@ describe('complaint', () => {
           fc.json().map((json) => Buffer.from(json)),
         ),
         (body) => {
-          const text = complaint(body);
+          const text = messageIn(body);
           expect(text).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
           expect(Array.from(text).length).toBeLessThanOrEqual(500);
           expect(text).toBe(text.trim());
