@@ -1,7 +1,7 @@
 import type { TtsError } from '../error.ts';
 import { LONGEST_REQUESTED_WAIT } from './retry.ts';
 
-/** Accepted requests after which one more at once is tried, at first; each refusal doubles the number. */
+/** Accepted requests after which the limit rises by one, at first; each refusal doubles the number. */
 const FIRST_ACCEPTED = 16;
 const MOST_ACCEPTED = 1024;
 
@@ -15,8 +15,8 @@ interface Waiting {
 }
 
 /**
- * Limits how many requests are open at once. When the service refuses one because it is busy, the limit falls to what it
- * did accept; as long as it accepts all, the limit rises again, more slowly after each refusal, and never above the user's.
+ * Limits how many requests are open at once. When a busy service refuses one, the limit falls to the number it accepted.
+ * While it accepts all, the limit rises again, more slowly after each refusal, and never above the user's.
  */
 export class ConcurrencyLimiter {
   readonly #most: number;
@@ -127,8 +127,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Answers that come later in the text may all be stuck, since their sound is heard after the one that waits. Then the
-   * last of them loses its slot.
+   * The open answers may all be stuck, since their sound comes after that of the waiting request. Then the last of them
+   * loses its slot.
    */
   #preemptFor({ order }: Waiting): void {
     const open = [...this.#open];

@@ -13,7 +13,7 @@ export interface Answer {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** A reused connection was lost before a byte of the answer came: the service had most likely closed it already. */
+/** A reused connection was lost before a byte of the answer came. */
 export class LostConnectionError extends Error {
   override readonly name = 'LostConnectionError';
 }
@@ -102,7 +102,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    // undici delivers an empty piece when it goes on, also behind the end of the socket.
+    // undici delivers an empty piece when it resumes, even behind the end of the socket.
     if (piece.length === 0) return;
     this.#queue.add(piece);
     if (this.#queue.isFull) {
@@ -146,7 +146,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
     return pieces;
   }
 
-  /** Also called when the socket ends: undici does not expect that of a paused one, and throws an assertion. */
+  /** The socket's end calls it, too: undici throws an assertion where a paused socket ends. */
   readonly #resume = () => {
     if (!this.#isPaused || this.#hasEnded || this.#failure) return;
     this.#isPaused = false;

@@ -8,13 +8,13 @@ export class EndlessHeadError extends SilenceError {
   override readonly name = 'EndlessHeadError';
 }
 
-/** A head may take as many times the limit, with all 1xx answers before it. */
+/** The head of an answer, with all 1xx answers before it, may take this many times the limit. */
 export const HEAD_LIMITS = 10;
 
-/** The timer looks this often within its limit, and so notices a silence at most one look late. */
+/** Looks within one limit: a silence is noticed at most one look late. */
 const LOOKS = 8;
 
-/** Calls back after a silence; runs from the start. */
+/** Calls back after a silence. It runs from its construction on. */
 export class SilenceTimer {
   readonly #limitMs: number;
   readonly #onSilence: (error: SilenceError) => void;
@@ -23,7 +23,7 @@ export class SilenceTimer {
   #wasRestarted = false;
   #bytes = 0;
   #looksLeft = LOOKS;
-  /** Since the last restart. */
+  /** Looks since the last restart. */
   #looks = 0;
 
   /** @param headBytes counts the bytes of a head, which undici reports only when it is whole: a slow head is no silence */

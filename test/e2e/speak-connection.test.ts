@@ -33,7 +33,7 @@ describe('a redirect', () => {
 });
 
 describe('TLS', () => {
-  it('is not trusted where nobody vouches for it, and the hint names NODE_EXTRA_CA_CERTS', async () => {
+  it('is not trusted with a self-signed certificate, and the hint names NODE_EXTRA_CA_CERTS', async () => {
     const certificate = selfSigned();
     const server = await serveBytes(complete(wav), certificate);
     const box = new Sandbox();
@@ -84,7 +84,7 @@ describe('more connections than files may be open', () => {
   });
 });
 
-it('A machine without its loopback device is told of, also for the built-in voice.', async ({ skip }) => {
+it('A machine without its loopback device is reported, also for the built-in voice.', async ({ skip }) => {
   const box = new Sandbox();
   const alone = 'unshare -rn';
   if ((await box.shell(`${alone} true`)).status !== 0) skip('no network of its own can be made here');
@@ -122,7 +122,7 @@ describe('a packed answer', () => {
     expect(box.list()).toEqual([]);
   });
 
-  it('that is torn while its reader rests is asked for again', async () => {
+  it('that is torn while its reader pauses is asked for again', async () => {
     const long = plainWav(Buffer.alloc(10 * 2 ** 20, 1));
     const whole = gzipSync(long);
     const coding = { 'Content-Encoding': 'gzip' };

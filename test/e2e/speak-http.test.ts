@@ -15,7 +15,7 @@ const lengths = (...values: readonly number[]) =>
 const PIECES = [9, 24, 25, 26, 40, 41, 42];
 const PIECE_BYTES = 65_536;
 
-describe('a connection that ends while a slow reader rests', () => {
+describe('a connection that ends while a slow reader pauses', () => {
   it.each([
     ['and with it the body', { Connection: 'close' }, false],
     ['behind a body of known length', { Connection: 'close' }, true],
@@ -66,7 +66,7 @@ describe('an answer that ends with its connection', () => {
 });
 
 describe('an answer', () => {
-  it.each([102, 103, 199])('may be announced by a status that nobody asked for: %i', async (status) => {
+  it.each([102, 103, 199])('may follow an interim answer: %i', async (status) => {
     const server = await serveBytes(async (wire, request, number) => {
       await wire.write(head(status));
       await wire.write(head(status, { Link: '</a>; rel=preload' }));
@@ -205,7 +205,7 @@ describe('a refusal', () => {
   it.each([
     ['plain', {}, '{"message":"no'],
     ['packed', { 'Content-Encoding': 'gzip' }, gzipSync('{"message":"no such key"}').subarray(0, 12)],
-  ])('is told though its body stalls: %s', async (_, headers, begun) => {
+  ])('is reported though its body stalls: %s', async (_, headers, begun) => {
     const server = await serveBytes(async (wire) => {
       await wire.write(head(401, { 'Content-Length': 1000, ...headers }));
       await wire.write(begun);
@@ -231,7 +231,7 @@ describe('a refusal', () => {
   });
 });
 
-describe('a connection that the service ends after each answer, without a word', () => {
+describe('a connection that the service ends after each answer, without notice', () => {
   const text = 'This is a sentence. '.repeat(40);
   const args = ['--max-chars', '40', '-o', 'out.wav'];
   const retried = (url: string) => named(url, { TTS_RETRIES: '3' });
@@ -265,7 +265,7 @@ describe('a connection that the service ends after each answer, without a word',
     expect(run).toMatchObject({ status: 0, stderr: '' });
   });
 
-  it('is no secret: each request that was sent is counted', async () => {
+  it('counts as a request each time', async () => {
     const server = await serveBytes(async (wire, request, number) => {
       if (number === 2) return wire.reset();
       await complete(wav)(wire, request, number);

@@ -214,7 +214,7 @@ describe('a proxy', () => {
   });
 
   it.each(['SSH-2.0-OpenSSH\r\n', `HTTP/1.1 200 OK\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`])(
-    'that answers in no HTTP is told apart from the service: %#',
+    'that does not speak HTTP is not taken for the service: %#',
     async (bytes) => {
       const other = createServer(
         (socket) => void socket.on('error', () => {}).once('data', () => socket.write(bytes)),
@@ -242,7 +242,7 @@ describe('a proxy', () => {
     expect(run.stderr).not.toMatch(/--proxy/);
   });
 
-  it('that wants a password is told of for http as well', async () => {
+  it('that requires a password is reported for http, too', async () => {
     const proxy = await startProxy({ refuse: 407 });
     const args = [...toFile, '--allow-insecure-http', '--proxy', proxy.url];
     const run = await new Sandbox().tts(args, { env: named('http://example.com') });

@@ -93,7 +93,7 @@ describe('another try', () => {
     },
   );
 
-  it('is not made where the service asks for a wait that nobody would sit through', async () => {
+  it('is not made where the service asks for a wait of days', async () => {
     const server = await serveBytes(answer(429, 'come back tomorrow', { 'Retry-After': 86_400_000 }));
     expectFailure(await new Sandbox().tts(['hi'], { env: retrying(server.url) }), 4, /come back tomorrow/);
     expect(server.requests).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('another try', () => {
     expect(box.list()).toEqual([]);
   });
 
-  it('is told with -v, and nothing is told without', async () => {
+  it('is reported with -v, and not without', async () => {
     const server = await serveBytes(inTurn(answer(500, 'oops', { 'Retry-After': 0 }), complete(wav)));
     const run = await new Sandbox().tts(['hi', '-v', '-o', 'out.wav'], { env: retrying(server.url) });
     expect(run.stderr).toMatch(/status 500[\s\S]*oops[\s\S]*another try[\s\S]*status 200/);

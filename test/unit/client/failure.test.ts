@@ -15,7 +15,7 @@ it.each([
   ['ERROR_IN_CERT_NOT_AFTER_FIELD', /cannot be trusted/],
   ['CERT_HAS_EXPIRED', /cannot be trusted/],
   ['UNSPECIFIED', /cannot be trusted \(what the system says\)/],
-])('A certificate that is refused as %s is told as such, and not asked for again.', (code, message) => {
+])('A certificate that is refused as %s is reported as such, and not retried.', (code, message) => {
   expect(told(code)).toMatchObject({
     exitCode: ExitCode.connection,
     retry: undefined,
@@ -46,7 +46,7 @@ it.each([
     {},
   ],
   [new RangeError('WebAssembly.Instance(): Out of memory'), /not enough memory/, /ulimit -v/, undefined],
-])('What this machine is short of is told as such: %s', (cause, message, hint, retry) => {
+])('A resource that this machine lacks is named: %s', (cause, message, hint, retry) => {
   expect(noAnswer(cause, url, 1000)).toMatchObject({
     exitCode: ExitCode.connection,
     retry,

@@ -68,7 +68,7 @@ test('A service that wants to be left alone holds all requests until then.', asy
   expect(admitted()).toEqual([0, 1]);
 });
 
-test('A service that wants to be left alone for longer than anybody waits holds nobody up.', async () => {
+test('A wait of more than an hour that a service asks for holds up no request.', async () => {
   const limiter = new ConcurrencyLimiter(2);
   const { enter, admitted, slots } = entering(limiter);
   await enter(0);
@@ -79,7 +79,7 @@ test('A service that wants to be left alone for longer than anybody waits holds 
   expect(admitted()).toEqual([0, 1]);
 });
 
-test('Who waits is told at once that the run ends, and takes no slot later.', async () => {
+test('A waiting request ends at once with the run, and takes no slot later.', async () => {
   const { enter, admitted, slots } = entering(new ConcurrencyLimiter(1));
   await enter(0);
   const controller = new AbortController();
