@@ -13,12 +13,11 @@ export interface ClientOptions extends RetryPolicy {
   /** What people call the service; its host, unless set. */
   readonly name?: string | undefined;
   readonly key: string;
-  /** Where the key came from, in words. */
   readonly keyOrigin: string;
   readonly voice: Voice;
   readonly timeoutMs: number;
   readonly limiter: ConcurrencyLimiter;
-  /** Set where the sound is kept: tells whether a later answer begins like the first. */
+  /** Set where the sound is cached; it takes a seventh of the time of a large answer. */
   readonly checksum: Checksum | undefined;
 }
 
@@ -118,7 +117,6 @@ export interface Voice {
   readonly callbackUrl?: string | undefined;
 }
 
-/** The JSON body of `POST /tts`. */
 export function requestBody(
   text: string,
   { speaker, stream, sampleRate, instructions, callbackUrl }: Voice,
@@ -138,21 +136,17 @@ export type Checksum = (bytes: Uint8Array, before: number) => number;
 
 /** The frame up to which a sound was delivered: another answer goes on behind it. */
 class ResumePoint {
-  /** The first answer's sound. */
   speech: Speech | undefined;
   #bytes = 0;
   #checksum = 0;
   #isOneTake = true;
-  /** Bytes of the present answer that were delivered before, and the checksum of those that were skipped. */
+  /** Bytes to skip in the present answer, and the checksum of those skipped. */
   #toSkip = 0;
   #skippedChecksum = 0;
   readonly #checksumOf: Checksum | undefined;
   readonly #onOtherTake: () => void;
 
-  /**
-   * @param checksum left out where it is not needed: it takes a seventh of the time of a large answer
-   * @param onOtherTake called where an answer does not begin like the first: it may be spoken differently
-   */
+  /** @param onOtherTake called where an answer does not begin like the first */
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
     this.#checksumOf = checksum;
     this.#onOtherTake = onOtherTake;
@@ -185,7 +179,7 @@ class ResumePoint {
       });
   }
 
-  /** The part of an answer's next piece that was not delivered before. Pieces end at frame borders. */
+  /** The part of a piece that was not delivered before. Pieces end at frame borders. */
   advance(piece: Uint8Array): Uint8Array {
     const fresh = this.#toSkip === 0 ? piece : this.#skip(piece);
     this.#bytes += fresh.length;
