@@ -42,6 +42,8 @@ export interface Host {
   readonly runtime: string;
   /** Whether a process with this number runs in this realm. */
   isRunning(pid: number): boolean;
+  /** Ends a process that leads a group, with all that it has started. Throws where there is no such group. */
+  endGroup(pid: number): void;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
@@ -95,6 +97,7 @@ export function hostOf(process: NodeJS.Process): Host {
     uid: process.geteuid?.(),
     runtime: `${process.version}-${process.arch}`,
     isRunning: (pid) => isRunning(process, pid),
+    endGroup: (pid) => void process.kill(-pid, 'SIGKILL'),
     stdin: {
       get isTTY() {
         return isTerminal(process, 0);

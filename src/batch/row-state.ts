@@ -61,10 +61,11 @@ function keyOf(
   { identity, voice, paragraphPause, maxChars }: Shape,
 ): string {
   const { speaker, sampleRate, instructions } = voice;
+  const owner = voice.identity ?? identity;
   const cut = characters > maxChars ? maxChars : null;
   return hash(
     'sha256',
-    JSON.stringify([identity, speaker, sampleRate ?? null, instructions ?? null, paragraphPause, cut, text]),
+    JSON.stringify([owner, speaker, sampleRate ?? null, instructions ?? null, paragraphPause, cut, text]),
   );
 }
 

@@ -8,7 +8,7 @@ import type { Answer } from './response-stream.ts';
 
 export interface Expectation extends ServiceName {
   readonly timeoutMs: number;
-  /** A 2xx without audio is a success then. */
+  /** The audio may go to a callback address: a 2xx without audio is a success then. */
   readonly hasCallback: boolean;
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
@@ -17,7 +17,8 @@ export interface Expectation extends ServiceName {
 const ACCEPTED = 202;
 
 /**
- * The sound of an answer, by its bytes, not its `Content-Type`; `undefined` where it goes to the callback address.
+ * The sound of an answer, or `undefined` where it goes to the callback address. The bytes count, not the `Content-Type`. Errors of the
+ * sound are for {@link audioFailure}.
  * @throws TtsError refused, no audio, or broken off before the sound
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
@@ -50,10 +51,12 @@ function isNoAudio(error: unknown): boolean {
   return error.head.length === 0 || (error.problem === 'not-wav' && otherKind(error.head) === undefined);
 }
 
+/** True for an error of the body itself. */
 function isCutOff(error: unknown): boolean {
   return !(error instanceof WavError || error instanceof TtsError);
 }
 
+/** The error for a sound that is broken or of no use. */
 export function audioFailure(
   error: unknown,
   { url, timeoutMs }: Pick<Expectation, 'url' | 'timeoutMs'>,
@@ -84,6 +87,7 @@ const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^1f8b/, 'gzip data'],
 ];
 
+/** Length of the longest signature. */
 const SIGNATURE_BYTES = 8;
 
 function otherKind(head: Uint8Array): string | undefined {

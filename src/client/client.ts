@@ -13,11 +13,12 @@ export interface ClientOptions extends RetryPolicy {
   /** What people call the service; its host, unless set. */
   readonly name?: string | undefined;
   readonly key: string;
+  /** Where the key came from, in words. */
   readonly keyOrigin: string;
   readonly voice: Voice;
   readonly timeoutMs: number;
   readonly limiter: ConcurrencyLimiter;
-  /** Set where the sound is cached; it takes a seventh of the time of a large answer. */
+  /** Set where the sound is kept: tells whether a later answer begins like the first. */
   readonly checksum: Checksum | undefined;
 }
 
@@ -117,6 +118,7 @@ export interface Voice {
   readonly callbackUrl?: string | undefined;
 }
 
+/** The JSON body of `POST /tts`. */
 export function requestBody(
   text: string,
   { speaker, stream, sampleRate, instructions, callbackUrl }: Voice,
@@ -136,17 +138,21 @@ export type Checksum = (bytes: Uint8Array, before: number) => number;
 
 /** The frame up to which a sound was delivered: another answer goes on behind it. */
 class ResumePoint {
+  /** The first answer's sound. */
   speech: Speech | undefined;
   #bytes = 0;
   #checksum = 0;
   #isOneTake = true;
-  /** Bytes to skip in the present answer, and the checksum of those skipped. */
+  /** Bytes of the present answer that were delivered before, and the checksum of those that were skipped. */
   #toSkip = 0;
   #skippedChecksum = 0;
   readonly #checksumOf: Checksum | undefined;
   readonly #onOtherTake: () => void;
 
-  /** @param onOtherTake called where an answer does not begin like the first */
+  /**
+   * @param checksum left out where it is not needed: it takes a seventh of the time of a large answer
+   * @param onOtherTake called where an answer does not begin like the first: it may be spoken differently
+   */
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
     this.#checksumOf = checksum;
     this.#onOtherTake = onOtherTake;
@@ -179,7 +185,7 @@ class ResumePoint {
       });
   }
 
-  /** The part of a piece that was not delivered before. Pieces end at frame borders. */
+  /** The part of an answer's next piece that was not delivered before. Pieces end at frame borders. */
   advance(piece: Uint8Array): Uint8Array {
     const fresh = this.#toSkip === 0 ? piece : this.#skip(piece);
     this.#bytes += fresh.length;

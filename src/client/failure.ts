@@ -5,6 +5,7 @@ import { EndlessHeadError, HEAD_LIMITS, SilenceError } from './silence.ts';
 
 const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
+/** The error for a request that got no answer. */
 export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
   if (cause instanceof TtsError) return cause;
   if (cause instanceof ProxyError) return unreachableProxy(cause, timeoutMs);
@@ -33,6 +34,7 @@ function isLate(cause: unknown): boolean {
   return cause instanceof SilenceError || TIMEOUT.has(codeOf(cause));
 }
 
+/** For an answer that is not HTTP. */
 function notHttp(code: string, message: string, host: string) {
   const elsewhere = 'check the base URL: its port may belong to something else, or speak https://';
   const contradicts = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || /Content-Length/.test(message);
@@ -50,6 +52,7 @@ function notHttp(code: string, message: string, host: string) {
   return undefined;
 }
 
+/** The error for an answer that broke off. */
 export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
   if (cause instanceof TtsError) return cause;
   if (cause instanceof SilenceError) return silence(url.host, timeoutMs, cause);
@@ -98,6 +101,7 @@ interface Case {
   readonly isLasting?: boolean;
 }
 
+/** The first match counts. */
 const cases: readonly Case[] = [
   {
     code: /^(ENOTFOUND|EAI_AGAIN|EAI_NODATA)$/,
@@ -181,7 +185,7 @@ export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = f
   });
 }
 
-/** An error's code. Parser errors, and WebAssembly's errors about memory, may come without one. */
+/** An error's code; parser errors with a reason of llhttp, and WebAssembly's for want of memory, have none of their own. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if (error instanceof RangeError && error.message.includes('Out of memory')) return 'ENOMEM';
@@ -213,7 +217,7 @@ export class ProxyRefusal extends Error {
   }
 }
 
-/** The proxy opens no tunnel. The message says what it does, as in `closed the connection`. */
+/** The proxy opens no tunnel; the message says what it does instead, as in `closed the connection`. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';
 }

@@ -64,6 +64,7 @@ export class ConcurrencyLimiter {
     });
   }
 
+  /** The service accepted a request. */
   accepted(): void {
     this.#accepted += 1;
     if (this.#accepted < this.#acceptedToRise || this.#limit >= this.#most) return;
@@ -75,20 +76,24 @@ export class ConcurrencyLimiter {
   /** An open request failed before its sound began. */
   failed(order: number, error: TtsError): void {
     if (error.retry?.busy) this.refused(error.retry.after);
-    // A refused key is refused for all; another text or speaker may not be.
+    // Another text or speaker may be welcome where this one was not; a key that is refused is so for all.
     if (!error.retry && !error.isUnwanted) this.close(order, error);
   }
 
-  /** @param seconds for which a busy service wants no request at all */
+  /**
+   * The service refused an open request because it is busy.
+   * @param seconds for which it wants no request at all
+   */
   refused(seconds = 0): void {
     this.#limit = Math.max(1, Math.min(this.#limit, this.#open.size - 1));
     this.#accepted = 0;
     this.#acceptedToRise = Math.min(MOST_ACCEPTED, this.#acceptedToRise * 2);
+    // A request that would have to wait longer fails instead.
     if (seconds <= LONGEST_REQUESTED_WAIT)
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
   }
 
-  /** A request failed as all others would, as with a wrong key. Those behind it in the text are refused. */
+  /** A request failed as all others would, as with a wrong key: those behind it in the text are not sent any more. */
   close(order: number, error: unknown): void {
     if (!this.#closed || order < this.#closed.order) this.#closed = { order, error };
     const behind = this.#waiting.filter((waiting) => waiting.order > order);
@@ -132,7 +137,7 @@ export class ConcurrencyLimiter {
   }
 }
 
-/** Milliseconds without a question for more, after which an answer is stuck. */
+/** An answer is stuck when its reader has not asked for more for so many milliseconds. */
 const STUCK_AFTER = 1000;
 
 /** The request was aborted in favour of another one, and has to be made again. */
@@ -142,6 +147,7 @@ export class Preempted extends Error {
 
 /** The right to have one request open. */
 export class Slot {
+  /** The request's place in the text. */
   readonly order: number;
   readonly #free: () => void;
   readonly #ending = new AbortController();
@@ -170,6 +176,7 @@ export class Slot {
     this.#restingSince = Date.now();
   }
 
+  /** The reader asked for more. */
   goOn(): void {
     this.#restingSince = undefined;
   }

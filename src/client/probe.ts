@@ -8,6 +8,7 @@ import { SilenceError } from './silence.ts';
 
 export interface Probe {
   readonly url: URL;
+  /** True if the URL is a proxy's. */
   readonly isProxy?: boolean;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;

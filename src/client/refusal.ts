@@ -17,6 +17,7 @@ const UNWANTED = new Set([400, 404, 422]);
 const TOO_LONG =
   /\b(?:text|input|string|sentence)\b.*\b(?:too long|too large|exceeds?|at most|max\w*)\b|\b(?:at most|max\w*|more than)\b[^.]*\bcharacters\b|\btoo many characters\b/i;
 
+/** Enough of an error body to find its message. */
 const READ_BYTES = 16_384;
 /** The body of a refusal is awaited no longer: its status says enough. */
 const READ_MS = 2000;
@@ -25,9 +26,11 @@ export interface ServiceName {
   readonly url: URL;
   /** For messages; the host, unless set. */
   readonly name?: string | undefined;
+  /** Where the key came from, in words. */
   readonly keyOrigin: string;
 }
 
+/** The error for an answer without a status of success. */
 export async function refusal(answer: Answer, to: ServiceName): Promise<TtsError> {
   const { status, headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
@@ -68,6 +71,7 @@ function meaning(status: number, { url, name = url.host }: ServiceName): string 
 }
 
 interface Refused extends Pick<Answer, 'status' | 'headers'> {
+  /** The body's message; may be empty. */
   readonly message: string;
 }
 
@@ -85,6 +89,7 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
   return message ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
 }
 
+/** The base URL that leads to where a redirect points. */
 function hintToMove(location: string | undefined, from: URL): string {
   if (location === undefined || !URL.canParse(location, from.href))
     return 'check the base URL: the answer names no other address';
@@ -101,7 +106,9 @@ function hintToMove(location: string | undefined, from: URL): string {
 }
 
 interface Circumstances {
+  /** True if only the beginning of the body was read. */
   readonly isCut?: boolean;
+  /** The header. */
   readonly contentType?: string | undefined;
 }
 
@@ -117,6 +124,7 @@ export function messageIn(body: Uint8Array, { isCut = false, contentType }: Circ
   return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
 }
 
+/** Decodes UTF-8, or a known encoding that the service names. */
 function decoded(bytes: Uint8Array, contentType = ''): string {
   const named = /;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1];
   try {
@@ -199,9 +207,9 @@ interface Beginning {
 }
 
 /**
- * The first bytes of a body. An error of the body only ends them.
+ * The first bytes of a body. An error of the body ends them, and is not thrown.
  * @param most bytes
- * @param forMs longest wait
+ * @param forMs no bytes are awaited after this time
  */
 export async function firstBytes(
   body: AsyncIterable<Uint8Array>,

@@ -11,11 +11,13 @@ export const LONGEST_REQUESTED_WAIT = 3600;
 
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
 
+/** True if the same request may succeed after an answer of this status. */
 export function isTransient(status: number): boolean {
   return TRANSIENT.has(status);
 }
 
 interface Tries {
+  /** Further tries made so far. */
   readonly made: number;
   readonly allowed: number;
 }
@@ -39,7 +41,8 @@ export function retryDelay(
 const LARGEST_SECONDS = 2 ** 31;
 
 /**
- * Seconds of a `Retry-After` header (RFC 9110, section 10.2.3), at least 0.05; `undefined` for neither a number nor a date.
+ * Seconds of a `Retry-After` header (RFC 9110, section 10.2.3), at least 0.05; it holds a number of them or a date.
+ * `undefined` where it holds neither.
  * @param now in milliseconds since 1970
  */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
@@ -55,17 +58,20 @@ function bounded(seconds: number): number {
 }
 
 export interface RetryPolicy {
+  /** Further tries that may be made. */
   readonly retries: number;
   readonly onEvent: (event: ClientEvent) => void;
 }
 
+/** Changes while one request is tried. */
 export interface RetryState {
+  /** Further tries made so far. */
   made: number;
 }
 
 /**
  * Waits for the next try.
- * @throws the error itself where there is none; the signal's reason
+ * @throws the error itself where another try makes no sense, or none is left; the signal's reason
  */
 export async function waitOrGiveUp(
   error: unknown,
@@ -83,6 +89,7 @@ export async function waitOrGiveUp(
   });
 }
 
+/** Progress of the requests. */
 export type ClientEvent =
   | { readonly type: 'request'; readonly url: URL; readonly body: string }
   | { readonly type: 'answer'; readonly status: number; readonly milliseconds: number }

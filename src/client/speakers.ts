@@ -6,6 +6,7 @@ import { firstBytes, refusal } from './refusal.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
 import type { Transport } from './transport.ts';
 
+/** A speaker in a service's list. */
 export interface ServiceSpeaker {
   readonly no: number;
   readonly name?: string | undefined;

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { loadAssets } from './engine/assets.ts';
 import { DEFAULT_MAX_QUEUE, type Engine } from './engine/contract.ts';
 import type { Espeak } from './engine/espeak/voices.ts';
+import type { NumberedSource } from './engine/external/voice-source.ts';
 import { FairQueue, type QueueLimits } from './engine/fair-queue.ts';
 import { FliteThread } from './engine/flite/thread.ts';
 import { FLITE_SPEAKERS, fliteUse, type Job } from './engine/flite/voices.ts';
@@ -13,6 +14,8 @@ export interface EngineOptions extends Partial<QueueLimits> {
   readonly worker?: URL | undefined;
   /** Without it, there are the built-in voices only. */
   readonly espeak?: Espeak | undefined;
+  /** Engines beside the built-in one, and the numbers of their first voices. */
+  readonly engines?: readonly NumberedSource[] | undefined;
 }
 
 export interface BuiltInEngine extends Engine {
@@ -29,8 +32,9 @@ export async function createEngine(options: EngineOptions = {}): Promise<BuiltIn
     maxQueue: options.maxQueue ?? DEFAULT_MAX_QUEUE,
   };
   const queue = openFlite(limits, options.worker ?? new URL('worker.cjs', import.meta.url));
-  const sections = [fliteSection(queue), ...(await espeakSections(options, limits))];
-  const speaking = new Map(sections.flatMap(({ speakers, speak }) => speakers.map(({ no }) => [no, speak])));
+  const external = await externalSections(options, limits);
+  const sections = [fliteSection(queue), ...(await espeakSections(options, limits)), ...external];
+  const speaking = new Map(sections.flatMap((section) => section.speakers.map(({ no }) => [no, section])));
   return {
     speakers: sections.flatMap(({ speakers }) => speakers),
     get workers() {
@@ -40,9 +44,9 @@ export async function createEngine(options: EngineOptions = {}): Promise<BuiltIn
       return sections.reduce((sum, section) => sum + section.queued, 0);
     },
     speak(utterance, signal) {
-      const speak = speaking.get(utterance.speaker.no);
-      if (!speak) throw new RangeError(`there is no speaker ${utterance.speaker.no}`);
-      return speak(utterance, signal);
+      const section = speaking.get(utterance.speaker.no);
+      if (!section) throw new RangeError(`there is no speaker ${utterance.speaker.no}`);
+      return section.speak(utterance, signal);
     },
     prepare: () => queue.prepare(),
     async close() {
@@ -65,6 +69,15 @@ function fliteSection(queue: FairQueue<Job>): Section {
     complaint:
       'The built-in voice speaks English only, and there is nothing in this text that it could read; voices of espeak-ng speak other languages',
   }));
+}
+
+async function externalSections(
+  { engines = [] }: EngineOptions,
+  { maxQueue }: QueueLimits,
+): Promise<Section[]> {
+  if (engines.length === 0) return [];
+  const { openSections } = await import('./engine/external/section.ts');
+  return openSections(engines, maxQueue);
 }
 
 async function espeakSections({ espeak }: EngineOptions, limits: QueueLimits): Promise<Section[]> {

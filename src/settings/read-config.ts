@@ -41,8 +41,10 @@ function checked({ path, place }: ConfigPath, read: unknown, hide: Hide): Config
 }
 
 /** Also in a file in which something is wrong, which an error quotes. */
-function secretsIn({ apiKey, keys }: { readonly apiKey?: unknown; readonly keys?: unknown }): string[] {
-  const said = [apiKey, ...(isObject(keys) ? Object.values(keys) : [])];
+function secretsIn(config: object): string[] {
+  const { apiKey, keys, engines } = config as Readonly<Record<string, unknown>>;
+  const ofEngines = isObject(engines) ? Object.values(engines).map((engine) => engine?.key) : [];
+  const said = [apiKey, ...ofEngines, ...(isObject(keys) ? Object.values(keys) : [])];
   return said.filter((secret) => typeof secret === 'string').map((secret) => secret.trim());
 }
 
@@ -62,6 +64,11 @@ function checkedValue(key: string, said: unknown, file: ConfigPath): unknown {
     );
   const value = rule.kind.data(said);
   if (value === undefined) throw refused(rule, said, fileOrigin(key, file));
+  if (file.place === 'project' && rule.projectMay && !rule.projectMay(value))
+    throw usageError(
+      `${key} in ${file.path} may be a name only, and not ${quoted(said)}`,
+      `name it in your own config or on the command line: a project's file may come from somebody else`,
+    );
   return value;
 }
 

@@ -1,3 +1,4 @@
+import { engines } from './engine-kind.ts';
 import {
   baseUrl,
   byteCount,
@@ -39,6 +40,8 @@ export interface Rule<T> {
   readonly secret?: true;
   /** Merges the values of several config files, strongest first; without it only the strongest counts. */
   combine?(values: readonly T[]): T;
+  /** What a project's file may set of it: a name, for example, where a path could lead anywhere. */
+  projectMay?(value: NoInfer<T>): boolean;
   /** A project's file may not set it: it decides what leaves, runs or is lost on the machine of whoever opens the project. */
   readonly userOnly?: true;
 }
@@ -164,6 +167,23 @@ export const rules = {
     help: 'the service; /tts is added',
     isCommon: true,
     ofRequests: true,
+  }),
+  engine: rule({
+    kind: words,
+    flags: '--engine <url|folder|name>',
+    env: 'TTS_ENGINE',
+    key: 'engine',
+    otherwise: 'the built-in voices',
+    help: 'further voices: a server, a model, or one of engines',
+    ofRequests: true,
+    projectMay: (name) => !/[/\\]/.test(name),
+  }),
+  engines: rule({
+    kind: engines,
+    key: 'engines',
+    otherwise: 'none',
+    help: 'names for engines, each a server, a program or a model folder',
+    userOnly: true,
   }),
   apiKey: rule({
     kind: words,

@@ -82,7 +82,7 @@ function lookUp(
 ): Chosen | undefined {
   if (typeof name === 'number') return { no: name };
   const configured = speakers?.value.get(name);
-  if (configured) return { ...configured, name };
+  if (configured?.no !== undefined) return { ...configured, no: configured.no, name };
   const own = known.find((other) => other.name === name);
   return own && { no: own.no, name, kind: own.kind };
 }
@@ -92,7 +92,7 @@ function labelOf({ no, name }: Chosen): string {
 }
 
 /** A kind is a fact about a speaker, by whatever way it was asked for. */
-export function kindOf(no: number, all: readonly Pick<Chosen, 'no' | 'kind'>[]): string | undefined {
+export function kindOf(no: number, all: readonly Partial<Pick<Chosen, 'no' | 'kind'>>[]): string | undefined {
   return all.find((other) => other.no === no && other.kind !== undefined)?.kind;
 }
 

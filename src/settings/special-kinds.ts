@@ -21,7 +21,7 @@ interface Book<T> {
 }
 
 /** Values by names, an object in data; there is no way to write one as an option. */
-function book<T>({ allowed, faultIn, read }: Book<T>): Kind<ReadonlyMap<string, T>> {
+export function book<T>({ allowed, faultIn, read }: Book<T>): Kind<ReadonlyMap<string, T>> {
   return {
     allowed,
     text: () => undefined,
@@ -60,7 +60,11 @@ function addressIn(name: string): string {
 
 /** A speaker that a config file gives a name, with what holds for it unless an option or a variable says otherwise. */
 export interface NamedSpeaker {
-  readonly no: number;
+  /** Missing for a voice of an engine. */
+  readonly no?: number;
+  /** The name of an engine and one of its voices, in the place of a number. */
+  readonly engine?: string;
+  readonly voice?: string;
   /** What the service calls the kind: `neo.one`, `Mermish`, or another. */
   readonly kind?: string;
   /** BCP 47. */
@@ -72,6 +76,8 @@ export interface NamedSpeaker {
 
 const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = {
   no: number({ min: 0, max: Number.MAX_SAFE_INTEGER, whole: true }),
+  engine: words,
+  voice: words,
   kind: words,
   language: words,
   sampleRate,
@@ -102,7 +108,8 @@ function faultInSpeakers(data: object): Fault | undefined {
 
 /** What is wrong with what is said of one speaker. */
 function faultOf(said: object): Fault | undefined {
-  if (!Object.hasOwn(said, 'no'))
+  const hasVoice = Object.hasOwn(said, 'engine') && Object.hasOwn(said, 'voice');
+  if (!Object.hasOwn(said, 'no') && !hasVoice)
     return { what: '"no", the number of the speaker, is missing', hint: EXAMPLE };
   for (const [field, value] of Object.entries(said)) {
     const kind = Object.hasOwn(fields, field) ? fields[field as keyof NamedSpeaker] : undefined;

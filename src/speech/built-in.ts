@@ -1,15 +1,18 @@
 import { noConnection } from '../client/failure.ts';
 import { createEngine } from '../service/built-in-engine.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
+import type { NumberedSource } from '../service/engine/external/voice-source.ts';
 import { randomKey, startService } from '../service/service.ts';
+import { identityOf } from './engine-shelf.ts';
 import type { NamedService } from './service-choice.ts';
 
 /** Starts the built-in service on a loopback port, with a key that only this run knows. */
 export async function startBuiltIn(
   espeak: Espeak | undefined,
+  engines: readonly NumberedSource[] = [],
 ): Promise<NamedService & { close(): Promise<void> }> {
   const key = randomKey();
-  const engine = await createEngine({ espeak });
+  const engine = await createEngine({ espeak, engines });
   const service = await startService({ engine, apiKey: key }).catch(async (cause) => {
     await engine.close();
     throw noConnection(cause, { host: '127.0.0.1', isProxy: false }) ?? cause;
@@ -19,6 +22,7 @@ export async function startBuiltIn(
     name: espeak ? 'the built-in service' : 'the built-in voice',
     key,
     keyOrigin: 'this run',
+    identityOf: (speaker) => identityOf(speaker, engines),
     proxy: undefined,
     async close() {
       await service.close(0);

@@ -11,7 +11,7 @@ export interface Caching {
   /** @param onLookup called for each text */
   around(
     synthesize: Synthesize,
-    spoken: Voice & { readonly url: URL },
+    spoken: Voice & { readonly identity: string },
     onLookup: (found: 'hit' | 'miss') => void,
   ): Synthesize;
   close(): Promise<void>;

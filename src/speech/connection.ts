@@ -12,12 +12,12 @@ export type ServiceEvent = ClientEvent | { readonly type: 'cache'; readonly foun
 
 /** Starts the built-in service, unless another one is named. */
 export async function openService(
-  { service, espeak }: Pick<RunPlan, 'service' | 'espeak'>,
+  { service, espeak, engines }: Pick<RunPlan, 'service' | 'espeak' | 'engines'>,
   context: RunContext,
 ): Promise<NamedService & AsyncDisposable> {
   if (service) return { ...service, async [Symbol.asyncDispose]() {} };
   const { startBuiltIn } = await import('./built-in.ts');
-  const { close, ...builtIn } = await startBuiltIn(espeak);
+  const { close, ...builtIn } = await startBuiltIn(espeak, engines);
   return { ...builtIn, [Symbol.asyncDispose]: () => closeQuietly(close, context.notices) };
 }
 
@@ -43,9 +43,10 @@ export async function openClient(
   return {
     speakAs(voice) {
       const synthesize = createClient({ ...shared, voice });
-      if (!caching) return synthesize;
+      const identity = service.identityOf ? service.identityOf(voice.speaker) : service.url.href;
+      if (!caching || identity === undefined) return synthesize;
       const onLookup = (found: 'hit' | 'miss') => onEvent({ type: 'cache', found });
-      return caching.around(synthesize, { ...voice, url: service.url }, onLookup);
+      return caching.around(synthesize, { ...voice, identity }, onLookup);
     },
     async [Symbol.asyncDispose]() {
       await closeQuietly(() => transport.close(), context.notices);

@@ -1,10 +1,12 @@
 import type { Voice } from '../client/client.ts';
 import type { Host, RunContext } from '../host.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
+import type { NumberedSource } from '../service/engine/external/voice-source.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
 import type { Segment, SegmentOptions } from '../text/segment.ts';
 import { readSegments } from '../text/source.ts';
+import { EngineShelf } from './engine-shelf.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
 import { prepareText, type TextSource } from './prepare-text.ts';
@@ -23,6 +25,8 @@ export interface RunPlan {
   readonly service: NamedService | undefined;
   /** For the built-in service. */
   readonly espeak: Espeak | undefined;
+  /** Engines beside the built-in one that the run uses. */
+  readonly engines: readonly NumberedSource[];
   readonly output: OutputPlan;
   readonly limits: Limits;
   /** Seconds. */
@@ -70,10 +74,11 @@ export async function resolveJob(request: Request, context: RunContext): Promise
   const output = planOutput(general, host);
   assertInputsKept(request.files, loaded, output, host);
   const service = await chooseService(general, { ...context, files });
-  const { no, settings, espeak } = await speakerOf(general, service !== undefined, context);
+  const shelf = service ? undefined : new EngineShelf(general, context);
+  const { no, settings, espeak, engines } = await speakerOf(general, shelf, context);
   const { subtitles } = settings;
   const job: SpeechJob = {
-    ...planRun(settings, { service, espeak, output }),
+    ...planRun(settings, { service, espeak, engines, output }),
     text: { ...text, ...cuttingOf(settings) },
     voice: voiceOf(settings, no),
     espeakVoice: espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker.name,
@@ -85,28 +90,31 @@ export async function resolveJob(request: Request, context: RunContext): Promise
 
 export function planRun(
   settings: Settings,
-  { service, espeak, output }: Pick<RunPlan, 'service' | 'espeak' | 'output'>,
+  { service, espeak, engines, output }: Pick<RunPlan, 'service' | 'espeak' | 'engines' | 'output'>,
 ): RunPlan {
   return {
     service,
     espeak,
+    engines,
     output,
     limits: limitsOf(settings),
     paragraphPause: settings.paragraphPause.value,
-    cacheBytes: cacheBytesOf(settings, service),
+    cacheBytes: cacheBytesOf(settings, service, engines),
     json: settings.json.value,
   };
 }
 
 /**
- * The built-in service costs nothing, and sound that goes to a callback does not come here.
+ * The built-in voices cost nothing, and sound that goes to a callback does not come here.
  * @returns `undefined` where segments are not kept
  */
 export function cacheBytesOf(
   { cache, cacheSize, callbackUrl }: Settings,
   service: NamedService | undefined,
+  engines: readonly NumberedSource[],
 ): number | undefined {
-  const isKept = service && !service.mayBeForged && cache.value && !callbackUrl;
+  const isWorth = service ? !service.mayBeForged : engines.length > 0;
+  const isKept = isWorth && cache.value && !callbackUrl;
   return isKept ? cacheSize.value : undefined;
 }
 

@@ -4,6 +4,7 @@ import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
 import type { Speaker } from '../service/engine/contract.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
+import { type NumberedSource, speakersOf } from '../service/engine/external/voice-source.ts';
 import { FLITE_SPEAKERS } from '../service/engine/flite/voices.ts';
 import { exposedFiles } from '../settings/config.ts';
 import { assertKeyMayGo, assertProxyMaySee, findKey, isFromUntrustedProject } from '../settings/key.ts';
@@ -11,10 +12,12 @@ import {
   type ConfigFile,
   chooseProxy,
   type Origin,
+  outranks,
   type Setting,
   type Settings,
 } from '../settings/resolve.ts';
 import { type Choice, chooseSpeaker, isAmong } from '../settings/speaker.ts';
+import type { EngineShelf, EngineVoice } from './engine-shelf.ts';
 
 export interface NamedService {
   /** With `/tts`. */
@@ -23,6 +26,11 @@ export interface NamedService {
   readonly name?: string;
   readonly key: string;
   readonly keyOrigin: string;
+  /**
+   * What the sound of a speaker hangs on beside its number; `undefined`: it is not worth keeping. Without this, it is the
+   * address of the service.
+   */
+  readonly identityOf?: (speaker: number) => string | undefined;
   readonly proxy: ProxyRoute | undefined;
   /** True where a proxy that a project names could change the answers: they are not kept in the cache. */
   readonly mayBeForged?: boolean;
@@ -42,7 +50,12 @@ export async function chooseService(
   settings: Settings,
   { host, notices, signal, files }: ChoiceContext,
 ): Promise<NamedService | undefined> {
-  const { baseUrl } = settings;
+  const { baseUrl, engine } = settings;
+  if (baseUrl && engine && !outranks(baseUrl.origin, engine.origin))
+    throw usageError(
+      `${engine.origin.name} and ${baseUrl.origin.name} contradict each other: an engine speaks behind the built-in service`,
+      'leave one of them out',
+    );
   for (const path of exposedFiles(files, host.platform))
     notices.warn(`${path} holds a key and can be read by others: chmod 600 ${path}`);
   const key = await findKey(settings, { cwd: host.cwd, home: host.home, signal });
@@ -99,6 +112,8 @@ function noCallbacks({ origin }: URL): TtsError {
 interface SpeakerChoice extends Choice {
   /** Set if the speaker is one of its voices. */
   readonly espeak?: Espeak | undefined;
+  /** Engines beside the built-in one that were opened. */
+  readonly engines: readonly NumberedSource[];
 }
 
 /**
@@ -107,18 +122,56 @@ interface SpeakerChoice extends Choice {
  */
 export async function speakerOf(
   settings: Settings,
-  isNamed: boolean,
+  shelf: EngineShelf | undefined,
   context: RunContext,
 ): Promise<SpeakerChoice> {
-  if (isNamed) return chooseSpeaker(settings, []);
-  if (isAmong(FLITE_SPEAKERS, settings)) return chooseSpeaker(settings, FLITE_SPEAKERS);
+  if (!shelf) return { ...chooseSpeaker(settings, []), engines: [] };
+  const ofEngine = await voiceOfEngine(settings, shelf);
+  if (ofEngine) return ofEngine;
+  if (isAmong(FLITE_SPEAKERS, settings)) return { ...chooseSpeaker(settings, FLITE_SPEAKERS), engines: [] };
   const { findEspeak } = await import('../service/engine/espeak/voices.ts');
   const { espeak, fault } = await findEspeak(context);
-  if (espeak) return { ...chooseSpeaker(settings, builtInSpeakers(espeak)), espeak };
+  const builtIn = builtInSpeakers(espeak);
+  const byName = isAmong(builtIn, settings) ? undefined : await searched(settings, shelf);
+  if (byName) return byName;
+  if (settings.engine && !isAmong(builtIn, settings)) {
+    const chosen = speakersOf(await shelf.open(0));
+    return { ...chooseSpeaker(settings, [...chosen, ...builtIn]), engines: [] };
+  }
+  if (espeak) return { ...chooseSpeaker(settings, builtIn), espeak, engines: [] };
   const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
-  return chooseSpeaker(settings, FLITE_SPEAKERS, `101 and up are the voices of espeak-ng, which ${why}`);
+  const remark = `101 and up are the voices of espeak-ng, which ${why}`;
+  return { ...chooseSpeaker(settings, FLITE_SPEAKERS, remark), engines: [] };
 }
 
-export function builtInSpeakers(espeak: Espeak | undefined): Speaker[] {
-  return [...FLITE_SPEAKERS, ...(espeak?.voices.map(({ speaker }) => speaker) ?? [])];
+/** The voice of an engine that a run asks for. Sound comes at the voice's own rate, and texts fit the engine. */
+async function voiceOfEngine(settings: Settings, shelf: EngineShelf): Promise<SpeakerChoice | undefined> {
+  const found = await shelf.find(settings);
+  return found && withVoice(settings, found);
+}
+
+/** The voice of an engine by its bare name. */
+async function searched(settings: Settings, shelf: EngineShelf): Promise<SpeakerChoice | undefined> {
+  const { value, origin } = settings.speaker ?? {};
+  if (typeof value !== 'string') return undefined;
+  const found = await shelf.search(value, origin?.name ?? '');
+  return found && withVoice(settings, found);
+}
+
+function withVoice(settings: Settings, { engine, voice, no }: EngineVoice): SpeakerChoice {
+  const origin = settings.speaker?.origin ??
+    settings.engine?.origin ?? { place: 'default' as const, name: 'the default' };
+  const known = [{ no, name: voice.name, kind: 'neo.one' }];
+  const chosen = chooseSpeaker({ ...settings, speaker: { value: no, origin } }, known);
+  const { maxChars, sampleRate = { value: voice.sampleRate, origin } } = chosen.settings;
+  const fitting = { ...maxChars, value: Math.min(maxChars.value, engine.source.maxChars) };
+  return { no, settings: { ...chosen.settings, sampleRate, maxChars: fitting }, engines: [engine] };
+}
+
+export function builtInSpeakers(
+  espeak: Espeak | undefined,
+  engines: readonly NumberedSource[] = [],
+): Speaker[] {
+  const ofEspeak = espeak?.voices.map(({ speaker }) => speaker) ?? [];
+  return [...FLITE_SPEAKERS, ...ofEspeak, ...engines.flatMap(speakersOf)];
 }

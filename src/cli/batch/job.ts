@@ -51,7 +51,7 @@ export interface BatchJob {
 }
 
 /** What all rows share. */
-interface Target extends Pick<RunPlan, 'service' | 'espeak' | 'limits' | 'cacheBytes'> {
+interface Target extends Pick<RunPlan, 'service' | 'espeak' | 'engines' | 'limits' | 'cacheBytes'> {
   readonly voice: Omit<Voice, 'speaker'>;
 }
 
@@ -90,9 +90,10 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     async chooseTarget() {
       const service = await chooseService(settings, { ...context, files });
       const { espeak } = voices;
-      const cacheBytes = cacheBytesOf(settings, service);
+      const engines = [...voices.engines];
+      const cacheBytes = cacheBytesOf(settings, service, engines);
       const { speaker: _, ...voice } = voiceOf(settings, 0);
-      return { service, espeak, limits: limitsOf(settings), cacheBytes, voice };
+      return { service, espeak, engines, limits: limitsOf(settings), cacheBytes, voice };
     },
   };
 }

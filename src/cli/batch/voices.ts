@@ -2,8 +2,10 @@ import type { Field } from '../../batch/columns.ts';
 import type { RowVoice, VoiceCells } from '../../batch/plan.ts';
 import type { RunContext } from '../../host.ts';
 import type { Espeak } from '../../service/engine/espeak/voices.ts';
+import type { NumberedSource } from '../../service/engine/external/voice-source.ts';
 import { type Origin, refused, type Settings } from '../../settings/resolve.ts';
 import { ruleOf } from '../../settings/rules.ts';
+import { EngineShelf, identityOf } from '../../speech/engine-shelf.ts';
 import { speakerOf } from '../../speech/service-choice.ts';
 
 /** Rows that differ in their instructions may be many; the voices of the others repeat. */
@@ -13,6 +15,9 @@ const MOST_KEPT = 1000;
 export class RowVoices {
   /** Set where a row is spoken by one of its voices. */
   espeak: Espeak | undefined;
+  /** The engines whose voices rows are spoken by. */
+  readonly engines = new Set<NumberedSource>();
+  readonly #shelf: EngineShelf | undefined;
   readonly #settings: Settings;
   readonly #context: RunContext;
   readonly #kept = new Map<string, RowVoice>();
@@ -20,6 +25,7 @@ export class RowVoices {
   constructor(settings: Settings, context: RunContext) {
     this.#settings = settings;
     this.#context = context;
+    this.#shelf = settings.baseUrl ? undefined : new EngineShelf(settings, context);
   }
 
   /** @throws TtsError (usage) that names the cell */
@@ -28,14 +34,16 @@ export class RowVoices {
     const kept = this.#kept.get(key);
     if (kept) return kept;
     const said = withCells(this.#settings, cells, where);
-    const { no, settings, espeak } = await speakerOf(
-      said,
-      this.#settings.baseUrl !== undefined,
-      this.#context,
-    );
+    const { no, settings, espeak, engines } = await speakerOf(said, this.#shelf, this.#context);
     this.espeak ??= espeak;
+    for (const engine of engines) this.engines.add(engine);
     const { sampleRate, instructions } = settings;
-    const voice = { speaker: no, sampleRate: sampleRate?.value, instructions: instructions?.value };
+    const voice = {
+      speaker: no,
+      sampleRate: sampleRate?.value,
+      instructions: instructions?.value,
+      identity: identityOf(no, engines),
+    };
     if (this.#kept.size === MOST_KEPT) this.#kept.clear();
     this.#kept.set(key, voice);
     return voice;

@@ -1,5 +1,6 @@
 import type { Settings } from '../../settings/resolve.ts';
 import { openClient, openService, type ServiceEvent } from '../../speech/connection.ts';
+import { EngineShelf } from '../../speech/engine-shelf.ts';
 import { limitsOf, voiceOf } from '../../speech/job.ts';
 import { type NamedService, speakerOf } from '../../speech/service-choice.ts';
 import type { Context } from '../context.ts';
@@ -32,9 +33,10 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
 
 async function speak({ service, settings: general }: Trial, context: Context): Promise<string> {
   const { notices, signal } = context;
-  const { no, settings, espeak } = await speakerOf(general, service !== undefined, context);
+  const shelf = service ? undefined : new EngineShelf(general, context);
+  const { no, settings, espeak, engines } = await speakerOf(general, shelf, context);
   const onEvent = (event: ServiceEvent) => notices.detail(() => describe(event));
-  await using target = await openService({ service, espeak }, context);
+  await using target = await openService({ service, espeak, engines }, context);
   const plan = { limits: limitsOf(settings), cacheBytes: undefined };
   await using client = await openClient(plan, target, { ...context, onEvent });
   const start = performance.now();

@@ -25,6 +25,8 @@ export interface ServeOptions {
   readonly maxText: number;
   readonly callbacks: readonly string[];
   readonly faults: readonly Fault[];
+  /** Names, folders or URLs. */
+  readonly engines: readonly string[];
   readonly log: LogForm | undefined;
   readonly readyFile: string | undefined;
   readonly json: boolean;
@@ -32,7 +34,7 @@ export interface ServeOptions {
 
 type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile' | 'log', string>> &
   Partial<Record<'workers' | 'maxQueue' | 'maxText', string>> &
-  Partial<Record<'callbacks' | 'fault', string[]>> & { auth: boolean; json?: boolean };
+  Partial<Record<'callbacks' | 'fault' | 'engine', string[]>> & { auth: boolean; json?: boolean };
 
 const DEFAULT_PORT = '8787';
 
@@ -71,6 +73,7 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
     maxText: parsed('--max-text', flags.maxText ?? String(DEFAULT_MAX_TEXT), upToAMillion),
     callbacks: flags.callbacks ?? [],
     faults: (flags.fault ?? []).map(parseFault),
+    engines: flags.engine ?? [],
     log: flags.log as LogForm | undefined,
     readyFile: flags.readyFile,
     json: flags.json ?? false,
@@ -102,6 +105,10 @@ export function serveCommand(): Command {
         '--fault <spec...>',
         'fail on purpose, as in status=429,times=2 or hang,match=Yes\\, sir (\\, is a comma of the text)',
       ),
+      new Option(
+        '--engine <url|folder|name>',
+        'further voices: a server, a model, or one of engines (repeatable)',
+      ).argParser((engine: string, engines: string[] = []) => [...engines, engine]),
       new Option('--log <form>', 'a line on stderr for every request').choices(['text', 'json']),
       new Option('--ready-file <file>', 'write the base URL there as soon as it listens'),
       new Option('--json', 'print the address as one line of JSON on stdout'),

@@ -4,10 +4,13 @@ import { interruption } from '../../exit.ts';
 import type { Host } from '../../host.ts';
 import type { Engine } from '../../service/engine/contract.ts';
 import { espeakIfAny } from '../../service/engine/espeak/voices.ts';
+import type { NumberedSource } from '../../service/engine/external/voice-source.ts';
 import type { LogRecord } from '../../service/exchange/exchange.ts';
 import { randomKey, type Service, startService } from '../../service/service.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { readKeyFile } from '../../settings/key-file.ts';
+import { loadSettings } from '../../settings/load.ts';
+import { EngineShelf } from '../../speech/engine-shelf.ts';
 import type { Context } from '../context.ts';
 import type { Notices } from '../terminal/notices.ts';
 import { readServeOptions, type ServeOptions } from './options.ts';
@@ -36,8 +39,10 @@ export async function run(context: Context): Promise<number> {
     if (!signal.aborted) throw error;
     return undefined;
   });
+  const engines = await openEngines(options.engines, context);
   const engine = await createEngine({
     espeak,
+    engines,
     maxQueue,
     ...(workers !== undefined && { workers }),
   });
@@ -48,6 +53,16 @@ export async function run(context: Context): Promise<number> {
     await engine.close();
   }
   return ExitCode.ok;
+}
+
+/** The engines that options or TTS_ENGINE name. Without one, the service reads no config. */
+async function openEngines(named: readonly string[], context: Context): Promise<NumberedSource[]> {
+  const { TTS_ENGINE: fallback } = context.host.env;
+  const chosen = named.length > 0 ? named : fallback ? [fallback] : [];
+  if (chosen.length === 0) return [];
+  const { settings } = await loadSettings({ flags: {} }, context);
+  const shelf = new EngineShelf(settings, context, chosen);
+  return Promise.all(chosen.map((_, at) => shelf.open(at)));
 }
 
 interface Setup {

@@ -4,6 +4,7 @@ import { requestBody } from '../../client/client.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { openSegments } from '../../speech/caching.ts';
+import { identityOf } from '../../speech/engine-shelf.ts';
 import { type Resolved, readText } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
 import type { Segment } from '../../text/segment.ts';
@@ -23,12 +24,15 @@ type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricePer1000
  */
 export async function dryRun({ job, pricePer1000Chars }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const { service, voice, cacheBytes } = job;
+  const { voice, cacheBytes } = job;
   if (job.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(job.subtitles);
   const isLive = await checkOutput(job.output, host);
   const store = cacheBytes === undefined ? undefined : await openSegments(cacheBytes, context);
+  const identity = job.service ? job.service.url.href : identityOf(voice.speaker, job.engines);
   const count = new Count(
-    store && service && { store, keyOf: (text) => segmentKey({ ...voice, url: service.url }, text) },
+    store && identity !== undefined
+      ? { store, keyOf: (text) => segmentKey({ ...voice, identity }, text) }
+      : undefined,
   );
   const bodies: string[] = [];
   for await (const segment of readText(job.text, isLive, host, signal)) {

@@ -56,14 +56,14 @@ export function eventsTo(
 
 /** Notes with the first event that the built-in service speaks: a run that fails before prints only its error. */
 export function introducing(
-  { service, espeakVoice, voice }: SpeechJob,
+  { service, engines, espeakVoice, voice }: SpeechJob,
   notices: Context['notices'],
   onEvent: (event: ServiceEvent) => void,
 ): (event: ServiceEvent) => void {
   const who = espeakVoice
     ? `${espeakVoice} (${voice.speaker}), a voice of espeak-ng,`
     : 'the built-in English voice';
-  let isIntroduced = service !== undefined;
+  let isIntroduced = service !== undefined || engines.length > 0;
   return (event) => {
     if (!isIntroduced) notices.note(`no base URL is set, so ${who} speaks; --base-url names a service`);
     isIntroduced = true;

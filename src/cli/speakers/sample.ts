@@ -23,7 +23,7 @@ export interface Row extends ServiceSpeaker {
 /** More requests need the user's agreement. */
 const MOST_UNASKED = 20;
 
-interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak'> {
+interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak' | 'engines'> {
   readonly text: string;
   readonly speakers: readonly Row[];
   /** `--yes`. */

@@ -1,15 +1,17 @@
 import { type Command, Option } from 'commander';
-import type { ServiceSpeaker } from '../../client/speakers.ts';
+import { fetchSpeakers, type ServiceSpeaker } from '../../client/speakers.ts';
+import { createTransport } from '../../client/transport.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
+import type { NumberedSource } from '../../service/engine/external/voice-source.ts';
 import { FLITE_SPEAKERS } from '../../service/engine/flite/voices.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
 import type { ServiceEvent } from '../../speech/connection.ts';
-import { limitsOf, type RunPlan } from '../../speech/job.ts';
+import { EngineShelf } from '../../speech/engine-shelf.ts';
+import type { RunPlan } from '../../speech/job.ts';
 import { builtInSpeakers, chooseService, type NamedService } from '../../speech/service-choice.ts';
-import { listSpeakers } from '../../speech/speaker-list.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/report.ts';
@@ -39,14 +41,20 @@ export async function run(context: Context): Promise<number> {
   const espeak = service
     ? undefined
     : await (await import('../../service/engine/espeak/voices.ts')).espeakIfAny(context);
-  const listed = await serviceSpeakers({ service, settings, espeak }, context).catch((error: unknown) => ({
-    error,
-  }));
+  const engines = service ? [] : await openEngines(settings, context);
+  const listed = await serviceSpeakers({ service, settings, espeak, engines }, context).catch(
+    (error: unknown) => ({
+      error,
+    }),
+  );
   const rows = [...configured, ...('error' in listed ? [] : listed)];
   if (typeof sample === 'string' && !('error' in listed)) {
     const { speakSample } = await import('./sample.ts');
     const mayAsk = yes === true;
-    return speakSample({ text: sample, speakers: rows, service, espeak, settings, files, mayAsk }, context);
+    return speakSample(
+      { text: sample, speakers: rows, service, espeak, engines, settings, files, mayAsk },
+      context,
+    );
   }
   if (rows.length > 0 || !('error' in listed)) show(rows, context);
   if ('error' in listed) throw listed.error;
@@ -81,25 +89,48 @@ export function speakersCommand(): Command {
 }
 
 function configuredSpeakers({ speakers }: Settings): Row[] {
-  return [...(speakers?.value ?? [])].map(([name, speaker]) => ({ name, ...speaker, from: 'config' }));
+  return [...(speakers?.value ?? [])].flatMap(([name, { no, ...speaker }]) =>
+    no === undefined ? [] : [{ name, no, ...speaker, from: 'config' }],
+  );
 }
 
 async function serviceSpeakers(
-  { service, espeak, settings }: Pick<RunPlan, 'service' | 'espeak'> & { readonly settings: Settings },
+  {
+    service,
+    espeak,
+    engines,
+    settings,
+  }: Pick<RunPlan, 'service' | 'espeak' | 'engines'> & { readonly settings: Settings },
   context: Context,
 ): Promise<Row[]> {
   const { notices } = context;
-  const listed = service ? await askService(service, settings, context) : builtInSpeakers(espeak);
+  const listed = service ? await askService(service, settings, context) : builtInSpeakers(espeak, engines);
   if (!listed) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
   return (listed ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
 }
 
+/** The engines of the config. One that does not work is a warning, unless it was chosen. */
+async function openEngines(settings: Settings, context: Context): Promise<NumberedSource[]> {
+  const shelf = new EngineShelf(settings, context);
+  if (settings.engine) await shelf.open(0);
+  return shelf.openAll((error) => context.notices.warn((error as Error).message));
+}
+
 async function askService(service: NamedService, settings: Settings, { notices, signal }: Context) {
-  const onEvent = (event: ServiceEvent) => {
+  const tell = (event: ServiceEvent) => {
     notices.detail(() => describe(event));
     warnOfPause(event, notices);
   };
-  return listSpeakers(service, { ...limitsOf(settings), onEvent, signal });
+  const retries = settings.retries.value;
+  const timeoutMs = settings.timeout.value * 1000;
+  const url = new URL(service.url);
+  url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
+  const transport = await createTransport({ ...service, url, connections: 1, timeoutMs });
+  try {
+    return await fetchSpeakers({ ...service, url, transport, timeoutMs, retries, onEvent: tell }, signal);
+  } finally {
+    await transport.close();
+  }
 }
 
 function inWords(rows: readonly Row[]): string {

@@ -17,31 +17,29 @@ const RESERVED_COLUMNS = 4;
 
 const LEAST_COLUMNS = 12;
 
-interface LineOptions {
+interface ProgressOptions {
   readonly host: Pick<Host, 'stderr' | 'env'>;
   readonly notices: Notices;
-}
-
-interface ProgressOptions extends LineOptions {
   /** Called once there is sound, so that it delays none. */
   readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
 }
 
 /**
- * One line on stderr, drawn in place.
+ * One line on stderr, drawn in place while sound is made.
  *
  * Only the frames are ora's. Its drawing leaves pieces behind when a window gets narrower, never ends on a terminal without
  * columns, and sets up stdout, which belongs to the sound.
  */
-export class ProgressLine implements Disposable {
-  readonly #options: LineOptions;
-  readonly #render: (columns: number) => string;
-  #isOver = false;
+export class Progress implements Disposable {
+  readonly count: ProgressCount;
+  readonly #options: ProgressOptions;
+  readonly #over = new AbortController();
   #timer: NodeJS.Timeout;
+  #isCounted = false;
 
-  constructor(options: LineOptions, render: (columns: number) => string) {
+  constructor(options: ProgressOptions) {
     this.#options = options;
-    this.#render = render;
+    this.count = new ProgressCount((text) => inOneLine(options.notices.redact(text)));
     this.#timer = setTimeout(() => void this.#show(), PATIENCE_MS);
   }
 
@@ -51,14 +49,14 @@ export class ProgressLine implements Disposable {
 
   /** May be called again. */
   stop(): void {
-    this.#isOver = true;
+    this.#over.abort();
     clearTimeout(this.#timer);
     this.#options.notices.erase();
   }
 
   async #show(): Promise<void> {
     const { default: ora } = await import('ora');
-    if (this.#isOver) return;
+    if (this.#over.signal.aborted) return;
     const { host } = this.#options;
     const spinner = ora({
       stream: host.stderr.stream,
@@ -71,39 +69,12 @@ export class ProgressLine implements Disposable {
   }
 
   #draw(spinner: Ora): void {
+    if (this.count.hasSound && !this.#isCounted) void this.#countAll();
     const { host, notices } = this.#options;
     const columns = host.stderr.columns ?? 0;
     if (columns < LEAST_COLUMNS) return;
-    spinner.text = this.#render(columns - RESERVED_COLUMNS);
+    spinner.text = renderProgress(this.count.state, columns - RESERVED_COLUMNS);
     notices.draw(` ${spinner.frame()}`);
-  }
-}
-
-/** The progress line of one text, drawn while sound is made. */
-export class Progress implements Disposable {
-  readonly count: ProgressCount;
-  readonly #options: ProgressOptions;
-  readonly #over = new AbortController();
-  readonly #line: ProgressLine;
-  #isCounted = false;
-
-  constructor(options: ProgressOptions) {
-    this.#options = options;
-    this.count = new ProgressCount((text) => inOneLine(options.notices.redact(text)));
-    this.#line = new ProgressLine(options, (columns) => {
-      if (this.count.hasSound && !this.#isCounted) void this.#countAll();
-      return renderProgress(this.count.state, columns);
-    });
-  }
-
-  [Symbol.dispose](): void {
-    this.stop();
-  }
-
-  /** May be called again. */
-  stop(): void {
-    this.#over.abort();
-    this.#line.stop();
   }
 
   async #countAll(): Promise<void> {

@@ -6,7 +6,7 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
   const open = Object.values<Rule<unknown>>(rules).filter(({ key, userOnly }) => key && !userOnly);
   expect(open.map(({ key }) => key)).toEqual([
     ...['speaker', 'speakers', 'format', 'code', 'lexicon', 'stream', 'sampleRate', 'instructions'],
-    ...['baseUrl', 'apiKey', 'apiKeyFile', 'maxChars', 'concurrency', 'paragraphPause', 'cache'],
+    ...['baseUrl', 'engine', 'apiKey', 'apiKeyFile', 'maxChars', 'concurrency', 'paragraphPause', 'cache'],
     ...['pricePer1000Chars', 'timeout', 'retries', 'proxy'],
   ]);
 });

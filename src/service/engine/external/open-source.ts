@@ -1,0 +1,35 @@
+import type { Host } from '../../../host.ts';
+import { Refusal } from '../contract.ts';
+import type { EngineConfig } from './engine-config.ts';
+import type { VoiceSource } from './voice-source.ts';
+
+export interface OpenOptions {
+  readonly host: Pick<Host, 'env' | 'platform' | 'endGroup'>;
+  readonly signal: AbortSignal;
+  /** Of silence. */
+  readonly timeoutMs: number;
+}
+
+/** Variables that hold a key of this program: an engine does not get them. */
+const KEYS = new Set(['TTS_API_KEY', 'TTS_API_KEY_FILE']);
+
+/**
+ * Gets an engine ready. Only the code of its kind is loaded.
+ * @throws Refusal 502 `engine_failed` with what is missing
+ */
+export async function openSource(config: EngineConfig, options: OpenOptions): Promise<VoiceSource> {
+  const { host, signal, timeoutMs } = options;
+  const env = Object.fromEntries(Object.entries(host.env).filter(([name]) => !KEYS.has(name)));
+  if (config.kind === 'server')
+    return (await import('./server.ts')).openServer(config, { timeoutMs, signal });
+  if (config.kind === 'program') {
+    const { openProgram } = await import('./program.ts');
+    return openProgram(config, {
+      timeoutMs,
+      env,
+      platform: host.platform,
+      endGroup: (pid) => host.endGroup(pid),
+    });
+  }
+  throw new Refusal(502, 'engine_failed', `${config.name}: model folders are not supported yet`);
+}

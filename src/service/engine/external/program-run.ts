@@ -1,0 +1,182 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readWav } from '../../../audio/wav-reader.ts';
+import { printable } from '../../../printable.ts';
+import { Refusal } from '../contract.ts';
+import type { ProgramConfig } from './engine-config.ts';
+import { bareFormat, evenPieces, mono } from './mono.ts';
+import type { SourceSound } from './voice-source.ts';
+
+/** Milliseconds for a program to end after its output has ended. */
+const GRACE_MS = 200;
+
+/** Bytes of stderr that are kept, from its end. */
+const MOST_WORDS = 4096;
+
+interface RunOptions {
+  /** Of silence. */
+  readonly timeoutMs: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** See `Host`. */
+  readonly endGroup: (pid: number) => void;
+}
+
+/** One run of a program, for one text. It has a process group of its own, which ends as a whole. */
+export class ProgramRun {
+  readonly #config: ProgramConfig;
+  readonly #options: RunOptions;
+  readonly #folder: string | undefined;
+  readonly #output: string | undefined;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  /** Resolves when the program and its pipes are closed. */
+  readonly closed: Promise<unknown>;
+  readonly #timer: NodeJS.Timeout;
+  #words = '';
+  #isSilent = false;
+  /** True if the program did not end by itself. */
+  #isStopped = false;
+
+  constructor(
+    config: ProgramConfig,
+    { text, voice }: { readonly text: string; readonly voice: string },
+    options: RunOptions,
+  ) {
+    this.#config = config;
+    this.#options = options;
+    const needsFolder = config.command.some((argument) => /\{(?:text|output)\}/.test(argument));
+    this.#folder = needsFolder ? mkdtempSync(join(tmpdir(), 'tts-engine-')) : undefined;
+    const files = { text: this.#file('text.txt'), output: this.#file('output.wav') };
+    this.#output = config.command.some((argument) => argument.includes('{output}'))
+      ? files.output
+      : undefined;
+    const line = text.replace(/\s+/g, ' ').trim();
+    const takesFile = config.command.some((argument) => argument.includes('{text}'));
+    if (takesFile) writeFileSync(files.text, `${line}\n`);
+    const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
+    // Its own group: what it starts is ended with it.
+    const stdio = ['pipe', 'pipe', 'pipe'] as const;
+    this.#child = spawn(program ?? '', rest, {
+      env: options.env as NodeJS.ProcessEnv,
+      stdio: [...stdio],
+      detached: true,
+    });
+    this.closed = once(this.#child, 'close').catch((error) => {
+      this.#words = (error as Error).message;
+    });
+    this.#child.stdin.on('error', () => {});
+    this.#child.stdin.end(takesFile ? '' : `${line}\n`);
+    this.#child.stderr.on('data', (piece) => {
+      this.#words = `${this.#words}${piece}`.slice(-MOST_WORDS);
+    });
+    // What is left of the group would keep the pipes open.
+    this.#child.once('exit', () => this.end());
+    this.#timer = setTimeout(() => {
+      this.#isSilent = true;
+      this.end();
+    }, options.timeoutMs);
+  }
+
+  /**
+   * The sound of the run.
+   * @throws Refusal 502 `engine_failed`, here and while the samples are read; the reason of the signal
+   */
+  async sound(signal: AbortSignal): Promise<SourceSound> {
+    const stop = () => {
+      this.end();
+      this.#tidy();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const { sampleRate, samples } = await this.#read();
+      return { sampleRate, samples: this.#checked(samples, signal) };
+    } catch (error) {
+      throw await this.#fault(error, signal);
+    }
+  }
+
+  /** Ends the program and all that it has started, at once. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#isStopped ||= this.#child.exitCode === null && this.#child.signalCode === null;
+    try {
+      if (this.#child.pid !== undefined) this.#options.endGroup(this.#child.pid);
+    } catch {
+      // The group has ended. Windows knows no groups.
+      this.#child.kill('SIGKILL');
+    }
+  }
+
+  async #read(): Promise<SourceSound> {
+    const { output, sampleRate } = this.#config;
+    if (this.#output !== undefined) await this.#assertEnded();
+    const bytes =
+      this.#output === undefined ? this.#watched(this.#child.stdout) : createReadStream(this.#output);
+    if (output === 's16le' && sampleRate !== undefined)
+      return { sampleRate, samples: mono(evenPieces(bytes), bareFormat(sampleRate)) };
+    const { format, pcm } = await readWav(bytes);
+    return { sampleRate: format.sampleRate, samples: mono(pcm, format) };
+  }
+
+  async *#checked(samples: AsyncIterable<Int16Array>, signal: AbortSignal): AsyncGenerator<Int16Array> {
+    try {
+      yield* samples;
+      await this.#assertEnded();
+    } catch (error) {
+      throw await this.#fault(error, signal);
+    } finally {
+      this.#tidy();
+    }
+  }
+
+  async *#watched(bytes: Readable): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes) {
+      clearTimeout(this.#timer);
+      yield piece;
+      this.#timer.refresh();
+    }
+  }
+
+  async #assertEnded(): Promise<void> {
+    await this.closed;
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode !== 0) throw new Error(`it ended with ${signalCode ?? `status ${exitCode}`}`);
+  }
+
+  /** What went wrong: the program's own last words say it best. */
+  async #fault(error: unknown, signal: AbortSignal): Promise<unknown> {
+    // A program that fails closes its output first: its status comes a moment later.
+    await Promise.race([this.closed, sleep(GRACE_MS, undefined, { ref: false })]);
+    this.end();
+    await this.closed;
+    this.#tidy();
+    if (signal.aborted) return signal.reason;
+    const { name } = this.#config;
+    if (this.#isSilent) {
+      const seconds = this.#options.timeoutMs / 1000;
+      return new Refusal(502, 'engine_failed', `${name} was silent for ${seconds} s`);
+    }
+    const last = printable(this.#words.trim().split('\n').at(-1) ?? '');
+    const { exitCode, signalCode } = this.#child;
+    const ended = exitCode ? `status ${exitCode}` : !this.#isStopped && signalCode;
+    const status = ended ? `it ended with ${ended}` : (error as Error).message;
+    return new Refusal(502, 'engine_failed', `${name} failed: ${last || status}`);
+  }
+
+  #file(name: string): string {
+    return this.#folder === undefined ? '' : join(this.#folder, name);
+  }
+
+  #tidy(): void {
+    clearTimeout(this.#timer);
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function filled(argument: string, values: Readonly<Record<'text' | 'output' | 'voice', string>>): string {
+  return argument.replace(/\{(text|output|voice)\}/g, (_, name: keyof typeof values) => values[name]);
+}

@@ -1,0 +1,64 @@
+import { statSync } from 'node:fs';
+import { findProgram } from '../../../files/paths.ts';
+import { Refusal } from '../contract.ts';
+import type { ProgramConfig } from './engine-config.ts';
+import { ProgramRun } from './program-run.ts';
+import type { VoiceSource } from './voice-source.ts';
+
+/** Hz of a WAV until its header tells. */
+const USUAL_RATE = 22_050;
+
+/**
+ * A program that speaks one text and ends: its arguments are handed over as they are, never through a shell. The text
+ * goes to its stdin in one line, or into a file where an argument holds `{text}`; the sound comes from its stdout, or from
+ * a file where an argument holds `{output}`. `{voice}` stands for the name of the voice.
+ */
+export async function openProgram(
+  config: ProgramConfig,
+  { timeoutMs, env, platform, endGroup }: ProgramOptions,
+): Promise<VoiceSource> {
+  const { name, command, output, voices = [name], maxChars, concurrency } = config;
+  const sampleRate = config.sampleRate ?? USUAL_RATE;
+  const program = await findProgram(command[0], env.PATH ?? '', platform);
+  if (program === undefined)
+    throw new Refusal(502, 'engine_failed', `${name}: there is no program ${command[0]}`);
+  const running = new Set<ProgramRun>();
+  return {
+    name,
+    identity: `program ${JSON.stringify([command, output, sampleRate])} ${filesIn([program, ...command])}`,
+    voices: voices.map((voice) => ({ name: voice, language: 'und', sampleRate })),
+    takesAnyVoice: false,
+    maxChars,
+    concurrency,
+    async speak(text, voice, signal) {
+      signal.throwIfAborted();
+      const known = { ...config, command: [program, ...command.slice(1)] as const };
+      const run = new ProgramRun(known, { text, voice: voice.name }, { timeoutMs, env, endGroup });
+      running.add(run);
+      run.closed.finally(() => running.delete(run));
+      return run.sound(signal);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const run of running) run.end();
+    },
+  };
+}
+
+export interface ProgramOptions {
+  /** Of silence. */
+  readonly timeoutMs: number;
+  /** Of the program: without the keys of this one. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  /** See `Host`. */
+  readonly endGroup: (pid: number) => void;
+}
+
+/** Sizes and times of the files that a command names: a new model is another voice. */
+function filesIn(command: readonly string[]): string {
+  const files = command.flatMap((name) => {
+    const stats = statSync(name, { throwIfNoEntry: false });
+    return stats?.isFile() ? [`${name}:${stats.size}:${stats.mtimeMs}`] : [];
+  });
+  return files.join(' ');
+}

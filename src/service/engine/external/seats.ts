@@ -1,0 +1,71 @@
+import { Refusal } from '../contract.ts';
+
+interface Waiter {
+  readonly isFirst: boolean;
+  readonly take: () => void;
+}
+
+/**
+ * The places of an engine: as many texts are spoken at once. Who waits is served in turn, and an utterance stands in line
+ * again for each of its texts: a long one holds others up for one text only.
+ */
+export class Seats {
+  readonly #maxWaiting: number;
+  readonly #waiting: Waiter[] = [];
+  #free: number;
+
+  /** @param maxWaiting utterances that may wait for their first text */
+  constructor(count: number, maxWaiting: number) {
+    this.#free = count;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  get free(): number {
+    return this.#free;
+  }
+
+  /** Utterances that wait for their first text. */
+  get waiting(): number {
+    return this.#waiting.filter(({ isFirst }) => isFirst).length;
+  }
+
+  /**
+   * Waits for a place.
+   * @param isFirst true for the first text of an utterance: only these are refused
+   * @returns what gives the place back
+   * @throws Refusal 503 `busy`, at once; the reason of the signal
+   */
+  take(isFirst: boolean, signal: AbortSignal): Promise<() => void> {
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return Promise.resolve(this.#place());
+    }
+    if (isFirst && this.waiting >= this.#maxWaiting)
+      throw new Refusal(503, 'busy', 'too many requests wait already');
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { isFirst, take: () => resolve(this.#place()) };
+      this.#waiting.push(waiter);
+      signal.addEventListener(
+        'abort',
+        () => {
+          const at = this.#waiting.indexOf(waiter);
+          if (at >= 0) this.#waiting.splice(at, 1);
+          reject(signal.reason);
+        },
+        { once: true },
+      );
+    });
+  }
+
+  /** A place that is given back once, however often it is called. */
+  #place(): () => void {
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      const next = this.#waiting.shift();
+      if (next) next.take();
+      else this.#free += 1;
+    };
+  }
+}

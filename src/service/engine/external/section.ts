@@ -1,0 +1,210 @@
+import { singleItem } from '../../../async.ts';
+import { printable } from '../../../printable.ts';
+import { segments } from '../../../text/segment.ts';
+import { countCodePoints } from '../../../text/unicode.ts';
+import { compileResampler } from '../assets.ts';
+import { Refusal, type Speaker, type Utterance } from '../contract.ts';
+import { loadResampler, type Resampler } from '../resampler.ts';
+import { toFloat, toInt16 } from '../samples.ts';
+import type { Section } from '../section.ts';
+import { Seats } from './seats.ts';
+import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from './voice-source.ts';
+
+/** Sound of a shorter time for each character means that the engine dropped a part of the text. */
+const LEAST_SECONDS_PER_CHARACTER = 0.02;
+
+/** Texts with fewer letters and digits may well be short: "Ah." */
+const FEWEST_CHARACTERS = 40;
+
+interface ExternalOptions {
+  /** The number of the first voice; the others follow. */
+  readonly firstNumber: number;
+  readonly maxQueue: number;
+  readonly resampler: (from: number, to: number) => Resampler;
+}
+
+/** One section for each engine. */
+export async function openSections(engines: readonly NumberedSource[], maxQueue: number): Promise<Section[]> {
+  const resampler = await loadResampler(await compileResampler());
+  return engines.map(
+    ({ source, firstNumber }) => new ExternalSection(source, { firstNumber, maxQueue, resampler }),
+  );
+}
+
+/** The voices of an engine beside the built-in one, as a section of the service. */
+class ExternalSection implements Section {
+  readonly #source: VoiceSource;
+  readonly #options: ExternalOptions;
+  readonly #seats: Seats;
+  readonly #closing = new AbortController();
+
+  constructor(source: VoiceSource, options: ExternalOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#seats = new Seats(source.concurrency, options.maxQueue);
+  }
+
+  get speakers(): readonly Speaker[] {
+    return speakersOf({ source: this.#source, firstNumber: this.#options.firstNumber });
+  }
+
+  get queued(): number {
+    return this.#seats.waiting;
+  }
+
+  async *speak({ text, speaker, sampleRate }: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
+    const voice = this.#source.voices[speaker.no - this.#options.firstNumber];
+    if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
+    const left = new AbortController();
+    const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
+    // Asked for at once: an utterance that is refused hears so before the event loop turns.
+    let leave: (() => void) | undefined = await this.#seats.take(true, until);
+    try {
+      for await (const piece of segments(singleItem(text), {
+        maxChars: this.#source.maxChars,
+        pace: 'full',
+      })) {
+        leave ??= await this.#seats.take(false, until);
+        const sound = new SoundQueue();
+        void this.#fill(sound, { text: piece.text, voice, sampleRate, signal: until }).finally(leave);
+        leave = undefined;
+        yield* sound.read();
+      }
+    } finally {
+      leave?.();
+      left.abort(new Error('the reader left'));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the engine is closed'));
+    await this.#source[Symbol.asyncDispose]();
+  }
+
+  /** Speaks without waiting for the reader: a slow one does not keep the engine's place. */
+  async #fill(queue: SoundQueue, job: Job): Promise<void> {
+    try {
+      for await (const samples of this.#speakWhole(job, true)) queue.push(samples);
+      queue.end();
+    } catch (error) {
+      queue.end(error);
+    }
+  }
+
+  /**
+   * Speaks a text that the engine may drop a part of. Sound is held back until there is enough of it for the text.
+   * @param mayHalve true where a text that came too short is asked for again in halves
+   */
+  async *#speakWhole(job: Job, mayHalve: boolean): AsyncGenerator<Int16Array> {
+    const { text, voice, signal } = job;
+    const sound = await this.#source.speak(text, voice, signal);
+    const convert = new Converter(sound.sampleRate, job.sampleRate, this.#options.resampler);
+    const needed = leastSeconds(text) * sound.sampleRate;
+    const held: Int16Array[] = [];
+    let frames = 0;
+    try {
+      for await (const samples of sound.samples) {
+        held.push(convert.push(samples));
+        frames += samples.length;
+        if (frames >= needed) yield* held.splice(0);
+      }
+      if (frames > 0 && frames >= needed) {
+        yield convert.end();
+        return;
+      }
+    } finally {
+      convert.free();
+    }
+    if (frames === 0) throw this.#failed(`sent no sound for "${excerpt(text)}"`);
+    if (!mayHalve)
+      throw this.#failed(`sent ${(frames / sound.sampleRate).toFixed(1)} s of sound for "${excerpt(text)}"`);
+    for await (const half of halves(text)) yield* this.#speakWhole({ ...job, text: half }, false);
+  }
+
+  #failed(what: string): Refusal {
+    return new Refusal(502, 'engine_failed', `${this.#source.name} ${what}`);
+  }
+}
+
+interface Job {
+  readonly text: string;
+  readonly voice: SourceVoice;
+  /** Hz of the samples wanted. */
+  readonly sampleRate: number;
+  readonly signal: AbortSignal;
+}
+
+function leastSeconds(text: string): number {
+  const characters = text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  return characters < FEWEST_CHARACTERS ? 0 : characters * LEAST_SECONDS_PER_CHARACTER;
+}
+
+async function* halves(text: string): AsyncGenerator<string> {
+  const maxChars = Math.ceil(countCodePoints(text) * LARGER_HALF);
+  for await (const half of segments(singleItem(text), { maxChars, pace: 'full' })) yield half.text;
+}
+
+/** Of a text that is cut in two at the border of a sentence or a word. */
+const LARGER_HALF = 0.6;
+
+function excerpt(text: string): string {
+  return printable(text.slice(0, 60));
+}
+
+/** Brings samples to another rate; samples of the same rate pass unchanged. */
+class Converter {
+  readonly #resampler: Resampler | undefined;
+  #isFree = false;
+
+  constructor(from: number, to: number, resampler: ExternalOptions['resampler']) {
+    this.#resampler = from === to ? undefined : resampler(from, to);
+  }
+
+  push(samples: Int16Array): Int16Array {
+    return this.#resampler ? toInt16(this.#resampler.push(toFloat(samples))) : samples;
+  }
+
+  /** The samples that the resampler still holds. */
+  end(): Int16Array {
+    if (!this.#resampler) return new Int16Array();
+    this.#isFree = true;
+    return toInt16(this.#resampler.end());
+  }
+
+  free(): void {
+    if (!this.#isFree) this.#resampler?.free();
+    this.#isFree = true;
+  }
+}
+
+/** The sound of one text between the engine and its reader. Its bound is the length of the text. */
+class SoundQueue {
+  readonly #pieces: Int16Array[] = [];
+  #isEnded = false;
+  #error: unknown;
+  #wake = () => {};
+
+  push(samples: Int16Array): void {
+    this.#pieces.push(samples);
+    this.#wake();
+  }
+
+  end(error?: unknown): void {
+    this.#isEnded = true;
+    this.#error = error;
+    this.#wake();
+  }
+
+  /** @throws the error that ended the sound, behind the samples before it */
+  async *read(): AsyncGenerator<Int16Array> {
+    for (;;) {
+      yield* this.#pieces.splice(0);
+      if (this.#pieces.length > 0) continue;
+      if (this.#isEnded) break;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.#error !== undefined) throw this.#error;
+  }
+}

@@ -1,0 +1,61 @@
+/** Bytes by which sound without a header is told from what is no sound. */
+const HEAD_BYTES = 4;
+
+/** Ends a request whose server is silent. The clock stands still while the reader rests. */
+export class SilenceWatch {
+  readonly signal: AbortSignal;
+  isSilent = false;
+  readonly #over = new AbortController();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(timeoutMs: number, signal: AbortSignal) {
+    this.signal = AbortSignal.any([signal, this.#over.signal]);
+    this.#timer = setTimeout(() => {
+      this.isSilent = true;
+      this.#over.abort(new Error('silence'));
+    }, timeoutMs).unref();
+    signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
+  }
+
+  async *watched(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const piece of bytes) {
+        clearTimeout(this.#timer);
+        yield piece;
+        this.#timer.refresh();
+      }
+    } finally {
+      clearTimeout(this.#timer);
+    }
+  }
+}
+
+/** The beginning of a body. */
+export async function firstBytes(pieces: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
+  const read: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of pieces) {
+    read.push(piece);
+    length += piece.length;
+    if (length >= most) break;
+  }
+  return Buffer.concat(read).subarray(0, most);
+}
+
+/** Looks at the beginning of a body without taking it away. */
+export async function peek(
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<{ head: Buffer; all: AsyncIterable<Uint8Array> }> {
+  const source = pieces[Symbol.asyncIterator]();
+  let head = Buffer.alloc(0);
+  while (head.length < HEAD_BYTES) {
+    const next = await source.next();
+    if (next.done) break;
+    head = Buffer.concat([head, next.value]);
+  }
+  async function* all() {
+    yield head;
+    for (let next = await source.next(); !next.done; next = await source.next()) yield next.value;
+  }
+  return { head, all: all() };
+}

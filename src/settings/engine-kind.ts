@@ -1,0 +1,83 @@
+import { baseUrl, choice, type Fault, type Kind, list, number, quoted, sampleRate, words } from './kind.ts';
+import { keyHint } from './nearest.ts';
+import { book, command, isObject } from './special-kinds.ts';
+
+/** An engine of the user's own config: a server, a program, or a model folder. */
+export interface EngineEntry {
+  /** Of a server with OpenAI's `/audio/speech` below it. */
+  readonly url?: string;
+  /** Of a server: the model to name in requests. Without `url`: a folder for sherpa-onnx. */
+  readonly model?: string;
+  readonly key?: string;
+  readonly keyFile?: string;
+  readonly format?: 'wav' | 'pcm';
+  /** A program and its arguments. */
+  readonly command?: readonly string[];
+  readonly output?: 'wav' | 's16le';
+  /** Hz. */
+  readonly sampleRate?: number;
+  readonly voices?: readonly string[];
+  /** Characters of the longest text of one call. */
+  readonly maxChars?: number;
+  /** Calls at once. */
+  readonly concurrency?: number;
+}
+
+const engineFields: { readonly [F in keyof Required<EngineEntry>]: Kind<unknown> } = {
+  url: baseUrl,
+  model: words,
+  key: words,
+  keyFile: words,
+  format: choice('wav', 'pcm'),
+  command,
+  output: choice('wav', 's16le'),
+  sampleRate,
+  voices: list(words),
+  maxChars: number({ min: 1, max: 1_000_000, whole: true }),
+  concurrency: number({ min: 1, max: 64, whole: true }),
+};
+
+const ENGINE = 'as in "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1" } }';
+
+/** Engines by name. Their order gives their voices numbers. */
+export const engines = book<EngineEntry>({
+  allowed: 'an object of names with their engines',
+  faultIn: faultInEngines,
+  read: (name, said) => [name, readEngine(said as EngineEntry)],
+});
+
+function readEngine(said: EngineEntry): EngineEntry {
+  return said.command === undefined ? said : { ...said, command: command.data(said.command) ?? [] };
+}
+
+function faultInEngines(data: object): Fault | undefined {
+  for (const [name, said] of Object.entries(data)) {
+    if (!/^[\p{L}\p{N}_.-]+$/u.test(name))
+      return {
+        what: `${quoted(name)} cannot be the name of an engine`,
+        hint: 'use letters, digits, "-" and "_"',
+      };
+    const fault = isObject(said) ? faultInEngine(said) : { what: 'it is no object', hint: ENGINE };
+    if (fault) return { what: `${quoted(name)}: ${fault.what}`, hint: fault.hint };
+  }
+  return undefined;
+}
+
+function faultInEngine(said: EngineEntry): Fault | undefined {
+  for (const [field, value] of Object.entries(said)) {
+    const kind = Object.hasOwn(engineFields, field) ? engineFields[field as keyof EngineEntry] : undefined;
+    if (!kind)
+      return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(engineFields)) };
+    // A key is never shown.
+    const shown = field === 'key' ? 'the value' : quoted(value);
+    if (kind.data(value) === undefined)
+      return { what: `${shown} is not allowed for ${quoted(field)}; expected ${kind.allowed}`, hint: ENGINE };
+  }
+  if (said.url === undefined && said.command === undefined && said.model === undefined)
+    return { what: '"url", "command" or "model" is missing', hint: ENGINE };
+  if (said.url !== undefined && said.command !== undefined)
+    return { what: '"url" and "command" are given together', hint: 'an engine is a server or a program' };
+  if (said.output === 's16le' && said.sampleRate === undefined)
+    return { what: '"sampleRate" is missing', hint: 'samples without a header need it: "sampleRate": 22050' };
+  return undefined;
+}

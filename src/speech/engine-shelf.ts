@@ -1,0 +1,191 @@
+import { ExitCode, TtsError, usageError } from '../error.ts';
+import type { RunContext } from '../host.ts';
+import { Refusal } from '../service/engine/contract.ts';
+import type { EngineConfig } from '../service/engine/external/engine-config.ts';
+import type { NumberedSource, SourceVoice } from '../service/engine/external/voice-source.ts';
+import { nearestName } from '../settings/nearest.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { configOf, entryOf } from './engine-entries.ts';
+
+/** Engine k has the speakers from 1000·k + 1 on. */
+const NUMBERS_PER_ENGINE = 1000;
+
+/** So many voices fit into a hint. */
+const MOST_SHOWN = 20;
+
+/** A voice of an engine, with its number in the service. */
+export interface EngineVoice {
+  readonly engine: NumberedSource;
+  readonly voice: SourceVoice;
+  readonly no: number;
+}
+
+/**
+ * The engines that a run may use: the one that is chosen comes first, the others follow in the order of the user's config.
+ * Each is opened when a voice of it is asked for, and once only.
+ */
+export class EngineShelf {
+  readonly #settings: Settings;
+  readonly #context: RunContext;
+  readonly #configs: readonly Promise<EngineConfig>[];
+  readonly #names: readonly string[];
+  readonly #opened = new Map<number, Promise<NumberedSource>>();
+
+  /**
+   * @param chosen names, folders or URLs from the command line; the setting `engine` unless given
+   * @throws TtsError (usage) for an engine that nobody has named
+   */
+  constructor(
+    settings: Settings,
+    context: RunContext,
+    chosen: readonly string[] = settings.engine ? [settings.engine.value] : [],
+  ) {
+    this.#settings = settings;
+    this.#context = context;
+    const entries = new Map(settings.engines?.value);
+    const first = chosen.map((name) => entryOf(name, settings, context.host));
+    for (const { name } of first) entries.delete(name);
+    const all = [...first, ...[...entries].map(([name, entry]) => ({ name, entry }))];
+    this.#names = all.map(({ name }) => name);
+    this.#configs = all.map(({ name, entry }) => configOf(name, entry, { ...context, settings }));
+    // A config that is wrong is an error of the run that uses it.
+    for (const config of this.#configs) config.catch(() => {});
+  }
+
+  get names(): readonly string[] {
+    return this.#names;
+  }
+
+  /**
+   * The voice of an engine that the settings ask for: by a number from 1001 on, as `engine:voice`, by a name of the
+   * config, or as a voice of the engine that is chosen.
+   * @returns `undefined` where they may mean a built-in voice
+   * @throws TtsError (usage) for a voice that the engine does not have
+   */
+  async find({ engine, speaker, speakers }: Settings): Promise<EngineVoice | undefined> {
+    if (!speaker) return engine && this.#voiceAt(await this.open(0), 0);
+    const { value, origin } = speaker;
+    const configured = typeof value === 'string' ? speakers?.value.get(value) : undefined;
+    const no = typeof value === 'number' ? value : configured?.no;
+    if (no !== undefined) return no > NUMBERS_PER_ENGINE ? this.#voiceNumbered(no) : undefined;
+    const [prefix, name] = configured
+      ? [configured.engine ?? '', configured.voice ?? '']
+      : split(String(value));
+    const at = this.#names.indexOf(prefix);
+    if (at >= 0) return (await this.#voiceNamed(at, name)) ?? this.#unknown(at, name, origin.name);
+    if (configured) throw noEngine(origin.name, prefix, this.#names);
+    return engine && this.#voiceNamed(0, String(value));
+  }
+
+  /**
+   * A voice by its bare name, in all engines. One that does not answer has none.
+   * @throws TtsError (usage) where several engines have one
+   */
+  async search(name: string, asked: string): Promise<EngineVoice | undefined> {
+    const found: EngineVoice[] = [];
+    for (const at of this.#names.keys()) {
+      const engine = await this.open(at).catch(() => undefined);
+      const place = engine?.source.voices.findIndex((voice) => voice.name === name) ?? -1;
+      const voice = engine && this.#voiceAt(engine, place);
+      if (voice) found.push(voice);
+    }
+    if (found.length <= 1) return found[0];
+    const names = found.map(({ engine }) => `${engine.source.name}:${name}`).join(' or ');
+    throw usageError(
+      `${asked}: several engines have a voice ${JSON.stringify(name)}`,
+      `say which one: ${names}`,
+    );
+  }
+
+  /** All engines in the order of their numbers. @param onFault called for each that cannot be opened */
+  async openAll(onFault: (error: unknown) => void): Promise<NumberedSource[]> {
+    const opened = await Promise.all([...this.#names.keys()].map((at) => this.open(at).catch(onFault)));
+    return opened.filter((engine) => engine !== undefined);
+  }
+
+  /** The engine at a place, opened. @throws TtsError (usage), or what the engine says */
+  open(at: number): Promise<NumberedSource> {
+    const opened = this.#opened.get(at) ?? this.#open(at);
+    this.#opened.set(at, opened);
+    return opened;
+  }
+
+  async #unknown(at: number, name: string, asked: string): Promise<never> {
+    const { source } = await this.open(at);
+    const names = source.voices.map((voice) => voice.name);
+    const nearest = nearestName(name, names);
+    const shown = names.slice(0, MOST_SHOWN).join(', ');
+    throw usageError(
+      `${asked}: the engine ${source.name} has no voice ${JSON.stringify(name)}`,
+      `${nearest ? `did you mean ${nearest}? ` : ''}There are: ${shown}`,
+    );
+  }
+
+  /** @returns `undefined` where the engine has no such voice */
+  async #voiceNamed(at: number, name: string): Promise<EngineVoice | undefined> {
+    const engine = await this.open(at);
+    const { voices, takesAnyVoice } = engine.source;
+    if (takesAnyVoice && !voices.some((voice) => voice.name === name)) engine.source.addVoice?.(name);
+    const place = engine.source.voices.findIndex((voice) => voice.name === name);
+    return place < 0 ? undefined : this.#voiceAt(engine, place);
+  }
+
+  /** @returns `undefined` for a number that belongs to no engine or to no voice of it */
+  async #voiceNumbered(no: number): Promise<EngineVoice | undefined> {
+    const at = Math.floor((no - 1) / NUMBERS_PER_ENGINE) - 1;
+    if (at < 0 || at >= this.#names.length) return undefined;
+    const engine = await this.open(at);
+    return this.#voiceAt(engine, no - engine.firstNumber);
+  }
+
+  #voiceAt(engine: NumberedSource, place: number): EngineVoice | undefined {
+    const voice = engine.source.voices[place];
+    return voice && { engine, voice, no: engine.firstNumber + place };
+  }
+
+  async #open(at: number): Promise<NumberedSource> {
+    const config = await this.#configs[at];
+    if (!config) throw new RangeError(`there is no engine ${at}`);
+    const { openSource } = await import('../service/engine/external/open-source.ts');
+    const { host, signal } = this.#context;
+    const timeoutMs = this.#settings.timeout.value * 1000;
+    const source = await openSource(config, { host, signal, timeoutMs }).catch((error) => {
+      throw explained(error, config.name);
+    });
+    return { source, firstNumber: NUMBERS_PER_ENGINE * (at + 1) + 1 };
+  }
+}
+
+/** `engine:voice`; a name without a colon has no engine. */
+function split(name: string): [engine: string, voice: string] {
+  const colon = name.indexOf(':');
+  return colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)];
+}
+
+function noEngine(asked: string, name: string, names: readonly string[]): TtsError {
+  const list = names.length > 0 ? names.join(', ') : 'none';
+  return usageError(
+    `${asked}: no engine is called ${JSON.stringify(name)}`,
+    `the engines of your config: ${list}`,
+  );
+}
+
+/** The error of an engine that cannot be opened, for the command line. */
+function explained(error: unknown, name: string): unknown {
+  if (!(error instanceof Refusal)) return error;
+  const exitCode = error.code === 'engine_unreachable' ? ExitCode.connection : ExitCode.service;
+  return new TtsError(error.message, {
+    exitCode,
+    hint: `tts doctor --engine ${name} looks closer`,
+    cause: error,
+  });
+}
+
+/** The built-in voices cost nothing, and are not kept. What an engine speaks hangs on the engine and its voice. */
+export function identityOf(speaker: number, engines: readonly NumberedSource[]): string | undefined {
+  for (const { source, firstNumber } of engines) {
+    const voice = source.voices[speaker - firstNumber];
+    if (voice) return `${source.identity} ${voice.name}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,136 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { isThere } from '../support/programs.ts';
+import { expectFailure, Sandbox } from '../support/run.ts';
+import { writeUserConfig } from '../support/user-config.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+/** False for a process that has ended, also while nobody has asked for its status. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+const pcm = sound(4000);
+const wav = plainWav(pcm);
+const OUT = ['Hello\nfrom a program.', '-o', 'out.wav', '--retries', '0', '--engine', 'mine', '--no-cache'];
+
+/** A sandbox whose engine `mine` is a bash line. In it, `$WAV` names a good WAV. */
+function boxWith(line: string, more: object = {}): Sandbox {
+  const box = new Sandbox();
+  box.file('good.wav', wav);
+  const command = ['bash', '-c', line.replaceAll('$WAV', box.path('good.wav')), 'bash', '{voice}'];
+  writeUserConfig(box, { engines: { mine: { command, ...more } } });
+  return box;
+}
+
+describe('an engine that is a program', () => {
+  it('gets the text in one line on stdin, and its WAV is taken as it is', async () => {
+    const box = boxWith('cat > text; cat $WAV');
+    expect(await box.tts([...OUT, '-r', '22050'])).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav').subarray(44)).toEqual(pcm);
+    expect(box.read('text').toString()).toBe('Hello from a program.\n');
+  });
+
+  it('gets files where it asks for them, and they are gone afterwards', async () => {
+    const box = new Sandbox();
+    box.file('good.wav', wav);
+    const command = [
+      'bash',
+      '-c',
+      `cp "$1" text; cp ${box.path('good.wav')} "$2"`,
+      'bash',
+      '{text}',
+      '{output}',
+    ];
+    writeUserConfig(box, { engines: { mine: { command } } });
+    expect(await box.tts([...OUT, '-r', '22050'])).toMatchObject({ status: 0 });
+    expect(box.read('out.wav').subarray(44)).toEqual(pcm);
+    expect(box.read('text').toString()).toBe('Hello from a program.\n');
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('tts-engine-'))).toEqual([]);
+  });
+
+  it('may write bare samples, and has voices by name', async () => {
+    const box = boxWith('echo "$1" > voice; tail -c +45 $WAV', {
+      output: 's16le',
+      sampleRate: 16_000,
+      voices: ['anna', 'bert'],
+    });
+    expect(await box.tts([...OUT, '-s', 'bert'])).toMatchObject({ status: 0 });
+    expect(box.read('voice').toString()).toBe('bert\n');
+    expect(box.read('out.wav').readUInt32LE(24)).toBe(16_000);
+    expect(box.read('out.wav').subarray(44)).toEqual(pcm);
+  });
+
+  it('does not inherit a key', async () => {
+    const box = boxWith('env > env; cat $WAV');
+    await box.tts(OUT, { env: { TTS_API_KEY_FILE: '', FOO: 'bar' } });
+    expect(box.read('env').toString()).toContain('FOO=bar');
+    expect(box.read('env').toString()).not.toMatch(/TTS_API_KEY/);
+  });
+
+  it.each([
+    ['half a WAV', 'head -c 2000 $WAV', /mine failed/],
+    ['nothing', 'true', /mine failed/],
+    ['junk', 'echo junk', /mine failed/],
+    [
+      'a status behind a good WAV',
+      'cat $WAV; echo one >&2; echo "the model is broken" >&2; exit 3',
+      /mine failed: the model is broken/,
+    ],
+    ['a signal', 'kill -9 $$', /mine failed: it ended with SIGKILL/],
+  ])('that ends with %s is an error with its last words', async (_, line, message) => {
+    const box = boxWith(line);
+    expectFailure(await box.tts(OUT), 7, message);
+    expect(box.list()).not.toContain('out.wav');
+  });
+
+  it('that is not there is told of', async () => {
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { mine: { command: 'no-such-program --x' } } });
+    expectFailure(await box.tts(OUT), 7, /there is no program no-such-program/);
+  });
+
+  it('that hangs and ignores SIGTERM is ended, with what it started', async () => {
+    const box = boxWith('trap "" TERM; sleep 1000 & echo $! > child; echo $$ > self; wait');
+    const run = await box.tts([...OUT, '--timeout', '1']);
+    expectFailure(run, 5, /for 1 s/);
+    for (const name of ['child', 'self'])
+      await expect.poll(() => isAlive(Number(box.read(name)))).toBe(false);
+  });
+
+  it('that leaves a grandchild behind leaves none', async () => {
+    const box = boxWith('sleep 1000 & echo $! > child; cat $WAV');
+    expect(await box.tts(OUT)).toMatchObject({ status: 0 });
+    await expect.poll(() => isAlive(Number(box.read('child')))).toBe(false);
+  });
+
+  it('is ended by Ctrl-C', async () => {
+    const box = boxWith('echo $$ > self; sleep 1000');
+    const run = box.start(OUT);
+    await expect.poll(() => box.list(), { timeout: 10_000 }).toContain('self');
+    await sleep(50);
+    run.child.kill('SIGINT');
+    expect((await run.ended).status ?? 130).toBe(130);
+    await expect.poll(() => isAlive(Number(box.read('self')))).toBe(false);
+  });
+});
+
+describe("Debian's voices as programs", () => {
+  it.each([
+    ['espeak-ng', ['espeak-ng', '--stdout', '--stdin']],
+    ['flite', ['flite', '-f', '{text}', '-o', '{output}']],
+    ['text2wave', ['text2wave', '-o', '{output}', '{text}']],
+  ])('%s', async (program, command) => {
+    if (!isThere(program)) return expect(isThere(program)).toBe(false);
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { mine: { command } } });
+    expect(await box.tts(OUT)).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav').length).toBeGreaterThan(20_000);
+  });
+});

@@ -1,0 +1,278 @@
+import { describe, expect, it } from 'vitest';
+import { type Script, serveBytes } from '../support/byte-server.ts';
+import { answer, complete, streamed } from '../support/http-bytes.ts';
+import { expectFailure, Sandbox } from '../support/run.ts';
+import { writeUserConfig } from '../support/user-config.ts';
+import { chunk, fmtChunk, plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const pcm = sound(4000);
+const wav = plainWav(pcm);
+const TEXT = 'Hello from the engine.';
+
+interface SpeechServer {
+  readonly url: string;
+  readonly asked: { input: string; voice: string; model: string }[];
+  readonly authorization: (string | undefined)[];
+}
+
+/** A server with OpenAI's interface. */
+async function serveSpeech(
+  speech: Script,
+  voices: unknown = { voices: ['anna', 'bert'] },
+): Promise<SpeechServer> {
+  const asked: SpeechServer['asked'] = [];
+  const authorization: (string | undefined)[] = [];
+  const server = await serveBytes((wire, request, number) => {
+    authorization.push(request.header('Authorization'));
+    if (request.path === '/v1/audio/voices')
+      return (voices === null ? answer(404, 'no') : answer(200, JSON.stringify(voices)))(
+        wire,
+        request,
+        number,
+      );
+    expect(request.path).toBe('/v1/audio/speech');
+    asked.push(request.json as SpeechServer['asked'][number]);
+    return speech(wire, request, number);
+  });
+  return { url: `${server.url}/v1`, asked, authorization };
+}
+
+/** The samples of the WAV that a run has written. */
+function samplesIn(box: Sandbox, name = 'out.wav'): Buffer {
+  return box.read(name).subarray(44);
+}
+
+const OUT = [TEXT, '-o', 'out.wav', '--retries', '0', '--no-cache'];
+
+describe('an engine that is a server', () => {
+  it.each<[string, Script]>([
+    ['a WAV of exact sizes', complete(wav)],
+    ['a WAV in chunks', streamed(wav, 100)],
+    ['sizes of 0xFFFFFFFF', streamed(plainWav(pcm, 0xffff_ffff))],
+    ['sizes of 2,000,000,000', streamed(plainWav(pcm, 2_000_000_000))],
+    [
+      'LIST chunks before the samples',
+      complete(
+        Buffer.concat([
+          wav.subarray(0, 12),
+          fmtChunk,
+          chunk('LIST', Buffer.from('INFOISFT')),
+          wav.subarray(36),
+        ]),
+      ),
+    ],
+    ['another content type', complete(wav, { 'Content-Type': 'audio/mpeg' })],
+  ])('speaks with %s, sample for sample', async (_, script) => {
+    const server = await serveSpeech(script);
+    const box = new Sandbox();
+    expect(await box.tts([...OUT, '--engine', server.url, '-r', '22050'])).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    expect(samplesIn(box)).toEqual(pcm);
+    expect(server.asked).toEqual([{ model: 'tts-1', input: TEXT, voice: 'anna', response_format: 'wav' }]);
+  });
+
+  it('speaks with bare samples where the config tells their rate', async () => {
+    const server = await serveSpeech(complete(pcm, { 'Content-Type': 'audio/pcm' }));
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { bare: { url: server.url, format: 'pcm', sampleRate: 22_050 } } });
+    expect(await box.tts([...OUT, '--engine', 'bare'])).toMatchObject({ status: 0 });
+    expect(samplesIn(box)).toEqual(pcm);
+  });
+
+  it.each<[string, Script, RegExp]>([
+    ['MP3', complete(Buffer.from('ID3\x04rest of it', 'latin1')), /it sent MP3 instead of a WAV/],
+    [
+      'JSON with 200',
+      complete(Buffer.from('{"error":{"message":"no such voice"}}')),
+      /it sent no WAV, but: no such voice/,
+    ],
+    ['an error', answer(500, '{"detail":"out of memory"}'), /answers 500: out of memory/],
+    ['a redirect', answer(302, '', { Location: 'http://elsewhere/' }), /answers 302/],
+    ['a WAV that breaks off', complete(wav.subarray(0, 3000)), /./],
+    ['nothing', complete(Buffer.alloc(0)), /./],
+    ['a WAV without samples', complete(plainWav(Buffer.alloc(0))), /WAV without a single sample/],
+  ])('that sends %s is an error in its own words', async (_, script, message) => {
+    const server = await serveSpeech(script);
+    const box = new Sandbox();
+    expectFailure(await box.tts([...OUT, '--engine', server.url]), 7, message);
+    expect(box.list()).toEqual([]);
+  });
+
+  it('that is busy is asked again when it says', async () => {
+    let tries = 0;
+    const server = await serveSpeech((wire, request, number) => {
+      tries += 1;
+      const script = tries === 1 ? answer(503, 'busy', { 'Retry-After': 0 }) : complete(wav);
+      return script(wire, request, number);
+    });
+    const box = new Sandbox();
+    expect(await box.tts([TEXT, '-o', 'out.wav', '--engine', server.url])).toMatchObject({ status: 0 });
+    expect(tries).toBe(2);
+  });
+
+  it('that is silent is given up', async () => {
+    const server = await serveSpeech(() => {});
+    const box = new Sandbox();
+    const run = await box.tts([...OUT, '--engine', server.url, '--timeout', '1']);
+    expect([5, 7]).toContain(run.status);
+  });
+
+  it('that is not there is an error of the connection', async () => {
+    const box = new Sandbox();
+    expectFailure(await box.tts([...OUT, '--engine', 'http://127.0.0.1:8/v1']), 6, /cannot be reached/);
+  });
+});
+
+describe('the voices of a server', () => {
+  it.each([
+    ['names', { voices: ['anna', 'bert'] }],
+    ['objects', { voices: [{ id: 'anna', name: 'Anna' }, { id: 'bert' }] }],
+    ['a bare list', ['anna', 'bert']],
+  ])('listed as %s are chosen by name, by number and behind the engine', async (_, voices) => {
+    const server = await serveSpeech(complete(wav), voices);
+    const box = new Sandbox();
+    writeUserConfig(box, {
+      engines: { mine: { url: server.url } },
+      speakers: { dear: { engine: 'mine', voice: 'bert' } },
+    });
+    for (const speaker of ['bert', '1002', 'mine:bert', 'dear'])
+      expect(await box.tts([...OUT, '-s', speaker])).toMatchObject({ status: 0 });
+    expect(server.asked.map(({ voice }) => voice)).toEqual(['bert', 'bert', 'bert', 'bert']);
+    const list = JSON.parse((await box.tts(['speakers', '--json'])).stdout.toString());
+    expect(list.speakers).toContainEqual(expect.objectContaining({ no: 1001, name: 'anna' }));
+  });
+
+  it('that are not listed may have any name', async () => {
+    const server = await serveSpeech(complete(wav), null);
+    const box = new Sandbox();
+    await box.tts([...OUT, '--engine', server.url, '-s', 'whatever']);
+    await box.tts([...OUT, '--engine', server.url]);
+    expect(server.asked.map(({ voice }) => voice)).toEqual(['whatever', 'alloy']);
+  });
+
+  it('that do not exist are an error with those that do', async () => {
+    const server = await serveSpeech(complete(wav));
+    const box = new Sandbox();
+    const run = await box.tts([...OUT, '--engine', server.url, '-s', 'berd']);
+    expectFailure(run, 2, /no speaker is called "berd"\nhint: did you mean bert\?/);
+    writeUserConfig(box, { engines: { mine: { url: server.url } } });
+    expectFailure(
+      await box.tts([...OUT, '-s', 'mine:berd']),
+      2,
+      /engine mine has no voice "berd"\nhint: .*bert/,
+    );
+  });
+});
+
+describe('what is sent to a server', () => {
+  it('holds its own key, and never that of a service', async () => {
+    const server = await serveSpeech(complete(wav));
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { mine: { url: server.url, key: 'key-of-mine' } } });
+    await box.tts([...OUT, '--engine', 'mine']);
+    expect(server.authorization).toEqual(['Bearer key-of-mine', 'Bearer key-of-mine']);
+  });
+
+  it('fits the engine', async () => {
+    const server = await serveSpeech(complete(plainWav(sound(400_000))));
+    const box = new Sandbox();
+    const text = Array.from({ length: 100 }, (_, at) => `This is sentence ${at} of many.`).join(' ');
+    box.file('long.txt', text);
+    await box.tts(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url]);
+    expect(Math.max(...server.asked.map(({ input }) => input.length))).toBeLessThanOrEqual(300);
+    expect(
+      server.asked
+        .map(({ input }) => input)
+        .sort()
+        .join(' '),
+    ).toHaveLength(text.length);
+  });
+});
+
+describe('text that a server drops', () => {
+  const sentence = 'This is a sentence of some fifty characters or so. ';
+  /** 0.05 s for each character up to a limit. */
+  const limited =
+    (limit: number): Script =>
+    (wire, request, number) => {
+      const { input } = request.json as { input: string };
+      const spoken = Math.min(input.length, limit);
+      return complete(plainWav(sound(2 * Math.round(spoken * 0.05 * 22_050))))(wire, request, number);
+    };
+
+  it('is noticed, and asked for in halves', async () => {
+    const server = await serveSpeech(limited(60));
+    const box = new Sandbox();
+    box.file('long.txt', sentence.repeat(4).trim());
+    const run = await box.tts(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url, '--no-cache']);
+    expect(run).toMatchObject({ status: 0 });
+    expect(server.asked.length).toBeGreaterThan(1);
+    expect(
+      server.asked
+        .slice(1)
+        .map(({ input }) => input)
+        .join(' '),
+    ).toBe(sentence.repeat(4).trim());
+  });
+
+  it('is an error where halves do not help', async () => {
+    const server = await serveSpeech(limited(2));
+    const box = new Sandbox();
+    box.file('long.txt', sentence.repeat(4).trim());
+    const run = await box.tts(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url, '--retries', '0']);
+    expectFailure(run, 7, /s of sound for "This is a sentence/);
+  });
+});
+
+describe('sound of an engine in the cache', () => {
+  it('is not asked for twice, and belongs to engine, model and voice', async () => {
+    const server = await serveSpeech(complete(wav));
+    const box = new Sandbox();
+    const speak = (...more: string[]) => box.tts([TEXT, '-o', 'out.wav', '--engine', 'mine', ...more]);
+    writeUserConfig(box, { engines: { mine: { url: server.url, model: 'one' } } });
+    await speak();
+    await speak();
+    expect(server.asked).toHaveLength(1);
+    await speak('-s', 'bert');
+    expect(server.asked).toHaveLength(2);
+    writeUserConfig(box, { engines: { mine: { url: server.url, model: 'two' } } });
+    await speak();
+    expect(server.asked).toHaveLength(3);
+  });
+});
+
+describe('who may name an engine', () => {
+  it('a project may name one of the user, and never bring one', async () => {
+    const server = await serveSpeech(complete(wav));
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { mine: { url: server.url } } });
+    box.file('.ttsrc.json', JSON.stringify({ engine: 'mine' }));
+    expect(await box.tts(OUT)).toMatchObject({ status: 0 });
+    for (const engine of [server.url, '../model', './model']) {
+      box.file('.ttsrc.json', JSON.stringify({ engine }));
+      expectFailure(await box.tts(OUT), 2, /engine in .*\.ttsrc\.json may be a name only/);
+    }
+    box.file('.ttsrc.json', JSON.stringify({ engines: { evil: { command: ['sh'] } } }));
+    expectFailure(await box.tts(OUT), 2, /engines may not be set in .*\.ttsrc\.json/);
+  });
+
+  it('an engine beside a base URL is refused', async () => {
+    const box = new Sandbox();
+    const both = [...OUT, '--engine', 'http://127.0.0.1:1/v1', '--base-url', 'http://127.0.0.1:1'];
+    expectFailure(await box.tts(both), 2, /--engine and --base-url contradict each other/);
+  });
+
+  it.each([
+    [{ x: {} }, /"url", "command" or "model" is missing/],
+    [{ x: { url: 'ftp://x' } }, /"ftp:\/\/x" is not allowed for "url"/],
+    [{ x: { command: ['x'], output: 's16le' } }, /"sampleRate" is missing/],
+    [{ x: { commandd: 'x' } }, /unknown key "commandd"/],
+    [{ 'a b': { url: 'http://x' } }, /"a b" cannot be the name of an engine/],
+  ])('the config is checked: %j', async (engines, message) => {
+    const box = new Sandbox();
+    writeUserConfig(box, { engines });
+    expectFailure(await box.tts(OUT), 2, message);
+  });
+});
