@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 function test(major, filters) {
   const binary = nodeOf(major);
   const version = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout?.trim();
-  const arguments_ = ['run', '--config', '.config/vitest.config.ts', '--reporter=dot', COUNTING, ...filters];
+  const arguments_ = ['run', '--project', 'e2e', '--reporter=dot', COUNTING, ...filters];
   const { status, stdout, stderr } = spawnSync('node_modules/.bin/vitest', arguments_, {
     cwd: root,
     encoding: 'utf8',
