@@ -33,7 +33,10 @@ export function retryDelay(
   chance: number,
 ): number | undefined {
   if (!retry || made >= allowed) return undefined;
-  if (retry.after === undefined) return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** made) * (0.5 + chance / 2);
+  // Other kept connections may be lost at the same moment: only the first further try needs no wait.
+  const isRepeated = retry.after === 0 && made > 0;
+  if (retry.after === undefined || isRepeated)
+    return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** made) * (0.5 + chance / 2);
   return retry.after > LONGEST_REQUESTED_WAIT ? undefined : retry.after;
 }
 

@@ -22,6 +22,10 @@ describe('retryDelay', () => {
     expect(retryDelay(failed({ after: 7.5 }), tries(2), 0)).toBe(7.5);
   });
 
+  it('does not wait before the first further try behind a lost connection, and waits before the next', () => {
+    expect([0, 1].map((made) => retryDelay(failed({ after: 0 }), tries(made), 1))).toEqual([0, 1]);
+  });
+
   it('waits for an hour, and no longer', () => {
     expect(retryDelay(failed({ after: 3600 }), tries(0), 0)).toBe(3600);
     expect(retryDelay(failed({ after: 3601 }), tries(0), 0)).toBeUndefined();
