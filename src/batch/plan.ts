@@ -25,6 +25,8 @@ export interface BatchRow {
   readonly text?: string | undefined;
   readonly textFile?: string | undefined;
   readonly voice: RowVoice;
+  /** True if the row names its speaker itself. */
+  readonly namesSpeaker?: boolean;
   /** Relative to the fixed folder of the template, with "/" between folders. */
   readonly file: string;
 }
@@ -64,11 +66,14 @@ export class BatchPlan implements Disposable {
   );
   readonly #orders = new NumberList();
   readonly #options: PlanOptions;
+  /** Of all tables. */
+  readonly #names: string;
   readonly #faults: string[] = [];
   #faultCount = 0;
   #isMine: (order: number) => boolean = () => true;
 
-  private constructor(options: PlanOptions) {
+  private constructor(names: string, options: PlanOptions) {
+    this.#names = names;
     this.#options = options;
   }
 
@@ -77,10 +82,12 @@ export class BatchPlan implements Disposable {
    * @throws TtsError (usage) with the first ten errors, each with file, line and column, and how many more there are
    */
   static async read(tables: readonly NamedTable[], options: PlanOptions): Promise<BatchPlan> {
-    const plan = new BatchPlan(options);
+    const plan = new BatchPlan(tables.map(({ name }) => name).join(', '), options);
     try {
       for (const table of tables) await plan.#readTable(table);
-      plan.#assertFaultless(tables);
+      plan.#assertFaultless('nothing was sent: correct the table and run the same command again');
+      if (plan.rows.count === 0)
+        throw usageError(`${plan.#names}: there is no row`, 'add a row with an id and a text');
       if (options.shard) plan.#isMine = dealShard(plan.#orders, options.shard);
       return plan;
     } catch (error) {
@@ -93,6 +100,21 @@ export class BatchPlan implements Disposable {
   *mine(): Generator<number> {
     for (let number = 0; number < this.rows.count; number += 1)
       if (this.#isMine(this.#orders.at(number))) yield number;
+  }
+
+  /**
+   * Refuses rows whose speaker a service does not have.
+   * @param numbers of the rows to look at
+   * @throws TtsError (usage) as `read` does
+   */
+  assertSpeakers(numbers: Iterable<number>, isKnown: (speaker: number) => boolean): void {
+    for (const number of numbers) {
+      const { table, line, voice, namesSpeaker } = this.rows.at(number);
+      if (isKnown(voice.speaker)) continue;
+      const column = namesSpeaker ? columnOf('speaker', this.#options.columns) : undefined;
+      this.#addFault(new RowFault(`the service has no speaker ${voice.speaker}`, column), table, line);
+    }
+    this.#assertFaultless('nothing was sent: tts speakers lists those that there are');
   }
 
   /** Whether a row of the tables has this file, whatever shard it belongs to. */
@@ -139,6 +161,7 @@ export class BatchPlan implements Disposable {
         ? { textFile: textFileOf(textFile, table) }
         : { text: (text ?? '').replaceAll('\r\n', '\n') }),
       voice: await voiceOf(voiceCells(cell), where),
+      ...(cell('speaker')?.trim() && { namesSpeaker: true }),
       file: template.nameOf((column) => cells.get(column) ?? (column === 'id' ? id : undefined)),
     };
     this.#assertNew(row);
@@ -172,24 +195,17 @@ export class BatchPlan implements Disposable {
     this.#faults.push(error.message.startsWith(place) ? error.message : `${place}: ${error.message}`);
   }
 
-  #assertFaultless(tables: readonly NamedTable[]): void {
-    const names = tables.map(({ name }) => name).join(', ');
-    if (this.#faultCount > 0) throw faulty(this.#faults, this.#faultCount, names);
-    if (this.rows.count === 0)
-      throw usageError(`${names}: there is no row`, 'add a row with an id and a text');
+  #assertFaultless(hint: string): void {
+    const [only = ''] = this.#faults;
+    if (this.#faultCount === 0) return;
+    if (this.#faultCount === 1) throw usageError(only, hint);
+    const moreCount = this.#faultCount - this.#faults.length;
+    throw new TtsError(`${this.#names}: ${this.#faultCount} rows are wrong`, {
+      exitCode: ExitCode.usage,
+      hint,
+      details: [...this.#faults, ...(moreCount > 0 ? [`and ${moreCount} more`] : [])],
+    });
   }
-}
-
-function faulty(faults: readonly string[], count: number, names: string): TtsError {
-  const hint = 'nothing was sent: correct the table and run the same command again';
-  const [only = ''] = faults;
-  if (count === 1) return usageError(only, hint);
-  const more = count > faults.length ? [`and ${count - faults.length} more`] : [];
-  return new TtsError(`${names}: ${count} rows are wrong`, {
-    exitCode: ExitCode.usage,
-    hint,
-    details: [...faults, ...more],
-  });
 }
 
 /** What is wrong with one row. */

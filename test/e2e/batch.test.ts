@@ -1,9 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { answer } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
 import { passingFaults, serveRows, wavOf } from '../support/row-service.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { lastingLines } from '../support/terminal.ts';
 
 const PROMPTS = 'id,lang,text\nhello,en,Hello there.\nbye,en,"Good bye, my friend."\nhallo,de,Guten Tag.\n';
 const OUT = ['-o', 'out/{lang}/{id}.wav'];
@@ -239,6 +242,29 @@ describe('what is wrong with the run ends it at once', () => {
   });
 });
 
+describe.runIf(isThere('script'))('a batch at a terminal', () => {
+  it('draws one line with the rows that are done and failed and the time left, and erases it', async () => {
+    const server = await serveRows({
+      delay: 400,
+      fault: (text) => (text === 'text 0' ? answer(422, 'no such words') : undefined),
+    });
+    const box = new Sandbox();
+    box.file('p.csv', `id,text\n${Array.from({ length: 8 }, (_, at) => `r${at},text ${at}`).join('\n')}\n`);
+    const line = 'stty cols 80 rows 24; tts batch p.csv --concurrency 2';
+    const env = { ...named(server.url), TERM: 'xterm-256color' };
+    const shown = (await box.shell(`script -qec '${line}' /dev/null`, { env })).stdout.toString();
+    expect(stripVTControlCharacters(shown)).toMatch(
+      /[2-7]\/8 rows {2}(25|37|50|62|75|87) % {2}1 failed {2}\d\.\d s left/,
+    );
+    expect(lastingLines(shown)).toEqual([
+      'tts: 8 rows: 7 made, 0 unchanged, 1 failed, 0 skipped',
+      'tts: 1 of 8 rows failed',
+      expect.stringMatching(/^ {2}p\.csv, line 2 \(r0\): /),
+      'hint: the same command makes only what is missing: tts batch p.csv --concurrency 2',
+    ]);
+  });
+});
+
 describe('--check', () => {
   it('sends nothing, needs no key, and tells what is missing, stale, damaged or left over', async () => {
     const server = await serveRows();
@@ -324,6 +350,29 @@ describe('what is refused before anything is sent', () => {
     const box = new Sandbox();
     box.file('p.csv', 'id,text\na,one\n');
     expectFailure(await box.tts(['batch', 'p.csv', ...options]), 2, message);
+  });
+
+  it('a speaker that the service does not list, where it has a list', async () => {
+    const server = await serveRows({ speakers: [7, 8] });
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text,Who\na,one,8\nb,two,9\nc,three,\nd,four,10\n');
+    const args = ['batch', 'p.csv', '--columns', 'speaker=Who'];
+    const run = await box.tts(args, { env: named(server.url) });
+    expect(run).toMatchObject({
+      status: 2,
+      stderr:
+        'tts: p.csv: 2 rows are wrong\n' +
+        '  p.csv, line 3, column Who: the service has no speaker 9\n' +
+        '  p.csv, line 5, column Who: the service has no speaker 10\n' +
+        'hint: nothing was sent: tts speakers lists those that there are\n',
+    });
+    box.file('p.csv', 'id,text\na,one\n');
+    const run6 = await box.tts(['batch', 'p.csv', '-s', '6'], { env: named(server.url) });
+    expectFailure(run6, 2, /p\.csv, line 2: the service has no speaker 6/);
+    expect(server.requests).toEqual([]);
+    box.file('p.csv', 'id,text,Who\na,one,8\nc,three,\n');
+    expect(await box.tts(args, { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(server.requests).toHaveLength(2);
   });
 
   it('UTF-16 and a byte order mark are read', async () => {

@@ -4,6 +4,7 @@ import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 import { type ByteServer, type Script, serveBytes } from './byte-server.ts';
 import { answer, complete } from './http-bytes.ts';
 
+/** Its requests are those for sound. */
 export interface RowService extends ByteServer {
   /** How often each text was answered with its sound. */
   readonly spoken: Map<string, number>;
@@ -14,16 +15,27 @@ interface RowServiceOptions {
   readonly fault?: (text: string, times: number) => Script | undefined;
   /** Milliseconds before each answer. */
   readonly delay?: number;
+  /** What `GET /speakers` lists; it is not found unless there are some. */
+  readonly speakers?: readonly number[];
   /** Called after each answer with sound. */
   readonly onSpoken?: (count: number) => void;
 }
 
 /** A service whose sound tells the texts apart: its length and its samples come from the text. */
-export async function serveRows({ fault, delay = 0, onSpoken }: RowServiceOptions = {}): Promise<RowService> {
+export async function serveRows({
+  fault,
+  delay = 0,
+  speakers,
+  onSpoken,
+}: RowServiceOptions = {}): Promise<RowService> {
   const spoken = new Map<string, number>();
   const asked = new Map<string, number>();
   let count = 0;
+  const requests: ByteServer['requests'] = [];
+  const list = speakers && JSON.stringify({ speakers: speakers.map((speaker_no) => ({ speaker_no })) });
   const server = await serveBytes(async (wire, request, number) => {
+    if (request.method === 'GET') return answer(list ? 200 : 404, list)(wire, request, number);
+    requests.push(request);
     const { text } = request.json as { text: string };
     const times = (asked.get(text) ?? 0) + 1;
     asked.set(text, times);
@@ -35,7 +47,7 @@ export async function serveRows({ fault, delay = 0, onSpoken }: RowServiceOption
     count += 1;
     onSpoken?.(count);
   });
-  return { ...server, spoken };
+  return { ...server, requests, spoken };
 }
 
 /** The sound of a text. */

@@ -12,8 +12,14 @@ import { assertTextWritable, writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { unwritable } from '../../files/writable.ts';
 import { openClient, openService } from '../../speech/connection.ts';
+import type { Limits } from '../../speech/job.ts';
+import type { NamedService } from '../../speech/service-choice.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
+import { eventsTo } from '../speak/report.ts';
+import { isProgressWanted } from '../terminal/notices.ts';
+import type { ProgressLine } from '../terminal/progress.ts';
+import { renderRows } from '../terminal/progress-line.ts';
 import { type BatchJob, type BatchRequest, resolveBatch } from './job.ts';
 import { BatchOutput } from './output.ts';
 import type { RowTexts } from './row-text.ts';
@@ -65,12 +71,15 @@ async function make(
 ): Promise<boolean> {
   const { plan, known, survey, folder, shard } = outcome;
   if (survey.toDoCount === 0) return true;
-  const { signal, host } = context;
+  const { signal, host, notices } = context;
   const target = await job.chooseTarget();
   assertRowFilesWritable(filesToMake(outcome));
+  if (target.service) await assertSpeakers(outcome, target.service, target.limits, context);
+  if (target.service?.note) notices.note(target.service.note);
   using journal = new Journal(resolve(folder, journalName(shard)));
+  using _progress = await showProgress(survey.toDoCount, output, context);
   await using service = await openService(target, context);
-  const onEvent = totals.onEvent.bind(totals);
+  const onEvent = eventsTo(totals, undefined, notices);
   await using client = await openClient(target, service, { ...context, onEvent });
   const maker = new Maker((number) => plan.rows.at(number), {
     folder,
@@ -92,6 +101,40 @@ async function make(
   } catch (error) {
     throw withRest(error, output, survey);
   }
+}
+
+/** A service without a list of its speakers may take any number, and what fails here fails again when rows are sent. */
+async function assertSpeakers(
+  { plan, survey }: Outcome,
+  service: NamedService,
+  { timeoutMs }: Limits,
+  { notices, signal }: Context,
+): Promise<void> {
+  const { listSpeakers } = await import('../../speech/speaker-list.ts');
+  const onEvent = () => {};
+  const list = await listSpeakers(service, { retries: 0, timeoutMs, onEvent, signal }).catch((error) => {
+    signal.throwIfAborted();
+    notices.detail(() => `speakers are not checked: ${error.message}`);
+    return undefined;
+  });
+  if (!list || list.length === 0) return;
+  const known = new Set(list.map(({ no }) => no));
+  plan.assertSpeakers(survey.toDo(), (speaker) => known.has(speaker));
+}
+
+async function showProgress(
+  total: number,
+  { counts }: BatchOutput,
+  { host, notices }: Context,
+): Promise<ProgressLine | undefined> {
+  if (!isProgressWanted(host, notices)) return undefined;
+  const { ProgressLine } = await import('../terminal/progress.ts');
+  const begun = performance.now();
+  return new ProgressLine({ host, notices }, (columns) => {
+    const { made, failed } = counts;
+    const seconds = (performance.now() - begun) / 1000;
+    return renderRows({ done: made + failed, failed, total, seconds }, columns);
+  });
 }
 
 function* filesToMake({ folder, plan, survey }: Outcome): Generator<string> {

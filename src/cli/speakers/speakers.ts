@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import { fetchSpeakers, type ServiceSpeaker } from '../../client/speakers.ts';
-import { createTransport } from '../../client/transport.ts';
+import type { ServiceSpeaker } from '../../client/speakers.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
 import type { NumberedSource } from '../../service/engine/external/voice-source.ts';
@@ -10,8 +9,9 @@ import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
 import type { ServiceEvent } from '../../speech/connection.ts';
 import { EngineShelf } from '../../speech/engine-shelf.ts';
-import type { RunPlan } from '../../speech/job.ts';
+import { limitsOf, type RunPlan } from '../../speech/job.ts';
 import { builtInSpeakers, chooseService, type NamedService } from '../../speech/service-choice.ts';
+import { listSpeakers } from '../../speech/speaker-list.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/report.ts';
@@ -117,20 +117,11 @@ async function openEngines(settings: Settings, context: Context): Promise<Number
 }
 
 async function askService(service: NamedService, settings: Settings, { notices, signal }: Context) {
-  const tell = (event: ServiceEvent) => {
+  const onEvent = (event: ServiceEvent) => {
     notices.detail(() => describe(event));
     warnOfPause(event, notices);
   };
-  const retries = settings.retries.value;
-  const timeoutMs = settings.timeout.value * 1000;
-  const url = new URL(service.url);
-  url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
-  const transport = await createTransport({ ...service, url, connections: 1, timeoutMs });
-  try {
-    return await fetchSpeakers({ ...service, url, transport, timeoutMs, retries, onEvent: tell }, signal);
-  } finally {
-    await transport.close();
-  }
+  return listSpeakers(service, { ...limitsOf(settings), onEvent, signal });
 }
 
 function inWords(rows: readonly Row[]): string {

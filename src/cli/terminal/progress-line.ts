@@ -40,7 +40,30 @@ interface Field {
 }
 
 function soundText(state: ProgressState, columns: number): string {
-  const fields = fieldsOf(state);
+  return fitting(fieldsOf(state), columns);
+}
+
+export interface RowProgress {
+  readonly done: number;
+  readonly failed: number;
+  readonly total: number;
+  /** Since the start. */
+  readonly seconds: number;
+}
+
+/** `120/300 rows  40 %  2 failed  1 min 10 s left` */
+export function renderRows({ done, failed, total, seconds }: RowProgress, columns: number): string {
+  const left = (seconds / done) * (total - done);
+  const fields = [
+    { rank: 0, text: `${done}/${total} ${total === 1 ? 'row' : 'rows'}` },
+    { rank: 3, text: `${Math.floor((done * 100) / total)} %` },
+    ...(failed > 0 ? [{ rank: 1, text: `${failed} failed` }] : []),
+    ...(done > 0 ? [{ rank: 2, text: `${duration(left)} left` }] : []),
+  ];
+  return fitting(fields, columns);
+}
+
+function fitting(fields: Field[], columns: number): string {
   while (fields.length > 1 && widthOf(line(fields)) > columns) fields.splice(leastOf(fields), 1);
   return shorten(line(fields), columns);
 }

@@ -17,29 +17,31 @@ const RESERVED_COLUMNS = 4;
 
 const LEAST_COLUMNS = 12;
 
-interface ProgressOptions {
+interface LineOptions {
   readonly host: Pick<Host, 'stderr' | 'env'>;
   readonly notices: Notices;
+}
+
+interface ProgressOptions extends LineOptions {
   /** Called once there is sound, so that it delays none. */
   readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
 }
 
 /**
- * One line on stderr, drawn in place while sound is made.
+ * One line on stderr, drawn in place.
  *
  * Only the frames are ora's. Its drawing leaves pieces behind when a window gets narrower, never ends on a terminal without
  * columns, and sets up stdout, which belongs to the sound.
  */
-export class Progress implements Disposable {
-  readonly count: ProgressCount;
-  readonly #options: ProgressOptions;
-  readonly #over = new AbortController();
+export class ProgressLine implements Disposable {
+  readonly #options: LineOptions;
+  readonly #render: (columns: number) => string;
+  #isOver = false;
   #timer: NodeJS.Timeout;
-  #isCounted = false;
 
-  constructor(options: ProgressOptions) {
+  constructor(options: LineOptions, render: (columns: number) => string) {
     this.#options = options;
-    this.count = new ProgressCount((text) => inOneLine(options.notices.redact(text)));
+    this.#render = render;
     this.#timer = setTimeout(() => void this.#show(), PATIENCE_MS);
   }
 
@@ -49,14 +51,14 @@ export class Progress implements Disposable {
 
   /** May be called again. */
   stop(): void {
-    this.#over.abort();
+    this.#isOver = true;
     clearTimeout(this.#timer);
     this.#options.notices.erase();
   }
 
   async #show(): Promise<void> {
     const { default: ora } = await import('ora');
-    if (this.#over.signal.aborted) return;
+    if (this.#isOver) return;
     const { host } = this.#options;
     const spinner = ora({
       stream: host.stderr.stream,
@@ -69,12 +71,39 @@ export class Progress implements Disposable {
   }
 
   #draw(spinner: Ora): void {
-    if (this.count.hasSound && !this.#isCounted) void this.#countAll();
     const { host, notices } = this.#options;
     const columns = host.stderr.columns ?? 0;
     if (columns < LEAST_COLUMNS) return;
-    spinner.text = renderProgress(this.count.state, columns - RESERVED_COLUMNS);
+    spinner.text = this.#render(columns - RESERVED_COLUMNS);
     notices.draw(` ${spinner.frame()}`);
+  }
+}
+
+/** The progress line of one text, drawn while sound is made. */
+export class Progress implements Disposable {
+  readonly count: ProgressCount;
+  readonly #options: ProgressOptions;
+  readonly #over = new AbortController();
+  readonly #line: ProgressLine;
+  #isCounted = false;
+
+  constructor(options: ProgressOptions) {
+    this.#options = options;
+    this.count = new ProgressCount((text) => inOneLine(options.notices.redact(text)));
+    this.#line = new ProgressLine(options, (columns) => {
+      if (this.count.hasSound && !this.#isCounted) void this.#countAll();
+      return renderProgress(this.count.state, columns);
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.stop();
+  }
+
+  /** May be called again. */
+  stop(): void {
+    this.#over.abort();
+    this.#line.stop();
   }
 
   async #countAll(): Promise<void> {

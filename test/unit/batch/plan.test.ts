@@ -31,7 +31,15 @@ describe('the plan of a batch', () => {
   it('holds the rows of a table in its order', async () => {
     using plan = await read('id,text,speaker\nb,two,4\na,one,\n');
     expect([...plan.mine()].map((number) => plan.rows.at(number))).toEqual([
-      { id: 'b', table: 'p.csv', line: 2, text: 'two', voice: { speaker: 4 }, file: 'b.wav' },
+      {
+        id: 'b',
+        table: 'p.csv',
+        line: 2,
+        text: 'two',
+        voice: { speaker: 4 },
+        namesSpeaker: true,
+        file: 'b.wav',
+      },
       { id: 'a', table: 'p.csv', line: 3, text: 'one', voice: { speaker: 1 }, file: 'a.wav' },
     ]);
   });
