@@ -1,8 +1,8 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { AtomicFile } from '../files/atomic-file.ts';
-import type { Writer } from '../files/part-name.ts';
+import { removeLeftoversIn, type Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';
 import { lookAt } from '../sink/open.ts';
 import { record } from '../sink/recording.ts';
@@ -53,21 +53,32 @@ export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sin
 }
 
 /**
- * Finds files that could not be written, before anything is sent.
+ * Finds files that could not be written, before anything is sent, and removes what killed runs have left: once for each
+ * folder, since looking for the parts of each file takes long in a large one.
  * @param paths of files that are to be made, absolute
+ * @param isRowFile whether a path is that of a row's file
+ * @returns the folders, to be synced when the files are made
  * @throws TtsError (output)
  */
-export function assertRowFilesWritable(paths: Iterable<string>): void {
+export function prepareRowFiles(
+  paths: Iterable<string>,
+  isRowFile: (path: string) => boolean,
+  writer: Writer,
+): ReadonlySet<string> {
   const folders = new Set<string>();
   for (const path of paths) {
+    const folder = dirname(path);
     try {
       lookAt(path, path);
-      if (!folders.has(dirname(path))) assertFolderWritable(dirname(path));
-      folders.add(dirname(path));
+      if (folders.has(folder)) continue;
+      assertFolderWritable(folder);
     } catch (error) {
       throw unwritable(path, error);
     }
+    folders.add(folder);
+    removeLeftoversIn(folder, (name) => isRowFile(join(folder, name)), writer);
   }
+  return folders;
 }
 
 /** Looks at the nearest folder that is there: the others are made in it. */
@@ -84,7 +95,8 @@ function assertFolderWritable(folder: string): void {
 function openPart({ path, name, writer }: Omit<RowFileOptions, 'onFinished'>): AtomicFile {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    return AtomicFile.forOutput({ path, name, writer, old: lookAt(path, name), clobber: true });
+    const old = lookAt(path, name);
+    return AtomicFile.forOutput({ path, name, writer, old, clobber: true, isOneOfMany: true });
   } catch (error) {
     throw unwritable(name, error);
   }

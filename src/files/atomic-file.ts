@@ -26,8 +26,10 @@ interface Publishing {
   readonly target: string;
   /** Set before the file is published; `undefined` keeps those of the part. */
   readonly permissions: number | undefined;
-  /** True: file and folder are on the disk when the file is published. */
+  /** True: the file is on the disk when it is published. */
   readonly durable: boolean;
+  /** True: so is its name. */
+  readonly isNameDurable: boolean;
   /** Throws where the target exists and is to be kept. */
   readonly assertFree?: () => void;
   /** The error to throw for an error of the system. */
@@ -61,7 +63,13 @@ export class AtomicFile implements AsyncDisposable {
   static create(target: string, { mode, durable }: { mode: number; durable: boolean }): AtomicFile {
     const path = besideFile(target, `${randomUUID()}.part`);
     const part = { fd: openSync(path, 'wx', mode), path };
-    return new AtomicFile(part, { target, permissions: undefined, durable, explain: (error) => error });
+    return new AtomicFile(part, {
+      target,
+      permissions: undefined,
+      durable,
+      isNameDurable: durable,
+      explain: (error) => error,
+    });
   }
 
   /**
@@ -70,15 +78,16 @@ export class AtomicFile implements AsyncDisposable {
    * @throws TtsError (output), here and in the methods
    */
   static forOutput(options: FileOptions): AtomicFile {
-    const { name, path, old, clobber, writer, elsewhere } = options;
+    const { name, path, old, clobber, writer, isOneOfMany, elsewhere } = options;
     const target = behindLinks(path);
     try {
       assertWritable(target, options);
-      removeLeftovers(target, writer);
+      if (!isOneOfMany) removeLeftovers(target, writer);
       return new AtomicFile(createPart(target, writer, old ? PRIVATE : PUBLIC), {
         target,
         permissions: old && old.mode & PERMISSIONS,
         durable: true,
+        isNameDurable: !isOneOfMany,
         ...(!clobber && { assertFree: () => assertMissing(target, name) }),
         explain: (error, part) => unwritable(name, meaningOf(error, { name, target, part }), elsewhere),
       });
@@ -102,7 +111,7 @@ export class AtomicFile implements AsyncDisposable {
 
   /** @param as another name in the same file system */
   async publish(signal?: AbortSignal, as = this.#publishing.target): Promise<void> {
-    const { durable, assertFree, explain } = this.#publishing;
+    const { isNameDurable, assertFree, explain } = this.#publishing;
     try {
       if (!this.#isSettled) await this.settle();
       signal?.throwIfAborted();
@@ -111,7 +120,7 @@ export class AtomicFile implements AsyncDisposable {
       if (assertFree) linkAs(this.path, as);
       else renameSync(this.path, as);
       this.#hasPart = false;
-      if (durable) await syncFolder(dirname(as));
+      if (isNameDurable) await syncFolder(dirname(as));
     } catch (error) {
       this.discard();
       if (signal?.aborted) throw signal.reason;
@@ -180,7 +189,7 @@ export async function synced(fd: number): Promise<void> {
 }
 
 /** Makes a rename durable. */
-async function syncFolder(folder: string): Promise<void> {
+export async function syncFolder(folder: string): Promise<void> {
   let fd: number;
   try {
     fd = openSync(folder, 'r');

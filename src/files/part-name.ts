@@ -13,8 +13,8 @@ export interface Part {
 /** A part that nobody has written to for so long is nobody's. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
-/** Behind the name of the target: process, realm, and a number where both are taken. */
-const ENDING = /^(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/;
+/** The name of the target, process, realm, and a number where both are taken. */
+const PART = /^(?<target>.+)\.(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/s;
 
 /**
  * A new file beside the target, `NAME.PID-REALM.part`. A name that is taken is left to its owner: where realms cannot be
@@ -33,11 +33,19 @@ export function createPart(target: string, { pid, realm }: Writer, mode: number)
 
 /** A run that was killed could not tidy up: what it left is removed by the next one for the same file, if it may be. */
 export function removeLeftovers(target: string, writer: Writer): void {
-  const prefix = `${shortName(target)}.`;
-  for (const name of namesIn(dirname(target))) {
-    const found = name.startsWith(prefix) ? ENDING.exec(name.slice(prefix.length))?.groups : undefined;
-    if (!found) continue;
-    const path = join(dirname(target), name);
+  const short = shortName(target);
+  removeLeftoversIn(dirname(target), (name) => name === short, writer);
+}
+
+/**
+ * The same for many files of one folder.
+ * @param isTarget gets names whose end is cut if they are long
+ */
+export function removeLeftoversIn(folder: string, isTarget: (name: string) => boolean, writer: Writer): void {
+  for (const name of namesIn(folder)) {
+    const found = PART.exec(name)?.groups;
+    if (!found || !isTarget(found.target ?? '')) continue;
+    const path = join(folder, name);
     try {
       if (isOver(found, path, writer)) unlinkSync(path);
     } catch {

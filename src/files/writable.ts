@@ -12,6 +12,8 @@ export interface FileOptions {
   readonly old: Stats | undefined;
   readonly clobber: boolean;
   readonly writer: Writer;
+  /** True where the caller looks after the folder: it removes what killed runs have left, and syncs it at the end. */
+  readonly isOneOfMany?: boolean;
   /** What would have it written elsewhere, for whoever reads that it cannot be written here. */
   readonly elsewhere?: string;
 }

@@ -1,15 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { manifestLines, manifestPath, type Outcome, prune, removeFolded } from '../../batch/closing.ts';
 import { BatchLock } from '../../batch/lock.ts';
 import { Maker } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
-import { assertRowFilesWritable } from '../../batch/row-file.ts';
+import { prepareRowFiles } from '../../batch/row-file.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
 import { assertTextWritable, writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
+import { syncFolder } from '../../files/atomic-file.ts';
 import { unwritable } from '../../files/writable.ts';
 import { openClient, openService } from '../../speech/connection.ts';
 import type { Limits } from '../../speech/job.ts';
@@ -73,7 +74,8 @@ async function make(
   if (survey.toDoCount === 0) return true;
   const { signal, host, notices } = context;
   const target = await job.chooseTarget();
-  assertRowFilesWritable(filesToMake(outcome));
+  const isRowFile = (path: string) => plan.hasFile(relative(folder, path).split(sep).join('/'));
+  const folders = prepareRowFiles(filesToMake(outcome), isRowFile, host);
   if (target.service) await assertSpeakers(outcome, target.service, target.limits, context);
   if (target.service?.note) notices.note(target.service.note);
   using journal = new Journal(resolve(folder, journalName(shard)));
@@ -97,7 +99,9 @@ async function make(
     },
   });
   try {
-    return await maker.make(survey.toDo(), signal);
+    const isDone = await maker.make(survey.toDo(), signal);
+    for (const each of folders) await syncFolder(each);
+    return isDone;
   } catch (error) {
     throw withRest(error, output, survey);
   }
