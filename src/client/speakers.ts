@@ -4,7 +4,7 @@ import { plainBody } from './answer.ts';
 import { noAnswer } from './failure.ts';
 import { firstBytes, refusal } from './refusal.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
-import type { Transport } from './transport.ts';
+import { createTransport, type ProxyRoute, type Transport } from './transport.ts';
 
 /** A speaker in a service's list. */
 export interface ServiceSpeaker {
@@ -16,13 +16,22 @@ export interface ServiceSpeaker {
   readonly sampleRate?: number | undefined;
 }
 
-export interface SpeakersRequest extends RetryPolicy {
-  readonly transport: Transport;
-  /** The whole address, `/speakers` included. */
-  readonly url: URL;
+interface Asking extends RetryPolicy {
   readonly key: string;
   readonly keyOrigin: string;
   readonly timeoutMs: number;
+}
+
+interface SpeakersRequest extends Asking {
+  readonly transport: Transport;
+  /** The whole address, `/speakers` included. */
+  readonly url: URL;
+}
+
+interface Listing extends Asking {
+  /** With `/tts`. */
+  readonly url: URL;
+  readonly proxy: ProxyRoute | undefined;
 }
 
 /** The answers of services without such a list: only `POST /tts` is required. */
@@ -37,7 +46,21 @@ const MOST_BYTES = MOST_MIB * 2 ** 20;
  * @returns `undefined` where it has no such list
  * @throws TtsError when it cannot be reached, does not accept the key, breaks off, or sends more than 4 MiB
  */
-export async function fetchSpeakers(
+export async function listSpeakers(
+  listing: Listing,
+  signal: AbortSignal,
+): Promise<ServiceSpeaker[] | undefined> {
+  const url = new URL(listing.url);
+  url.pathname = url.pathname.replace(/\/tts$/, '/speakers');
+  const transport = await createTransport({ ...listing, url, connections: 1 });
+  try {
+    return await fetchSpeakers({ ...listing, url, transport }, signal);
+  } finally {
+    await transport.close();
+  }
+}
+
+async function fetchSpeakers(
   request: SpeakersRequest,
   signal: AbortSignal,
 ): Promise<ServiceSpeaker[] | undefined> {

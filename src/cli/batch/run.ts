@@ -114,9 +114,9 @@ async function assertSpeakers(
   { timeoutMs }: Limits,
   { notices, signal }: Context,
 ): Promise<void> {
-  const { listSpeakers } = await import('../../speech/speaker-list.ts');
+  const { listSpeakers } = await import('../../client/speakers.ts');
   const onEvent = () => {};
-  const list = await listSpeakers(service, { retries: 0, timeoutMs, onEvent, signal }).catch((error) => {
+  const list = await listSpeakers({ ...service, retries: 0, timeoutMs, onEvent }, signal).catch((error) => {
     signal.throwIfAborted();
     notices.detail(() => `speakers are not checked: ${error.message}`);
     return undefined;

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import type { ServiceSpeaker } from '../../client/speakers.ts';
+import { listSpeakers, type ServiceSpeaker } from '../../client/speakers.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
 import type { NumberedSource } from '../../service/engine/external/voice-source.ts';
@@ -11,7 +11,6 @@ import type { ServiceEvent } from '../../speech/connection.ts';
 import { EngineShelf } from '../../speech/engine-shelf.ts';
 import { limitsOf, type RunPlan } from '../../speech/job.ts';
 import { builtInSpeakers, chooseService, type NamedService } from '../../speech/service-choice.ts';
-import { listSpeakers } from '../../speech/speaker-list.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/report.ts';
@@ -121,7 +120,7 @@ async function askService(service: NamedService, settings: Settings, { notices, 
     notices.detail(() => describe(event));
     warnOfPause(event, notices);
   };
-  return listSpeakers(service, { ...limitsOf(settings), onEvent, signal });
+  return listSpeakers({ ...service, ...limitsOf(settings), onEvent }, signal);
 }
 
 function inWords(rows: readonly Row[]): string {
