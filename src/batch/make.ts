@@ -102,16 +102,20 @@ export class Maker {
       journal.add(entry);
     };
     const sink = rowFile({ path: join(folder, file), name: file, writer, onFinished });
-    await deliver({
-      segments: () => text.segments,
-      synthesize: speakAs(row.voice),
-      window: WINDOW,
-      budgetBytes: BUDGET_BYTES / rowsAtOnce,
-      paragraphPause,
-      sink,
-      signal,
-      listeners,
-    });
+    try {
+      await deliver({
+        segments: () => text.segments,
+        synthesize: speakAs(row.voice),
+        window: WINDOW,
+        budgetBytes: BUDGET_BYTES / rowsAtOnce,
+        paragraphPause,
+        sink,
+        signal,
+        listeners,
+      });
+    } finally {
+      await sink.discard();
+    }
     if (!entry) throw new Error('the sound of a row went elsewhere');
     return entry;
   }

@@ -31,24 +31,26 @@ export interface RowFileOptions {
   readonly onFinished: (file: FinishedFile) => Promise<void>;
 }
 
-/** The file of one row. It appears in one step, and its folders are made. */
+/**
+ * The file of one row. It appears in one step, and its folders are made. The part is opened now, while the service is
+ * waited for: making a file waits for the disk.
+ * @throws TtsError (output)
+ */
 export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sink {
+  const part = openPart({ path, name, writer });
   return {
     isLive: false,
     async write(speech: Speech, signal: AbortSignal): Promise<Delivery> {
-      const part = openPart({ path, name, writer });
-      try {
-        const delivery = await record({ fd: part.fd, name, start: 0, path: part.path }, speech, signal);
-        await part.settle();
-        const sha256 = await hashFile(part.path, signal);
-        await onFinished({ format: speech.format, bytes: delivery.bytes, sha256 });
-        await part.publish(signal);
-        return delivery;
-      } finally {
-        part.discard();
-      }
+      const delivery = await record({ fd: part.fd, name, start: 0, path: part.path }, speech, signal);
+      await part.settle();
+      const sha256 = await hashFile(part.path, signal);
+      await onFinished({ format: speech.format, bytes: delivery.bytes, sha256 });
+      await part.publish(signal);
+      return delivery;
     },
-    discard: async () => {},
+    async discard() {
+      part.discard();
+    },
   };
 }
 
