@@ -1,5 +1,6 @@
 // What `npm run bench` measures: one entry is one row of the README's table. `most` is the aim for a major version of Node;
 // other versions have that of the newest one before them.
+import { batchRows } from './batch-rows.mjs';
 import { latency, median, pairs, run } from './measure.mjs';
 
 const times = { unit: '×', digits: 2 };
@@ -33,7 +34,8 @@ async function streams({ speak, curl, env }, figure) {
 
 /**
  * `measure` gets the commands of one version of Node: `tts(...args)`, `speak(body, ...args)` for a request to the bench's own
- * service, `curl(body, ...args)` for the same by curl, `idle` for `node -e 0`; and `out`, a file, and `env`.
+ * service, `address(body)` for its base URL, `curl(body, ...args)` for the same by curl, `idle` for `node -e 0`; and `out`, a
+ * file, `work`, a folder, and `env`.
  */
 export const rows = [
   {
@@ -94,4 +96,5 @@ export const rows = [
     ...seconds,
     measure: (at) => medianOf(15, () => secondsOf(at.tts('hello', '-q', '-o', at.out), at.withoutService)),
   },
+  ...batchRows,
 ];

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 const FRAME_BYTES = 882;
 const FRAMES = 100;
 const FRAME_MS = 20;
+const SLOW_MS = 200;
 
 function wav(dataBytes, declared = dataBytes) {
   const bytes = Buffer.alloc(44 + dataBytes);
@@ -63,6 +64,8 @@ const server = createServer((request, response) => {
     const what = request.url.split('/')[1];
     response.setHeader('content-type', 'audio/wav');
     if (what === 'frames') return sendFrames(response);
+    if (request.method === 'GET') return response.writeHead(404).end();
+    if (what === 'slow') return setTimeout(() => response.end(bodies.small), SLOW_MS);
     const body = bodies[what];
     if (what === 'chunked') return sendChunked(response, body);
     response.setHeader('content-length', body.length);
