@@ -71,8 +71,14 @@ export class BatchLock implements Disposable {
 function create(path: string, owner: Owner): boolean {
   try {
     const fd = openSync(path, 'wx', 0o644);
-    writeSync(fd, JSON.stringify(owner));
-    closeSync(fd);
+    try {
+      writeSync(fd, JSON.stringify(owner));
+    } catch (error) {
+      rmSync(path, { force: true });
+      throw error;
+    } finally {
+      closeSync(fd);
+    }
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

@@ -103,7 +103,6 @@ function machine(): Sandbox {
   const sentence = (number: number) =>
     `Nobody saw ship ${number} leave. The lamps were lit, and the sea was calm.`;
   box.file('book.txt', Array.from({ length: 4 }, (_, index) => `${sentence(index + 1)}\n\n`).join(''));
-  box.file('prompts.txt', 'welcome|Welcome to our office.\ngoodbye|Thank you for calling.\n');
   box.file('readme.md', '# A title\n\nThe *gif* is [here](https://example.com).\n\n- one\n- two\n');
   box.file('names.txt', 'gif = jif\n');
   program(box, 'llm', 'echo "Once upon a time a machine learned to speak. It never stopped."');
