@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { leftOver, manifestLines, manifestPath, type Outcome, removeFolded } from '../../batch/closing.ts';
 import { BatchLock } from '../../batch/lock.ts';
 import { findBatchFiles } from '../../batch/manifest.ts';
@@ -52,7 +53,7 @@ export async function check(job: BatchJob, plan: BatchPlan, context: Context): P
   using known = new KnownFiles(job.folder);
   const survey = await look(job, plan, known, context);
   const outcome = { ...job, plan, known, survey };
-  const faults = report(outcome, job, context);
+  const faults = await report(outcome, job, context);
   await fold(outcome, context);
   if (faults === 0) return ExitCode.ok;
   throw new TtsError(`${faults} of the files are missing, stale, damaged or left over`, {
@@ -62,7 +63,11 @@ export async function check(job: BatchJob, plan: BatchPlan, context: Context): P
 }
 
 /** @returns how many files are not as they should be */
-function report({ plan, known, survey, folder, shard }: Outcome, job: BatchJob, context: Context): number {
+async function report(
+  { plan, known, survey, folder, shard }: Outcome,
+  job: BatchJob,
+  context: Context,
+): Promise<number> {
   const { host, notices } = context;
   let faults = 0;
   const print = (state: string, file: string, row?: BatchRow) => {
@@ -77,6 +82,8 @@ function report({ plan, known, survey, folder, shard }: Outcome, job: BatchJob, 
     if (state === undefined || state === 'unchanged' || state === 'empty') continue;
     const row = plan.rows.at(number);
     print(state, row.file, row);
+    // Buffers that are no longer needed are freed between turns.
+    if (faults % 1000 === 0) await nextTurn();
   }
   if (!shard) for (const { file } of leftOver({ folder, plan, known })) print('left over', file);
   return faults;
