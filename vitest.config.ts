@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     testTimeout: 30_000,
+    expect: { requireAssertions: true },
     // End-to-end tests wait for processes most of the time: one worker more than cores keeps both busy.
     maxWorkers: availableParallelism() + 1,
     reporters: ['default', './.config/counting-reporter.ts'],

@@ -1,7 +1,8 @@
+import boot from '@echogarden/speex-resampler-wasm/simd';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileResampler } from '../../../../src/service/engine/assets.ts';
-import { loadResampler } from '../../../../src/service/engine/resampler.ts';
+import { loadResampler, Resampler } from '../../../../src/service/engine/resampler.ts';
 import { join, toInt16 } from '../../../../src/service/engine/samples.ts';
 import { signalToNoise, sine } from './sine.ts';
 
@@ -47,9 +48,9 @@ describe.each([8_000, 16_000, 22_050])('a voice of %i Hz', (from) => {
     );
   });
 
-  it.each(RATES)('keeps nothing above half of %i Hz, where it would come back as another sound', (to) => {
+  const lower = RATES.filter((to) => to < from);
+  it.each(lower)('keeps nothing above half of %i Hz, where it would come back as another sound', (to) => {
     const input = sine(from * 0.48, from, SECONDS);
-    if (to >= from) return;
     const alias = toInt16(resample(input, from, to, [input.length])).subarray(to / 20, -to / 20);
     expect(Math.max(...alias)).toBeLessThan(0.5 * 32_768 * 1e-3);
   });
@@ -66,7 +67,14 @@ it('makes as many frames as the rate says, at any rate and for any length', () =
   );
 });
 
-it('gives its memory back', () => {
-  // 2,000 of them would need more than the 2 GiB that its heap may have.
-  for (let turn = 0; turn < 2_000; turn += 1) resampler(44_101, 47_999).end();
+it('gives its memory back', async () => {
+  const compiled = await compileResampler();
+  const speex = await boot({
+    instantiateWasm: (imports, done) => done(new WebAssembly.Instance(compiled, imports)),
+  });
+  const use = () => new Resampler(speex, 44_101, 47_999).end();
+  use();
+  const size = speex.HEAPF32.length;
+  for (let turn = 0; turn < 4_000; turn += 1) use();
+  expect(speex.HEAPF32.length).toBe(size);
 });

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { namedPlayer, type PlayerCommand, playersOf } from '../../../src/sink/player/commands.ts';
+import { namedPlayer, type PlayerCommand, playersOf } from '../../../../src/sink/player/commands.ts';
 
 /** The arguments for a file. */
 function argsFor(file: string, player: PlayerCommand | undefined): readonly string[] {
@@ -30,7 +30,7 @@ describe('a player of the platform that is named bare', () => {
     ['mpv', 'linux'],
     ['/usr/bin/mpv', 'linux'],
     ['ffplay', 'darwin'],
-    ['./ffplay.exe', 'win32'],
+    ['../ffplay.exe', 'win32'],
     ['pw-play', 'linux'],
     ['afplay', 'darwin'],
   ] as const)('is started the way that playing starts it: %s on %s', (program, platform) => {

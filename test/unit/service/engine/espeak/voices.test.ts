@@ -1,12 +1,12 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Notices } from '../../../src/cli/terminal/notices.ts';
-import type { Host } from '../../../src/host.ts';
-import { espeakIfAny, findEspeak } from '../../../src/service/engine/espeak/voices.ts';
-import { fakeEspeak } from '../../support/fake-espeak.ts';
-import { emptyFolder } from '../../support/folder.ts';
-import { isAlive } from '../../support/programs.ts';
+import type { Notices } from '../../../../../src/cli/terminal/notices.ts';
+import type { Host } from '../../../../../src/host.ts';
+import { espeakIfAny, findEspeak } from '../../../../../src/service/engine/espeak/voices.ts';
+import { fakeEspeak } from '../../../../support/fake-espeak.ts';
+import { emptyFolder } from '../../../../support/folder.ts';
+import { isAlive } from '../../../../support/programs.ts';
 
 let folder: string;
 beforeEach(() => {

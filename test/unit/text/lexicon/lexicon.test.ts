@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ExitCode, TtsError } from '../../../src/error.ts';
-import { applyLexicon } from '../../../src/text/lexicon/apply.ts';
-import { readLexicon } from '../../../src/text/lexicon/lexicon.ts';
-import { anyText } from './any-text.ts';
-import { inPieces } from './pieces.ts';
+import { type ExitCode, TtsError } from '../../../../src/error.ts';
+import { applyLexicon } from '../../../../src/text/lexicon/apply.ts';
+import { readLexicon } from '../../../../src/text/lexicon/lexicon.ts';
+import { anyText } from '../any-text.ts';
+import { inPieces } from '../pieces.ts';
 
 async function speak(source: string, text: string, sizes: readonly number[] = [65_536]): Promise<string> {
   let spoken = '';

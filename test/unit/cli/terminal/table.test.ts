@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { table } from '../../../src/cli/terminal/style.ts';
+import { table } from '../../../../src/cli/terminal/style.ts';
 
 it('Each column is as wide as its widest cell.', () => {
   expect(

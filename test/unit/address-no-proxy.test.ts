@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isExcepted } from '../../../src/address.ts';
+import { isExcepted } from '../../src/address.ts';
 
 it.each([
   ['http://a.example', '', false],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readInstructions } from '../../../src/service/http/instructions.ts';
+import { readInstructions } from '../../../../src/service/http/instructions.ts';
 
 const plain = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
@@ -233,6 +233,7 @@ describe('readInstructions', () => {
   });
 
   it('takes any text', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void readInstructions(text)));
+    const property = fc.property(fc.string({ unit: 'binary' }), (text) => void readInstructions(text));
+    expect(() => fc.assert(property)).not.toThrow();
   });
 });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Assets } from '../../../../src/service/engine/assets.ts';
-import { FliteThread } from '../../../../src/service/engine/flite/thread.ts';
-import type { Job } from '../../../../src/service/engine/flite/voices.ts';
-import { emptyFolder } from '../../../support/folder.ts';
+import type { Assets } from '../../../../../src/service/engine/assets.ts';
+import { FliteThread } from '../../../../../src/service/engine/flite/thread.ts';
+import type { Job } from '../../../../../src/service/engine/flite/voices.ts';
+import { emptyFolder } from '../../../../support/folder.ts';
 
 /** A worker that notes its start, answers with the thread it is, and can be told to fail in every way. */
 const PROGRAM = `

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { findProgram } from '../../../../src/files/paths.ts';
-import { listEspeakVoices } from '../../../../src/service/engine/espeak/voices.ts';
-import { buildWorker, samplesOf, startEngine } from '../../../support/engine.ts';
-import { fakeEspeak } from '../../../support/fake-espeak.ts';
-import { emptyFolder } from '../../../support/folder.ts';
-import { isAlive } from '../../../support/programs.ts';
-import { loudness } from './loudness.ts';
+import { findProgram } from '../../../../../src/files/paths.ts';
+import { listEspeakVoices } from '../../../../../src/service/engine/espeak/voices.ts';
+import { buildWorker, samplesOf, startEngine } from '../../../../support/engine.ts';
+import { fakeEspeak } from '../../../../support/fake-espeak.ts';
+import { emptyFolder } from '../../../../support/folder.ts';
+import { isAlive } from '../../../../support/programs.ts';
+import { loudness } from '../loudness.ts';
 
 const worker = await buildWorker();
 const installed = await findProgram('espeak-ng', process.env.PATH ?? '', process.platform);

@@ -1,8 +1,8 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findProgram } from '../../src/files/paths.ts';
-import { emptyFolder } from '../support/folder.ts';
+import { findProgram } from '../../../src/files/paths.ts';
+import { emptyFolder } from '../../support/folder.ts';
 
 /** A folder with a program of each of these names. */
 function programs(...names: readonly string[]): string {

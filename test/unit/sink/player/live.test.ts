@@ -2,8 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
-import { makePipe } from '../../../src/sink/player/live.ts';
-import { isThere } from '../../support/programs.ts';
+import { makePipe } from '../../../../src/sink/player/live.ts';
+import { isThere } from '../../../support/programs.ts';
 
 /** Reads what was written until then, and opens the pipe once more by its name. */
 const READS_TWICE = 'cat; echo again; cat < /dev/stdin; echo woken';

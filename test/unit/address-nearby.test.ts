@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLoopback, isNearby } from '../../../src/address.ts';
+import { isLoopback, isNearby } from '../../src/address.ts';
 
 const host = (url: string) => new URL(`http://${url}`).hostname;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { loadAssets } from '../../../../src/service/engine/assets.ts';
-import { Wasi } from '../../../../src/service/engine/flite/wasi.ts';
+import { loadAssets } from '../../../../../src/service/engine/assets.ts';
+import { Wasi } from '../../../../../src/service/engine/flite/wasi.ts';
 
 interface Program {
   readonly memory: WebAssembly.Memory;

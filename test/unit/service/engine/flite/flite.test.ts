@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fliteFile, loadAssets } from '../../../../src/service/engine/assets.ts';
-import { Flite, type FliteExports, VARIABLES } from '../../../../src/service/engine/flite/flite.ts';
-import { Wasi } from '../../../../src/service/engine/flite/wasi.ts';
+import { fliteFile, loadAssets } from '../../../../../src/service/engine/assets.ts';
+import { Flite, type FliteExports, VARIABLES } from '../../../../../src/service/engine/flite/flite.ts';
+import { Wasi } from '../../../../../src/service/engine/flite/wasi.ts';
 
 const SHA256 = 'f975276f4f2a6de78613f197533aac2167d181b77020866d142d594bcc2a0e80';
 const hello = { text: 'Hello there.', voice: 'rms', stretch: 1 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Secrets } from '../../../src/cli/terminal/secrets.ts';
+import { Secrets } from '../../../../src/cli/terminal/secrets.ts';
 
 function hiding(...secrets: readonly string[]): Secrets {
   const hidden = new Secrets();
