@@ -297,6 +297,14 @@ describe('a request that is refused', () => {
     expect(reply.json.error.field).toBe(field);
   });
 
+  it('for its length is one of more characters than the limit, an emoji as one', async () => {
+    const statuses = [1000, 1001].map(async (characters) => {
+      const { status } = await tones.speak({ ...hello, text: '😀'.repeat(characters) });
+      return status;
+    });
+    expect(await Promise.all(statuses)).toEqual([200, 413]);
+  });
+
   it('names the speakers that exist, and the kind that an option needs', async () => {
     const unknown = await tones.speak({ ...hello, speaker_no: 99 });
     expect(unknown.json.error.message).toContain('1 to 5, 11 to 15');
@@ -583,6 +591,27 @@ describe('closing', () => {
     await expect(own.speak(hello)).rejects.toThrow();
     expect((await answer).status).toBe(200);
     await closed;
+  });
+
+  it('refuses a request that comes over a connection which still waits for an answer', async () => {
+    const own = await startToneService();
+    const socket = own.connect();
+    const body = JSON.stringify({ text: 'slow slow slow slow', speaker_no: 1 });
+    socket.write(
+      `POST /tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await expect.poll(() => own.engine.active).toBe(1);
+    const closed = own.service.close(10_000);
+    socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    let answers = '';
+    for await (const piece of socket) answers += piece.toString('latin1');
+    await closed;
+    const [first, second = ''] = answers.split(/(?=HTTP\/1\.1 )/);
+    expect(first).toMatch(/^HTTP\/1\.1 200 /);
+    expect(second).toMatch(/^HTTP\/1\.1 503 /);
+    expect(second).toMatch(/^Retry-After: 5\r$/im);
+    expect(second).toMatch(/^Connection: close\r$/im);
+    expect(second).toContain('"code":"shutting_down"');
   });
 
   it('ends what takes longer than the grace', async () => {

@@ -1,22 +1,61 @@
-import { expect, it } from 'vitest';
+import dns from 'node:dns';
+import { createServer } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Callbacks } from '../../../../src/service/callbacks/callbacks.ts';
 import { defaultLimits } from '../../../../src/service/engine/contract.ts';
 import type { LogRecord } from '../../../../src/service/exchange/exchange.ts';
+import { listen } from '../../../support/listen.ts';
 import { inPieces } from '../../audio/body.ts';
 import { sound, speechFormat } from '../../audio/wav-builder.ts';
 
-it('A callback to an address that is not public is tried once: that does not pass.', async () => {
+/** @returns what the service logs of a callback to this URL */
+async function outcomeOf(url: string, origins: readonly string[] = []): Promise<LogRecord[]> {
   const records: LogRecord[] = [];
   const limits = { ...defaultLimits, callbackBackoff: 1 };
   const log = (record: LogRecord) => void records.push(record);
-  const callbacks = new Callbacks({ apiKey: null, origins: new Set(), limits, log });
+  const callbacks = new Callbacks({ apiKey: null, origins: new Set(origins), limits, log });
   const speech = { format: speechFormat, speakable: true, pcm: inPieces(sound(100)) };
-  callbacks.accept('id', new URL('http://127.0.0.1:9/'), () => speech);
+  callbacks.accept('id', new URL(url), () => speech);
   await callbacks.settled();
-  expect(records).toEqual([
-    expect.objectContaining({
-      ...{ event: 'callback', delivered: false, tries: 1 },
-      reason: expect.stringContaining('has no public address'),
-    }),
-  ]);
+  return records;
+}
+
+const refused = [
+  expect.objectContaining({
+    ...{ event: 'callback', delivered: false, tries: 1 },
+    reason: expect.stringContaining('has no public address'),
+  }),
+];
+
+/** The resolver of this process finds this machine behind each name. */
+function resolveToLoopback(): void {
+  type Done = (error: null, found: string | dns.LookupAddress[], family?: number) => void;
+  const here = { address: '127.0.0.1', family: 4 };
+  const lookup = (_name: string, { all }: dns.LookupOptions, done: Done) =>
+    all ? done(null, [here]) : done(null, here.address, here.family);
+  const spy = vi.spyOn(dns, 'lookup').mockImplementation(lookup as unknown as typeof dns.lookup);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+}
+
+it('A callback to an address that is not public is tried once: that does not pass.', async () => {
+  expect(await outcomeOf('http://127.0.0.1:9/')).toEqual(refused);
+});
+
+it('A callback to a name that leads to this machine reaches it only where its origin is listed.', async () => {
+  let requests = 0;
+  const receiver = createServer((request, response) => {
+    requests += 1;
+    request.resume().on('end', () => response.writeHead(204).end());
+  });
+  const origin = `http://inside.example:${await listen(receiver)}`;
+  resolveToLoopback();
+  expect(await outcomeOf(`${origin}/`)).toEqual(refused);
+  expect(requests).toBe(0);
+  expect(await outcomeOf(`${origin}/`, [origin])).toEqual([expect.objectContaining({ delivered: true })]);
+  expect(requests).toBe(1);
 });
