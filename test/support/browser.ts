@@ -106,6 +106,8 @@ function startBrowser(): DevTools {
   const profile = emptyFolder();
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--mute-audio', '--remote-debugging-pipe'];
   const child = spawn(BROWSER, [...flags, `--user-data-dir=${profile}`], {
+    // What it leaves in the folder for temporary files goes with the profile.
+    env: { ...process.env, TMPDIR: profile },
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     detached: true,
   });

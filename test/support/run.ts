@@ -51,6 +51,8 @@ export class Sandbox {
   readonly folder: string;
   /** Where the command `tts` lies, for a PATH. */
   readonly commands: string;
+  /** Where libraries of players leave their folders, which would otherwise stay in that for temporary files. */
+  readonly #runtime: string;
 
   constructor() {
     const root = emptyFolder();
@@ -58,7 +60,9 @@ export class Sandbox {
     this.folder = join(root, 'home', 'work');
     this.commands = join(root, 'commands');
     mkdirSync(this.folder, { recursive: true });
+    this.#runtime = join(root, 'runtime');
     mkdirSync(this.commands);
+    mkdirSync(this.#runtime, { mode: 0o700 });
     writeFileSync(join(this.commands, 'tts'), `#!/bin/sh\nexec '${node}' '${program}' "$@"\n`);
     chmodSync(join(this.commands, 'tts'), 0o755);
     for (const open of [root, this.home, this.folder]) chmodSync(open, 0o755);
@@ -105,9 +109,10 @@ export class Sandbox {
 
   #spawn(command: string, args: readonly string[], options: RunOptions): Running {
     const { env = {}, stdin, cwd = '.', uid, patience = HANGS_AFTER_MS } = options;
+    const PATH = `${this.commands}:${process.env.PATH}`;
     const child = spawn(command, args, {
       cwd: join(this.folder, cwd),
-      env: { PATH: `${this.commands}:${process.env.PATH}`, HOME: this.home, LC_ALL: 'C.UTF-8', ...env },
+      env: { PATH, HOME: this.home, XDG_RUNTIME_DIR: this.#runtime, LC_ALL: 'C.UTF-8', ...env },
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: true,
       ...(uid !== undefined && { uid, gid: uid }),
