@@ -23,7 +23,7 @@ afterEach(() => {
 function serve(args: string[], env: Record<string, string> = {}) {
   const { PATH = '' } = process.env;
   const child = spawn(process.execPath, [program, 'serve', ...args], {
-    env: { PATH, HOME: folder, ...env },
+    env: { PATH, HOME: folder, XDG_RUNTIME_DIR: folder, ...env },
     cwd: folder,
   });
   running.push(child);
@@ -191,7 +191,7 @@ describe('tts serve', () => {
   it('goes on when whoever read its stderr and stdout has left', async () => {
     const script = `"${process.execPath}" "${program}" serve --port 0 --no-auth --json --log text 2>&1 | head -1`;
     const shell = spawn('sh', ['-c', script], {
-      env: { PATH: process.env.PATH, HOME: folder },
+      env: { PATH: process.env.PATH, HOME: folder, XDG_RUNTIME_DIR: folder },
       detached: true,
     });
     try {

@@ -521,6 +521,7 @@ describe('stdout', () => {
         ...env,
         PATH: `${box.commands}:/usr/bin:/bin`,
         HOME: box.home,
+        XDG_RUNTIME_DIR: box.home,
         TERM: 'dumb',
         TTS_PLAYER: 'false',
       },

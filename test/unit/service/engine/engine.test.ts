@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildWorker, PLAIN, samplesOf, speak, startEngine } from '../../../support/engine.ts';
+import { buildWorker, digest, PLAIN, samplesOf, speak, startEngine } from '../../../support/engine.ts';
 import { loudness, meanLoudness } from './loudness.ts';
 import { pitch } from './pitch.ts';
 
@@ -30,16 +30,14 @@ describe('the built-in engine', () => {
     const text = `${SENTENCE} Another sentence, a bit longer than that. ${'And a third one. '.repeat(5)}`;
     const alone = await samplesOf(engine, { text });
     const together = await Promise.all(Array.from({ length: 6 }, () => samplesOf(engine, { text })));
-    for (const samples of together) expect(samples).toEqual(alone);
+    for (const samples of together) expect(digest(samples)).toBe(digest(alone));
   });
 
   it('lasts as long at every rate', async () => {
+    const wanted = seconds(await samplesOf(engine, { text: SENTENCE }));
     for (const sampleRate of [8_000, 11_025, 16_000, 44_100, 48_000, 12_345]) {
       const samples = await samplesOf(engine, { text: SENTENCE, sampleRate });
-      expect(samples.length / sampleRate).toBeCloseTo(
-        seconds(await samplesOf(engine, { text: SENTENCE })),
-        3,
-      );
+      expect(samples.length / sampleRate).toBeCloseTo(wanted, 3);
     }
   });
 
@@ -91,9 +89,8 @@ describe('the built-in engine', () => {
   });
 
   it('leaves out what it cannot speak among what it can', async () => {
-    expect(await samplesOf(engine, { text: 'Hello 你好 there 😀.' })).toEqual(
-      await samplesOf(engine, { text: 'Hello there.' }),
-    );
+    const mixed = await samplesOf(engine, { text: 'Hello 你好 there 😀.' });
+    expect(digest(mixed)).toBe(digest(await samplesOf(engine, { text: 'Hello there.' })));
   });
 
   it('lets nobody use a speaker that does not exist', () => {
@@ -119,14 +116,16 @@ describe('the style', () => {
 
   it.each([1, 2, 3, 4, 5])('changes the pitch of speaker %i, and not the speed', async (speaker) => {
     const plain = await samplesOf(engine, { text: SENTENCE, speaker });
+    const normal = pitch(plain, 22_050);
     for (const factor of [0.8, 1.25]) {
       const changed = await samplesOf(engine, {
         text: SENTENCE,
         speaker,
         style: { ...PLAIN, pitch: factor },
       });
-      expect(pitch(changed, 22_050) / pitch(plain, 22_050)).toBeGreaterThan(factor * 0.92);
-      expect(pitch(changed, 22_050) / pitch(plain, 22_050)).toBeLessThan(factor * 1.08);
+      const ratio = pitch(changed, 22_050) / normal;
+      expect(ratio).toBeGreaterThan(factor * 0.92);
+      expect(ratio).toBeLessThan(factor * 1.08);
       expect(seconds(changed) / seconds(plain)).toBeCloseTo(1, 1);
     }
   });

@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findProgram } from '../../../../../src/files/paths.ts';
 import { listEspeakVoices } from '../../../../../src/service/engine/espeak/voices.ts';
-import { buildWorker, samplesOf, startEngine } from '../../../../support/engine.ts';
+import { buildWorker, digest, samplesOf, startEngine } from '../../../../support/engine.ts';
 import { fakeEspeak } from '../../../../support/fake-espeak.ts';
 import { emptyFolder } from '../../../../support/folder.ts';
 import { isAlive } from '../../../../support/programs.ts';
 import { loudness } from '../loudness.ts';
 
+// espeak-ng makes a folder for PulseAudio, which it would leave behind elsewhere.
+vi.stubEnv('XDG_RUNTIME_DIR', emptyFolder(afterAll));
 const worker = await buildWorker();
 const installed = await findProgram('espeak-ng', process.env.PATH ?? '', process.platform);
 const espeak = installed === undefined ? undefined : await listed(installed);
@@ -52,7 +54,7 @@ describe.skipIf(espeak === undefined)('a system espeak-ng', async () => {
     for (const sampleRate of [8_000, 22_050, 48_000]) {
       const request = { text: 'Guten Tag. Wie geht es?', speaker: numberOf('de'), sampleRate };
       const [first, second] = await Promise.all([samplesOf(engine, request), samplesOf(engine, request)]);
-      expect(first).toEqual(second);
+      expect(digest(first)).toBe(digest(second));
       expect(first.length / sampleRate).toBeGreaterThan(1);
     }
   });
