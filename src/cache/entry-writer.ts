@@ -3,17 +3,19 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { PcmFormat } from '../audio/pcm.ts';
-import { headerBytes, padding, wavHeader } from '../audio/wav-header.ts';
+import { headerBytes, overheadBytes, padding, wavHeader } from '../audio/wav-header.ts';
 import { AtomicFile } from '../files/atomic-file.ts';
 import { makeFolder } from '../files/folders.ts';
 import { checksumSeed, entryName, placeOf } from './entry.ts';
 import { type Home, isOwnFolder } from './folder.ts';
 
 export interface KeepingOptions {
-  /** Bytes of the largest sound that is kept. */
-  readonly limit: number;
-  /** Hears of an entry's size when it is in its place; `undefined` where somebody has emptied the cache meanwhile. */
-  readonly published: (bytes: number | undefined) => Promise<void>;
+  /** False where an entry of this size in bytes is not kept. */
+  readonly hasRoom: (bytes: number) => boolean;
+  /** Runs before the entry gets its name. */
+  readonly publishing: (bytes: number) => void;
+  /** Runs when the entry has its name, unless the cache was emptied meanwhile. */
+  readonly published: (bytes: number) => Promise<void>;
   readonly failed: (error: unknown) => void;
   /** Hears once that nothing is open any more. */
   readonly ended: () => void;
@@ -34,15 +36,20 @@ export class Keeping {
 
   write(piece: Uint8Array): Promise<void> {
     return this.#step(async () => {
-      if (this.#file.bytes + piece.length > this.#options.limit) await this.#end();
-      else await this.#file.write(piece);
+      if (this.#options.hasRoom(this.#file.sizeWith(piece.length))) await this.#file.write(piece);
+      else await this.#end();
     });
   }
 
   /** All of it was written. */
   publish(): Promise<void> {
     return this.#step(async () => {
-      if (this.#file.bytes > 0) await this.#options.published(await this.#file.publish());
+      const size = this.#file.sizeWith(0);
+      // Other entries may have taken the room since the last write.
+      if (this.#file.bytes > 0 && this.#options.hasRoom(size)) {
+        this.#options.publishing(size);
+        if (await this.#file.publish()) await this.#options.published(size);
+      }
       await this.#end();
     });
   }
@@ -100,14 +107,20 @@ export class EntryFile {
     return this.#bytes;
   }
 
+  /** The size of the file, in bytes, if it got this much sound more. */
+  sizeWith(more: number): number {
+    const bytes = this.#bytes + more;
+    return overheadBytes(this.#format, bytes) + bytes;
+  }
+
   async write(piece: Uint8Array): Promise<void> {
     this.#bytes += piece.length;
     this.#append(piece);
     if (this.#batched >= BATCH_BYTES) await this.#flush();
   }
 
-  /** @returns the size of the file in bytes, or `undefined` where the cache was emptied meanwhile */
-  async publish(): Promise<number | undefined> {
+  /** @returns false where the cache was emptied meanwhile */
+  async publish(): Promise<boolean> {
     this.#append(new Uint8Array(padding(this.#bytes)));
     const file = await this.#flush();
     const header = wavHeader(this.#format, this.#bytes);
@@ -119,10 +132,10 @@ export class EntryFile {
     try {
       await file.publish(undefined, join(folder, entryName(this.#key, crc32(header, this.#checksum))));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
       throw error;
     }
-    return header.length + this.#bytes + padding(this.#bytes);
+    return true;
   }
 
   discard(): void {

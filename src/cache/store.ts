@@ -1,6 +1,7 @@
 import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
+import { overheadBytes } from '../audio/wav-header.ts';
 import { closeEntry, isEntryName, type OpenEntry, openEntry, placeOf, readSamples } from './entry.ts';
 import { EntryFile, Keeping } from './entry-writer.ts';
 import { type Home, isOwnFolder, objectionTo, reasonOf } from './folder.ts';
@@ -61,7 +62,7 @@ export class Store {
     const entry = await this.#find(key);
     if (!entry) return undefined;
     const { file, format, bytes } = entry;
-    this.#used.add(key, bytes);
+    this.#used.add(key, overheadBytes(format, bytes) + bytes);
     const now = new Date();
     // Where that is not allowed, as on a medium that is read-only, nothing will be evicted either.
     await file.utimes(now, now).catch(() => {});
@@ -82,13 +83,13 @@ export class Store {
 
   /** Begins an entry; `undefined` where nothing is kept any more. */
   put(key: string, format: PcmFormat): Keeping | undefined {
-    if (this.#used.isFull) this.#stop(FULL);
     if (this.#off) return undefined;
     if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder, Date.now()));
     this.#swept = true;
     const keeping: Keeping = new Keeping(new EntryFile(this.#home, key, format), {
-      limit: Math.min(this.#limit, MAX_ENTRY_BYTES),
-      published: (bytes) => this.#count(key, bytes),
+      hasRoom: (bytes) => this.#hasRoom(bytes),
+      publishing: (bytes) => this.#used.add(key, bytes),
+      published: (bytes) => this.#count(bytes),
       failed: (error) => this.#fail(error),
       ended: () => void this.#drafts.delete(keeping),
     });
@@ -115,11 +116,18 @@ export class Store {
     }
   }
 
-  async #count(key: string, bytes: number | undefined): Promise<void> {
-    if (bytes === undefined) return;
-    this.#used.add(key, bytes);
-    if (await tally(this.#home.folder, bytes, this.#maxBytes * SLACK))
-      this.#tidy(() => evict(this.#home.folder, this.#limit));
+  /** False, with a warning, once this run has filled the cache: a further entry would push out one of its own. */
+  #hasRoom(bytes: number): boolean {
+    const isKeepable = bytes <= Math.min(this.#limit, MAX_ENTRY_BYTES);
+    if (isKeepable && !this.#used.hasRoom(bytes)) this.#stop(FULL);
+    return isKeepable && !this.#off;
+  }
+
+  async #count(bytes: number): Promise<void> {
+    if (!(await tally(this.#home.folder, bytes, this.#maxBytes * SLACK))) return;
+    // Bounds what is written while an earlier eviction still runs.
+    await this.#tidying;
+    this.#tidy(() => evict(this.#home.folder, this.#limit));
   }
 
   #tidy(action: () => Promise<void>): void {
@@ -180,25 +188,25 @@ function isAbsent(error: unknown): boolean {
 }
 
 /**
- * The entries that one run has read and made. Once they fill the cache, no more should be made: each would push out what the
- * same run needs first when it is repeated, and in the end all of it would be paid for again.
+ * Counts the entries that one run has read and made. They never exceed what eviction leaves: the run would evict its own
+ * beginning, which its repetition asks for first.
  */
 export class Used {
   readonly #limit: number;
   readonly #keys = new Set<string>();
   #bytes = 0;
 
-  /** @param limit what the cache may hold, in bytes */
+  /** @param limit what eviction leaves, in bytes */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  get isFull(): boolean {
-    return this.#keys.size > 0 && this.#bytes >= this.#limit;
+  hasRoom(bytes: number): boolean {
+    return this.#bytes + bytes <= this.#limit;
   }
 
   add(key: string, bytes: number): void {
-    if (this.isFull || this.#keys.has(key)) return;
+    if (this.#keys.has(key)) return;
     this.#keys.add(key);
     this.#bytes += bytes;
   }
