@@ -3,10 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { nodeOf } from './nodes.mjs';
 
 /**
- * Runs the end-to-end tests of speaking, or those that are named, on every Node that the built program promises to work
- * on: the binaries from the npm package `node`, kept in .cache/nodes. The tests themselves run on the Node that runs this.
+ * Runs the end-to-end tests of speaking and of batches, or those that are named, on every Node that the built program
+ * promises to work on: the binaries from the npm package `node`, kept in .cache/nodes. The tests themselves run on the
+ * Node that runs this.
  */
 const MAJORS = [20, 22, 24, 26];
+const USUAL = ['test/e2e/speak-', 'test/e2e/batch'];
 const COUNTING = '--reporter=./.config/counting-reporter.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 function test(major, filters) {
@@ -27,5 +29,5 @@ function test(major, filters) {
 }
 
 const [, , ...typed] = process.argv;
-const results = MAJORS.map((major) => test(major, typed.length > 0 ? typed : ['test/e2e/speak-']));
+const results = MAJORS.map((major) => test(major, typed.length > 0 ? typed : USUAL));
 process.exitCode = results.every(Boolean) ? 0 : 1;
