@@ -111,7 +111,7 @@ describe('a segment cache and the processes that use it', () => {
   });
 
   it('holds only whole entries whenever a process is killed', async () => {
-    for (let delay = 0; delay < 40; delay += 4) {
+    for (let delay = 0; delay < 40; delay += 8) {
       const before = filesBelow(folder, /part/).length;
       const { child, ended } = start({ rounds: 1000 });
       await expect

@@ -22,6 +22,9 @@ function resample(samples: Float32Array, from: number, to: number, lengths: read
   return join([...pieces, conversion.end()]);
 }
 
+const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array) =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
 const lengths = fc.array(fc.oneof(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 1, max: 9_000 })), {
   minLength: 1,
   maxLength: 8,
@@ -42,7 +45,7 @@ describe.each([8_000, 16_000, 22_050])('a voice of %i Hz', (from) => {
     const whole = resample(input, from, to, [input.length]);
     fc.assert(
       fc.property(lengths, (torn) => {
-        expect(resample(input, from, to, torn)).toEqual(whole);
+        expect(bytesOf(resample(input, from, to, torn)).equals(bytesOf(whole))).toBe(true);
       }),
       { numRuns: 5 },
     );

@@ -50,7 +50,7 @@ test('Whatever is given out early, all of it is the same as at once.', () =>
         expect(grown(inPieces(markdown, size))).toBe(atOnce(markdown));
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: 1000 },
   ));
 
 test.each(commonmark.filter(({ markdown }) => isDefined(markdown)))(
