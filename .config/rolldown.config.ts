@@ -34,6 +34,13 @@ export default defineConfig([
     },
   },
   {
+    input: { model: 'src/service/engine/model/program.ts' },
+    platform: 'node',
+    tsconfig: true,
+    external: ['sherpa-onnx-node'],
+    output: { dir: 'dist', format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: 'model-[name].mjs' },
+  },
+  {
     input: { worker: 'src/service/engine/flite/worker.ts' },
     platform: 'node',
     tsconfig: true,

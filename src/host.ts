@@ -40,6 +40,8 @@ export interface Host {
   readonly uid: number | undefined;
   /** Version and architecture of Node: `v20.19.0-x64`. */
   readonly runtime: string;
+  /** The program that runs JavaScript. */
+  readonly execPath: string;
   /** Whether a process with this number runs in this realm. */
   isRunning(pid: number): boolean;
   /** Ends a process that leads a group, with all that it has started. Throws where there is no such group. */
@@ -96,6 +98,7 @@ export function hostOf(process: NodeJS.Process): Host {
     },
     uid: process.geteuid?.(),
     runtime: `${process.version}-${process.arch}`,
+    execPath: process.execPath,
     isRunning: (pid) => isRunning(process, pid),
     endGroup: (pid) => void process.kill(-pid, 'SIGKILL'),
     stdin: {

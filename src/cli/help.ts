@@ -29,7 +29,6 @@ export function shortHelp(): string {
     '',
     'tts [options] [text...]        speak; tts speak ... if the text is a command',
     ...wrap('Commands:', besideSpeaking, ' '),
-    '',
     ...[...all.filter(({ isCommon }) => isCommon), FILE].map(({ flags = '', help }) => row(flags, help)),
     ...wrap(
       'More:',

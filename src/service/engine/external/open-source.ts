@@ -1,10 +1,9 @@
 import type { Host } from '../../../host.ts';
-import { Refusal } from '../contract.ts';
 import type { EngineConfig } from './engine-config.ts';
 import type { VoiceSource } from './voice-source.ts';
 
 export interface OpenOptions {
-  readonly host: Pick<Host, 'env' | 'platform' | 'endGroup'>;
+  readonly host: Pick<Host, 'env' | 'platform' | 'execPath' | 'endGroup'>;
   readonly signal: AbortSignal;
   /** Of silence. */
   readonly timeoutMs: number;
@@ -31,5 +30,6 @@ export async function openSource(config: EngineConfig, options: OpenOptions): Pr
       endGroup: (pid) => host.endGroup(pid),
     });
   }
-  throw new Refusal(502, 'engine_failed', `${config.name}: model folders are not supported yet`);
+  const { openModel } = await import('../model/source.ts');
+  return openModel(config, { env, execPath: host.execPath });
 }

@@ -1,0 +1,182 @@
+import { hash } from 'node:crypto';
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Refusal } from '../contract.ts';
+
+/** How sherpa-onnx is told what to load: the keys of `OfflineTtsModelConfig`, each with a path. */
+export interface Model {
+  readonly family: string;
+  readonly files: Readonly<Record<string, string>>;
+  /** WAV files that a voice is made after (Pocket); empty where voices have numbers. */
+  readonly references: readonly string[];
+}
+
+interface Family {
+  readonly name: string;
+  /** The files that tell the family. */
+  readonly needs: Readonly<Record<string, RegExp>>;
+  readonly mayHave?: Readonly<Record<string, RegExp>>;
+  /** A word in the metadata of the model, where the files of two families have the same names. */
+  readonly word?: string;
+}
+
+const TOKENS = /^tokens\.txt$/;
+const ESPEAK = /^espeak-ng-data$/;
+const MODEL = /^model.*\.onnx$/;
+
+/**
+ * The families of models that sherpa-onnx runs, by the names of their files in its releases
+ * (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The first that fits is meant.
+ */
+const FAMILIES: readonly Family[] = [
+  {
+    name: 'pocket',
+    needs: {
+      lmFlow: /^lm_flow.*\.onnx$/,
+      lmMain: /^lm_main.*\.onnx$/,
+      encoder: /^encoder.*\.onnx$/,
+      decoder: /^decoder.*\.onnx$/,
+      textConditioner: /^text_conditioner.*\.onnx$/,
+      vocabJson: /^vocab\.json$/,
+      tokenScoresJson: /^token_scores\.json$/,
+    },
+  },
+  {
+    name: 'supertonic',
+    needs: {
+      durationPredictor: /^duration_predictor.*\.onnx$/,
+      textEncoder: /^text_encoder.*\.onnx$/,
+      vectorEstimator: /^vector_estimator.*\.onnx$/,
+      vocoder: /^vocoder.*\.onnx$/,
+      ttsJson: /^tts\.json$/,
+      unicodeIndexer: /^unicode_indexer\.(?:bin|json)$/,
+      voiceStyle: /^voice.*\.(?:bin|json)$/,
+    },
+  },
+  {
+    name: 'matcha',
+    needs: { acousticModel: /^model-steps.*\.onnx$/, vocoder: /^(?:vocos|hifigan).*\.onnx$/, tokens: TOKENS },
+    mayHave: { dataDir: ESPEAK, lexicon: /^lexicon\.txt$/ },
+  },
+  {
+    name: 'kitten',
+    word: 'kitten',
+    needs: { model: MODEL, voices: /^voices\.bin$/, tokens: TOKENS, dataDir: ESPEAK },
+  },
+  {
+    name: 'kokoro',
+    needs: { model: MODEL, voices: /^voices\.bin$/, tokens: TOKENS, dataDir: ESPEAK },
+    mayHave: { lexicon: /^lexicon-.*\.txt$/ },
+  },
+  {
+    name: 'vits',
+    needs: { model: /\.onnx$/, tokens: TOKENS },
+    mayHave: { dataDir: ESPEAK, lexicon: /^lexicon\.txt$/ },
+  },
+];
+
+/** Bytes at the end of an ONNX file in which its metadata lie. */
+const METADATA_BYTES = 64 * 1024;
+
+/**
+ * Tells what lies in a folder, without loading it.
+ * @throws Refusal 502 `engine_failed` that names the files that are missing
+ */
+export function modelIn(folder: string, name: string): Model {
+  const names = namesIn(folder, name);
+  const model = FAMILIES.map((family) => filled(family, folder, names)).find((each) => each !== undefined);
+  if (!model) throw missing(name, nearest(names));
+  if (model.family === 'vits' && !model.files.dataDir && mentions(model.files.model ?? '', 'espeak'))
+    throw missing(name, ['espeak-ng-data']);
+  return model.family === 'pocket' ? { ...model, references: wavsIn(folder) } : model;
+}
+
+function namesIn(folder: string, name: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (cause) {
+    throw new Refusal(
+      502,
+      'engine_failed',
+      `${name}: there is no folder ${folder} (${(cause as NodeJS.ErrnoException).code})`,
+    );
+  }
+}
+
+function filled(
+  { name, needs, mayHave = {}, word }: Family,
+  folder: string,
+  names: readonly string[],
+): Model | undefined {
+  const files: Record<string, string> = {};
+  for (const [key, pattern] of Object.entries({ ...needs, ...mayHave })) {
+    const found = names.filter((each) => pattern.test(each)).map((each) => join(folder, each));
+    if (found.length > 0) files[key] = key === 'lexicon' ? found.join(',') : (found[0] ?? '');
+    else if (key in needs) return undefined;
+  }
+  const isMeant = word === undefined || folder.includes(word) || mentions(files.model ?? '', word);
+  return isMeant ? { family: name, files, references: [] } : undefined;
+}
+
+/** The missing files of the family that fits best. */
+function nearest(names: readonly string[]): string[] {
+  const lacks = FAMILIES.map(({ needs }) =>
+    Object.values(needs).filter((pattern) => !names.some((name) => pattern.test(name))),
+  );
+  const fewest = lacks.sort((a, b) => a.length - b.length)[0] ?? [];
+  return fewest.map((pattern) => readable(pattern));
+}
+
+/** `model*.onnx` of `/^model.*\.onnx$/`. */
+function readable({ source }: RegExp): string {
+  return source
+    .replace(/^\^|\$$/g, '')
+    .replaceAll('.*', '*')
+    .replaceAll('\\', '')
+    .replace(/^\.onnx/, '*.onnx');
+}
+
+function missing(name: string, files: readonly string[]): Refusal {
+  return new Refusal(
+    502,
+    'engine_failed',
+    `${name} is no model that can be loaded: ${files.join(', ')} ${files.length === 1 ? 'is' : 'are'} missing in its folder`,
+  );
+}
+
+function mentions(file: string, word: string): boolean {
+  return ends(file, METADATA_BYTES).last.includes(word);
+}
+
+function wavsIn(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+  return names.filter((name) => name.endsWith('.wav')).map((name) => join(folder, name));
+}
+
+/** Bytes at both ends of a file that tell it from another of the same size and time. */
+const HASHED_BYTES = 1024 * 1024;
+
+/** What tells the files of a model from those of a changed one: size, time, and a hash of the first and the last MiB. */
+export function identityOf({ family, files, references }: Model): string {
+  const parts = [...Object.values(files).flatMap((file) => file.split(',')), ...references].map((file) => {
+    const stats = statSync(file);
+    if (!stats.isFile()) return `${file} ${stats.mtimeMs}`;
+    const { first, last } = ends(file, HASHED_BYTES);
+    return `${file} ${stats.size} ${stats.mtimeMs} ${hash('sha256', Buffer.concat([first, last]))}`;
+  });
+  return `model ${family} ${hash('sha256', parts.join('\n'))}`;
+}
+
+function ends(file: string, most: number): { first: Buffer; last: Buffer } {
+  const fd = openSync(file, 'r');
+  try {
+    const { size } = statSync(file);
+    const length = Math.min(most, size);
+    const [first, last] = [Buffer.alloc(length), Buffer.alloc(length)];
+    readSync(fd, first, 0, length, 0);
+    readSync(fd, last, 0, length, size - length);
+    return { first, last };
+  } finally {
+    closeSync(fd);
+  }
+}

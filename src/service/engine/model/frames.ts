@@ -1,0 +1,72 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** What the program with the model is asked. */
+export type Order =
+  | { readonly type: 'load'; readonly config: object }
+  | {
+      readonly type: 'speak';
+      readonly id: number;
+      readonly text: string;
+      readonly options: object;
+      readonly reference?: string;
+    }
+  | { readonly type: 'cancel'; readonly id: number };
+
+/** What it answers. */
+export type Report =
+  | { readonly type: 'loaded'; readonly sampleRate: number; readonly voices: number }
+  | { readonly type: 'samples'; readonly id: number; readonly samples: Int16Array }
+  | { readonly type: 'end'; readonly id: number }
+  | { readonly type: 'error'; readonly id?: number | undefined; readonly message: string };
+
+const JSON_FRAME = 0;
+const SAMPLES_FRAME = 1;
+/** Length and kind. */
+const HEAD_BYTES = 5;
+/** Bytes of the longest frame: a minute and a half of sound at 48 kHz. What is longer is no frame. */
+const MOST_BYTES = 16 * 2 ** 20;
+
+/** Writes one frame: its length (4 bytes, little-endian), its kind, its bytes. */
+export function writeFrame(stream: Writable, message: Order | Report): void {
+  const [kind, bytes] =
+    message.type === 'samples'
+      ? [SAMPLES_FRAME, samplesBytes(message)]
+      : [JSON_FRAME, Buffer.from(JSON.stringify(message))];
+  const head = Buffer.alloc(HEAD_BYTES);
+  head.writeUInt32LE(bytes.length, 0);
+  head.writeUInt8(kind, 4);
+  stream.write(Buffer.concat([head, bytes]));
+}
+
+function samplesBytes({ id, samples }: Extract<Report, { type: 'samples' }>): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt32LE(id);
+  return Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
+}
+
+/**
+ * Reads frames until the stream ends. A frame that is cut off by the end is dropped.
+ * @throws Error for what is no frame
+ */
+export async function* readFrames<Message extends Order | Report>(stream: Readable): AsyncGenerator<Message> {
+  let held = Buffer.alloc(0);
+  for await (const piece of stream) {
+    held = held.length === 0 ? piece : Buffer.concat([held, piece]);
+    while (held.length >= HEAD_BYTES) {
+      const length = held.readUInt32LE(0);
+      if (length > MOST_BYTES) throw new Error(`a frame of ${length} bytes`);
+      if (held.length < HEAD_BYTES + length) break;
+      const bytes = held.subarray(HEAD_BYTES, HEAD_BYTES + length);
+      yield (
+        held.readUInt8(4) === SAMPLES_FRAME ? samplesIn(bytes) : JSON.parse(bytes.toString())
+      ) as Message;
+      held = held.subarray(HEAD_BYTES + length);
+    }
+  }
+}
+
+function samplesIn(bytes: Buffer): Extract<Report, { type: 'samples' }> {
+  // Copied: samples begin at an even place.
+  const samples = new Int16Array(Uint8Array.from(bytes.subarray(4)).buffer);
+  return { type: 'samples', id: bytes.readUInt32LE(0), samples };
+}

@@ -1,0 +1,143 @@
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Refusal } from '../contract.ts';
+import type { EngineConfig } from '../external/engine-config.ts';
+import type { VoiceSource } from '../external/voice-source.ts';
+import { identityOf, type Model, modelIn } from './families.ts';
+import { ModelProcess } from './process.ts';
+
+/** Memory grows with each utterance (onnxruntime): behind so many a new process takes over. */
+const MOST_UTTERANCES = 500;
+
+/** Processes that may die in a row until the engine is given up. */
+const MOST_DEATHS = 3;
+
+export interface ModelOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The program that runs JavaScript. */
+  readonly execPath: string;
+}
+
+/**
+ * A folder with a model that sherpa-onnx runs, in a process of its own.
+ * @throws Refusal 502 `engine_failed` with what is missing, or with the last words of the process
+ */
+export async function openModel(
+  config: Extract<EngineConfig, { kind: 'model' }>,
+  options: ModelOptions,
+): Promise<VoiceSource> {
+  const model = modelIn(config.folder, config.name);
+  const keeper = new ProcessKeeper(config.name, model, options);
+  const { sampleRate, voices: count } = await keeper.open();
+  const voices = namesOf(config, model, count).map((name) => ({ name, language: 'und', sampleRate }));
+  const { name, maxChars, concurrency } = config;
+  return {
+    name,
+    identity: identityOf(model),
+    voices,
+    takesAnyVoice: false,
+    maxChars,
+    concurrency,
+    speak: async (text, voice, signal) => ({
+      sampleRate,
+      samples: keeper.speak(text, voices.indexOf(voice), signal),
+    }),
+    [Symbol.asyncDispose]: () => keeper.close(),
+  };
+}
+
+/** The names of the voices: those of the config, those of reference files, or numbers. */
+function namesOf(
+  { name, voices = [] }: Extract<EngineConfig, { kind: 'model' }>,
+  { references }: Model,
+  count: number,
+): string[] {
+  if (references.length > 0) return references.map((file) => basename(file, '.wav'));
+  if (count <= 1) return [voices[0] ?? name];
+  return Array.from({ length: count }, (_, sid) => voices[sid] ?? `${name}-${sid}`);
+}
+
+/** Keeps one process alive: a dead one is followed by the next, until too many have died. */
+class ProcessKeeper {
+  readonly #name: string;
+  readonly #model: Model;
+  readonly #options: ModelOptions;
+  #process: ModelProcess | undefined;
+  #deaths = 0;
+  #lastDeath: unknown;
+
+  constructor(name: string, model: Model, options: ModelOptions) {
+    this.#name = name;
+    this.#model = model;
+    this.#options = options;
+  }
+
+  open(): Promise<{ readonly sampleRate: number; readonly voices: number }> {
+    return this.#current().loaded;
+  }
+
+  /** @param voice its place; the engine would speak with another voice for one that it does not have */
+  async *speak(text: string, voice: number, signal: AbortSignal): AsyncGenerator<Int16Array> {
+    const child = this.#current();
+    const { voices } = await child.loaded;
+    const reference = this.#model.references[voice];
+    if (reference === undefined && (voice < 0 || voice >= voices))
+      throw new RangeError(`there is no voice ${voice}`);
+    const options = {
+      sid: reference === undefined ? voice : 0,
+      speed: 1,
+      silenceScale: 0.2,
+      numSteps: STEPS,
+    };
+    try {
+      yield* child.speak({ text, options, reference }, signal);
+      this.#deaths = 0;
+    } catch (error) {
+      if (child.isDead) this.#noteDeath(child, error);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#process?.end();
+  }
+
+  /** @throws Refusal 502 where too many processes have died */
+  #current(): ModelProcess {
+    if (this.#deaths >= MOST_DEATHS) throw this.#lastDeath;
+    const old = this.#process;
+    if (old && !old.isDead && old.begun < MOST_UTTERANCES) return old;
+    if (old && !old.isDead) old.retire();
+    this.#process = new ModelProcess({
+      name: this.#name,
+      command: [this.#options.execPath, fileURLToPath(new URL('model.mjs', import.meta.url))],
+      env: this.#options.env,
+      config: configOf(this.#model),
+    });
+    return this.#process;
+  }
+
+  #noteDeath(process: ModelProcess, error: unknown): void {
+    if (process !== this.#process) return;
+    this.#process = undefined;
+    this.#deaths += 1;
+    this.#lastDeath =
+      error instanceof Refusal && this.#deaths >= MOST_DEATHS
+        ? new Refusal(
+            502,
+            'engine_failed',
+            `${error.message}; it ended ${MOST_DEATHS} times in a row and is not started again`,
+          )
+        : error;
+  }
+}
+
+/** Steps of the models that refine their sound step by step; the number of sherpa-onnx's examples. */
+const STEPS = 5;
+
+function configOf({ family, files }: Model): object {
+  return {
+    model: { [family]: files, numThreads: 2, provider: 'cpu', debug: false },
+    maxNumSentences: 1,
+  };
+}
