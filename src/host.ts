@@ -197,3 +197,9 @@ function mayBeTerminal(fd: number): boolean {
     return true;
   }
 }
+
+/** The environment for a program that this one starts: without the keys of this one. */
+export function withoutKeys(env: Host['env']): Record<string, string | undefined> {
+  const { TTS_API_KEY: _key, TTS_API_KEY_FILE: _file, ...rest } = env;
+  return rest;
+}

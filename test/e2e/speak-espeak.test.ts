@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fakeEspeak } from '../support/fake-espeak.ts';
@@ -155,3 +156,19 @@ it.runIf(isThere('espeak-ng'))(
     expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(22_050);
   },
 );
+
+it('espeak-ng gets no key of the service that starts it.', async () => {
+  const { box, env, asked } = equipped();
+  const program = box.path('bin/espeak-ng');
+  writeFileSync(program, readFileSync(program, 'utf8').replace('\n', `\nenv >> '${box.path('env')}'\n`));
+  const run = box.start(['serve', '--port', '0', '--json'], { env: { ...env, TTS_API_KEY: 'key-of-serve' } });
+  await expect.poll(asked, { timeout: 10_000 }).toEqual(['--voices']);
+  const [line] = (await once(run.stdout, 'data')) as [Buffer];
+  const headers = { 'X-API-KEY': 'key-of-serve', 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ text: 'hello', speaker_no: 101 });
+  const answer = await fetch(`${JSON.parse(String(line)).url}/tts`, { method: 'POST', headers, body });
+  expect(answer.status).toBe(200);
+  expect(asked()).toHaveLength(2);
+  expect(box.read('env').toString()).toContain('PATH=');
+  expect(box.read('env').toString()).not.toContain('key-of-serve');
+});

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode, TtsError } from '../../error.ts';
+import { withoutKeys } from '../../host.ts';
 import { printable, withoutEscapes } from '../../printable.ts';
 
 /** Enough of what a player says to hold its last line, in UTF-16 units. */
@@ -46,9 +47,13 @@ export class PlayerProcess {
     program: string,
     args: readonly string[],
     stdin: 'pipe' | 'ignore' | number,
-    { TTS_API_KEY: _key, TTS_API_KEY_FILE: _file, ...env }: NodeJS.ProcessEnv,
+    env: NodeJS.ProcessEnv,
   ): Promise<PlayerProcess> {
-    const child = spawn(program, args, { env, stdio: [stdin, 'ignore', 'pipe'], windowsHide: true });
+    const child = spawn(program, args, {
+      env: withoutKeys(env),
+      stdio: [stdin, 'ignore', 'pipe'],
+      windowsHide: true,
+    });
     const player = new PlayerProcess(program, child);
     await once(child, 'spawn');
     return player;

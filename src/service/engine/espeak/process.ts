@@ -29,11 +29,11 @@ const PITCH = { normal: 50, least: 0, most: 99 };
 /** Runs a system `espeak-ng` for each segment. The text goes to its stdin and never among its arguments. */
 class EspeakProcess implements Lane<EspeakJob> {
   readonly ready = true;
-  readonly #program: string;
+  readonly #espeak: Pick<Espeak, 'program' | 'env'>;
   readonly #resampler: (from: number, to: number) => Resampler;
 
-  constructor(program: string, resampler: (from: number, to: number) => Resampler) {
-    this.#program = program;
+  constructor(espeak: Pick<Espeak, 'program' | 'env'>, resampler: (from: number, to: number) => Resampler) {
+    this.#espeak = espeak;
     this.#resampler = resampler;
   }
 
@@ -64,7 +64,9 @@ class EspeakProcess implements Lane<EspeakJob> {
       '1',
       '-z',
     ];
-    const child = spawn(this.#program, [...options, '--stdin', '--stdout'], {
+    const { program, env } = this.#espeak;
+    const child = spawn(program, [...options, '--stdin', '--stdout'], {
+      env,
       signal,
       killSignal: 'SIGKILL',
     });
@@ -97,9 +99,9 @@ async function readSamples(wav: Uint8Array): Promise<Samples> {
 }
 
 /** The voices of a system `espeak-ng`, which speaks more than a hundred languages. */
-export async function openEspeak({ program, voices }: Espeak, limits: QueueLimits): Promise<Section> {
+export async function openEspeak({ program, voices, env }: Espeak, limits: QueueLimits): Promise<Section> {
   const resampler = await loadResampler(await compileResampler());
-  const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess(program, resampler));
+  const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess({ program, env }, resampler));
   const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
   const speakers = voices.map(({ speaker }) => speaker);
   return createSection(speakers, new FairQueue<EspeakJob>(lanes, limits.maxQueue), ({ speaker, style }) => ({

@@ -1,7 +1,7 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { findProgram } from '../../../files/paths.ts';
-import type { RunContext } from '../../../host.ts';
+import { type RunContext, withoutKeys } from '../../../host.ts';
 import { inOneLine } from '../../../printable.ts';
 import type { Speaker } from '../contract.ts';
 
@@ -16,6 +16,8 @@ export interface Espeak {
   /** Its whole name. */
   readonly program: string;
   readonly voices: readonly EspeakVoice[];
+  /** Without the keys of this program. */
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 const FIRST_NUMBER = 101;
@@ -31,8 +33,12 @@ const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)/u;
  *
  * @throws when the program cannot be run, or the signal aborts: that ends it
  */
-export async function listEspeakVoices(program: string, signal: AbortSignal): Promise<EspeakVoice[]> {
-  const options = { timeout: 10_000, killSignal: 'SIGKILL', signal } as const;
+export async function listEspeakVoices(
+  program: string,
+  env: Espeak['env'],
+  signal: AbortSignal,
+): Promise<EspeakVoice[]> {
+  const options = { env, timeout: 10_000, killSignal: 'SIGKILL', signal } as const;
   const { stdout } = await promisify(execFile)(program, ['--voices'], options);
   const voices = stdout.split('\n').flatMap((line) => {
     const columns = LINE.exec(line)?.groups;
@@ -76,8 +82,9 @@ interface Search {
 export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'signal'>): Promise<Search> {
   const program = await findProgram('espeak-ng', host.env.PATH ?? '', host.platform);
   if (program === undefined) return {};
+  const env = withoutKeys(host.env);
   try {
-    return { espeak: { program, voices: await listEspeakVoices(program, signal) } };
+    return { espeak: { program, voices: await listEspeakVoices(program, env, signal), env } };
   } catch (error) {
     signal.throwIfAborted();
     return { fault: reasonOf(error as ExecFileException) };

@@ -1,4 +1,4 @@
-import type { Host } from '../../../host.ts';
+import { type Host, withoutKeys } from '../../../host.ts';
 import type { EngineConfig } from './engine-config.ts';
 import type { VoiceSource } from './voice-source.ts';
 
@@ -9,16 +9,13 @@ export interface OpenOptions {
   readonly timeoutMs: number;
 }
 
-/** Variables that hold a key of this program: an engine does not get them. */
-const KEYS = new Set(['TTS_API_KEY', 'TTS_API_KEY_FILE']);
-
 /**
  * Gets an engine ready. Only the code of its kind is loaded.
  * @throws Refusal 502 `engine_failed` with what is missing
  */
 export async function openSource(config: EngineConfig, options: OpenOptions): Promise<VoiceSource> {
   const { host, signal, timeoutMs } = options;
-  const env = Object.fromEntries(Object.entries(host.env).filter(([name]) => !KEYS.has(name)));
+  const env = withoutKeys(host.env);
   if (config.kind === 'server')
     return (await import('./server.ts')).openServer(config, { timeoutMs, signal });
   if (config.kind === 'program') {

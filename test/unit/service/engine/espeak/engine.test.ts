@@ -16,7 +16,7 @@ const installed = await findProgram('espeak-ng', process.env.PATH ?? '', process
 const espeak = installed === undefined ? undefined : await listed(installed);
 
 async function listed(program: string) {
-  return { program, voices: await listEspeakVoices(program, new AbortController().signal) };
+  return { program, voices: await listEspeakVoices(program, {}, new AbortController().signal), env: {} };
 }
 
 describe.skipIf(espeak === undefined)('a system espeak-ng', async () => {
