@@ -86,10 +86,11 @@ function contextOf(options: ServiceOptions, server: Server, limits: Limits): Con
     callbackPolicy,
     basePath: options.basePath ?? '',
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,
+    isOpen: apiKey === null,
     checkKey: createKeyCheck(apiKey),
     effectsOn: createFaults(options.faults ?? []),
     callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log }),
-    traffic: new Traffic(server, log),
+    traffic: new Traffic(server, limits.idle, log),
   };
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { request } from 'node:http';
 import type { Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { LogRecord } from '../../src/service/exchange/exchange.ts';
 import openapi from '../../src/service/http/openapi.json' with { type: 'json' };
 import { ask } from '../support/ask.ts';
@@ -623,4 +624,39 @@ describe('closing', () => {
     await expect(answer).rejects.toThrow();
     await expect.poll(() => own.engine.active).toBe(0);
   });
+});
+
+describe('a service without a key', () => {
+  it.each([
+    ['localhost', 200],
+    ['localhost:8787', 200],
+    ['127.0.0.1:80', 200],
+    ['[::1]:1', 200],
+    ['evil.example', 403],
+    ['localhost.evil.example', 403],
+    ['192.168.1.7', 403],
+    ['no host', 403],
+  ])('answers to loopback names only, whatever a name server says: %s', async (host, status) => {
+    const own = await startToneService({ apiKey: null });
+    onTestFinished(() => own.close());
+    const { port } = new URL(own.service.url);
+    const answer = await new Promise<number | undefined>((resolve, reject) => {
+      const asked = request({ port, path: '/speakers', headers: { Host: host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      asked.on('error', reject).end();
+    });
+    expect(answer).toBe(status);
+  });
+});
+
+it('Idle connections of one address are bounded, and the oldest are closed first.', async () => {
+  const own = await startToneService({ limits: { idle: 10 } });
+  onTestFinished(() => own.close());
+  const idle = Array.from({ length: 30 }, () => own.connect().on('error', () => {}));
+  await expect.poll(() => idle.filter(({ destroyed }) => destroyed).length).toBe(20);
+  expect(idle.slice(-5).some(({ destroyed }) => destroyed)).toBe(false);
+  expect((await own.speak({ text: 'hello', speaker_no: 1 })).status).toBe(200);
+  for (const socket of idle) socket.destroy();
 });

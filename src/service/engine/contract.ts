@@ -96,6 +96,8 @@ export interface Limits {
   readonly body: number;
   /** Connections open at once; further ones are closed. */
   readonly connections: number;
+  /** Connections of one address on which no request is under way; behind it, the oldest of them is closed. */
+  readonly idle: number;
   /** Time for the headers of a request to arrive. */
   readonly headers: number;
   /** Time for a request to arrive whole. */
@@ -113,6 +115,7 @@ export interface Limits {
 export const defaultLimits: Limits = {
   body: 1024 * 1024,
   connections: 2048,
+  idle: 1024,
   headers: 10_000,
   request: 30_000,
   stall: 300_000,

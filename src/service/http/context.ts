@@ -10,6 +10,8 @@ import type { Traffic } from './traffic.ts';
 export interface Context {
   readonly engine: Engine;
   readonly basePath: string;
+  /** True where no key is asked for. */
+  readonly isOpen: boolean;
   /** @throws Refusal 401 */
   checkKey(request: IncomingMessage): void;
   /** Characters of the longest text. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isLoopback } from '../../address.ts';
 import { Refusal } from '../engine/contract.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { refusalOf, refuse, sendJson } from '../exchange/refuse.ts';
@@ -50,7 +51,7 @@ async function dispatch(exchange: Exchange, context: Context): Promise<void> {
     response.setHeader('Connection', 'close');
     throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
   }
-  checkHost(request);
+  checkHost(request, context);
   // What stands behind it is no path.
   if (request.method === 'CONNECT') checkMethod(exchange, ['GET', 'HEAD', 'POST', 'OPTIONS']);
   const route = routeTo(path, context.basePath);
@@ -60,11 +61,25 @@ async function dispatch(exchange: Exchange, context: Context): Promise<void> {
   await route.action(exchange, context);
 }
 
-/** Node would answer without a word. */
-function checkHost({ headersDistinct, httpVersion }: IncomingMessage): void {
-  const { length } = headersDistinct.host ?? [];
-  if (length === 1 || (length === 0 && httpVersion === '1.0')) return;
-  throw new Refusal(400, 'bad_host', `One Host header is needed, and there are ${length}`);
+/**
+ * Node would answer without a word. Where no key is asked for, a web page could reach the service under a name of its own
+ * that leads to this machine (DNS rebinding): only names of loopback are answered.
+ */
+function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: Context): void {
+  const { length, 0: host = 'localhost' } = headersDistinct.host ?? [];
+  if (length > 1 || (length === 0 && httpVersion !== '1.0'))
+    throw new Refusal(400, 'bad_host', `One Host header is needed, and there are ${length}`);
+  if (!isOpen || isLoopbackHost(host)) return;
+  throw new Refusal(
+    403,
+    'foreign_host',
+    'Without a key, this service answers to localhost and loopback addresses only',
+  );
+}
+
+function isLoopbackHost(host: string): boolean {
+  const url = `http://${host}`;
+  return URL.canParse(url) && isLoopback(new URL(url).hostname);
 }
 
 function checkMethod({ request, response }: Exchange, allowed: readonly string[]): void {

@@ -10,10 +10,12 @@ export class Traffic {
   readonly #closing = new AbortController();
   readonly #log: Log | undefined;
 
-  constructor(server: Server, log: Log | undefined) {
+  /** @param mostIdle connections of one address without a request: see `Limits` */
+  constructor(server: Server, mostIdle: number, log: Log | undefined) {
     this.#log = log;
     server.on('connection', (socket) => {
       this.#connections.add(socket);
+      if (this.#connections.size > mostIdle) this.#closeIdle(socket.remoteAddress, mostIdle);
       socket.once('close', () => this.#connections.delete(socket));
     });
   }
@@ -66,6 +68,15 @@ export class Traffic {
   abort(): void {
     for (const exchange of this.#exchanges.values()) exchange.cancel();
     for (const socket of this.#connections) socket.destroy();
+  }
+
+  /** Closes the oldest idle connections of an address, so that clients of other addresses find a place. */
+  #closeIdle(address: string | undefined, most: number): void {
+    const busy = new Set([...this.#exchanges.values()].map(({ request }) => request.socket));
+    const idle = [...this.#connections].filter(
+      (socket) => socket.remoteAddress === address && !busy.has(socket),
+    );
+    for (const socket of idle.slice(0, Math.max(0, idle.length - most))) socket.destroy();
   }
 
   #isBusy(socket: Duplex): boolean {

@@ -1,4 +1,4 @@
-/** Bytes by which sound without a header is told from what is no sound. */
+/** Bytes at the start of a body that tell bare samples from WAV, JSON, HTML or compressed sound. */
 const HEAD_BYTES = 4;
 
 /** Ends a request whose server is silent. The clock stands still while the reader rests. */

@@ -46,7 +46,7 @@ function samplesBytes({ id, samples }: Extract<Report, { type: 'samples' }>): Bu
 
 /**
  * Reads frames until the stream ends. A frame that is cut off by the end is dropped.
- * @throws Error for what is no frame
+ * @throws Error if a length is larger than a frame may be
  */
 export async function* readFrames<Message extends Order | Report>(stream: Readable): AsyncGenerator<Message> {
   let held = Buffer.alloc(0);

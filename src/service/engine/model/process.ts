@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '../../../printable.ts';
 import { Refusal } from '../contract.ts';
@@ -75,7 +76,7 @@ export class ModelProcess {
     };
     if (this.isDead) throw this.#died();
     this.#open.set(id, listener);
-    this.#child.ref();
+    this.#keepAlive('ref');
     const cancel = () => {
       writeFrame(this.#orders, { type: 'cancel', id });
       listener.end(signal.reason);
@@ -113,6 +114,7 @@ export class ModelProcess {
   async end(): Promise<void> {
     if (this.isDead) return;
     const closed = once(this.#child, 'close');
+    this.#keepAlive('ref');
     this.#child.kill('SIGKILL');
     await closed;
   }
@@ -123,9 +125,13 @@ export class ModelProcess {
 
   /** A process without work does not keep this one alive. */
   #rest(): void {
-    if (this.#open.size === 0) this.#child.unref();
-    for (const pipe of [this.#child.stderr, ...this.#child.stdio.slice(3)])
-      (pipe as unknown as { unref?(): void; ref?(): void })?.[this.#open.size === 0 ? 'unref' : 'ref']?.();
+    if (this.#open.size === 0) this.#keepAlive('unref');
+  }
+
+  /** `ref`: this program lasts as long as the process and its pipes. `unref`: it does not. */
+  #keepAlive(how: 'ref' | 'unref'): void {
+    this.#child[how]();
+    for (const pipe of this.#child.stdio) (pipe as Socket | null)?.[how]();
   }
 
   async #read(): Promise<{ sampleRate: number; voices: number }> {
