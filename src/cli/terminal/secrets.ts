@@ -16,6 +16,8 @@ const HTML = [
 /** Texts that must never be shown. */
 export class Secrets {
   readonly #forms = new Set<string>();
+  /** See {@link undisguised}. */
+  readonly #plain = new Set<string>();
 
   /** From now on `redact` replaces the secret by `***`. */
   add(secret: string): void {
@@ -26,6 +28,8 @@ export class Secrets {
       secret.replace(/[&<>"']/g, (sign) => `&${names[sign as keyof typeof names]};`),
     );
     for (const form of [secret, encodeURIComponent(secret), inJson, inPhp, ...inHtml]) this.#forms.add(form);
+    const plain = undisguised(secret).characters.join('');
+    if (plain.length >= SHORTEST_DISGUISED) this.#plain.add(plain);
   }
 
   redact(text: string): string {
@@ -33,7 +37,7 @@ export class Secrets {
       (rest, secret) => withoutBeginning(without(rest, secret), secret),
       text,
     );
-    return [...this.#forms].reduce(withoutDisguised, safe);
+    return [...this.#plain].reduce(withoutDisguised, safe);
   }
 
   /** Valid JSON without the secrets and without control characters. */
@@ -50,35 +54,48 @@ function without(text: string, secret: string): string {
 }
 
 /**
- * Removes secrets with invisible characters or spaces inside, or percent-encoded. In linear time.
+ * Removes secrets with invisible characters or spaces inside, or encoded. In linear time.
+ * @param secret see {@link undisguised}
  */
 function withoutDisguised(text: string, secret: string): string {
-  const plainSecret = undisguised(secret).characters.join('');
-  if (plainSecret.length < SHORTEST_DISGUISED) return text;
   const { characters, starts, ends } = undisguised(text);
   const plainText = characters.join('');
-  const step = plainSecret.length;
+  const step = secret.length;
   let safe = '';
   let from = 0;
-  for (let at = plainText.indexOf(plainSecret); at >= 0; at = plainText.indexOf(plainSecret, at + step)) {
+  for (let at = plainText.indexOf(secret); at >= 0; at = plainText.indexOf(secret, at + step)) {
     safe += `${text.slice(from, starts[at])}***`;
     from = ends[at + step - 1] ?? text.length;
   }
   return safe + text.slice(from);
 }
 
-/** The visible UTF-16 units of a text, percent-decoded, with the start and end of each in the text. */
+/**
+ * Pieces of a text that may disguise a character: a JSON escape, UTF-8 that is percent-encoded once or more, a colour
+ * sequence that has lost its ESC, and what does not show.
+ */
+const PIECE =
+  /\\u[\da-f]{4}|%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f])+|%(?:25)*[\da-f]{2}|\[[\d;]{1,8}m|[\s\p{Cc}\p{Cf}\p{DI}]+|./gisu;
+
+const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{DI}]/gu;
+
+/** The visible UTF-16 units of a text, decoded, with the start and end of each in the text. */
 function undisguised(text: string): { characters: string[]; starts: number[]; ends: number[] } {
   const [characters, starts, ends]: [string[], number[], number[]] = [[], [], []];
-  for (const { 0: piece, index } of text.matchAll(/%[2-7][\da-f]|[^\s\p{Cc}\p{Cf}]/giu)) {
-    const decoded = piece.length === 3 ? String.fromCharCode(Number.parseInt(piece.slice(1), 16)) : piece;
-    for (const unit of decoded.split('')) {
+  for (const { 0: piece, index } of text.matchAll(PIECE)) {
+    for (const unit of decoded(piece).replace(INVISIBLE, '').split('')) {
       characters.push(unit);
       starts.push(index);
       ends.push(index + piece.length);
     }
   }
   return { characters, starts, ends };
+}
+
+function decoded(piece: string): string {
+  if (/^\\u./i.test(piece)) return String.fromCharCode(Number.parseInt(piece.slice(2), 16));
+  if (/^%./.test(piece)) return Buffer.from(piece.replace(/%(?:25)*(?=[\da-f]{2})/gi, ''), 'hex').toString();
+  return /^\[./.test(piece) ? '' : piece;
 }
 
 /** A long message of a service is cut with `…`, perhaps inside a secret. */
