@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { leftOver, manifestLines, manifestPath, type Outcome, removeFolded } from '../../batch/closing.ts';
 import { BatchLock } from '../../batch/lock.ts';
 import { findBatchFiles } from '../../batch/manifest.ts';
@@ -10,7 +9,7 @@ import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import type { Context } from '../context.ts';
-import { printLine } from '../terminal/print.ts';
+import { printLine, readerReady } from '../terminal/print.ts';
 import type { BatchJob } from './job.ts';
 
 /** Looks at what is there. Nothing is sent. */
@@ -82,8 +81,7 @@ async function report(
     if (state === undefined || state === 'unchanged' || state === 'empty') continue;
     const row = plan.rows.at(number);
     print(state, row.file, row);
-    // Buffers that are no longer needed are freed between turns.
-    if (faults % 1000 === 0) await nextTurn();
+    if (faults % 1000 === 0) await readerReady(host.stdout);
   }
   if (!shard) for (const { file } of leftOver({ folder, plan, known })) print('left over', file);
   return faults;

@@ -5,10 +5,13 @@ import type { Survey } from '../../batch/survey.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
-import { printLine } from '../terminal/print.ts';
+import { printLine, readerReady } from '../terminal/print.ts';
 
 /** Rows that are shown at the end. */
 const MOST_SHOWN = 20;
+
+/** Rows that are printed until a slow reader is waited for. */
+const ROWS_BETWEEN_WAITS = 1000;
 
 /** Messages that are kept for the report. */
 const MOST_KEPT = 10_000;
@@ -38,8 +41,9 @@ export class BatchOutput {
   }
 
   /** Reports the rows that need no work. */
-  begin(survey: Survey): void {
+  async begin(survey: Survey): Promise<void> {
     for (const number of this.#plan.mine()) {
+      if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
       const state = survey.stateOf(number);
       if (state === 'unchanged') this.#row(number, 'unchanged');
       if (state === 'empty') this.#row(number, 'skipped');
@@ -60,8 +64,11 @@ export class BatchOutput {
   }
 
   /** Reports the rows that the run did not come to. */
-  end(): void {
-    for (const number of this.#plan.mine()) if (!this.#results[number]) this.#row(number, 'skipped');
+  async end(): Promise<void> {
+    for (const number of this.#plan.mine()) {
+      if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
+      if (!this.#results[number]) this.#row(number, 'skipped');
+    }
   }
 
   /** @returns `undefined` for a row of another shard */

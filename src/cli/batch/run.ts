@@ -45,11 +45,11 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   const outcome = { ...job, plan, known, survey };
   const output = new BatchOutput(plan, job.folderName, job.json, context);
   const totals = new RunTotals();
-  output.begin(survey);
+  await output.begin(survey);
   const isDone = await make(outcome, { job, texts, output, totals }, context);
   if (request.prune) prune(outcome);
   await close(outcome, context);
-  output.end();
+  await output.end();
   if (request.report)
     await (await import('./report.ts')).writeReport(request.report, { outcome, output }, context);
   output.summarise(totals);

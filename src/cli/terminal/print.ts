@@ -1,7 +1,12 @@
+import { once } from 'node:events';
 import { writeSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TtsError } from '../../error.ts';
 import { isReaderGone, unwritable } from '../../files/writable.ts';
 import type { Output } from '../../host.ts';
+
+/** Outputs whose reader was slow once: from then on the stream keeps what is printed in order. */
+const streamed = new WeakSet<Output>();
 
 /**
  * Prints a short text on standard output: help, a version, a result. Writes synchronously where possible, since the stream
@@ -9,6 +14,10 @@ import type { Output } from '../../host.ts';
  * @throws TtsError (output) when it cannot be written
  */
 export function printLine(stdout: Output, text: string): void {
+  if (streamed.has(stdout)) {
+    stdout.stream.write(`${text}\n`);
+    return;
+  }
   const bytes = Buffer.from(`${text}\n`);
   let done = 0;
   try {
@@ -16,8 +25,22 @@ export function printLine(stdout: Output, text: string): void {
   } catch (error) {
     if (isReaderGone(error as Error)) return;
     if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw stdoutError(error);
-    stdout.stream.once('error', () => {}).write(bytes.subarray(done));
+    streamed.add(stdout);
+    stdout.stream.on('error', () => {}).write(bytes.subarray(done));
   }
+}
+
+/** Waits for a slow reader. Who prints many lines calls it now and then, so that they do not pile up in memory. */
+export async function readerReady(stdout: Output): Promise<void> {
+  await nextTurn();
+  if (!streamed.has(stdout) || !stdout.stream.writableNeedDrain) return;
+  const over = new AbortController();
+  // An error, as of a reader that has left, ends the wait as well.
+  const waits = ['drain', 'close'].map((event) =>
+    once(stdout.stream, event, { signal: over.signal }).catch(() => {}),
+  );
+  await Promise.race(waits);
+  over.abort();
 }
 
 export function stdoutError(cause: unknown): TtsError {
