@@ -125,10 +125,12 @@ describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', { time
       `(() => { const [r, g, b] = getComputedStyle(document.querySelector('header')).backgroundColor.match(/\\d+/g); return (+r + +g + +b) / 765 })()`,
     );
     expect(light).toSatisfy(fits);
-    const painted = await page.evaluate<number>(
-      `document.querySelector('canvas').getContext('2d').getImageData(0, 0, 200, 32).data.filter((byte) => byte > 0).length`,
-    );
-    expect(painted).toBeGreaterThan(100);
+    // A wave form is painted when its row comes into view.
+    const painted = () =>
+      page.evaluate<number>(
+        `document.querySelector('canvas').getContext('2d').getImageData(0, 0, 200, 32).data.filter((byte) => byte > 0).length`,
+      );
+    await expect.poll(painted, { timeout: 10_000 }).toBeGreaterThan(100);
   });
 
   it('stays quick with ten thousand rows', async () => {
