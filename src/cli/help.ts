@@ -22,13 +22,13 @@ export function shortHelp(): string {
   const all = Object.values<Rule<unknown>>(rules);
   return [
     'Speaks any text: words, files, or what comes through a pipe.',
-    '',
     '  tts "hello" -o hello.wav               to a file, with the built-in voice',
     '  cat book.txt | tts --stream | aplay    heard while it is made',
     '  tts -f news.txt -s 181 --base-url https://tts.example.com/api > news.wav',
     '',
     'tts [options] [text...]        speak; tts speak ... if the text is a command',
     ...wrap('Commands:', besideSpeaking, ' '),
+    '',
     ...[...all.filter(({ isCommon }) => isCommon), FILE].map(({ flags = '', help }) => row(flags, help)),
     ...wrap(
       'More:',
