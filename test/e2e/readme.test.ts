@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
@@ -54,7 +54,8 @@ describe('an example of the README', () => {
     const [config = ''] = fenced('yaml');
     const service = await serveBytes(complete(wavOf('spoken by the service')));
     const box = machine();
-    box.file('.ttsrc.yaml', config.replace(SERVICE, service.url));
+    mkdirSync(join(box.home, '.config', 'tts'), { recursive: true });
+    writeFileSync(join(box.home, '.config', 'tts', 'config.yaml'), config.replace(SERVICE, service.url));
     for (const args of ['hi', 'hi -s grandpa'])
       expect(await box.shell(`tts ${args} -o out.wav`, { env: { TTS_API_KEY: KEY } })).toMatchObject({
         status: 0,
