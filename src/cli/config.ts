@@ -119,6 +119,10 @@ function filesInWords({ read, passedOver, lookedFor }: Files): string {
 /** Settings that are not shown as their plain value. */
 const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
   speakers: (speakers) => Object.fromEntries(speakers),
+  engines: (engines) =>
+    Object.fromEntries(
+      [...engines].map(([name, { key, ...entry }]) => [name, { ...entry, ...(key && { key: 'set' }) }]),
+    ),
   apiKey: () => 'set',
   keys: (keys) => `set for ${[...keys.keys()].join(', ')}`,
   proxy: withoutPassword,
@@ -142,6 +146,9 @@ export function inWords(shown: unknown): string {
   if (shown instanceof URL) return shown.href;
   if (typeof shown !== 'object' || shown === null) return String(shown);
   return Object.entries(shown)
-    .map(([name, { no }]) => `${name} (${no})`)
+    .map(([name, { no, engine, voice }]) => {
+      const who = no ?? (voice && `${engine}:${voice}`);
+      return who === undefined ? name : `${name} (${who})`;
+    })
     .join(', ');
 }
