@@ -66,6 +66,16 @@ describe('an example of the README', () => {
     ]);
   });
 
+  it('is a config with engines that is accepted', async () => {
+    const [config = ''] = fenced('yml');
+    const box = machine();
+    mkdirSync(join(box.home, '.config', 'tts'), { recursive: true });
+    writeFileSync(join(box.home, '.config', 'tts', 'config.yaml'), config);
+    const run = await box.tts(['config', '--json']);
+    expect(run).toMatchObject({ status: 0 });
+    expect(run.stdout.toString()).toContain('en_US-lessac-medium.onnx');
+  });
+
   it.each(daemons)('serves as it stands, until it is ended: %s', async (block) => {
     const run = machine().startShell(`exec ${block.replace(/--port \d+/, '--port 0')}`);
     await new Promise<void>((resolve, reject) => {

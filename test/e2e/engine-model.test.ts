@@ -1,0 +1,101 @@
+import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import { expectFailure, Sandbox } from '../support/run.ts';
+import { FRAMES_PER_CHARACTER, TINY_RATE, writeTinyVoice } from '../support/tiny-voice.ts';
+import { writeUserConfig } from '../support/user-config.ts';
+
+const OUT = ['-o', 'out.wav', '--retries', '0', '--no-cache'];
+
+function isInstalled(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('sherpa-onnx-node');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function framesIn(box: Sandbox): number {
+  return (box.read('out.wav').length - 44) / 2;
+}
+
+/** A sandbox with the voice in the folder `voice`. */
+function boxWithVoice(): Sandbox {
+  const box = new Sandbox();
+  writeTinyVoice(box.path('voice'));
+  return box;
+}
+
+describe.runIf(isInstalled())('a model folder', () => {
+  it('speaks, sample for sample, at its own rate', async () => {
+    const box = boxWithVoice();
+    expect(await box.tts(['hello there', ...OUT, '--engine', './voice'])).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    expect(framesIn(box)).toBe('hello there'.length * FRAMES_PER_CHARACTER);
+    expect(box.read('out.wav').readUInt32LE(24)).toBe(TINY_RATE);
+  });
+
+  it('is found by a bare name, too, and has the voices that the model tells', async () => {
+    const box = boxWithVoice();
+    const list = await box.tts(['speakers', '--json', '--engine', 'voice']);
+    const { speakers } = JSON.parse(list.stdout.toString());
+    const own = speakers.filter(({ no }: { no: number }) => no > 1000);
+    expect(own.map(({ no, name }: { no: number; name: string }) => [no, name])).toEqual([
+      [1001, 'voice-0'],
+      [1002, 'voice-1'],
+      [1003, 'voice-2'],
+    ]);
+    for (const speaker of ['1003', 'voice-2', 'voice:voice-2'])
+      expect(await box.tts(['hi', ...OUT, '--engine', 'voice', '-s', speaker])).toMatchObject({ status: 0 });
+    expect((await box.tts(['hi', ...OUT, '--engine', 'voice', '-s', '1004'])).status).toBe(2);
+  });
+
+  it('speaks a long text in order, in several segments', async () => {
+    const box = boxWithVoice();
+    const text = Array.from({ length: 40 }, () => 'one sentence of many.').join(' ');
+    box.file('long.txt', text);
+    const speak = ['-f', 'long.txt', ...OUT, '--engine', './voice', '--max-chars', '100', '--json'];
+    const run = await box.tts(speak);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    const { segments } = JSON.parse(run.stdout.toString());
+    expect(segments).toBeGreaterThan(5);
+    // The spaces between segments are not spoken.
+    expect(framesIn(box) / FRAMES_PER_CHARACTER).toBe(text.length - (segments - 1));
+  });
+
+  it.each<[string, (folder: string) => void, RegExp]>([
+    ['a torn model', (folder) => truncateSync(`${folder}/model.onnx`, 500), /^tts: mine: /],
+    [
+      'tokens of two letters',
+      (folder) => writeFileSync(`${folder}/tokens.txt`, 'ab 0\nc 1\n'),
+      /^tts: mine: /,
+    ],
+    ['no tokens', (folder) => rmSync(`${folder}/tokens.txt`), /tokens\.txt is missing/],
+    ['nothing', (folder) => rmSync(folder, { recursive: true }), /there is no folder/],
+  ])('with %s is one clear error, and the built-in voices still speak', async (_, damage, message) => {
+    const box = boxWithVoice();
+    writeUserConfig(box, { engines: { mine: { model: box.path('voice') } } });
+    damage(box.path('voice'));
+    expectFailure(await box.tts(['hi', ...OUT, '--engine', 'mine']), 7, message);
+    expect(await box.tts(['hi', ...OUT, '-s', '1'])).toMatchObject({ status: 0 });
+  });
+
+  it('never plays old sound of a model that has changed', async () => {
+    const box = boxWithVoice();
+    const speak = () => box.tts(['hi', '-o', 'out.wav', '--json', '--engine', './voice']);
+    await speak();
+    expect(JSON.parse((await speak()).stdout.toString())).toMatchObject({ fromCache: 1 });
+    const model = readFileSync(box.path('voice/model.onnx'));
+    writeFileSync(box.path('voice/model.onnx'), model);
+    expect(JSON.parse((await speak()).stdout.toString())).toMatchObject({ fromCache: 0 });
+  });
+});
+
+it('A model folder without sherpa-onnx-node says how to install it.', async ({ skip }) => {
+  if (isInstalled()) skip('sherpa-onnx-node is installed');
+  const box = boxWithVoice();
+  expectFailure(await box.tts(['hi', ...OUT, '--engine', './voice']), 7, /npm install -g sherpa-onnx-node/);
+});

@@ -1,0 +1,100 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+// A voice for sherpa-onnx of a few kilobytes: an ONNX model, written by hand in the form of protocol buffers
+// (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), that makes of each character a piece of a sine.
+
+/** Samples of one character. */
+export const FRAMES_PER_CHARACTER = 800;
+/** Hz. */
+export const TINY_RATE = 16_000;
+const TINY_VOICES = 3;
+
+function varint(value: number): number[] {
+  return value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))];
+}
+
+const number = (field: number, value: number) => Buffer.from([...varint(field * 8), ...varint(value)]);
+
+function bytes(field: number, content: Uint8Array | string): Buffer {
+  const body = Buffer.from(content as string);
+  return Buffer.concat([Buffer.from([...varint(field * 8 + 2), ...varint(body.length)]), body]);
+}
+
+const INT64 = 7;
+const FLOAT = 1;
+
+function tensor(name: string, type: number, shape: readonly number[], raw: Uint8Array): Buffer {
+  return Buffer.concat([
+    ...shape.map((size) => number(1, size)),
+    number(2, type),
+    bytes(8, name),
+    bytes(9, raw),
+  ]);
+}
+
+function value(name: string, type: number, shape: readonly (number | string)[]): Buffer {
+  const sizes = shape.map((size) => bytes(1, typeof size === 'number' ? number(1, size) : bytes(2, size)));
+  const kind = Buffer.concat([number(1, type), bytes(2, Buffer.concat(sizes))]);
+  return Buffer.concat([bytes(1, name), bytes(2, bytes(1, kind))]);
+}
+
+function node(operator: string, inputs: readonly string[], output: string, attribute?: Uint8Array): Buffer {
+  const named = inputs.map((input) => bytes(1, input));
+  return Buffer.concat([
+    ...named,
+    bytes(2, output),
+    bytes(4, operator),
+    ...(attribute ? [bytes(5, attribute)] : []),
+  ]);
+}
+
+const int64s = (...values: number[]) => new Uint8Array(BigInt64Array.from(values.map(BigInt)).buffer);
+
+function tinyModel(metadata: Readonly<Record<string, string>>): Buffer {
+  const sine = Float32Array.from(
+    { length: FRAMES_PER_CHARACTER },
+    (_, at) => (0.5 * Math.sin((2 * Math.PI * at) / 40)) / 64,
+  );
+  const toFloat = Buffer.concat([bytes(1, 'to'), number(3, FLOAT), number(20, 2)]);
+  const graph = Buffer.concat([
+    bytes(1, node('Cast', ['x'], 'f', toFloat)),
+    bytes(1, node('Unsqueeze', ['f', 'axes'], 'u')),
+    bytes(1, node('Mul', ['u', 'sine'], 'm')),
+    bytes(1, node('Reshape', ['m', 'shape'], 'y')),
+    bytes(2, 'tiny'),
+    bytes(5, tensor('axes', INT64, [1], int64s(2))),
+    bytes(5, tensor('sine', FLOAT, [1, 1, FRAMES_PER_CHARACTER], new Uint8Array(sine.buffer))),
+    bytes(5, tensor('shape', INT64, [2], int64s(1, -1))),
+    bytes(11, value('x', INT64, [1, 'L'])),
+    bytes(11, value('x_length', INT64, [1])),
+    ...['noise_scale', 'length_scale', 'noise_scale_w'].map((name) => bytes(11, value(name, FLOAT, [1]))),
+    bytes(11, value('sid', INT64, [1])),
+    bytes(12, value('y', FLOAT, [1, 'T'])),
+  ]);
+  const entries = Object.entries(metadata).map(([key, text]) =>
+    bytes(14, Buffer.concat([bytes(1, key), bytes(2, text)])),
+  );
+  const operators = Buffer.concat([bytes(1, ''), number(2, 13)]);
+  return Buffer.concat([number(1, 8), bytes(2, 'test'), bytes(7, graph), bytes(8, operators), ...entries]);
+}
+
+const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz .,';
+
+/** Writes the voice into a folder, as its users have it. @returns the folder */
+export function writeTinyVoice(folder: string): string {
+  mkdirSync(folder, { recursive: true });
+  const model = tinyModel({
+    sample_rate: String(TINY_RATE),
+    n_speakers: String(TINY_VOICES),
+    language: 'English',
+    comment: 'tiny',
+    frontend: 'characters',
+    add_blank: '0',
+    use_eos_bos: '0',
+    model_type: 'vits',
+  });
+  writeFileSync(join(folder, 'model.onnx'), model);
+  writeFileSync(join(folder, 'tokens.txt'), [...CHARACTERS].map((each, id) => `${each} ${id}\n`).join(''));
+  return folder;
+}
