@@ -33,7 +33,7 @@ export function tableKindOf(name: string): TableKind | undefined {
  * left out.
  * @param text decoded, lines ended by LF
  * @param name what errors call the table
- * @throws TtsError (usage) with the line, for what is no such table
+ * @throws TtsError (usage) with the line, if the text is not a table of this kind
  */
 export function readTable(
   text: AsyncIterable<string>,

@@ -232,7 +232,7 @@ function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
     const { status } = cause;
     return new TtsError(`the proxy refuses to connect to ${host} (status ${status})`, {
       exitCode,
-      hint: status === 407 ? PASSWORD : 'ask whoever runs the proxy',
+      hint: status === 407 ? PASSWORD : 'ask the operator of the proxy',
       cause,
       ...(isTransient(status) && { retry: {} }),
     });
@@ -240,7 +240,7 @@ function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
   if (cause instanceof TunnelError)
     return new TtsError(`the proxy ${cause.message} when it was asked for ${host}`, {
       exitCode,
-      hint: 'check --proxy, HTTPS_PROXY and HTTP_PROXY, or ask whoever runs the proxy',
+      hint: 'check --proxy, HTTPS_PROXY and HTTP_PROXY, or ask the operator of the proxy',
       cause,
       retry: {},
     });

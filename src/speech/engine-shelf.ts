@@ -33,7 +33,7 @@ export class EngineShelf {
 
   /**
    * @param chosen names, folders or URLs from the command line; the setting `engine` unless given
-   * @throws TtsError (usage) for an engine that nobody has named
+   * @throws TtsError (usage) for an unknown name
    */
   constructor(
     settings: Settings,
