@@ -4,7 +4,7 @@ import type { Host } from '../host.ts';
 import { decode, decodeAll } from '../text/decode.ts';
 import { openFile, readWhole } from '../text/input.ts';
 import { namedFile } from './named-file.ts';
-import { outranks, type Setting, type Settings } from './resolve.ts';
+import type { Setting } from './resolve.ts';
 
 export interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
   /** Ends the wait for a pipe that nobody writes to. */
@@ -13,14 +13,6 @@ export interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
 
 /** In characters. More is not read of what should be a key: a device may have no end. */
 export const MOST_READ = 65_536;
-
-/** The file of the key, unless the key itself was said in a stronger place. */
-export function keyFileOf({
-  apiKey,
-  apiKeyFile,
-}: Pick<Settings, 'apiKey' | 'apiKeyFile'>): Setting<string> | undefined {
-  return apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin)) ? apiKeyFile : undefined;
-}
 
 /** @throws TtsError (usage) when it cannot be read, or is too long to be one */
 export async function readKeyFile(named: Setting<string>, context: KeyContext): Promise<string> {

@@ -1,6 +1,6 @@
 import { isNearby } from '../address.ts';
 import { usageError } from '../error.ts';
-import { type KeyContext, keyFileOf, readKeyFile } from './key-file.ts';
+import type { KeyContext } from './key-file.ts';
 import { type Origin, outranks, type Setting, type Settings } from './resolve.ts';
 
 /** In characters. Web servers give all headers of a request 8 to 16 KiB. */
@@ -19,7 +19,7 @@ export interface Key extends Setting<string> {
 export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
   const { said, isFile, isForBase } = saidKey(settings);
   if (!said) return undefined;
-  const value = isFile ? await readKeyFile(said, context) : said.value;
+  const value = isFile ? await (await import('./key-file.ts')).readKeyFile(said, context) : said.value;
   return { ...checkedKey({ value, origin: said.origin }), isForBase };
 }
 
@@ -40,6 +40,14 @@ function saidKey(
   if (stored && (!general || !outranks(general.origin, stored.origin)))
     return { said: stored, isFile: false, isForBase: true };
   return { ...(general && { said: general }), isFile: file !== undefined, isForBase: false };
+}
+
+/** The file of the key, unless the key itself was said in a stronger place. */
+export function keyFileOf({
+  apiKey,
+  apiKeyFile,
+}: Pick<Settings, 'apiKey' | 'apiKeyFile'>): Setting<string> | undefined {
+  return apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin)) ? apiKeyFile : undefined;
 }
 
 /** The key that was stored for the base URL. */

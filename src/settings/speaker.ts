@@ -82,7 +82,7 @@ function lookUp(
 ): Chosen | undefined {
   if (typeof name === 'number') return { no: name };
   const configured = speakers?.value.get(name);
-  if (configured?.no !== undefined) return { ...configured, no: configured.no, name };
+  if (configured) return configured.no === undefined ? undefined : { ...configured, no: configured.no, name };
   const own = known.find((other) => other.name === name);
   return own && { no: own.no, name, kind: own.kind };
 }

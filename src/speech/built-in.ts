@@ -1,9 +1,7 @@
-import { noConnection } from '../client/failure.ts';
 import { createEngine } from '../service/built-in-engine.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
-import type { NumberedSource } from '../service/engine/external/voice-source.ts';
+import { identityOf, type NumberedSource } from '../service/engine/external/voice-source.ts';
 import { randomKey, startService } from '../service/service.ts';
-import { identityOf } from './engine-shelf.ts';
 import type { NamedService } from './service-choice.ts';
 
 /** Starts the built-in service on a loopback port, with a key that only this run knows. */
@@ -15,6 +13,7 @@ export async function startBuiltIn(
   const engine = await createEngine({ espeak, engines });
   const service = await startService({ engine, apiKey: key }).catch(async (cause) => {
     await engine.close();
+    const { noConnection } = await import('../client/failure.ts');
     throw noConnection(cause, { host: '127.0.0.1', isProxy: false }) ?? cause;
   });
   return {

@@ -180,12 +180,3 @@ function explained(error: unknown, name: string): unknown {
     cause: error,
   });
 }
-
-/** The built-in voices cost nothing, and are not kept. What an engine speaks hangs on the engine and its voice. */
-export function identityOf(speaker: number, engines: readonly NumberedSource[]): string | undefined {
-  for (const { source, firstNumber } of engines) {
-    const voice = source.voices[speaker - firstNumber];
-    if (voice) return `${source.identity} ${voice.name}`;
-  }
-  return undefined;
-}

@@ -2,7 +2,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
-import { keyFileOf } from '../settings/key-file.ts';
+import { keyFileOf } from '../settings/key.ts';
 import type { LoadedSettings } from '../settings/load.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';

@@ -6,7 +6,6 @@ import { loadSettings } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
 import type { Segment, SegmentOptions } from '../text/segment.ts';
 import { readSegments } from '../text/source.ts';
-import { EngineShelf } from './engine-shelf.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
 import { prepareText, type TextSource } from './prepare-text.ts';
@@ -74,8 +73,12 @@ export async function resolveJob(request: Request, context: RunContext): Promise
   const output = planOutput(general, host);
   assertInputsKept(request.files, loaded, output, host);
   const service = await chooseService(general, { ...context, files });
-  const shelf = service ? undefined : new EngineShelf(general, context);
-  const { no, settings, espeak, engines } = await speakerOf(general, shelf, context);
+  const openShelf = async () => new (await import('./engine-shelf.ts')).EngineShelf(general, context);
+  const { no, settings, espeak, engines } = await speakerOf(
+    general,
+    service ? undefined : openShelf,
+    context,
+  );
   const { subtitles } = settings;
   const job: SpeechJob = {
     ...planRun(settings, { service, espeak, engines, output }),

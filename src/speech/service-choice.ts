@@ -116,16 +116,23 @@ interface SpeakerChoice extends Choice {
   readonly engines: readonly NumberedSource[];
 }
 
+/** Called where a speaker may be a voice of an engine. */
+export type OpenShelf = () => Promise<EngineShelf>;
+
 /**
- * Looks for espeak-ng only if the speaker is not built in: that costs time.
+ * Looks for engines and for espeak-ng only if the speaker is not built in: that costs time.
+ * @param openShelf `undefined` where a service is named
  * @throws TtsError (usage) as `chooseSpeaker` does; the reason of the signal
  */
 export async function speakerOf(
   settings: Settings,
-  shelf: EngineShelf | undefined,
+  openShelf: OpenShelf | undefined,
   context: RunContext,
 ): Promise<SpeakerChoice> {
-  if (!shelf) return { ...chooseSpeaker(settings, []), engines: [] };
+  if (!openShelf) return { ...chooseSpeaker(settings, []), engines: [] };
+  if (!settings.engine && isAmong(FLITE_SPEAKERS, settings))
+    return { ...chooseSpeaker(settings, FLITE_SPEAKERS), engines: [] };
+  const shelf = await openShelf();
   const ofEngine = await voiceOfEngine(settings, shelf);
   if (ofEngine) return ofEngine;
   if (isAmong(FLITE_SPEAKERS, settings)) return { ...chooseSpeaker(settings, FLITE_SPEAKERS), engines: [] };

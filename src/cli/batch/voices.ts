@@ -2,11 +2,11 @@ import type { Field } from '../../batch/columns.ts';
 import type { RowVoice, VoiceCells } from '../../batch/plan.ts';
 import type { RunContext } from '../../host.ts';
 import type { Espeak } from '../../service/engine/espeak/voices.ts';
-import type { NumberedSource } from '../../service/engine/external/voice-source.ts';
+import { identityOf, type NumberedSource } from '../../service/engine/external/voice-source.ts';
 import { type Origin, refused, type Settings } from '../../settings/resolve.ts';
 import { ruleOf } from '../../settings/rules.ts';
-import { EngineShelf, identityOf } from '../../speech/engine-shelf.ts';
-import { speakerOf } from '../../speech/service-choice.ts';
+import { EngineShelf } from '../../speech/engine-shelf.ts';
+import { type OpenShelf, speakerOf } from '../../speech/service-choice.ts';
 
 /** Rows that differ in their instructions may be many; the voices of the others repeat. */
 const MOST_KEPT = 1000;
@@ -17,7 +17,7 @@ export class RowVoices {
   espeak: Espeak | undefined;
   /** The engines whose voices rows are spoken by. */
   readonly engines = new Set<NumberedSource>();
-  readonly #shelf: EngineShelf | undefined;
+  readonly #openShelf: OpenShelf | undefined;
   readonly #settings: Settings;
   readonly #context: RunContext;
   readonly #kept = new Map<string, RowVoice>();
@@ -25,7 +25,8 @@ export class RowVoices {
   constructor(settings: Settings, context: RunContext) {
     this.#settings = settings;
     this.#context = context;
-    this.#shelf = settings.baseUrl ? undefined : new EngineShelf(settings, context);
+    const shelf = settings.baseUrl ? undefined : new EngineShelf(settings, context);
+    this.#openShelf = shelf && (async () => shelf);
   }
 
   /** @throws TtsError (usage) that names the cell */
@@ -34,7 +35,7 @@ export class RowVoices {
     const kept = this.#kept.get(key);
     if (kept) return kept;
     const said = withCells(this.#settings, cells, where);
-    const { no, settings, espeak, engines } = await speakerOf(said, this.#shelf, this.#context);
+    const { no, settings, espeak, engines } = await speakerOf(said, this.#openShelf, this.#context);
     this.espeak ??= espeak;
     for (const engine of engines) this.engines.add(engine);
     const { sampleRate, instructions } = settings;

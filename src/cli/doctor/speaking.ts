@@ -33,8 +33,8 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
 
 async function speak({ service, settings: general }: Trial, context: Context): Promise<string> {
   const { notices, signal } = context;
-  const shelf = service ? undefined : new EngineShelf(general, context);
-  const { no, settings, espeak, engines } = await speakerOf(general, shelf, context);
+  const openShelf = service ? undefined : async () => new EngineShelf(general, context);
+  const { no, settings, espeak, engines } = await speakerOf(general, openShelf, context);
   const onEvent = (event: ServiceEvent) => notices.detail(() => describe(event));
   await using target = await openService({ service, espeak, engines }, context);
   const plan = { limits: limitsOf(settings), cacheBytes: undefined };

@@ -11,7 +11,6 @@ import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { closingLine } from '../terminal/progress-line.ts';
 
 interface Reported {
   readonly output: OutputPlan;
@@ -29,7 +28,7 @@ export async function report(
   const isWatched = isProgressWanted(host, notices);
   if (!delivery) notices.note(`the service sends the audio to ${voice?.callbackUrl}`);
   else if (isWatched || notices.verbose) {
-    const line = closing(output, totals, delivery);
+    const line = await closing(output, totals, delivery);
     if (isWatched) notices.print(line);
     else notices.detail(() => line);
   } else if (fromCache > 0 && requests === 0)
@@ -97,7 +96,8 @@ export function warnOfPause(event: ServiceEvent, notices: Notices): void {
   notices.warn(`${event.error.message}: another try in ${Math.round(event.seconds)} s`);
 }
 
-function closing(output: OutputPlan, totals: RunTotals, delivery: Delivery): string {
+async function closing(output: OutputPlan, totals: RunTotals, delivery: Delivery): Promise<string> {
+  const { closingLine } = await import('../terminal/progress-line.ts');
   const { format, segments, fromCache, elapsed } = totals;
   if (!format) throw new Error('sound was delivered, but no part of it was counted');
   return closingLine({

@@ -35,6 +35,18 @@ export function speakersOf({ source, firstNumber }: NumberedSource): Speaker[] {
   }));
 }
 
+/**
+ * What the sound of a voice depends on, beside its text.
+ * @returns `undefined` for a built-in voice, whose sound is not kept
+ */
+export function identityOf(speaker: number, engines: readonly NumberedSource[]): string | undefined {
+  for (const { source, firstNumber } of engines) {
+    const voice = source.voices[speaker - firstNumber];
+    if (voice) return `${source.identity} ${voice.name}`;
+  }
+  return undefined;
+}
+
 /** An engine beside the built-in one: a server, a program, or a model in a process of its own. */
 export interface VoiceSource extends AsyncDisposable {
   /** As the configuration calls it; the host or the folder of an engine that was named on the command line. */
