@@ -1,4 +1,5 @@
 import type { besideSpeaking, Context } from './cli/context.ts';
+import { help, version } from './cli/help.ts';
 import { Notices } from './cli/terminal/notices.ts';
 import { paintFor } from './cli/terminal/style.ts';
 import { ExitCode, TtsError, usageError } from './error.ts';
@@ -15,8 +16,8 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     notices.json = asksForJson(argv);
     // Hidden before the options are parsed: an error about them may quote the key.
     for (const key of [host.env.TTS_API_KEY ?? '', ...typedKeys(argv)]) notices.hide(key.trim());
-    await delayTierUp(host);
     const { run, ...called } = await commandOf(argv);
+    if (run !== help && run !== version) await delayTierUp(host);
     const status = await run({ ...called, host, notices, signal });
     notices.tellDoubts();
     return status;
@@ -58,26 +59,16 @@ const loads: Readonly<Record<'speak' | 'help' | (typeof besideSpeaking)[number],
 
 const commands: ReadonlyMap<string, Load> = new Map(Object.entries(loads));
 
-const showHelp: Load = async () => ({ run: (await import('./cli/help.ts')).help });
-const showVersion: Load = async () => ({ run: (await import('./cli/help.ts')).version });
-
-/** Options that take the place of a command. */
-const options: ReadonlyMap<string, Load> = new Map([
-  ['-h', showHelp],
-  ['--help', showHelp],
-  ['-V', showVersion],
-  ['--version', showVersion],
-]);
-
 type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
 
 /** The command that was called, and its arguments. A first word that names no command is text to speak. */
 async function commandOf(argv: readonly string[]): Promise<Called> {
   const [first = '', ...rest] = argv;
-  const shown = options.get(first);
-  const load = shown ?? commands.get(first);
+  if (/^(?:-h|--help)$/.test(first)) return { run: help, argv: rest, named: false };
+  if (/^(?:-V|--version)$/.test(first)) return { run: version, argv: rest, named: false };
+  const load = commands.get(first);
   const { run } = await (load ?? loads.speak)().catch(refuseToLoad);
-  return load ? { run, argv: rest, named: !shown } : { run, argv, named: false };
+  return load ? { run, argv: rest, named: true } : { run, argv, named: false };
 }
 
 /** A file of the program is missing or damaged. */
@@ -92,7 +83,7 @@ function refuseToLoad(cause: unknown): never {
 /** `tts help`, and `tts help <command>` for the help of a command. */
 async function runHelp(context: Context): Promise<number> {
   const [name, ...more] = context.argv;
-  if (name === undefined || name.startsWith('-')) return (await showHelp()).run({ ...context, named: false });
+  if (name === undefined || name.startsWith('-')) return help({ ...context, named: false });
   const { run, named } = await commandOf([name]);
   if (named && more.length === 0) return run({ ...context, argv: ['--help'], named });
   const { assertWordsUtf8 } = await import('./cli/assert-utf8.ts');
