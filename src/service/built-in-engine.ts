@@ -10,20 +10,18 @@ import { normalise } from './engine/normalise.ts';
 import { createSection, type Section } from './engine/section.ts';
 
 export interface EngineOptions extends Partial<QueueLimits> {
-  /** The built worker; by default it stands beside the file that this code was built into. */
+  /** The worker's file; by default beside the built program. */
   readonly worker?: URL | undefined;
-  /** Without it, there are the built-in voices only. */
   readonly espeak?: Espeak | undefined;
-  /** Engines beside the built-in one, and the numbers of their first voices. */
   readonly engines?: readonly NumberedSource[] | undefined;
 }
 
 export interface BuiltInEngine extends Engine {
-  /** Starts all workers. Without it, the first one starts by itself and the others when there is work for them. */
+  /** Starts all workers. Otherwise the first one starts at once and the others with their first job. */
   prepare(): Promise<void>;
 }
 
-/** A thread more than work at once: who hangs up ends one, and the next request need not wait until it is replaced. */
+/** A client that hangs up ends a thread; the spare one takes its place. */
 const SPARE = 1;
 
 export async function createEngine(options: EngineOptions = {}): Promise<BuiltInEngine> {
@@ -58,7 +56,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<BuiltIn
 function openFlite({ workers, maxQueue }: QueueLimits, worker: URL): FairQueue<Job> {
   const assets = loadAssets();
   const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(worker, assets));
-  threads[0]?.prepare().catch(() => {}); // the first job tries again, and reports it
+  threads[0]?.prepare().catch(() => {}); // the first job tries again, and reports the error
   return new FairQueue<Job>(threads, maxQueue, SPARE);
 }
 

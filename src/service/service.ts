@@ -22,19 +22,19 @@ import { createHandler } from './http/handler.ts';
 import { Traffic } from './http/traffic.ts';
 
 export interface ServiceOptions {
-  /** Stays the caller's: closing the service does not close it. */
+  /** The caller closes it. */
   readonly engine: Engine;
-  /** What every request has to carry in `X-API-KEY`; null lets everybody in. */
+  /** The value of `X-API-KEY`; null asks for none. */
   readonly apiKey: string | null;
-  /** Address to listen on; loopback unless said otherwise. */
+  /** Loopback by default. */
   readonly host?: string;
   /** 0, the default, picks a free one. */
   readonly port?: number;
-  /** In front of every path: empty, or as in `/api`. */
+  /** As in `/api`; may be empty. */
   readonly basePath?: string;
-  /** Characters of the longest text. */
+  /** In characters. */
   readonly maxText?: number;
-  /** Origins that callbacks may go to; `*` for all that are public. */
+  /** Allowed origins of callbacks; `*` for all public ones. */
   readonly callbacks?: readonly string[];
   readonly faults?: readonly Fault[];
   readonly log?: Log | undefined;
@@ -42,15 +42,15 @@ export interface ServiceOptions {
 }
 
 export interface Service {
-  /** The base URL that clients are given, as in `http://127.0.0.1:8787/api`. */
+  /** The base URL for clients. */
   readonly url: string;
-  /** Takes no more requests, lets those under way finish, and ends the rest after so many milliseconds. */
+  /** Takes no more requests, and ends those in work after so many milliseconds. */
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * Serves the interface: `POST {url}/tts`.
- * @throws TtsError for callback origins that make no sense; the error of `listen`, as in EADDRINUSE
+ * Serves `POST {url}/tts`.
+ * @throws TtsError for bad callback origins; the error of `listen`, as in EADDRINUSE
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { host = DEFAULT_HOST, port = 0, basePath = '' } = options;
@@ -59,7 +59,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     headersTimeout: limits.headers,
     requestTimeout: limits.request,
     connectionsCheckingInterval: Math.min(1_000, limits.headers),
-    // Who sends none gets an answer in JSON like everybody else, not Node's empty one.
+    // The service answers such a request in JSON.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
@@ -98,7 +98,7 @@ async function close(server: Server, { traffic, callbacks }: Context, graceMs: n
   const closed = server.listening ? once(server, 'close') : Promise.resolve();
   server.close();
   traffic.close();
-  // A request that is still under way may be accepted for a callback.
+  // A request in work may still be accepted for a callback.
   const finished = closed.then(() => callbacks.settled());
   const patience = new AbortController();
   await Promise.race([finished, sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})]);
@@ -112,25 +112,22 @@ function authority({ address, family, port }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** For a CONNECT, with which Node leaves the connection to itself: an answer over it, which also ends it. */
+/** An answer to CONNECT, for which Node leaves the socket to the program. The answer ends the connection. */
 function responseOver(socket: Socket, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket);
   response.once('finish', () => socket.destroySoon());
-  socket.on('error', () => {}); // its end is what counts
+  socket.on('error', () => {});
   return response;
 }
 
-/** A key that nobody guesses: 192 random bits, safe in URLs and shells. */
+/** 192 random bits, safe in URLs and shells. */
 export function randomKey(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/**
- * Makes the check that every request for speech has to pass; a null key lets everybody in.
- * Hashes are compared, so that the time taken tells neither the length nor the beginning of the key.
- */
+/** Compares hashes: the time tells neither the length nor the start of the key. */
 function createKeyCheck(apiKey: string | null): (request: IncomingMessage) => void {
   if (apiKey === null) return () => {};
   const wanted = sha256(Buffer.from(apiKey));
@@ -139,7 +136,7 @@ function createKeyCheck(apiKey: string | null): (request: IncomingMessage) => vo
     if (given === undefined) {
       throw new Refusal(401, 'missing_api_key', 'The header X-API-KEY with the API key is missing');
     }
-    // Node reads header bytes as Latin-1, while clients send a key as UTF-8.
+    // Node decodes headers as Latin-1; clients send UTF-8.
     if (!timingSafeEqual(sha256(Buffer.from(String(given), 'latin1')), wanted)) {
       throw new Refusal(401, 'invalid_api_key', 'The API key in X-API-KEY is not valid');
     }

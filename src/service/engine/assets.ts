@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** What a worker needs beside its program. All workers share what was compiled. */
+/** The compiled programs. All workers share them. */
 export interface Assets {
   readonly flite: WebAssembly.Module;
   readonly resampler: WebAssembly.Module;
@@ -17,7 +17,6 @@ export async function loadAssets(): Promise<Assets> {
   return { flite, resampler };
 }
 
-/** For a program that speaks without flite. */
 export function compileResampler(): Promise<WebAssembly.Module> {
   return compile(resamplerFile());
 }

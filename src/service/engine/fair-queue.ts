@@ -1,19 +1,19 @@
 import { Refusal } from './contract.ts';
 import { type Line, type Ticket, Turns } from './turns.ts';
 
-/** Segments of one utterance that are made before its reader asks for them. This bounds the memory of a slow reader. */
+/** Segments of one utterance ahead of its reader: the bound of memory for a slow reader. */
 const LOOK_AHEAD = 3;
 
 export interface QueueLimits {
-  /** Segments spoken at the same time; by default, one for each core. */
+  /** Segments at once; by default one for each core. */
   readonly workers: number;
-  /** Utterances that may wait for their first turn while all workers are busy. */
+  /** Utterances that wait while all workers are busy. */
   readonly maxQueue: number;
 }
 
 /**
- * Shares lanes among utterances fairly, a segment at a time: whoever has the fewest segments worked on has the next free
- * lane, so that a long text holds nobody up for longer than one segment of it takes.
+ * Shares lanes among utterances, one segment at a time. The utterance with the fewest segments in work gets the next free
+ * lane.
  */
 export class FairQueue<Job> {
   readonly #lanes: readonly Lane<Job>[];
@@ -21,12 +21,12 @@ export class FairQueue<Job> {
   readonly #maxWaiting: number;
   readonly #spare: number;
   readonly #turns = new Turns<Job>();
-  /** What ends each utterance that is under way. */
+  /** One for each utterance in work. */
   readonly #open = new Set<AbortController>();
 
   /**
-   * @param maxWaiting utterances that may wait for their first turn while all lanes are busy
-   * @param spare lanes that are left idle, for the time that another takes to start again
+   * @param maxWaiting utterances that wait while all lanes are busy
+   * @param spare lanes left idle, which bridge the restart of another
    */
   constructor(lanes: readonly Lane<Job>[], maxWaiting: number, spare = 0) {
     this.#lanes = lanes;
@@ -35,13 +35,13 @@ export class FairQueue<Job> {
     this.#spare = spare;
   }
 
-  /** Jobs that can be worked on at the same time, now. */
+  /** Lanes that can take jobs now. */
   get ready(): number {
     const ready = this.#lanes.filter((lane) => lane.ready).length;
     return Math.min(ready, this.#lanes.length - this.#spare);
   }
 
-  /** Utterances that wait for their first turn. */
+  /** That wait for their first lane. */
   get waiting(): number {
     return this.#turns.waiting;
   }
@@ -51,11 +51,9 @@ export class FairQueue<Job> {
   }
 
   /**
-   * Yields the results in the order of the jobs, of which only a few are taken ahead of the reader. When the reader
-   * leaves, or the signal aborts, the work on them stops at once.
-   *
-   * @param isPatient it waits also where too many do, and does not count as one of them
-   * @throws Refusal with status 503 when too many wait already; what a lane throws; the reason of the signal
+   * Yields the results in the order of the jobs. The work stops at once when the reader leaves or the signal aborts.
+   * @param isPatient true if a full queue does not refuse it
+   * @throws Refusal 503 for a full queue; what a lane throws; the reason of the signal
    */
   async *run(
     jobs: Iterable<Job> | AsyncIterable<Job>,
@@ -85,7 +83,6 @@ export class FairQueue<Job> {
     }
   }
 
-  /** Ends whatever is under way. */
   async close(): Promise<void> {
     for (const utterance of this.#open) utterance.abort(new Error('the engine is closed'));
     await Promise.all(this.#lanes.map((lane) => lane.close()));
@@ -103,7 +100,7 @@ export class FairQueue<Job> {
     const result = new Promise<Int16Array>((resolve, reject) => {
       this.#turns.add(line, { job, resolve, reject });
     });
-    result.catch(() => {}); // a reader that left does not look at the rest
+    result.catch(() => {}); // a reader that left ignores further results
     this.#dispatch();
     return result;
   }
@@ -116,7 +113,7 @@ export class FairQueue<Job> {
     }
   }
 
-  /** A lane that is ready before one that must still start. */
+  /** Prefers a lane that is ready. */
   #take(): Lane<Job> {
     const ready = this.#free.findIndex((lane) => lane.ready);
     const [lane] = this.#free.splice(Math.max(0, ready), 1);
@@ -131,23 +128,21 @@ export class FairQueue<Job> {
       reject(error);
     } finally {
       this.#turns.done(line);
-      this.#free.unshift(lane); // the one that worked last is taken first: what is spare stays small
+      this.#free.unshift(lane); // the last lane first, so that few are ever started
       this.#dispatch();
     }
   }
 }
 
-/** What works on one job at a time. */
+/** Works on one job at a time. */
 export interface Lane<Job> {
-  /** True while jobs can be given to it at once. */
   readonly ready: boolean;
-  /** Starts what the first job would otherwise wait for. */
+  /** Starts before the first job. */
   prepare(): Promise<void>;
   /**
-   * Stops at once when the signal aborts, and then rejects with its reason.
-   *
-   * @returns no samples for what has no sound
-   * @throws Refusal when the work failed
+   * The signal stops the job at once.
+   * @returns no samples for a text without sound
+   * @throws Refusal when the work failed; the reason of the signal
    */
   run(job: Job, signal: AbortSignal): Promise<Int16Array>;
   close(): Promise<void>;

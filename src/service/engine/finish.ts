@@ -3,21 +3,20 @@ import type { Resampler } from './resampler.ts';
 import { join, type Samples, silence, toFloat, toInt16 } from './samples.ts';
 
 export interface Finish {
-  /** Hz of the samples wanted. */
+  /** Hz. */
   readonly sampleRate: number;
   /** Factor of the amplitude. */
   readonly loudness: number;
-  /** Seconds of silence behind the segment. */
+  /** Seconds behind the segment. */
   readonly pause: number;
 }
 
-/** Seconds of silence before each segment. Longer than the filter of the resampler at any rate. */
+/** Seconds of silence before each segment; longer than the filter of the resampler. */
 const LEAD = 0.03;
 
 /**
- * Makes a raw segment ready to stand beside others: its own silence is replaced by a measured one, its loudness is
- * evened out, its rate is the one wanted. As each segment begins and ends in digital silence, it can be resampled on
- * its own, in any order and on any thread, and the border to the next one is still free of clicks.
+ * Trims, levels and resamples a raw segment. It begins and ends in digital silence, so that segments can be resampled in any
+ * order and join without clicks.
  */
 export function finish(
   { samples, sampleRate }: Samples,
@@ -34,13 +33,16 @@ export function finish(
   return toInt16(join([conversion.push(padded), conversion.end()]));
 }
 
-/** What is this much weaker than the loudest sample counts as silence: 45 dB. */
+/** 45 dB below the loudest sample. */
 const SILENCE = 10 ** (-45 / 20);
 
-/** Seconds kept before and behind what is heard, which hold soft beginnings and endings. They are faded. */
+/** Seconds around the speech, for soft beginnings and endings. They are faded. */
 const MARGIN = 0.02;
 
-/** @returns a view of the speech without the silence around it, which begins and ends at zero; its edges are changed */
+/**
+ * Fades the edges in place.
+ * @returns a view without the silence around the speech
+ */
 function trim(samples: Float32Array, sampleRate: number): Float32Array {
   const threshold = SILENCE * peak(samples);
   const margin = Math.round(MARGIN * sampleRate);
@@ -62,7 +64,7 @@ function fade(samples: Float32Array, frames: number): void {
   }
 }
 
-/** A loop: callbacks would be handed each sample as an object, and filling up memory with these ages what is in use. */
+/** A loop: callbacks would box each sample. */
 function peak(samples: Float32Array): number {
   let most = 0;
   for (let frame = 0; frame < samples.length; frame += 1)

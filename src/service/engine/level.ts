@@ -1,23 +1,22 @@
-/** Level of a spoken segment, as a part of full scale: -20 dBFS, which leaves room for the peaks. */
+/** -20 dBFS, which leaves room for peaks. */
 const TARGET = 0.1;
 
-/** Sounds that are this much weaker than the target are no speech, and stay what they are. */
+/** Weaker sounds are no speech. */
 const MOST_GAIN = 10;
 
-/** Below this amplitude nothing is changed; above it, peaks are bent so that they stay under the ceiling. */
+/** Peaks above this amplitude are bent to stay under the ceiling. */
 const KNEE = 0.6;
 
-/** What resampling adds to a peak must still fit below full scale. */
+/** Leaves room for what resampling adds to a peak. */
 const CEILING = 0.9;
 
-/** Pieces of 20 ms are heard when they have a thousandth of the energy of the loudest, that is, 30 dB less. */
+/** Seconds. Pieces count as speech down to 30 dB below the loudest. */
 const PIECE = 0.02;
 const HEARD = 1e-3;
 
 /**
- * Gives a segment its loudness: the same level for every voice and sentence, because one fixed gain for each voice
- * leaves differences of 6 dB between short sentences. Changes the samples where they stand.
- *
+ * Brings a segment to the target level, in place. One fixed gain for each voice would leave differences of 6 dB between
+ * short sentences.
  * @param loudness factor of the amplitude
  */
 export function level(samples: Float32Array, sampleRate: number, loudness: number): void {
@@ -26,9 +25,8 @@ export function level(samples: Float32Array, sampleRate: number, loudness: numbe
 }
 
 /**
- * A level halfway, in decibels, between that of all samples, which meters show, and that of the parts in which
- * something is heard. They differ for short words only; like this, neither measure finds two voices 1 dB apart, but
- * for words of one syllable.
+ * The mean, in decibels, of the level of all samples and the level of the speech in them. With either one alone, short words
+ * differ by more than 1 dB.
  */
 function measure(samples: Float32Array, length: number): number {
   const energies = Array.from({ length: Math.ceil(samples.length / length) }, (_, index) =>
@@ -38,7 +36,7 @@ function measure(samples: Float32Array, length: number): number {
   return Math.sqrt(rootMean(energies) * rootMean(energies.filter((piece) => piece > HEARD * loudest)));
 }
 
-/** A loop, for the reason that `trim.ts` gives. */
+/** A loop: callbacks would box each sample. */
 function energy(samples: Float32Array): number {
   let sum = 0;
   for (let frame = 0; frame < samples.length; frame += 1) sum += (samples[frame] ?? 0) ** 2;

@@ -2,10 +2,8 @@ import { withoutEscapes } from '../../printable.ts';
 import { SPELLINGS } from './symbols.ts';
 
 /**
- * Brings text into the form that Flite can read: printable ASCII. Accents go, signs become words, and what an
- * English voice has no sound for (other scripts, emoji, control characters) is left out.
- *
- * @returns the text in one line, or an empty string where nothing is left that can be spoken
+ * Brings text into printable ASCII for Flite. Accents go, signs become words, and other scripts are left out.
+ * @returns one line; empty where nothing is left to speak
  */
 export function normalise(text: string): string {
   const ascii = spell(withoutEscapes(text))
@@ -29,10 +27,7 @@ function englishLetter(letter: string): string {
   return isCapital ? spoken.charAt(0).toUpperCase() + spoken.slice(1) : spoken;
 }
 
-/**
- * Latin letters that Unicode does not decompose into an ASCII letter and marks, as an English reader would say them.
- * Capital letters follow from these.
- */
+/** Lower-case letters that Unicode does not decompose, as an English reader would say them. */
 const LETTERS: ReadonlyMap<string, string> = new Map([
   ['ß', 'ss'],
   ['æ', 'ae'],

@@ -1,13 +1,13 @@
 import boot, { type Speex } from '@echogarden/speex-resampler-wasm/simd';
 import { join } from './samples.ts';
 
-/** Frames that go through the resampler at once. */
+/** Frames of one call. */
 const BLOCK = 4096;
 
-/** From 0 to 10, as Speex counts: a filter of 96 taps, and 90 dB between a sine and everything else. */
+/** Speex's scale from 0 to 10: a filter of 96 taps, 90 dB of distance to a sine. */
 const QUALITY = 6;
 
-/** Addresses of the C heap that one resampler owns. */
+/** Addresses in the heap of the resampler. */
 interface Heap {
   readonly input: number;
   readonly output: number;
@@ -15,11 +15,7 @@ interface Heap {
   readonly outputFrames: number;
 }
 
-/**
- * Makes resamplers, for rates in whole Hz.
- *
- * @param compiled `speex-resampler-simd.wasm`
- */
+/** @param compiled `speex-resampler-simd.wasm` */
 export async function loadResampler(
   compiled: WebAssembly.Module,
 ): Promise<(from: number, to: number) => Resampler> {
@@ -30,14 +26,14 @@ export async function loadResampler(
 }
 
 /**
- * Brings a stream of mono samples, in pieces of any length, from one rate to another: band-limited, without delay,
- * and as long as it was to the frame. `end` or `free` must be called at last, since the memory is not JavaScript's.
+ * Resamples mono pieces of any length: band-limited, without delay, with the same duration to the frame. `end` or `free`
+ * releases its memory.
  */
 export class Resampler {
   readonly #speex: Speex;
   readonly #state: number;
   readonly #heap: Heap;
-  /** Frames that one block may become. */
+  /** Frames of one block after resampling. */
   readonly #room: number;
 
   constructor(speex: Speex, from: number, to: number) {
@@ -65,7 +61,7 @@ export class Resampler {
     return join(pieces);
   }
 
-  /** @returns what the filter still holds */
+  /** @returns the rest in the filter */
   end(): Float32Array {
     const latency = this.#speex._speex_resampler_get_input_latency(this.#state);
     const rest = this.push(new Float32Array(latency));
@@ -79,7 +75,7 @@ export class Resampler {
   }
 
   #process(block: Float32Array): { used: number; made: Float32Array } {
-    // The views are asked for anew each time: they change when the heap grows.
+    // The views change when the heap grows.
     const { HEAPF32: floats, HEAPU32: words } = this.#speex;
     const { input, output, inputFrames, outputFrames } = this.#heap;
     floats.set(block, input / 4);

@@ -1,4 +1,3 @@
-/** Sound as it comes from a voice. */
 export interface Samples {
   readonly samples: Int16Array;
   /** Hz */
@@ -7,19 +6,18 @@ export interface Samples {
 
 const FULL_SCALE = 32_768;
 
-/** Samples that are 0 until something is written over them. */
 export function silence(frames: number): Float32Array {
   return new Float32Array(pages(4 * frames));
 }
 
-/** @returns the same samples from -1 to 1 */
+/** @returns samples from -1 to 1 */
 export function toFloat(samples: Int16Array): Float32Array {
   const floats = silence(samples.length);
   for (let frame = 0; frame < floats.length; frame += 1) floats[frame] = (samples[frame] ?? 0) / FULL_SCALE;
   return floats;
 }
 
-/** Rounds to 16 bits; what lies outside of -1 to 1 is cut off. */
+/** Clips outside of -1 to 1. */
 export function toInt16(samples: Float32Array): Int16Array {
   const integers = new Int16Array(pages(2 * samples.length));
   for (let frame = 0; frame < samples.length; frame += 1) {
@@ -39,10 +37,7 @@ export function join(pieces: readonly Float32Array[]): Float32Array {
   return joined;
 }
 
-/**
- * Memory in pages of its own, which the system has back as soon as it is let go of. What malloc lends for sound stays
- * with the process: once buffers of some MB have come and gone, it keeps them all in its arenas, between smaller ones.
- */
+/** Memory that the system has back at once. malloc would keep buffers of some MB in its arenas. */
 export function pages(bytes: number): ArrayBuffer {
-  return new ArrayBuffer(bytes, { maxByteLength: bytes }); // malloc is not asked for one that may change its size
+  return new ArrayBuffer(bytes, { maxByteLength: bytes }); // a resizable buffer is mapped, not allocated by malloc
 }

@@ -3,10 +3,10 @@ import type { FairQueue } from './fair-queue.ts';
 import type { Finish } from './finish.ts';
 import { type Segment, segments } from './segments.ts';
 
-/** The speakers of one kind of program, and how they are made to speak. */
+/** The speakers of one engine. */
 export interface Section {
   readonly speakers: readonly Speaker[];
-  /** Utterances that wait for their first turn. */
+  /** That wait for their first segment. */
   readonly queued: number;
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;
@@ -32,9 +32,7 @@ export function createSection<Job>(
 
 /**
  * Leaves out empty parts.
- *
- * @throws Refusal at the end, if there was nothing else: some voices know only when they speak that they have no sound
- * for a text
+ * @throws Refusal at the end if all were empty: some voices find out only while they speak
  */
 async function* audible(
   parts: AsyncIterable<Int16Array>,
@@ -49,19 +47,18 @@ async function* audible(
   if (isSilent) throw new Refusal(422, 'unsupported_text', complaint, { field: 'text' });
 }
 
-/** Seconds of silence behind a segment, before the style changes them. */
+/** Seconds behind a segment, before the style changes them. */
 const PAUSES: Readonly<Record<Segment['end'], number>> = { clause: 0.12, sentence: 0.35, paragraph: 0.65 };
 
-/** How a voice is given its work. */
+/** How a voice makes jobs of a text. */
 export interface Recipe<Job> {
-  /** Brings a sentence into the form that the voice can read; an empty string leaves it out. */
+  /** @returns a sentence that the voice can read; empty leaves it out */
   normalise(sentence: string): string;
   job(text: string, finish: Finish): Job;
-  /** What to say of a text that has nothing to be heard in it. */
+  /** The error message for a text without sound. */
   readonly complaint: string;
 }
 
-/** The jobs that an utterance consists of, made as they are asked for. */
 async function* jobs<Job>(
   { text, sampleRate, style }: Utterance,
   recipe: Recipe<Job>,

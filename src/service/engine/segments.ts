@@ -2,38 +2,33 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { sentences } from '../../text/sentences.ts';
 import { cutWords, spokenSeconds } from './words.ts';
 
-/** What is spoken in one go. */
+/** The part of a text that one job speaks. */
 export interface Segment {
   readonly text: string;
-  /** What ends with it. */
   readonly end: 'clause' | 'sentence' | 'paragraph';
 }
 
-/** The longest segment, in words: a voice takes some 0.15 s for it. */
+/** A voice takes about 0.15 s for so many words. */
 const MOST_WORDS = 40;
 
-/** The longest segment in characters, for what has few spaces. */
+/** For texts with few spaces. */
 const MOST_CHARACTERS = 400;
 
-/**
- * The longest segment as it is spoken, in seconds, for what is long when it is read: digits, codes, addresses. A voice
- * takes some 0.2 s for it, in which others have to wait. Forty words of prose are spoken for 12 s.
- */
+/** For digits, codes and addresses, which take long to say. A voice takes about 0.2 s for it; forty words of prose are 12 s. */
 const MOST_SECONDS = 20;
 
-/** How many words of the first sentence are spoken before the rest of it, where that has a clause to end with. */
+/** Words of the first segment, if a clause ends there. */
 const FIRST_WORDS = 12;
 
-/** Fewer words than these are not worth a segment. */
+/** Fewer words are not a segment. */
 const FEWEST_WORDS = 2;
 
-/** What is looked at in one go: the service would do nothing else while it cuts up a longer paragraph. */
+/** The service does nothing else while it cuts one piece. */
 const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
 
 /**
- * Cuts text into segments: sentences, and parts of sentences where these are long.
- *
- * @param normalise brings a sentence into the form that the voice can read; an empty string leaves it out
+ * Cuts text into sentences, and long sentences into parts.
+ * @param normalise as in `Recipe`
  */
 export async function* segments(
   text: string,
@@ -46,11 +41,11 @@ export async function* segments(
       yield* clauses(sentence, isFirst, index === spoken.length - 1 ? end : 'sentence');
       isFirst = false;
     }
-    await turn(); // a text that nothing is left of is looked at to its end: others have their turn meanwhile
+    await turn(); // a text without anything to speak must not block the others
   }
 }
 
-/** Paragraphs, or parts of very long ones, and what their last sentence ends. */
+/** Paragraphs, and parts of long ones. */
 function* pieces(text: string): Generator<{ piece: string; end: Segment['end'] }> {
   const paragraphs = text.trim().split(/\n\s*\n/u);
   for (const [number, paragraph] of paragraphs.entries()) {
@@ -76,8 +71,8 @@ function* clauses(sentence: string, isFirst: boolean, end: Segment['end']): Gene
 }
 
 /**
- * The first clauses, if they are worth it, so that the first sound comes early. Only between clauses: Flite lets its
- * voice fall at every end, by up to half an octave, and pauses: where a clause goes on, that is heard.
+ * A short first segment for an early sound. It ends at a clause: Flite lowers its voice at each end, by up to half an
+ * octave.
  */
 function early(words: readonly string[], most: number): number | undefined {
   const soon = clauseWithin(words, Math.min(most, FIRST_WORDS));
@@ -86,7 +81,7 @@ function early(words: readonly string[], most: number): number | undefined {
   return later > FIRST_WORDS && later <= (most * 2) / 3 ? later : undefined;
 }
 
-/** As many words as one segment takes, up to the end of a clause where there is one in the second half. */
+/** The words of one segment, up to a clause end in the second half if there is one. */
 function fitting(words: readonly string[]): number {
   let characters = 0;
   let seconds = 0;
@@ -100,7 +95,7 @@ function fitting(words: readonly string[]): number {
   return clause >= limit / 2 ? clause : Math.max(1, limit);
 }
 
-/** @returns the number of words up to the last end of a clause within the limit, if there is one */
+/** @returns words up to the last clause end within the limit */
 function clauseWithin(words: readonly string[], limit: number): number | undefined {
   const index = words.slice(0, limit).findLastIndex(endsClause);
   return index + 1 >= FEWEST_WORDS ? index + 1 : undefined;

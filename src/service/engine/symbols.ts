@@ -1,9 +1,9 @@
-/** A pattern and what Flite reads in its place, `$1` being the first group. */
+/** `$1` is the first group. */
 export type Spelling = readonly [pattern: RegExp, spoken: string];
 
 const AMOUNT = String.raw`\s?(\d[\d.,]*\d|\d)(\s(?:hundred|thousand|million|billion|trillion)\b)?`;
 
-/** Currencies before or behind an amount, or alone. Flite knows the dollar sign by itself. */
+/** Flite knows the dollar sign itself. */
 const CURRENCIES: readonly Spelling[] = [
   ['€', 'euros'],
   ['£', 'pounds'],
@@ -48,7 +48,7 @@ const SIGNS: readonly Spelling[] = [
   [/³/gu, ' cubed '],
   [/µ|μ(?=[a-z])/gu, ' micro '],
   [/π/gu, ' pi '],
-  // The letter, and the sign of the unit, which looks the same.
+  // The letter, and the unit sign that looks the same.
   [/[Ω\u2126]/gu, ' ohms '],
   [/×/gu, ' times '],
   [/÷/gu, ' divided by '],
@@ -60,7 +60,7 @@ const SIGNS: readonly Spelling[] = [
   [/≤/gu, ' at most '],
   [/≥/gu, ' at least '],
   [/[→⇒]/gu, ' to '],
-  // Between numbers, or a letter that stands for one; elsewhere they may be marks.
+  // Only between numbers or single letters; elsewhere it may be a mark.
   [/(?<=(?:\d|(?<!\S)[a-z])\s?)>\s?(?=\d)/giu, ' is greater than '],
   [/(?<=(?:\d|(?<!\S)[a-z])\s?)<\s?(?=\d)/giu, ' is less than '],
   [/©/gu, ' copyright '],
@@ -68,7 +68,6 @@ const SIGNS: readonly Spelling[] = [
   [/∫/gu, ' integral of '],
 ];
 
-/** Punctuation that ASCII has under another form. */
 const PUNCTUATION: readonly Spelling[] = [
   [/[‘’‚‛′ʼ´]/gu, "'"],
   [/[“”„‟″«»‹›]/gu, '"'],
@@ -83,9 +82,9 @@ const PUNCTUATION: readonly Spelling[] = [
   [/[¡¿]/gu, ''],
 ];
 
-/** Numbers of which Flite would leave digits out. */
+/** Flite leaves digits of these out. */
 const NUMBERS: readonly Spelling[] = [
-  // Groups as in India, 5,00,000: the commas in front of two digits, and the last one behind such.
+  // Indian groups, as in 5,00,000.
   [
     /(?<=(?<![\d.,])\d{1,2}(?:,\d\d){0,4}),(?=(?:\d\d,){1,4}\d{3}(?![,\d]))|(?<=(?<![\d.,])\d{1,2}(?:,\d\d){1,4}),(?=\d{3}(?![,\d]))/gu,
     '',
@@ -94,7 +93,6 @@ const NUMBERS: readonly Spelling[] = [
   [/(?<![\d:.,])00?:(?=[0-5]\d(?!\d))/gu, '0 '],
 ];
 
-/** In the order in which they are applied. */
 export const SPELLINGS: readonly Spelling[] = [
   ...NUMBERS,
   ...CURRENCIES,

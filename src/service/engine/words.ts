@@ -1,17 +1,17 @@
 import { segmenterOf } from '../../text/unicode.ts';
 
-/** Flite takes time in the square of the letters of a word: 15 s for 5,000. */
+/** Flite's time grows with the square of the letters of a word: 15 s for 5,000. */
 const LONGEST = 60;
 
-/** Intl.Segmenter is shown no more at once: it takes time in the square of the length (V8 12 and before). */
+/** Intl.Segmenter's time grows with the square of the length (V8 12 and before). */
 const WINDOW = /.{1,500}/gsu;
 
 const words = segmenterOf('word');
 const graphemes = segmenterOf('grapheme');
 
 /**
- * @param mostSeconds how long a piece may be spoken for
- * @returns what stands between white space; where that is very long, as in scripts without spaces, in pieces
+ * @param mostSeconds the longest piece when spoken
+ * @returns the words between white space; long ones, as in scripts without spaces, in pieces
  */
 export function cutWords(text: string, mostSeconds: number): string[] {
   const whole = text.split(/\s+/u).filter(Boolean);
@@ -19,7 +19,7 @@ export function cutWords(text: string, mostSeconds: number): string[] {
   return short.flatMap((word) => halved(word, mostSeconds));
 }
 
-/** For a number, or letters that are named one by one, which take a voice long. */
+/** Halves numbers and spelled letters until they are short enough. */
 function halved(word: string, mostSeconds: number): string[] {
   if (spokenSeconds(word) <= mostSeconds) return [word];
   const characters = [...word];
@@ -54,13 +54,13 @@ function pack(small: readonly string[]): string[] {
   return [...packed, last];
 }
 
-/** For a word as prose has them, however long: a segment of prose is bounded by its words and letters. */
+/** Seconds of a word of prose. */
 const WORD = 0.3;
 
-/** For each letter of what is no word, and once more for a W. */
+/** For each letter that is spelled; a W counts twice. */
 const LETTER = 0.25;
 
-/** For each character of what is read character by character. Flite's voice `rms` was measured, as it reads them in a row. */
+/** For each character that is named. Measured with Flite's voice `rms`. */
 const NAMED: readonly (readonly [pattern: RegExp, seconds: number])[] = [
   [/\d/gu, 0.5],
   [/[#$%&*+/=@\\^_|~]/gu, 0.6],
@@ -69,14 +69,11 @@ const NAMED: readonly (readonly [pattern: RegExp, seconds: number])[] = [
 
 const LETTERS = /[a-z]+/giu;
 
-/** What begins and ends as English words do. Of anything else Flite names the letters. */
+/** True for what begins and ends as English words do. Flite spells everything else. */
 const READABLE =
   /^s?[bcdfghjklmnpqrtvwxz]?h?[lmnrsw]?[aeiouy](?:.*[aeiouy])?[cdfghlmnrstw]?[bcdfghklmnprstvwxz]?[hklstz]{0,2}s?$/iu;
 
-/**
- * How long a voice speaks for a text without white space, roughly. Digits, signs, and letters that make no word take up
- * to ten times as long as the letters of prose.
- */
+/** A rough duration. Digits, signs and spelled letters take up to ten times as long as prose. */
 export function spokenSeconds(text: string): number {
   const words = (text.match(LETTERS) ?? []).reduce((sum, letters) => sum + secondsOf(letters), 0);
   return NAMED.reduce((sum, [pattern, seconds]) => sum + seconds * count(text, pattern), words);
@@ -86,7 +83,6 @@ function secondsOf(letters: string): number {
   return READABLE.test(letters) ? WORD : LETTER * (letters.length + count(letters, /w/giu));
 }
 
-/** The characters that a pattern finds in a text. */
 function count(text: string, pattern: RegExp): number {
   return (text.match(pattern) ?? []).join('').length;
 }

@@ -14,19 +14,18 @@ import { ESPEAK_RATE, type Espeak } from './voices.ts';
 
 interface EspeakJob {
   readonly text: string;
-  /** The file of the voice. */
   readonly voice: string;
   readonly style: Style;
   readonly finish: Finish;
 }
 
-/** Words a minute, and what espeak-ng takes. */
+/** Words a minute, and the limits of espeak-ng. */
 const SPEED = { normal: 175, least: 80, most: 450 };
 
-/** A scale of its own. */
+/** On espeak-ng's own scale. */
 const PITCH = { normal: 50, least: 0, most: 99 };
 
-/** Runs a system `espeak-ng` for each segment. The text goes to its stdin and never among its arguments. */
+/** Runs espeak-ng once for each segment. The text goes to stdin, never into the arguments. */
 class EspeakProcess implements Lane<EspeakJob> {
   readonly ready = true;
   readonly #espeak: Pick<Espeak, 'program' | 'env'>;
@@ -49,7 +48,6 @@ class EspeakProcess implements Lane<EspeakJob> {
     }
   }
 
-  /** Nothing is left to end: a process lasts no longer than its job. */
   async close(): Promise<void> {}
 
   async #speak({ text: words, voice, style }: EspeakJob, signal: AbortSignal): Promise<Samples> {
@@ -71,9 +69,9 @@ class EspeakProcess implements Lane<EspeakJob> {
       killSignal: 'SIGKILL',
     });
     const closed = once(child, 'close');
-    // One that could not be started, for want of descriptors too, has no pipes; what is thrown here says why.
+    // A program that did not start has no pipes; `closed` rejects with the reason.
     if (child.pid === undefined) await closed;
-    child.stdin.on('error', () => {}); // a process that ended too early tells why by its status
+    child.stdin.on('error', () => {}); // the exit status tells why a process ended early
     child.stdin.end(words);
     const [wav, complaint, [status]] = await Promise.all([buffer(child.stdout), text(child.stderr), closed]);
     if (status !== 0) throw new Error(complaint.trim() || `it ended with status ${status}`);
@@ -85,12 +83,12 @@ function scaled({ normal, least, most }: typeof SPEED, factor: number): string {
   return String(Math.max(least, Math.min(most, Math.round(normal * factor))));
 }
 
-/** As dots and dashes are, which espeak-ng makes some digital silence of. */
+/** True for dots and dashes, which espeak-ng turns into digital silence. */
 function isSilent({ samples }: Samples): boolean {
   return samples.every((sample) => sample === 0);
 }
 
-/** espeak-ng writes nothing at all where there is nothing to say. */
+/** espeak-ng writes no byte where there is no speech. */
 async function readSamples(wav: Uint8Array): Promise<Samples> {
   if (wav.length === 0) return { samples: new Int16Array(), sampleRate: ESPEAK_RATE };
   const { format, pcm } = await readWav(singleItem(wav));
@@ -98,7 +96,6 @@ async function readSamples(wav: Uint8Array): Promise<Samples> {
   return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
 }
 
-/** The voices of a system `espeak-ng`, which speaks more than a hundred languages. */
 export async function openEspeak({ program, voices, env }: Espeak, limits: QueueLimits): Promise<Section> {
   const resampler = await loadResampler(await compileResampler());
   const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess({ program, env }, resampler));
@@ -111,10 +108,7 @@ export async function openEspeak({ program, voices, env }: Espeak, limits: Queue
   }));
 }
 
-/**
- * Control characters are nothing to read, and a NUL would end the text. What stands in `[[ ]]` would be taken for names
- * of phonemes, which no option turns off.
- */
+/** espeak-ng reads `[[ ]]` as phonemes, ends the text at NUL, and has no option against either. */
 function readable(sentence: string): string {
   return sentence
     .replace(/\p{Cc}+/gu, ' ')

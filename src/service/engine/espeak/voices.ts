@@ -7,13 +7,12 @@ import type { Speaker } from '../contract.ts';
 
 export interface EspeakVoice {
   readonly speaker: Speaker;
-  /** The voice's file below espeak-ng's folder of voices, which names it without doubt. */
+  /** Below espeak-ng's folder of voices: a unique name. */
   readonly file: string;
 }
 
-/** A system `espeak-ng` that can be used. */
 export interface Espeak {
-  /** Its whole name. */
+  /** Absolute path. */
   readonly program: string;
   readonly voices: readonly EspeakVoice[];
   /** Without the keys of this program. */
@@ -22,16 +21,15 @@ export interface Espeak {
 
 const FIRST_NUMBER = 101;
 
-/** Hz, of all voices of espeak-ng. */
+/** Hz. */
 export const ESPEAK_RATE = 22_050;
 
 /** A line of `espeak-ng --voices`: `Pty Language Age/Gender VoiceName File OtherLanguages`. */
 const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)/u;
 
 /**
- * Asks espeak-ng for its voices and numbers them from 101, by language tag (BCP 47, in the case it has there) and name.
- *
- * @throws when the program cannot be run, or the signal aborts: that ends it
+ * The voices of espeak-ng, numbered from 101 by language tag and name.
+ * @throws when the program cannot be run; the reason of the signal
  */
 export async function listEspeakVoices(
   program: string,
@@ -57,7 +55,7 @@ export async function listEspeakVoices(
   }));
 }
 
-/** By code units, so that the order is that of no locale. */
+/** By code units: the order is the same in every locale. */
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
@@ -67,16 +65,14 @@ function readable(name: string): string {
   return name.replaceAll('_', ' ').trim();
 }
 
-/** What became of the search for a system `espeak-ng`. */
 interface Search {
-  /** None where it is not installed, or does not work. */
   readonly espeak?: Espeak;
-  /** Why one that is installed cannot be used. */
+  /** Why an installed espeak-ng does not work. */
   readonly fault?: string;
 }
 
 /**
- * Looks for `espeak-ng` on the `PATH`, and asks it for its voices.
+ * Looks for `espeak-ng` on the `PATH`.
  * @throws the reason of the signal
  */
 export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'signal'>): Promise<Search> {
@@ -91,13 +87,13 @@ export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'si
   }
 }
 
-/** In its own words, where it has some: they follow what Node says. */
+/** The program's own words stand behind Node's. */
 function reasonOf({ message, killed }: ExecFileException): string {
   if (killed) return 'it does not answer';
   return inOneLine(message.trim().split('\n').at(-1) ?? '');
 }
 
-/** The same for whoever does without: one that does not work is told of, and then as good as none. */
+/** The same, with a warning for one that does not work. */
 export async function espeakIfAny(context: RunContext): Promise<Espeak | undefined> {
   const { espeak, fault } = await findEspeak(context);
   if (fault !== undefined)

@@ -2,14 +2,14 @@
 export interface ServerConfig {
   readonly kind: 'server';
   readonly name: string;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: URL;
   readonly model?: string | undefined;
   readonly key?: string | undefined;
-  /** What the server is asked for. `pcm` is 16-bit mono samples without a header. */
+  /** `pcm`: 16-bit mono samples without a header. */
   readonly format: 'wav' | 'pcm';
   readonly voices?: readonly string[] | undefined;
-  /** Hz of samples without a header; with it, an answer that is no WAV counts as 16-bit mono samples. */
+  /** Hz of samples without a header. If set, an answer that is no WAV is read as such samples. */
   readonly sampleRate?: number | undefined;
   readonly maxChars: number;
   readonly concurrency: number;
@@ -19,7 +19,7 @@ export interface ServerConfig {
 export interface ProgramConfig {
   readonly kind: 'program';
   readonly name: string;
-  /** The program and its arguments, in which `{text}`, `{output}` and `{voice}` stand for two files and a name. */
+  /** `{text}`, `{output}` and `{voice}` stand for two files and a name. */
   readonly command: readonly [string, ...string[]];
   readonly output: 'wav' | 's16le';
   /** Hz; needed for `s16le`. */
@@ -29,7 +29,7 @@ export interface ProgramConfig {
   readonly concurrency: number;
 }
 
-/** A folder with a model that sherpa-onnx runs. */
+/** A model folder for sherpa-onnx. */
 interface ModelConfig {
   readonly kind: 'model';
   readonly name: string;

@@ -5,7 +5,6 @@ export function bareFormat(sampleRate: number): PcmFormat {
   return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
 }
 
-/** Pieces of whole 16-bit samples. */
 export async function* evenPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let odd = Buffer.alloc(0);
   for await (const piece of pieces) {
@@ -24,7 +23,7 @@ export async function* mono(
 }
 
 /**
- * Brings samples of any format to 16-bit mono. Channels are averaged.
+ * Averages the channels.
  * @param bytes whole frames
  */
 function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
@@ -42,7 +41,7 @@ function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
   return mono;
 }
 
-/** Reads one sample as a number on the scale of 16 bits. */
+/** On the scale of 16 bits. */
 function sampleReader({ encoding, bitsPerSample }: PcmFormat): (view: DataView, at: number) => number {
   if (encoding === 'float') return (view, at) => view.getFloat32(at, true) * 32_768;
   if (bitsPerSample === 8) return (view, at) => (view.getUint8(at) - 128) * 256;

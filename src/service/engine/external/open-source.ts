@@ -10,7 +10,7 @@ export interface OpenOptions {
 }
 
 /**
- * Gets an engine ready. Only the code of its kind is loaded.
+ * Loads only the code of the engine's kind.
  * @throws Refusal 502 `engine_failed` with what is missing
  */
 export async function openSource(config: EngineConfig, options: OpenOptions): Promise<VoiceSource> {

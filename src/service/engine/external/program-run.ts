@@ -12,10 +12,10 @@ import type { ProgramConfig } from './engine-config.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 import type { SourceSound } from './voice-source.ts';
 
-/** Milliseconds for a program to end after its output has ended. */
+/** Milliseconds between the end of the output and the end of the program. */
 const GRACE_MS = 200;
 
-/** Bytes of stderr that are kept, from its end. */
+/** Bytes of stderr that are kept. */
 const MOST_WORDS = 4096;
 
 interface RunOptions {
@@ -26,19 +26,17 @@ interface RunOptions {
   readonly endGroup: (pid: number) => void;
 }
 
-/** One run of a program, for one text. It has a process group of its own, which ends as a whole. */
+/** One run of a program, for one text. The run ends its process group as a whole. */
 export class ProgramRun {
   readonly #config: ProgramConfig;
   readonly #options: RunOptions;
   readonly #folder: string | undefined;
   readonly #output: string | undefined;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  /** Resolves when the program and its pipes are closed. */
   readonly closed: Promise<unknown>;
   readonly #timer: NodeJS.Timeout;
   #words = '';
   #isSilent = false;
-  /** True if the program did not end by itself. */
   #isStopped = false;
 
   constructor(
@@ -58,7 +56,7 @@ export class ProgramRun {
     const takesFile = config.command.some((argument) => argument.includes('{text}'));
     if (takesFile) writeFileSync(files.text, `${line}\n`);
     const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
-    // Its own group: what it starts is ended with it.
+    // The child's own process group includes what it starts.
     const stdio = ['pipe', 'pipe', 'pipe'] as const;
     this.#child = spawn(program ?? '', rest, {
       env: options.env as NodeJS.ProcessEnv,
@@ -73,7 +71,7 @@ export class ProgramRun {
     this.#child.stderr.on('data', (piece) => {
       this.#words = `${this.#words}${piece}`.slice(-MOST_WORDS);
     });
-    // What is left of the group would keep the pipes open.
+    // Children of the program would keep the pipes open.
     this.#child.once('exit', () => this.end());
     this.#timer = setTimeout(() => {
       this.#isSilent = true;
@@ -81,10 +79,7 @@ export class ProgramRun {
     }, options.timeoutMs);
   }
 
-  /**
-   * The sound of the run.
-   * @throws Refusal 502 `engine_failed`, here and while the samples are read; the reason of the signal
-   */
+  /** @throws Refusal 502 `engine_failed`, here and while the samples are read; the reason of the signal */
   async sound(signal: AbortSignal): Promise<SourceSound> {
     const stop = () => {
       this.end();
@@ -99,14 +94,13 @@ export class ProgramRun {
     }
   }
 
-  /** Ends the program and all that it has started, at once. */
   end(): void {
     clearTimeout(this.#timer);
     this.#isStopped ||= this.#child.exitCode === null && this.#child.signalCode === null;
     try {
       if (this.#child.pid !== undefined) this.#options.endGroup(this.#child.pid);
     } catch {
-      // The group has ended. Windows knows no groups.
+      // The group has ended already. Windows has no groups.
       this.#child.kill('SIGKILL');
     }
   }
@@ -147,9 +141,9 @@ export class ProgramRun {
     if (exitCode !== 0) throw new Error(`it ended with ${signalCode ?? `status ${exitCode}`}`);
   }
 
-  /** What went wrong: the program's own last words say it best. */
+  /** The error with the program's last words. */
   async #fault(error: unknown, signal: AbortSignal): Promise<unknown> {
-    // A program that fails closes its output first: its status comes a moment later.
+    // A failing program closes its output before it exits.
     await Promise.race([this.closed, sleep(GRACE_MS, undefined, { ref: false })]);
     this.end();
     await this.closed;

@@ -5,13 +5,12 @@ import type { ProgramConfig } from './engine-config.ts';
 import { ProgramRun } from './program-run.ts';
 import type { VoiceSource } from './voice-source.ts';
 
-/** Hz of a WAV until its header tells. */
+/** Hz until the WAV header tells. */
 const USUAL_RATE = 22_050;
 
 /**
- * A program that speaks one text and ends: its arguments are handed over as they are, never through a shell. The text
- * goes to its stdin in one line, or into a file where an argument holds `{text}`; the sound comes from its stdout, or from
- * a file where an argument holds `{output}`. `{voice}` stands for the name of the voice.
+ * A program that speaks one text and ends. No shell sees its arguments. The text goes to stdin in one line, or into the file
+ * `{text}`; the sound comes from stdout, or from the file `{output}`.
  */
 export async function openProgram(
   config: ProgramConfig,
@@ -47,14 +46,14 @@ export async function openProgram(
 export interface ProgramOptions {
   /** Of silence. */
   readonly timeoutMs: number;
-  /** Of the program: without the keys of this one. */
+  /** Without the keys of this program. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   /** See `Host`. */
   readonly endGroup: (pid: number) => void;
 }
 
-/** Sizes and times of the files that a command names: a new model is another voice. */
+/** A new model file is another voice. */
 function filesIn(command: readonly string[]): string {
   const files = command.flatMap((name) => {
     const stats = statSync(name, { throwIfNoEntry: false });

@@ -5,16 +5,12 @@ interface Waiter {
   readonly take: () => void;
 }
 
-/**
- * The places of an engine: as many texts are spoken at once. Who waits is served in turn, and an utterance stands in line
- * again for each of its texts: a long one holds others up for one text only.
- */
+/** The concurrency of an engine. Utterances take turns, one text each. */
 export class Seats {
   readonly #maxWaiting: number;
   readonly #waiting: Waiter[] = [];
   #free: number;
 
-  /** @param maxWaiting utterances that may wait for their first text */
   constructor(count: number, maxWaiting: number) {
     this.#free = count;
     this.#maxWaiting = maxWaiting;
@@ -24,15 +20,14 @@ export class Seats {
     return this.#free;
   }
 
-  /** Utterances that wait for their first text. */
+  /** Utterances before their first text. */
   get waiting(): number {
     return this.#waiting.filter(({ isFirst }) => isFirst).length;
   }
 
   /**
-   * Waits for a place.
-   * @param isFirst true for the first text of an utterance: only these are refused
-   * @returns what gives the place back
+   * @param isFirst true for the first text of an utterance: only that is refused
+   * @returns the function that gives the seat back
    * @throws Refusal 503 `busy`, at once; the reason of the signal
    */
   take(isFirst: boolean, signal: AbortSignal): Promise<() => void> {
@@ -57,7 +52,7 @@ export class Seats {
     });
   }
 
-  /** A place that is given back once, however often it is called. */
+  /** Giving back twice has no effect. */
   #place(): () => void {
     let isTaken = true;
     return () => {

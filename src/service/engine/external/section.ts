@@ -10,20 +10,19 @@ import type { Section } from '../section.ts';
 import { Seats } from './seats.ts';
 import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from './voice-source.ts';
 
-/** Sound of a shorter time for each character means that the engine dropped a part of the text. */
+/** A shorter sound means that the engine dropped a part of the text. */
 const LEAST_SECONDS_PER_CHARACTER = 0.02;
 
-/** Texts with fewer letters and digits may well be short: "Ah." */
+/** A text with fewer letters and digits may be short: "Ah." */
 const FEWEST_CHARACTERS = 40;
 
 interface ExternalOptions {
-  /** The number of the first voice; the others follow. */
+  /** Of the first voice. */
   readonly firstNumber: number;
   readonly maxQueue: number;
   readonly resampler: (from: number, to: number) => Resampler;
 }
 
-/** One section for each engine. */
 export async function openSections(engines: readonly NumberedSource[], maxQueue: number): Promise<Section[]> {
   const resampler = await loadResampler(await compileResampler());
   return engines.map(
@@ -31,7 +30,7 @@ export async function openSections(engines: readonly NumberedSource[], maxQueue:
   );
 }
 
-/** The voices of an engine beside the built-in one, as a section of the service. */
+/** The voices of one engine. */
 class ExternalSection implements Section {
   readonly #source: VoiceSource;
   readonly #options: ExternalOptions;
@@ -57,7 +56,7 @@ class ExternalSection implements Section {
     if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
-    // Asked for at once: an utterance that is refused hears so before the event loop turns.
+    // Called at once: the queue refuses before the event loop turns.
     let leave: (() => void) | undefined = await this.#seats.take(true, until);
     try {
       for await (const piece of segments(singleItem(text), {
@@ -81,7 +80,7 @@ class ExternalSection implements Section {
     await this.#source[Symbol.asyncDispose]();
   }
 
-  /** Speaks without waiting for the reader: a slow one does not keep the engine's place. */
+  /** Does not wait for the reader: a slow one must not keep the seat. */
   async #fill(queue: SoundQueue, job: Job): Promise<void> {
     try {
       for await (const samples of this.#speakWhole(job, true)) queue.push(samples);
@@ -92,8 +91,8 @@ class ExternalSection implements Section {
   }
 
   /**
-   * Speaks a text that the engine may drop a part of. Sound is held back until there is enough of it for the text.
-   * @param mayHalve true where a text that came too short is asked for again in halves
+   * Holds the sound back until it is long enough for the text.
+   * @param mayHalve true if a text with too short a sound is asked for again in halves
    */
   async *#speakWhole(job: Job, mayHalve: boolean): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = job;
@@ -129,7 +128,7 @@ class ExternalSection implements Section {
 interface Job {
   readonly text: string;
   readonly voice: SourceVoice;
-  /** Hz of the samples wanted. */
+  /** Hz. */
   readonly sampleRate: number;
   readonly signal: AbortSignal;
 }
@@ -144,14 +143,14 @@ async function* halves(text: string): AsyncGenerator<string> {
   for await (const half of segments(singleItem(text), { maxChars, pace: 'full' })) yield half.text;
 }
 
-/** Of a text that is cut in two at the border of a sentence or a word. */
+/** The longest share of a text that is cut in two. */
 const LARGER_HALF = 0.6;
 
 function excerpt(text: string): string {
   return printable(text.slice(0, 60));
 }
 
-/** Brings samples to another rate; samples of the same rate pass unchanged. */
+/** Samples of the same rate pass unchanged. */
 class Converter {
   readonly #resampler: Resampler | undefined;
   #isFree = false;
@@ -164,7 +163,6 @@ class Converter {
     return this.#resampler ? toInt16(this.#resampler.push(toFloat(samples))) : samples;
   }
 
-  /** The samples that the resampler still holds. */
   end(): Int16Array {
     if (!this.#resampler) return new Int16Array();
     this.#isFree = true;
@@ -177,7 +175,7 @@ class Converter {
   }
 }
 
-/** The sound of one text between the engine and its reader. Its bound is the length of the text. */
+/** The sound of one text, between the engine and its reader. */
 class SoundQueue {
   readonly #pieces: Int16Array[] = [];
   #isEnded = false;

@@ -1,7 +1,7 @@
-/** Bytes at the start of a body that tell bare samples from WAV, JSON, HTML or compressed sound. */
+/** Bytes that tell bare samples from WAV, JSON, HTML and compressed sound. */
 const HEAD_BYTES = 4;
 
-/** Ends a request whose server is silent. The clock stands still while the reader rests. */
+/** Ends a request whose server is silent. Time in which the reader rests does not count. */
 export class SilenceWatch {
   readonly signal: AbortSignal;
   isSilent = false;
@@ -30,7 +30,6 @@ export class SilenceWatch {
   }
 }
 
-/** The beginning of a body. */
 export async function firstBytes(pieces: AsyncIterable<Uint8Array>, most: number): Promise<Buffer> {
   const read: Uint8Array[] = [];
   let length = 0;
@@ -42,7 +41,7 @@ export async function firstBytes(pieces: AsyncIterable<Uint8Array>, most: number
   return Buffer.concat(read).subarray(0, most);
 }
 
-/** Looks at the beginning of a body without taking it away. */
+/** Leaves the bytes in the body. */
 export async function peek(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<{ head: Buffer; all: AsyncIterable<Uint8Array> }> {

@@ -7,21 +7,20 @@ import { bareFormat, evenPieces, mono } from './mono.ts';
 import { firstBytes, peek, SilenceWatch } from './server-body.ts';
 import type { SourceSound, SourceVoice, VoiceSource } from './voice-source.ts';
 
-/** Hz of most models behind such servers, Kokoro among them. */
+/** Hz; the rate of Kokoro and most others. */
 const USUAL_RATE = 24_000;
 
-/** The voice that OpenAI's documentation begins with, for a server that names none. */
+/** The first voice of OpenAI's documentation, for a server without a list. */
 const USUAL_VOICE = 'alloy';
 
-/** Bytes of an error's body that are read. */
 const MOST_ERROR_BYTES = 4096;
 
-/** Bytes of a list of voices that are read. */
+/** Of a list of voices. */
 const MOST_LIST_BYTES = 4 * 2 ** 20;
 
 /**
- * A server with OpenAI's `POST /audio/speech` (https://platform.openai.com/docs/api-reference/audio/createSpeech). It is
- * asked for a WAV; the bytes are believed, not the content type.
+ * A server with OpenAI's `POST /audio/speech` (https://platform.openai.com/docs/api-reference/audio/createSpeech). The bytes
+ * tell the format, not the content type.
  * @param timeoutMs of silence
  * @throws Refusal 502 `engine_failed` where the server cannot be reached
  */
@@ -98,7 +97,7 @@ class SpeechServer {
     }
   }
 
-  /** @returns the reason of the signal, or a refusal that says what happened */
+  /** @returns the reason of the signal, or a refusal with the cause */
   #failed(error: unknown, { signal, isSilent }: SilenceWatch): unknown {
     if (error instanceof Refusal) return error;
     const { name } = this.#config;
@@ -151,7 +150,7 @@ class SpeechServer {
   }
 }
 
-/** Signatures of what servers send in the place of bare samples: WAV, JSON, HTML, MP3, Ogg, FLAC. */
+/** Signatures of WAV, JSON, HTML, MP3, Ogg and FLAC. */
 const NOT_BARE = /^(?:RIFF|RF64|[{[<]|ID3|\xff[\xe2-\xfb]|OggS|fLaC)/;
 
 function isBare(head: Buffer): boolean {
@@ -166,7 +165,7 @@ function notSound({ problem, message, head = new Uint8Array() }: WavError): stri
     : `it sent no WAV, but: ${words}`;
 }
 
-/** What an error's body says: OpenAI's `error.message`, the `detail` of FastAPI, or the text itself. */
+/** OpenAI's `error.message`, FastAPI's `detail`, or the text itself. */
 function wordsIn(body: string): string {
   try {
     const { error, detail, message } = JSON.parse(body);
@@ -177,7 +176,7 @@ function wordsIn(body: string): string {
   }
 }
 
-/** Both shapes of `GET /audio/voices`: names, or objects with `id` or `name`, in a list or under `voices`. */
+/** `GET /audio/voices`: names, or objects with `id` or `name`, in a list or under `voices`. */
 function voicesIn(body: string): string[] | undefined {
   try {
     const data = JSON.parse(body);

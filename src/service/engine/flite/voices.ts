@@ -2,20 +2,19 @@ import type { Speaker, Style } from '../contract.ts';
 import type { Finish } from '../finish.ts';
 import type { FliteRequest } from './flite.ts';
 
-/** A voice that is compiled into Flite. */
 interface FliteVoice {
-  /** As Flite calls it. */
+  /** Flite's name for it. */
   readonly name: string;
   readonly language: string;
-  /** Hz */
+  /** Hz. */
   readonly sampleRate: number;
-  /** The factor of durations that the voice has by itself. */
+  /** The voice's own factor of durations. */
   readonly stretch: number;
-  /** Mean fundamental frequency in Hz, measured; absent where Flite does not let it be changed. */
+  /** Mean fundamental frequency in Hz, measured; absent where Flite cannot change it. */
   readonly pitch?: number;
 }
 
-/** In the order of their numbers. `rms` is understood best: 3 words of 100 wrong for a recogniser. */
+/** In the order of their numbers. A recogniser understands `rms` best: 3 of 100 words wrong. */
 const VOICES: readonly FliteVoice[] = [
   { name: 'rms', language: 'en-US', sampleRate: 16_000, stretch: 1 },
   { name: 'slt', language: 'en-US', sampleRate: 16_000, stretch: 1, pitch: 172 },
@@ -24,10 +23,9 @@ const VOICES: readonly FliteVoice[] = [
   { name: 'kal', language: 'en-US', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
 ];
 
-/** `Mermish` speakers are the same voices; their numbers are so much higher. */
+/** The distance to the number of the same voice as a `Mermish` speaker. */
 const MERMISH = 10;
 
-/** 1 to 5 of the kind `neo.one`, 11 to 15 of the kind `Mermish`. */
 export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
 
 function speakers(kind: Speaker['kind']): Speaker[] {
@@ -42,14 +40,11 @@ function speakers(kind: Speaker['kind']): Speaker[] {
 
 export interface FliteUse {
   readonly request: FliteRequest;
-  /** Factor of the voice's sample rate at which its samples are to be read. */
+  /** The samples are read at the voice's sample rate times this factor. */
   readonly warp: number;
 }
 
-/**
- * How Flite is asked to speak in a style. Where a voice has no pitch of its own to be set, its samples are read at
- * another rate, and the speech is made longer or shorter beforehand by as much as that shortens or lengthens it.
- */
+/** Where Flite cannot set the pitch, the samples are read at another rate, and `stretch` keeps the duration. */
 export function fliteUse(speaker: Speaker, style: Style, text: string): FliteUse {
   const voice = VOICES[(speaker.no - 1) % MERMISH];
   if (!voice) throw new RangeError(`no voice for speaker ${speaker.no}`);
@@ -61,11 +56,11 @@ export function fliteUse(speaker: Speaker, style: Style, text: string): FliteUse
   return { request: { text, voice: voice.name, stretch, pitch: voice.pitch * style.pitch }, warp: 1 };
 }
 
-/** A segment of text for a worker. It answers with an `Int16Array`, or dies. */
+/** The answer is an `Int16Array`. */
 export interface Job {
   readonly use: FliteUse;
   readonly finish: Finish;
 }
 
-/** What a worker says once it can take jobs. */
+/** The first message of a worker. */
 export const READY = 'ready';

@@ -1,31 +1,29 @@
 import { pages } from '../samples.ts';
 
-/** `errno` of WASI preview 1. */
 const SUCCESS = 0;
 const BADF = 8;
 
 const FILE_TYPE_DIRECTORY = 3;
 const FILE_TYPE_REGULAR = 4;
 
-/** Descriptors: behind the standard streams comes the one folder that programs may open files in. */
+/** Descriptors 0 to 2 are the standard streams. */
 const FOLDER = 3;
 const OUTPUT = 4;
 
-/** A program ended itself with a status other than 0, or cannot go on. What its memory holds is of no further use. */
+/** Ended with another status than 0. The memory is of no use afterwards. */
 class WasiExit extends Error {
   override readonly name = 'WasiExit';
 }
 
 /**
- * As much of WASI preview 1 as a program needs that takes all it must know from its arguments and writes one file.
- * Whatever name it opens is that file, kept in memory; the clock stands still, so that runs repeat exactly.
- *
- * `node:wasi` is not used: with it, Node aborts after some ten runs of one of the voices.
+ * The part of WASI preview 1 that Flite needs. Every name opens the same file in memory; the clock stands still, so that
+ * runs repeat exactly.
+ * `node:wasi` aborts after about ten runs of one of the voices.
  */
 export class Wasi {
   #memory: WebAssembly.Memory | undefined;
   #args: readonly Uint8Array[] = [];
-  /** Memory for what the program writes into its file, used again for each run, and how much of it was written. */
+  /** Reused for each run. */
   #file = new Uint8Array();
   #written = 0;
   #messages = '';
@@ -92,7 +90,7 @@ export class Wasi {
     },
   };
 
-  /** Sets the arguments of the next run, `args[0]` being the name of the program. */
+  /** @param args those of the next run; `args[0]` is the name of the program */
   prepare(memory: WebAssembly.Memory, args: readonly string[]): void {
     this.#memory = memory;
     this.#args = args.map((arg) => Buffer.from(`${arg}\0`));
@@ -100,7 +98,7 @@ export class Wasi {
     this.#messages = '';
   }
 
-  /** What the program wrote into its file, until the next run. */
+  /** Valid until the next run. */
   get output(): Buffer {
     return Buffer.from(this.#file.buffer, 0, this.#written);
   }
@@ -129,7 +127,7 @@ export class Wasi {
     this.#view().setUint32(address, value, true);
   }
 
-  /** What a list of addresses and lengths points at, until the program goes on. */
+  /** Valid until the program goes on. */
   #vectors(address: number, count: number): Uint8Array[] {
     const view = this.#view();
     return Array.from({ length: count }, (_, index) => {

@@ -5,10 +5,7 @@ import { loadResampler } from '../resampler.ts';
 import { Flite } from './flite.ts';
 import { type Job, READY } from './voices.ts';
 
-/**
- * The program of a worker: the first message brings its assets, each further one a job. It mends nothing: whatever
- * goes wrong ends it, and whoever started it starts another.
- */
+/** The first message brings the assets, each further one a job. An error ends the worker, and its owner starts another. */
 parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
   const flite = new Flite(module);
   const resampler = await loadResampler(compiled);

@@ -3,20 +3,20 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../contract.ts';
 
-/** How sherpa-onnx is told what to load: the keys of `OfflineTtsModelConfig`, each with a path. */
+/** Keys of `OfflineTtsModelConfig`, each with a path. */
 export interface Model {
   readonly family: string;
   readonly files: Readonly<Record<string, string>>;
-  /** WAV files that a voice is made after (Pocket); empty where voices have numbers. */
+  /** WAV files of the voices (Pocket); empty where voices have numbers. */
   readonly references: readonly string[];
 }
 
 interface Family {
   readonly name: string;
-  /** The files that tell the family. */
+  /** Files that identify the family. */
   readonly needs: Readonly<Record<string, RegExp>>;
   readonly mayHave?: Readonly<Record<string, RegExp>>;
-  /** A word in the metadata of the model, where the files of two families have the same names. */
+  /** A word in the model's metadata, where two families use the same file names. */
   readonly word?: string;
 }
 
@@ -25,8 +25,8 @@ const ESPEAK = /^espeak-ng-data$/;
 const MODEL = /^model.*\.onnx$/;
 
 /**
- * The families of models that sherpa-onnx runs, by the names of their files in its releases
- * (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The first that fits is meant.
+ * The families of sherpa-onnx's releases, by file names (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The
+ * first match counts.
  */
 const FAMILIES: readonly Family[] = [
   {
@@ -75,12 +75,12 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Bytes at the end of an ONNX file in which its metadata lie. */
+/** Bytes at the end of an ONNX file that hold its metadata. */
 const METADATA_BYTES = 64 * 1024;
 
 /**
- * Tells what lies in a folder, without loading it.
- * @throws Refusal 502 `engine_failed` that names the files that are missing
+ * Looks at file names only.
+ * @throws Refusal 502 `engine_failed` that names the missing files
  */
 export function modelIn(folder: string, name: string): Model {
   const names = namesIn(folder, name);
@@ -153,10 +153,10 @@ function wavsIn(folder: string): string[] {
   return names.filter((name) => name.endsWith('.wav')).map((name) => join(folder, name));
 }
 
-/** Bytes at both ends of a file that tell it from another of the same size and time. */
+/** Bytes at each end of a file that its identity depends on. */
 const HASHED_BYTES = 1024 * 1024;
 
-/** What tells the files of a model from those of a changed one: size, time, and a hash of the first and the last MiB. */
+/** Size, time, and a hash of the first and the last MiB of each file. */
 export function identityOf({ family, files, references }: Model): string {
   const parts = [...Object.values(files).flatMap((file) => file.split(',')), ...references].map((file) => {
     const stats = statSync(file);

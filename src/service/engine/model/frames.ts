@@ -1,6 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** What the program with the model is asked. */
 export type Order =
   | { readonly type: 'load'; readonly config: object }
   | {
@@ -12,7 +11,6 @@ export type Order =
     }
   | { readonly type: 'cancel'; readonly id: number };
 
-/** What it answers. */
 export type Report =
   | { readonly type: 'loaded'; readonly sampleRate: number; readonly voices: number }
   | { readonly type: 'samples'; readonly id: number; readonly samples: Int16Array }
@@ -23,10 +21,10 @@ const JSON_FRAME = 0;
 const SAMPLES_FRAME = 1;
 /** Length and kind. */
 const HEAD_BYTES = 5;
-/** Bytes of the longest frame: a minute and a half of sound at 48 kHz. What is longer is no frame. */
+/** A minute and a half at 48 kHz. */
 const MOST_BYTES = 16 * 2 ** 20;
 
-/** Writes one frame: its length (4 bytes, little-endian), its kind, its bytes. */
+/** Length (4 bytes, little-endian), kind, bytes. */
 export function writeFrame(stream: Writable, message: Order | Report): void {
   const [kind, bytes] =
     message.type === 'samples'
@@ -45,8 +43,8 @@ function samplesBytes({ id, samples }: Extract<Report, { type: 'samples' }>): Bu
 }
 
 /**
- * Reads frames until the stream ends. A frame that is cut off by the end is dropped.
- * @throws Error if a length is larger than a frame may be
+ * Drops a frame that the end cuts off.
+ * @throws Error for a frame that is too long
  */
 export async function* readFrames<Message extends Order | Report>(stream: Readable): AsyncGenerator<Message> {
   let held = Buffer.alloc(0);
@@ -66,7 +64,7 @@ export async function* readFrames<Message extends Order | Report>(stream: Readab
 }
 
 function samplesIn(bytes: Buffer): Extract<Report, { type: 'samples' }> {
-  // Copied: samples begin at an even place.
+  // Copied: an Int16Array needs an even offset.
   const samples = new Int16Array(Uint8Array.from(bytes.subarray(4)).buffer);
   return { type: 'samples', id: bytes.readUInt32LE(0), samples };
 }

@@ -6,12 +6,12 @@ import { printable } from '../../../printable.ts';
 import { Refusal } from '../contract.ts';
 import { type Report, readFrames, writeFrame } from './frames.ts';
 
-/** Bytes of stderr that are kept, from its end. */
+/** Bytes of stderr that are kept. */
 const MOST_WORDS = 4096;
 
 export interface ProcessOptions {
   readonly name: string;
-  /** The program that runs JavaScript, and the built program with the model. */
+  /** Node and the built program. */
   readonly command: readonly [string, string];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** For sherpa-onnx. */
@@ -29,11 +29,9 @@ interface Listener {
   end(error?: unknown): void;
 }
 
-/** One process with a loaded model. */
 export class ModelProcess {
-  /** Resolves when the model is loaded. @throws Refusal 502 `engine_failed` */
+  /** @throws Refusal 502 `engine_failed` */
   readonly loaded: Promise<{ readonly sampleRate: number; readonly voices: number }>;
-  /** Utterances that were begun. */
   begun = 0;
   isDead = false;
   readonly #name: string;
@@ -57,7 +55,7 @@ export class ModelProcess {
     writeFrame(this.#orders, { type: 'load', config });
   }
 
-  /** @returns the samples of a text as they come. @throws Refusal 502 `engine_failed`; the reason of the signal */
+  /** @throws Refusal 502 `engine_failed`; the reason of the signal */
   async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
     signal.throwIfAborted();
     this.begun += 1;
@@ -106,7 +104,7 @@ export class ModelProcess {
     }
   }
 
-  /** Lets the process end when it has spoken what was begun. */
+  /** The process ends after its utterances in work. */
   retire(): void {
     this.#orders.end();
   }
@@ -123,12 +121,11 @@ export class ModelProcess {
     return this.#child.stdio[3] as Writable;
   }
 
-  /** A process without work does not keep this one alive. */
+  /** An idle process does not keep this one alive. */
   #rest(): void {
     if (this.#open.size === 0) this.#keepAlive('unref');
   }
 
-  /** `ref`: this program lasts as long as the process and its pipes. `unref`: it does not. */
   #keepAlive(how: 'ref' | 'unref'): void {
     this.#child[how]();
     for (const pipe of this.#child.stdio) (pipe as Socket | null)?.[how]();
@@ -136,7 +133,7 @@ export class ModelProcess {
 
   async #read(): Promise<{ sampleRate: number; voices: number }> {
     return new Promise((resolve, reject) => {
-      // The last words come with the end of the process, behind the end of its reports.
+      // The last words arrive with the end of the process.
       const closed = once(this.#child, 'close').catch((error) => {
         this.#words = (error as Error).message;
       });

@@ -3,9 +3,8 @@ import { Socket } from 'node:net';
 import { toInt16 } from '../samples.ts';
 import { type Order, type Report, readFrames, writeFrame } from './frames.ts';
 
-// The program with the model. It is one of its own, since a bad file of a model ends the process that loads it.
+// A process of its own: a bad model file ends the process that loads it.
 
-/** The part of sherpa-onnx-node that is used. */
 interface Sherpa {
   readonly OfflineTts: { createAsync(config: object): Promise<Tts> };
   readWave(file: string): { samples: Float32Array; sampleRate: number };
@@ -17,7 +16,7 @@ interface Tts {
   generateAsync(request: object): Promise<unknown>;
 }
 
-/** Samples of one frame: longer chunks are cut. */
+/** Of one frame. */
 const MOST_SAMPLES = 1_000_000;
 
 const orders = new Socket({ fd: 3, readable: true, writable: false });
@@ -65,6 +64,5 @@ async function obey(order: Order): Promise<void> {
   }
 }
 
-// The end of the orders is the end of the program that gives them.
 for await (const order of readFrames<Order>(orders)) void obey(order);
 reports.end();

@@ -6,20 +6,20 @@ import type { VoiceSource } from '../external/voice-source.ts';
 import { identityOf, type Model, modelIn } from './families.ts';
 import { ModelProcess } from './process.ts';
 
-/** Memory grows with each utterance (onnxruntime): behind so many a new process takes over. */
+/** A new process follows after so many: onnxruntime's memory grows with each utterance. */
 const MOST_UTTERANCES = 500;
 
-/** Processes that may die in a row until the engine is given up. */
+/** In a row, until the engine is given up. */
 const MOST_DEATHS = 3;
 
 export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The program that runs JavaScript. */
+  /** Node's. */
   readonly execPath: string;
 }
 
 /**
- * A folder with a model that sherpa-onnx runs, in a process of its own.
+ * A model folder that sherpa-onnx runs in a process of its own.
  * @throws Refusal 502 `engine_failed` with what is missing, or with the last words of the process
  */
 export async function openModel(
@@ -46,7 +46,7 @@ export async function openModel(
   };
 }
 
-/** The names of the voices: those of the config, those of reference files, or numbers. */
+/** From the config, from reference files, or numbers. */
 function namesOf(
   { name, voices = [] }: Extract<EngineConfig, { kind: 'model' }>,
   { references }: Model,
@@ -57,7 +57,7 @@ function namesOf(
   return Array.from({ length: count }, (_, sid) => voices[sid] ?? `${name}-${sid}`);
 }
 
-/** Keeps one process alive: a dead one is followed by the next, until too many have died. */
+/** Starts another process for a dead one, until too many have died. */
 class ProcessKeeper {
   readonly #name: string;
   readonly #model: Model;
@@ -76,7 +76,7 @@ class ProcessKeeper {
     return this.#current().loaded;
   }
 
-  /** @param voice its place; the engine would speak with another voice for one that it does not have */
+  /** @param voice an index that exists: sherpa-onnx takes another voice for an unknown one */
   async *speak(text: string, voice: number, signal: AbortSignal): AsyncGenerator<Int16Array> {
     const child = this.#current();
     const { voices } = await child.loaded;
@@ -132,7 +132,7 @@ class ProcessKeeper {
   }
 }
 
-/** Steps of the models that refine their sound step by step; the number of sherpa-onnx's examples. */
+/** Refinement steps, as in sherpa-onnx's examples. */
 const STEPS = 5;
 
 function configOf({ family, files }: Model): object {
