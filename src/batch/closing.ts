@@ -5,7 +5,6 @@ import type { BatchPlan } from './plan.ts';
 import type { Shard } from './shard.ts';
 import type { KnownFiles, Survey } from './survey.ts';
 
-/** What a run knows when all of its rows have had their turn. */
 export interface Outcome {
   readonly folder: string;
   readonly shard: Shard | undefined;
@@ -14,7 +13,7 @@ export interface Outcome {
   readonly survey: Survey;
 }
 
-/** The lines of the manifest: one for each row in the order of the table, then one for each file that is left over. */
+/** One line for each row in the order of the table, then one for each left-over file. */
 export function* manifestLines({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
   for (const number of plan.mine()) {
     const entry = known.at(survey.entryOf(number));
@@ -23,7 +22,7 @@ export function* manifestLines({ folder, shard, plan, known, survey }: Outcome):
   if (!shard) for (const entry of leftOver({ folder, plan, known })) yield lineOf(entry);
 }
 
-/** Entries of files that are there and that no row of the tables has. */
+/** Entries of existing files without a row. */
 export function* leftOver({
   folder,
   plan,
@@ -36,14 +35,14 @@ export function* leftOver({
   }
 }
 
-/** Deletes the files that are left over. @returns their names */
+/** Deletes the left-over files. @returns their names */
 export function prune(outcome: Pick<Outcome, 'folder' | 'plan' | 'known'>): string[] {
   const files = [...leftOver(outcome)].map(({ file }) => file);
   for (const file of files) rmSync(join(outcome.folder, file), { force: true });
   return files;
 }
 
-/** Removes what the new manifest holds: the journal, and behind a run of the whole table what shards have left. */
+/** Removes the journal, and after a whole run the files of shards. */
 export function removeFolded({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): void {
   const names = shard ? [journalName(shard)] : findBatchFiles(folder).parts;
   for (const name of names) rmSync(join(folder, name), { force: true });

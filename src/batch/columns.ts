@@ -1,11 +1,11 @@
 import { usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 
-/** What a row can say of itself. All other columns are free for the template of names. */
+/** All other columns are for the template. */
 const fields = ['id', 'text', 'file', 'speaker', 'sampleRate', 'instructions'] as const;
 export type Field = (typeof fields)[number];
 
-/** The column that holds a field. A field that is not listed lies in the column of its own name. */
+/** Other fields are in the column of their own name. */
 export type ColumnNames = ReadonlyMap<Field, string>;
 
 /**
@@ -35,9 +35,8 @@ export function columnOf(field: Field, names: ColumnNames): string {
 }
 
 /**
- * Refuses a table without the columns that are needed, or without those that `--columns` names.
- * @param columns all columns of the table
- * @throws TtsError (usage) that lists the columns and says what `--columns` could be
+ * Checks that the needed columns are there.
+ * @throws TtsError (usage) that lists the columns and suggests `--columns`
  */
 export function assertColumns(columns: readonly string[], names: ColumnNames, table: string): void {
   const has = (field: Field) => columns.includes(columnOf(field, names));
@@ -55,7 +54,7 @@ function noColumn(missing: string, columns: readonly string[], table: string) {
   );
 }
 
-/** Words by which tables of others call the two columns that must be there. */
+/** Usual names of the needed columns. */
 const LIKELY = {
   id: /\b(?:id|key|name|filename|file ?name|identifier)\b/i,
   text: /text|translation|sentence/i,

@@ -16,9 +16,9 @@ import type { Host } from '../host.ts';
 import { findBatchFiles, lockName } from './manifest.ts';
 import type { Shard } from './shard.ts';
 
-/** Milliseconds between two signs of life of a run. */
+/** Milliseconds between two updates of the lock. */
 const BEAT_MS = 10_000;
-/** Milliseconds without a sign of life after which a run on another machine counts as dead. */
+/** Milliseconds without an update, after which a run on another machine counts as dead. */
 const DEAD_MS = 60_000;
 
 interface Owner {
@@ -31,8 +31,8 @@ interface Owner {
 type LockHost = Pick<Host, 'pid' | 'realm' | 'isRunning'>;
 
 /**
- * Keeps other runs away from the folder of a batch. Shards of one division work side by side; everything else excludes
- * each other. The lock of a process that has died is taken over: at once on the same machine, after a minute on another.
+ * Keeps other runs out of the folder of a batch. Shards of one division may run side by side. The lock of a dead process is
+ * taken over: at once on the same machine, after a minute on another.
  */
 export class BatchLock implements Disposable {
   readonly #path: string;
@@ -43,7 +43,7 @@ export class BatchLock implements Disposable {
     this.#beat = setInterval(() => touch(path), BEAT_MS).unref();
   }
 
-  /** @throws TtsError (output) that names the run that works there */
+  /** @throws TtsError (output) that names the other run */
   static take(folder: string, shard: Shard | undefined, host: LockHost, machine: string): BatchLock {
     const path = join(folder, lockName(shard));
     const mine: Owner = { pid: host.pid, realm: host.realm, machine };
@@ -91,11 +91,10 @@ function touch(path: string): void {
     const now = new Date();
     utimesSync(path, now, now);
   } catch {
-    // The folder was taken away: the next write to it tells.
+    // The folder is gone: the next write fails.
   }
 }
 
-/** Whether a lock keeps this run from its work. */
 function excludes(name: string, shard: Shard | undefined): boolean {
   if (name === lockName(shard)) return false;
   return !(shard && name.endsWith(`-of-${shard.count}.lock`));
@@ -109,7 +108,7 @@ function assertDead(path: string, host: LockHost): void {
   if (isAlive) throw atWork(path, owner);
 }
 
-/** Takes a dead run's lock away, unless another run has done so meanwhile and put its own in the place. */
+/** Leaves a lock that another run has put in its place. */
 function removeDead(path: string, host: LockHost): void {
   const dead = readFileSync(path, 'utf8');
   assertDead(path, host);
@@ -121,7 +120,7 @@ function removeDead(path: string, host: LockHost): void {
   if (!isSame) throw atWork(path, ownerOf(path));
 }
 
-/** @returns `undefined` while the other run is about to write its name */
+/** @returns `undefined` while the owner is still writing it */
 function ownerOf(path: string): Owner | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

@@ -10,10 +10,10 @@ import type { BatchRow } from './plan.ts';
 import { type FinishedFile, rowFile } from './row-file.ts';
 import type { RowKey } from './row-state.ts';
 
-/** Bytes of sound that all rows in flight may hold while they wait for their disk. */
+/** Bytes of sound of all rows that wait for the disk. */
 const BUDGET_BYTES = 64 * 2 ** 20;
 
-/** Segments of one row that may be under way: a long row is rare, and other rows keep the service busy. */
+/** Segments of one row in flight: long rows are rare. */
 const WINDOW = 4;
 
 export interface MakeOptions {
@@ -24,12 +24,12 @@ export interface MakeOptions {
   readonly rowsAtOnce: number;
   readonly paragraphPause: number;
   speakAs(voice: BatchRow['voice']): Synthesize;
-  /** The text of a row in segments, and its key once they were read to the end. */
+  /** The segments of a row; its key when they were read. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey };
   readonly maxFailures: number;
-  /** Hear the sound of all rows. */
+  /** They get the sound of all rows. */
   readonly listeners: readonly Listener[];
-  /** Hears of each row when it is finished. */
+  /** Called for each finished row. */
   onRow(number: number, outcome: RowOutcome): void;
 }
 
@@ -37,10 +37,10 @@ export type RowOutcome =
   | { readonly state: 'made'; readonly entry: ManifestEntry }
   | { readonly state: 'failed'; readonly error: TtsError };
 
-/** What concerns one row only: an answer that is no sound, a refused text, a service that stays silent. */
+/** Errors of one row: no sound, a refused text, a silent service. */
 const OF_THE_ROW: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCode.timeout];
 
-/** Makes the files of rows, several at once. All of them share one client with its limit, its pauses and its cache. */
+/** Makes the files of several rows at once. They share one client. */
 export class Maker {
   readonly #options: MakeOptions;
   readonly #rowAt: (number: number) => BatchRow;
@@ -53,8 +53,8 @@ export class Maker {
 
   /**
    * @param numbers of rows
-   * @returns false where so many rows failed that the others were left
-   * @throws TtsError for what concerns the whole run: key, quota, connection, output. Rows in flight are left then
+   * @returns false if too many rows failed and the others were left
+   * @throws TtsError of the whole run: key, quota, connection, output. Rows in flight are left
    */
   async make(numbers: Iterable<number>, signal: AbortSignal): Promise<boolean> {
     const over = new AbortController();

@@ -4,28 +4,27 @@ import { ExitCode, TtsError } from '../error.ts';
 import { unwritable } from '../files/writable.ts';
 import type { Shard } from './shard.ts';
 
-/** What is known of one file that a batch made. */
 export interface ManifestEntry {
   readonly id: string;
-  /** Relative to the folder of the manifest, with "/" between folders. */
+  /** Relative to the manifest, with "/". */
   readonly file: string;
-  /** A hash of all that shapes the sound, as hex digits. */
+  /** A hash of what shapes the sound, in hex. */
   readonly key: string;
-  /** SHA-256 of the file, as hex digits. */
+  /** Of the file, in hex. */
   readonly sha256: string;
   readonly frames: number;
-  /** Frames per second. */
+  /** Hz. */
   readonly sampleRate: number;
-  /** Characters of the text. */
+  /** Of the text. */
   readonly characters: number;
 }
 
-/** The name of a manifest: `tts-batch.jsonl`, or `tts-batch.3-of-8.jsonl` for a shard. */
+/** `tts-batch.jsonl`; `tts-batch.3-of-8.jsonl` for a shard. */
 export function manifestName(shard?: Shard): string {
   return `${baseName(shard)}.jsonl`;
 }
 
-/** The name of the journal that a run writes until its manifest is complete. */
+/** Written until the manifest is complete. */
 export function journalName(shard?: Shard): string {
   return `${baseName(shard)}.journal`;
 }
@@ -38,19 +37,18 @@ function baseName(shard?: Shard): string {
   return shard ? `tts-batch.${shard.index}-of-${shard.count}` : 'tts-batch';
 }
 
-/** What lies in the folder of a batch beside its sound. */
 export interface BatchFiles {
-  /** The manifests and journals of shards, and journals of runs that were killed. */
+  /** Manifests and journals of shards, and journals of killed runs. */
   readonly parts: readonly string[];
   readonly locks: readonly string[];
-  /** All that tells of entries, in the order in which it is to be read: later entries are newer. */
+  /** The newest entries last. */
   readonly sources: readonly string[];
 }
 
 const PART = /^tts-batch\.\d+-of-\d+\.(?:jsonl|journal)$/;
 const LOCK = /^tts-batch(?:\.\d+-of-\d+)?\.lock$/;
 
-/** @param folder may be missing: then there is nothing */
+/** @param folder may be missing */
 export function findBatchFiles(folder: string): BatchFiles {
   const names = existsSync(folder) ? readdirSync(folder).sort() : [];
   const shards = names.filter((name) => PART.test(name));
@@ -68,8 +66,8 @@ export function findBatchFiles(folder: string): BatchFiles {
 const isManifest = (name: string) => name.endsWith('.jsonl');
 
 /**
- * The entries of a manifest or of a journal. A line of a journal that a kill tore is left out.
- * @throws TtsError (usage) with the line of a manifest that is no entry: a conflict of a merge, for example
+ * Skips a torn line of a journal.
+ * @throws TtsError (usage) with the line of a manifest that is no entry, such as a merge conflict
  */
 export function* readEntries(folder: string, name: string): Generator<ManifestEntry> {
   let number = 0;
@@ -97,12 +95,12 @@ function entryOf(line: string): ManifestEntry | undefined {
   }
 }
 
-/** A manifest may come from others, and `--prune` deletes what it names: nothing outside its folder. */
+/** Others may have written the manifest, and `--prune` deletes what it names. */
 function isInside(file: string): boolean {
   return !/^(?:[/\\]|[a-z]:)/i.test(file) && !file.split(/[/\\]/).includes('..');
 }
 
-/** One line of a manifest. The order of its values is fixed, so that equal runs write equal bytes. */
+/** With a fixed order of values: equal runs write equal bytes. */
 export function lineOf(entry: ManifestEntry): string {
   const { id, file, key, sha256, frames, sampleRate, characters } = entry;
   return `${JSON.stringify({ id, file, key, sha256, frames, sampleRate, characters })}\n`;
@@ -130,19 +128,19 @@ function* linesOf(path: string): Generator<string> {
   }
 }
 
-/** Entries of files that are done, each written at once: a run that is killed goes on behind the last one. */
+/** Written entry by entry: a killed run goes on behind the last one. */
 export class Journal implements Disposable {
   readonly #path: string;
   readonly #fd: number;
 
   /**
-   * Appends to what a run that was killed has left.
+   * Appends to the journal of a killed run.
    * @throws TtsError (output), as `add` does
    */
   constructor(path: string) {
     this.#path = path;
     this.#fd = openJournal(path);
-    // Ends a line that a kill tore.
+    // Ends a torn line.
     this.#write('\n');
   }
 

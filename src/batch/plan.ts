@@ -6,32 +6,29 @@ import { dealShard, orderOf, type Shard } from './shard.ts';
 import type { TableRow } from './table.ts';
 import { NameError, type NameTemplate } from './template.ts';
 
-/** How a row is spoken. */
 export interface RowVoice {
   readonly speaker: number;
   readonly sampleRate?: number | undefined;
   readonly instructions?: string | undefined;
-  /** What the voice belongs to, where that is not the service that all rows share. */
+  /** Of the voice's engine, where that is not the service of all rows. */
   readonly identity?: string | undefined;
 }
 
-/** One row, checked. */
 export interface BatchRow {
   readonly id: string;
   readonly table: string;
   /** From 1. */
   readonly line: number;
-  /** The words to speak; `undefined` where they lie in a file. Blank for a row without a file. */
+  /** `undefined` for a row with a file. May be blank. */
   readonly text?: string | undefined;
   readonly textFile?: string | undefined;
   readonly voice: RowVoice;
-  /** True if the row names its speaker itself. */
   readonly namesSpeaker?: boolean;
-  /** Relative to the fixed folder of the template, with "/" between folders. */
+  /** Relative to the fixed folder of the template, with "/". */
   readonly file: string;
 }
 
-/** What a row says of its voice, as text; what it leaves out is as the options say. */
+/** Cells of a row's voice. The options replace missing ones. */
 export type VoiceCells = Partial<Readonly<Record<'speaker' | 'sampleRate' | 'instructions', string>>>;
 
 export interface PlanOptions {
@@ -39,14 +36,11 @@ export interface PlanOptions {
   readonly template: NameTemplate;
   readonly shard: Shard | undefined;
   /**
-   * @param where how an error calls a cell: `prompts.csv, line 12, column speaker`
-   * @throws TtsError (usage) for a value that is not allowed
+   * @param where names a cell for errors: `prompts.csv, line 12, column speaker`
+   * @throws TtsError (usage) for a bad value
    */
   readonly voiceOf: (cells: VoiceCells, where: (field: Field) => string) => Promise<RowVoice>;
-  /**
-   * The path of a file that a row names.
-   * @throws TtsError (usage) for a file that cannot be read
-   */
+  /** @throws TtsError (usage) for a file that cannot be read */
   readonly textFileOf: (cell: string, table: string) => string;
 }
 
@@ -55,10 +49,10 @@ export interface NamedTable {
   readonly rows: AsyncIterable<TableRow>;
 }
 
-/** So many errors of a table are shown. */
+/** Errors of a table. */
 const MOST_SHOWN = 10;
 
-/** All rows of the tables of one run, checked. The rows lie on disk: see {@link RecordFile}. */
+/** The checked rows of all tables, on disk: see {@link RecordFile}. */
 export class BatchPlan implements Disposable {
   readonly rows = new RecordFile<BatchRow>(
     ({ id }) => `id ${folded(id)}`,
@@ -66,7 +60,6 @@ export class BatchPlan implements Disposable {
   );
   readonly #orders = new NumberList();
   readonly #options: PlanOptions;
-  /** Of all tables. */
   readonly #names: string;
   readonly #faults: string[] = [];
   #faultCount = 0;
@@ -77,10 +70,7 @@ export class BatchPlan implements Disposable {
     this.#options = options;
   }
 
-  /**
-   * Reads and checks every row of every table.
-   * @throws TtsError (usage) with the first ten errors, each with file, line and column, and how many more there are
-   */
+  /** @throws TtsError (usage) with the first ten errors (file, line, column) and the number of the others */
   static async read(tables: readonly NamedTable[], options: PlanOptions): Promise<BatchPlan> {
     const plan = new BatchPlan(tables.map(({ name }) => name).join(', '), options);
     try {
@@ -96,15 +86,14 @@ export class BatchPlan implements Disposable {
     }
   }
 
-  /** Numbers of the rows that this run is to make: all, or those of its shard. */
+  /** Numbers of the rows of this run: all, or those of its shard. */
   *mine(): Generator<number> {
     for (let number = 0; number < this.rows.count; number += 1)
       if (this.#isMine(this.#orders.at(number))) yield number;
   }
 
   /**
-   * Refuses rows whose speaker a service does not have.
-   * @param numbers of the rows to look at
+   * @param numbers of rows
    * @throws TtsError (usage) as `read` does
    */
   assertSpeakers(numbers: Iterable<number>, isKnown: (speaker: number) => boolean): void {
@@ -117,7 +106,7 @@ export class BatchPlan implements Disposable {
     this.#assertFaultless('nothing was sent: tts speakers lists those that there are');
   }
 
-  /** Whether a row of the tables has this file, whatever shard it belongs to. */
+  /** Whatever shard the row belongs to. */
   hasFile(file: string): boolean {
     return this.rows.find(1, `file ${folded(file)}`) !== undefined;
   }
@@ -208,7 +197,6 @@ export class BatchPlan implements Disposable {
   }
 }
 
-/** What is wrong with one row. */
 class RowFault extends Error {
   readonly column: string | undefined;
 
@@ -227,7 +215,7 @@ function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
   };
 }
 
-/** Equal for names that some file systems take for one. */
+/** Equal for names that some file systems confuse. */
 export function folded(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }

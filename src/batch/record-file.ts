@@ -5,10 +5,7 @@ import { join } from 'node:path';
 
 const BATCH_BYTES = 256 * 1024;
 
-/**
- * Any number of records in a temporary file, with an index in memory: about 40 bytes a record, so that a table of a
- * million rows needs little memory and is read once only.
- */
+/** Records in a temporary file, with an index in memory: about 40 bytes a record. A table is read only once. */
 export class RecordFile<T> implements Disposable {
   readonly #path = join(tmpdir(), `tts-batch-${randomUUID()}`);
   readonly #fd = openSync(this.#path, 'wx+', 0o600);
@@ -18,10 +15,10 @@ export class RecordFile<T> implements Disposable {
   #pendingBytes = 0;
   #writtenBytes = 0;
 
-  /** @param keys by which records are found: see {@link find}. No two keys of different kinds may be equal. */
+  /** @param keys to {@link find} records by. Keys of different kinds must differ. */
   constructor(...keys: readonly ((record: T) => string)[]) {
     this.#indexes = keys.map((key) => new KeyIndex(key));
-    // A POSIX system keeps a file that is open; Windows refuses, and there `dispose` removes it.
+    // POSIX keeps an open file; on Windows `dispose` removes it.
     removeQuietly(this.#path);
   }
 
@@ -29,7 +26,7 @@ export class RecordFile<T> implements Disposable {
     return this.#ends.length;
   }
 
-  /** @returns the number of the record, from 0 */
+  /** @returns its number, from 0 */
   add(record: T): number {
     const text = JSON.stringify(record);
     this.#pending.push(text);
@@ -51,9 +48,9 @@ export class RecordFile<T> implements Disposable {
   }
 
   /**
-   * @param which the number of the key in the constructor, from 0
-   * @param accepts which of several records with this key is meant; any, unless told
-   * @returns the number of the last such record
+   * @param which index of the key in the constructor
+   * @param accepts chooses among records with this key
+   * @returns the number of the last one
    */
   find(which: number, key: string, accepts = (_: T) => true): number | undefined {
     const index = this.#indexes[which];
@@ -83,15 +80,15 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Windows keeps an open file, and the system clears its temporary folder.
+    // Windows keeps an open file; the system clears its temporary folder.
   }
 }
 
-/** Finds records by a key: a hash table with open addressing. Equal hashes are told apart by reading the records. */
+/** A hash table with open addressing. It reads records to tell equal hashes apart. */
 class KeyIndex<T> {
   readonly keyOf: (record: T) => string;
   readonly #hashes = new NumberList();
-  /** Numbers of records, each plus one; 0 is a free place. The length is a power of two. */
+  /** Numbers plus one; 0 is free. The length is a power of two. */
   #places = new Int32Array(1024);
 
   constructor(keyOf: (record: T) => string) {
@@ -104,7 +101,7 @@ class KeyIndex<T> {
     else this.#put(number);
   }
 
-  /** @returns the last record that is the same */
+  /** @returns the last equal record */
   find(key: string, isSame: (number: number) => boolean): number | undefined {
     const wanted = hash32(key);
     const mask = this.#places.length - 1;
@@ -131,7 +128,7 @@ class KeyIndex<T> {
 
 const CHUNK = 65_536;
 
-/** Numbers in chunks: a list that grows leaves nothing behind for the garbage collector. */
+/** Numbers in chunks: growing copies nothing. */
 export class NumberList {
   readonly #chunks: Float64Array[] = [];
   length = 0;
@@ -143,7 +140,7 @@ export class NumberList {
     this.length += 1;
   }
 
-  /** 0 where there is no such place. */
+  /** 0 beyond the end. */
   at(place: number): number {
     return this.#chunks[Math.floor(place / CHUNK)]?.[place % CHUNK] ?? 0;
   }

@@ -9,31 +9,28 @@ import { record } from '../sink/recording.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import { hashFile } from './row-state.ts';
 
-/** A file that is complete and has not got its name yet. */
+/** Complete, but without its name yet. */
 export interface FinishedFile {
   readonly format: PcmFormat;
   /** Of sound. */
   readonly bytes: number;
-  /** Of the whole file, as hex digits. */
+  /** Of the file, in hex. */
   readonly sha256: string;
 }
 
 export interface RowFileOptions {
   /** Absolute. */
   readonly path: string;
-  /** As messages call it. */
+  /** For messages. */
   readonly name: string;
   readonly writer: Writer;
-  /**
-   * Called when the file is on its disk, before it gets its name: a run that is killed in between knows a file that is
-   * not there, and makes it again; it never takes an unknown file for its own.
-   */
+  /** Called before the file gets its name. A run that is killed in between knows a missing file and makes it again. */
   readonly onFinished: (file: FinishedFile) => Promise<void>;
 }
 
 /**
- * The file of one row. It appears in one step, and its folders are made. The part is opened now, while the service is
- * waited for: making a file waits for the disk.
+ * The file of one row appears in one step. The part is opened while the service works, since making a file waits for the
+ * disk.
  * @throws TtsError (output)
  */
 export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sink {
@@ -55,11 +52,10 @@ export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sin
 }
 
 /**
- * Finds files that could not be written, before anything is sent, and removes what killed runs have left: once for each
- * folder, since looking for the parts of each file takes long in a large one.
- * @param paths of files that are to be made, absolute
- * @param isRowFile whether a path is that of a row's file
- * @returns the folders, to be synced when the files are made
+ * Finds files that could not be written, and removes parts of killed runs, once for each folder.
+ * @param paths absolute
+ * @param isRowFile true for the path of a row's file
+ * @returns the folders, to be synced at the end
  * @throws TtsError (output)
  */
 export function prepareRowFiles(
@@ -83,7 +79,7 @@ export function prepareRowFiles(
   return folders;
 }
 
-/** Looks at the nearest folder that is there: the others are made in it. */
+/** Checks the nearest existing folder. */
 function assertFolderWritable(folder: string): void {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (!stats && dirname(folder) !== folder) {

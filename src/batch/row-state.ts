@@ -5,51 +5,51 @@ import type { ManifestEntry } from './manifest.ts';
 import type { RowVoice } from './plan.ts';
 
 /**
- * How the file of a row stands. `missing`: there is none. `stale`: it was made of another text or with another voice, or
- * the manifest does not know it. `damaged`: its bytes are not those that were written. `empty`: the row has no text.
+ * `stale`: made of another text or voice, or unknown to the manifest. `damaged`: other bytes than were written. `empty`: a
+ * row without text.
  */
 export type RowState = 'unchanged' | 'missing' | 'stale' | 'damaged' | 'empty';
 
-/** All that shapes the sound of a row beside its text. */
+/** What shapes the sound of a row beside its text. */
 export interface Shape {
-  /** The service or engine that speaks: the same speaker number is another voice elsewhere. */
+  /** Of the service or engine: numbers of speakers are its own. */
   readonly identity: string;
   readonly voice: RowVoice;
-  /** Seconds between paragraphs. */
+  /** Seconds. */
   readonly paragraphPause: number;
-  /** Characters of the longest request. It shapes the sound of longer texts only. */
+  /** Matters for longer texts only. */
   readonly maxChars: number;
 }
 
 export interface RowKey {
-  /** SHA-256, as hex digits. */
+  /** SHA-256, in hex. */
   readonly key: string;
-  /** Characters (code points) of the text. */
+  /** Code points. */
   readonly characters: number;
   readonly isBlank: boolean;
 }
 
-/** Computes the key of a row while its text goes by. Equal keys mean equal sound. */
+/** Computes the key of a row while its text goes by. */
 export class TextHash {
   readonly #hash = createHash('sha256');
   #characters = 0;
   #isBlank = true;
 
-  /** @param text a piece of what is spoken, behind Markdown and the lexicon */
+  /** @param text behind Markdown and the lexicon */
   add(text: string): void {
     this.#hash.update(text);
     this.#characters += countCodePoints(text);
     this.#isBlank &&= text.trim() === '';
   }
 
-  /** Call once, when all of the text went by. */
+  /** Call once. */
   finish(shape: Shape): RowKey {
     const key = keyOf(this.#hash.digest('hex'), this.#characters, shape);
     return { key, characters: this.#characters, isBlank: this.#isBlank };
   }
 }
 
-/** The key of a text that is all there: the same in less time. */
+/** The same for a whole text, faster. */
 export function rowKeyOf(text: string, shape: Shape): RowKey {
   const characters = countCodePoints(text);
   return { key: keyOf(hash('sha256', text), characters, shape), characters, isBlank: text.trim() === '' };
@@ -69,10 +69,10 @@ function keyOf(
   );
 }
 
-/** Bytes of a file that is read in one piece. */
+/** Bytes of a file that is read at once. */
 const SMALL_FILE = 4 * 1024 * 1024;
 
-/** @returns SHA-256 of a file, as hex digits */
+/** @returns SHA-256 in hex */
 export async function hashFile(path: string, signal: AbortSignal): Promise<string> {
   if (statSync(path).size <= SMALL_FILE) return hash('sha256', readFileSync(path));
   const digest = createHash('sha256');
@@ -80,10 +80,7 @@ export async function hashFile(path: string, signal: AbortSignal): Promise<strin
   return digest.digest('hex');
 }
 
-/**
- * Compares what a row needs with what is there.
- * @param entry what the manifest says of the row's file
- */
+/** @param entry of the row's file in the manifest */
 export async function stateOf(
   { key, isBlank }: RowKey,
   entry: ManifestEntry | undefined,

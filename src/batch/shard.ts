@@ -3,7 +3,6 @@ import { usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 import type { NumberList } from './record-file.ts';
 
-/** One of several jobs that share a table. */
 export interface Shard {
   /** From 1. */
   readonly index: number;
@@ -14,7 +13,7 @@ const MOST_SHARDS = 100_000;
 
 /**
  * Reads `--shard 3/8`.
- * @throws TtsError (usage), also for an empty text: a variable that is not set must not do the whole table in every job
+ * @throws TtsError (usage), also for an empty text: an unset variable must not make every job do the whole table
  */
 export function parseShard(option: string): Shard {
   const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(option.trim()) ?? [];
@@ -26,23 +25,22 @@ export function parseShard(option: string): Shard {
   );
 }
 
-/** The first 6 bytes of SHA-256 of an id, as a number: it orders rows in the same way on every machine. */
+/** The first 6 bytes of SHA-256: the same order on every machine. */
 export function orderOf(id: string): number {
   return Number.parseInt(hash('sha256', id).slice(0, 12), 16);
 }
 
 /**
- * Deals rows round robin in the order of their hashes: shards differ by one row at most, and the order of the table does
- * not matter.
- * @param orders of all rows of the table, see {@link orderOf}
- * @returns whether a row of a given order belongs to the shard
+ * Deals rows round robin by {@link orderOf}: shards differ by one row at most, and do not depend on the order of the table.
+ * @param orders of all rows
+ * @returns true for the order of a row of the shard
  */
 export function dealShard(orders: NumberList, { index, count }: Shard): (order: number) => boolean {
   const sorted = new Float64Array(orders.length).map((_, row) => orders.at(row)).sort();
   return (order) => rankOf(order, sorted) % count === index - 1;
 }
 
-/** How many numbers of a sorted list are smaller. */
+/** The count of smaller numbers. */
 function rankOf(value: number, sorted: Float64Array): number {
   let low = 0;
   let high = sorted.length;

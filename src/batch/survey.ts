@@ -4,13 +4,12 @@ import { type BatchPlan, type BatchRow, folded } from './plan.ts';
 import { RecordFile } from './record-file.ts';
 import { type RowKey, type RowState, stateOf } from './row-state.ts';
 
-/** In the order of their numbers in {@link Survey}. */
+/** By their numbers in {@link Survey}. */
 const STATES: readonly RowState[] = ['unchanged', 'missing', 'stale', 'damaged', 'empty'];
-/** Of a row that belongs to another shard. */
 const NOT_MINE = STATES.length;
 const NO_ENTRY = -1;
 
-/** What the manifests, shards' manifests and journals of a folder know. */
+/** The entries of all manifests and journals of a folder. */
 export class KnownFiles implements Disposable {
   readonly entries = new RecordFile<ManifestEntry>(({ file }) => folded(file));
 
@@ -19,7 +18,7 @@ export class KnownFiles implements Disposable {
       for (const entry of readEntries(folder, name)) this.entries.add(entry);
   }
 
-  /** @returns the number of the entry of a file: the one with this key, or else the last one */
+  /** @returns the number of the file's entry with this key, or else of its last entry */
   find(file: string, key: string): number {
     const name = folded(file);
     const sameKey = this.entries.find(0, name, (entry) => entry.key === key);
@@ -35,13 +34,12 @@ export class KnownFiles implements Disposable {
   }
 }
 
-/** How the files of all rows of a run stand, in five bytes a row. */
+/** The state of each row's file, in five bytes a row. */
 export class Survey {
   readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
-  /** Characters of the rows that are to be made. */
+  /** Of rows to make. */
   characters = 0;
   readonly #states: Uint8Array;
-  /** Numbers of entries in {@link KnownFiles}. */
   readonly #entries: Int32Array;
 
   private constructor(rows: number) {
@@ -50,7 +48,7 @@ export class Survey {
   }
 
   /**
-   * Looks at the file of every row, and reads those that may be unchanged.
+   * Reads files that may be unchanged.
    * @param keyOf see `rowKey`
    */
   static async take(
@@ -80,7 +78,6 @@ export class Survey {
     return STATES[this.#states[number] ?? NOT_MINE];
   }
 
-  /** Numbers of the rows that are to be made. */
   *toDo(): Generator<number> {
     for (const [number, state] of this.#states.entries()) {
       const name = STATES[state];
@@ -93,19 +90,18 @@ export class Survey {
     return missing + stale + damaged;
   }
 
-  /** The number of the entry that holds for a row's file now. */
+  /** The current entry of a row's file. */
   entryOf(number: number): number {
     return this.#entries[number] ?? NO_ENTRY;
   }
 
-  /** Notes that the file of a row was made. */
   setMade(number: number, entry: number): void {
     this.#entries[number] = entry;
   }
 
   #set(number: number, state: RowState, entry: number): void {
     this.#states[number] = STATES.indexOf(state);
-    // The file that an empty row had once is left over.
+    // The former file of an empty row is left over.
     this.#entries[number] = state === 'empty' || state === 'missing' ? NO_ENTRY : entry;
     this.counts[state] += 1;
   }

@@ -6,34 +6,29 @@ import { visible } from '../printable.ts';
 export const tableKinds = ['csv', 'tsv', 'jsonl', 'psv'] as const;
 export type TableKind = (typeof tableKinds)[number];
 
-/** One row of a table as it stands in the file. */
 export interface TableRow {
-  /** The line on which the row begins, from 1. */
+  /** Its first line, from 1. */
   readonly line: number;
-  /** Cells by column, in the order of the table. */
+  /** In the order of the table. */
   readonly cells: ReadonlyMap<string, string>;
-  /** Why the line is no row; the other lines of the table can still be read. */
+  /** Why the line is no row. The other lines still count. */
   readonly fault?: string;
 }
 
-/** UTF-16 units of the longest row. A quote that is never closed would otherwise take the rest of the table into memory. */
+/** UTF-16 units: an open quote must not take the rest of the table into memory. */
 const LONGEST_ROW = 32 * 1024 * 1024;
 
-/**
- * The kind of a table by the ending of its name.
- * @returns `undefined` for any other ending, and for "-"
- */
+/** By ending. @returns `undefined` for another ending, and for "-" */
 export function tableKindOf(name: string): TableKind | undefined {
   return tableKinds.find((kind) => name.toLowerCase().endsWith(`.${kind}`));
 }
 
 /**
- * The rows of a table. CSV and TSV follow RFC 4180 and begin with a header; JSONL holds one object a line; PSV holds
- * `id|text` without quotes and without a header, its further columns are called "3", "4" and so on. Empty lines are
- * left out.
- * @param text decoded, lines ended by LF
- * @param name what errors call the table
- * @throws TtsError (usage) with the line, if the text is not a table of this kind
+ * CSV and TSV follow RFC 4180 with a header. JSONL has one object a line. PSV has `id|text` without quotes and header; its
+ * further columns are "3", "4" and so on. Empty lines are skipped.
+ * @param text with LF
+ * @param name for errors
+ * @throws TtsError (usage) with the line of the fault
  */
 export function readTable(
   text: AsyncIterable<string>,
@@ -55,7 +50,7 @@ async function* readQuoted(
   delimiter: string,
   name: string,
 ): AsyncGenerator<TableRow> {
-  // The parser runs ahead of the loop below: an error concerns the line behind the last record that it has read.
+  // The parser runs ahead: its error belongs to the line behind the last record.
   let lastLine = 0;
   const parser = parse({
     delimiter,
@@ -109,7 +104,7 @@ function rowOf(columns: readonly string[], record: readonly string[], line: numb
 
 const QUOTES = 'put quotes around the whole cell, and write a quote inside it twice: "say ""hello"""';
 
-/** @param start the line on which the row begins that could not be read to its end */
+/** @param start first line of the incomplete row */
 function inPlainWords(error: unknown, { name, start }: { name: string; start: number }): unknown {
   const { code, lines } = error as CsvError & { readonly lines?: number };
   if (code === 'CSV_QUOTE_NOT_CLOSED')
@@ -158,7 +153,7 @@ interface Line {
   readonly content: string;
 }
 
-/** Lines that are not blank. Memory holds one line at most. */
+/** Without blank ones. Holds one line at most. */
 async function* linesOf(text: AsyncIterable<string>, name: string): AsyncGenerator<Line> {
   let pieces: string[] = [];
   let length = 0;

@@ -2,26 +2,22 @@ import { posix } from 'node:path';
 import { usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 
-/** Bytes of the longest name that file systems take (POSIX NAME_MAX on Linux, macOS and NTFS). */
+/** Bytes (NAME_MAX on Linux, macOS and NTFS). */
 const LONGEST_NAME = 255;
 
-/** Names that Windows keeps for devices, with any ending. */
+/** Devices of Windows, with any ending. */
 const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
-/** A piece of the template: literal text, or the column whose cell stands there. */
 type Piece = { readonly literal: string } | { readonly column: string };
 
-/** The names of the files of a table: `prompts/{lang}/{id}.wav`. */
+/** Names of files from a template: `prompts/{lang}/{id}.wav`. */
 export class NameTemplate {
   readonly #pieces: readonly Piece[];
-  /** The folder in front of the first column, relative to the working folder or absolute: `prompts`, or `.`. */
+  /** The folder before the first column, relative or absolute: `prompts`, or `.`. */
   readonly fixedFolder: string;
   readonly columns: readonly string[];
 
-  /**
-   * @param template as `-o` gives it
-   * @throws TtsError (usage) for a brace that is not closed, an empty column, or a folder as the name
-   */
+  /** @throws TtsError (usage) for an open brace, an empty column, or a folder as the name */
   constructor(template: string) {
     this.#pieces = parsePieces(template);
     this.columns = this.#pieces.flatMap((piece) => ('column' in piece ? [piece.column] : []));
@@ -36,8 +32,8 @@ export class NameTemplate {
   }
 
   /**
-   * The name of one row's file, relative to the fixed folder, with "/" between folders.
-   * @param cell the value of a column; `undefined` where the row has none
+   * Relative to the fixed folder, with "/".
+   * @param cell the value of a column; `undefined` for none
    * @throws NameError
    */
   nameOf(cell: (column: string) => string | undefined): string {
@@ -51,9 +47,8 @@ export class NameTemplate {
   }
 }
 
-/** Why a row has no name for its file. */
 export class NameError extends Error {
-  /** The column to correct; `undefined` where the name as a whole is wrong. */
+  /** The column to correct; `undefined` if the whole name is wrong. */
   readonly column: string | undefined;
 
   constructor(message: string, column?: string) {
@@ -96,7 +91,7 @@ function pathPart(column: string, value: string | undefined): string {
   return value;
 }
 
-/** Looks at the name as a whole: a value may become `con` or too long only beside its neighbours. */
+/** A harmless value may become `con`, or too long, beside its neighbours. */
 function assertSafe(name: string): void {
   for (const part of name.split(/[/\\]/)) {
     const shown = `"${visible(part.slice(0, 80))}"`;
@@ -107,5 +102,5 @@ function assertSafe(name: string): void {
   }
 }
 
-/** Bytes that the name of an unfinished file adds. */
+/** Bytes that the name of a part adds. */
 const SUFFIX = 24;

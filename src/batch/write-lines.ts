@@ -6,13 +6,13 @@ import { checkFile, lookAt } from '../sink/open.ts';
 
 interface TextFile {
   readonly path: string;
-  /** As messages call it. */
+  /** For messages. */
   readonly name: string;
   readonly writer: Writer;
 }
 
 /**
- * Writes a text file that appears in one step.
+ * Appears in one step.
  * @throws TtsError (output)
  */
 export async function writeText(
@@ -32,7 +32,7 @@ export async function writeText(
 }
 
 /**
- * Finds what would keep the file from being written, as far as that can be known before.
+ * Tests what can be known before.
  * @throws TtsError (output)
  */
 export function assertTextWritable(file: TextFile): void {

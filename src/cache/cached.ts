@@ -7,17 +7,17 @@ import type { Store } from './store.ts';
 
 interface CacheUse {
   readonly store: Pick<Store, 'get' | 'put'>;
-  /** The key of a text: see {@link segmentKey}. */
+  /** See {@link segmentKey}. */
   readonly keyOf: (text: string) => string;
-  /** Hears of each text whether its sound was there. */
-  readonly tell: (found: 'hit' | 'miss') => void;
+  /** Called for each text. */
+  readonly onLookup: (found: 'hit' | 'miss') => void;
 }
 
 /**
- * A synthesizer that asks another one only for sound that is not in the cache, and keeps sound that comes to its end. A
- * second call for the same text waits until the sound of the first is read to its end, left, or aborted.
+ * Asks the synthesizer only for sound that is not in the cache, and keeps complete sound. A second call for a text waits
+ * until the first one has ended.
  */
-export function cached(synthesize: Synthesize, { store, keyOf, tell }: CacheUse): Synthesize {
+export function cached(synthesize: Synthesize, { store, keyOf, onLookup }: CacheUse): Synthesize {
   const making = new Map<string, Promise<void>>();
   return async (utterance, signal) => {
     const key = keyOf(utterance.text);
@@ -25,7 +25,7 @@ export function cached(synthesize: Synthesize, { store, keyOf, tell }: CacheUse)
     const done = claim(making, key, signal);
     try {
       const kept = await store.get(key);
-      tell(kept ? 'hit' : 'miss');
+      onLookup(kept ? 'hit' : 'miss');
       const speech = kept ?? (await synthesize(utterance, signal));
       if (speech && !kept) return { ...speech, pcm: copied(speech, store.put(key, speech.format), done) };
       done();
@@ -37,7 +37,7 @@ export function cached(synthesize: Synthesize, { store, keyOf, tell }: CacheUse)
   };
 }
 
-/** Marks a key as taken until the signal aborts or the returned function is called. */
+/** Ends when the signal aborts or the returned function is called. */
 function claim(making: Map<string, Promise<void>>, key: string, signal: AbortSignal): () => void {
   const { promise, resolve } = resolvable();
   const done = () => {
@@ -58,7 +58,7 @@ function resolvable() {
   return { promise, resolve };
 }
 
-/** Hands each piece on without waiting for the disk, but reads the next only when this one is written. */
+/** Passes each piece on before it is written, and reads the next one afterwards. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   entry: Keeping | undefined,
@@ -73,7 +73,7 @@ async function* copied(
       delivered += piece.length;
     }
     const isWhole = bytes === undefined || bytes === delivered;
-    // Sound that was put together of two renderings would be heard again and again.
+    // Sound of two renderings is not kept.
     if (isWhole && (isOneTake?.() ?? true)) await entry?.publish();
   } finally {
     await entry?.discard();
@@ -81,16 +81,13 @@ async function* copied(
   }
 }
 
-/** All that the sound of a segment hangs on. Whether it is streamed is no part of it: the sound is the same. */
+/** What shapes the sound of a segment. Streaming does not. */
 export interface Spoken extends Pick<Voice, 'speaker' | 'sampleRate' | 'instructions'> {
-  /** The address of the service, or what the engine is: the same speaker number is another voice elsewhere. */
+  /** The address of the service, or the identity of the engine. */
   readonly identity: string;
 }
 
-/**
- * The name of a segment in the cache: SHA-256 as 64 hex digits. JSON keeps the parts apart, tells a part that is
- * missing from an empty one, and writes even broken UTF-16 in a way of its own.
- */
+/** SHA-256 as 64 hex digits. JSON separates the parts, and also writes broken UTF-16 unambiguously. */
 export function segmentKey({ identity, speaker, sampleRate, instructions }: Spoken, text: string): string {
   const parts = [identity, speaker, sampleRate ?? null, instructions ?? null, text];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -10,23 +10,23 @@ import { checksumSeed, entryName, placeOf } from './entry.ts';
 import { type Home, isOwnFolder } from './folder.ts';
 
 export interface KeepingOptions {
-  /** False where an entry of this size in bytes is not kept. */
+  /** @param bytes size of an entry */
   readonly hasRoom: (bytes: number) => boolean;
-  /** Runs before the entry gets its name. */
+  /** Called before the entry gets its name. */
   readonly publishing: (bytes: number) => void;
-  /** Runs when the entry has its name, unless the cache was emptied meanwhile. */
+  /** Called afterwards, unless the cache was emptied meanwhile. */
   readonly published: (bytes: number) => Promise<void>;
   readonly failed: (error: unknown) => void;
-  /** Hears once that nothing is open any more. */
+  /** Called once, when no file is open any more. */
   readonly ended: () => void;
 }
 
-/** A segment on its way into the cache. Nothing here throws: what cannot be kept is not kept. */
+/** A segment on its way into the cache. Its methods never throw: an entry with an error is dropped. */
 export class Keeping {
   readonly #file: EntryFile;
   readonly #options: KeepingOptions;
   #isOpen = true;
-  /** One step waits for the other, even where their caller has left. */
+  /** Runs the steps one after the other, even if their caller has left. */
   #steps: Promise<void> = Promise.resolve();
 
   constructor(file: EntryFile, options: KeepingOptions) {
@@ -41,11 +41,11 @@ export class Keeping {
     });
   }
 
-  /** All of it was written. */
+  /** All samples are written. */
   publish(): Promise<void> {
     return this.#step(async () => {
       const size = this.#file.sizeWith(0);
-      // Other entries may have taken the room since the last write.
+      // Other entries may have taken the room.
       if (this.#file.bytes > 0 && this.#options.hasRoom(size)) {
         this.#options.publishing(size);
         if (await this.#file.publish()) await this.#options.published(size);
@@ -54,7 +54,7 @@ export class Keeping {
     });
   }
 
-  /** It will not become whole. Without effect on what is published. */
+  /** Has no effect on a published entry. */
   discard(): Promise<void> {
     return this.#step(() => this.#end());
   }
@@ -79,12 +79,12 @@ export class Keeping {
   }
 }
 
-/** Enough that the cost of a system call does not matter. */
+/** Bytes; the cost of a system call does not count then. */
 const BATCH_BYTES = 128 * 1024;
 
 const writeSome = promisify(write);
 
-/** The file of a segment that is being made. Its methods are called one after the other, and throw what the system says. */
+/** The file of a new entry. The caller awaits each method; errors are the system's. */
 export class EntryFile {
   readonly #home: Home;
   readonly #key: string;
@@ -102,12 +102,12 @@ export class EntryFile {
     this.#checksum = checksumSeed(key);
   }
 
-  /** Bytes of sound so far. */
+  /** Of sound. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The size of the file, in bytes, if it got this much sound more. */
+  /** The file's size with so many more bytes of sound. */
   sizeWith(more: number): number {
     const bytes = this.#bytes + more;
     return overheadBytes(this.#format, bytes) + bytes;
@@ -119,7 +119,7 @@ export class EntryFile {
     if (this.#batched >= BATCH_BYTES) await this.#flush();
   }
 
-  /** @returns false where the cache was emptied meanwhile */
+  /** @returns false if the cache was emptied meanwhile */
   async publish(): Promise<boolean> {
     this.#append(new Uint8Array(padding(this.#bytes)));
     const file = await this.#flush();

@@ -10,10 +10,10 @@ import { ExitCode, TtsError } from '../error.ts';
 
 const BLOCK_BYTES = 256 * 1024;
 
-/** Longer than any header that is written here. */
+/** More than any header of an entry. */
 const HEAD_BYTES = 128;
 
-/** Neither waits for a pipe to be written to, nor follows a link; Windows knows neither. */
+/** Neither waits for the writer of a pipe nor follows a link. Windows has neither flag. */
 const WARY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 interface Layout {
@@ -24,17 +24,17 @@ interface Layout {
   readonly bytes: number;
 }
 
-/** An entry that was found whole. It can be read even if another run removes it meanwhile. */
+/** A complete entry. It stays readable if another run removes it. */
 export interface OpenEntry extends Layout {
   readonly path: string;
   readonly file: FileHandle;
 }
 
 /**
- * Opens an entry after a look at every byte of it; what is in the least different from what was written is none.
- * @param name what {@link entryName} makes of the key and the checksum
- * @returns `undefined` for what is damaged or foreign
- * @throws what the system says where it cannot be opened
+ * Opens an entry and checks every byte.
+ * @param name from {@link entryName}
+ * @returns `undefined` for a damaged or foreign file
+ * @throws the system's error if it cannot be opened
  */
 export async function openEntry(path: string, name: string, key: string): Promise<OpenEntry | undefined> {
   const file = await open(path, WARY);
@@ -43,13 +43,13 @@ export async function openEntry(path: string, name: string, key: string): Promis
     if (layout && entryName(key, await checksum(file, layout, key)) === name)
       return { ...layout, path, file };
   } catch {
-    // No header, or a disk that cannot read it: damaged either way.
+    // No header, or an unreadable disk.
   }
   await closeEntry(file);
   return undefined;
 }
 
-/** What was only read loses nothing, whatever the system says. */
+/** A read-only file loses nothing by an error. */
 export async function closeEntry(file: FileHandle): Promise<void> {
   await file.close().catch(() => {});
 }
@@ -65,7 +65,7 @@ async function readLayout(file: FileHandle): Promise<Layout | undefined> {
   return start + bytes + padding(bytes) === found.size ? { format, start, bytes } : undefined;
 }
 
-/** In the order in which it was written: samples first, since the header is not known before their end. */
+/** In the order of writing: the samples, then the header. */
 async function checksum(file: FileHandle, { start, bytes }: Layout, key: string): Promise<number> {
   let sum = checksumSeed(key);
   const end = start + bytes + padding(bytes);
@@ -75,9 +75,9 @@ async function checksum(file: FileHandle, { start, bytes }: Layout, key: string)
 }
 
 /**
- * The samples in whole frames.
- * @param close runs at their end, or when their reader leaves
- * @throws TtsError if the disk fails; then the entry is removed
+ * Whole frames.
+ * @param close called at the end, or when the reader leaves
+ * @throws TtsError if the disk fails; the entry is removed
  */
 export async function* readSamples(
   { file, path, format, start, bytes }: OpenEntry,
@@ -110,19 +110,18 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
   return block;
 }
 
-/** Names of the folders that entries lie in: the first byte of their keys. */
+/** Folders of entries: the first byte of the key. */
 export const SHARD = /^[0-9a-f]{2}$/;
-/** An entry that is being written, or was when a run was killed; version 0.1 wrote no word before the number. */
+/** An unfinished entry; version 0.1 had no prefix. */
 export const PART = /^(?:entry\.)?[0-9a-f-]{36}\.part$/;
-/** The rest of the key, and the checksum of the content. */
+/** The rest of the key, and the checksum. */
 const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
 
-/** In which folder an entry lies, and how its name begins there. */
 export function placeOf(key: string): { readonly shard: string; readonly prefix: string } {
   return { shard: key.slice(0, 2), prefix: `${key.slice(2)}.` };
 }
 
-/** The checksum stands in the name, so that the file is a plain WAV. */
+/** The checksum is in the name, so that the file is a plain WAV. */
 export function entryName(key: string, checksum: number): string {
   return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.wav`;
 }
@@ -131,7 +130,7 @@ export function isEntryName(name: string): boolean {
   return ENTRY.test(name);
 }
 
-/** What an entry begun for a key starts its checksum with: sound under a key that is not its own is damaged, too. */
+/** Binds the checksum to the key: sound under another key is damaged. */
 export function checksumSeed(key: string): number {
   return crc32(key);
 }

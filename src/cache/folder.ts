@@ -3,15 +3,14 @@ import { lstat, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../files/folders.ts';
 
-/** Where a cache lies, and to whom it has to belong. */
 export interface Home {
-  /** Absolute. Made when the first segment is written. */
+  /** Absolute. Made with the first segment. */
   readonly folder: string;
-  /** The user's number; `undefined` where users have none (Windows). */
+  /** `undefined` on Windows. */
   readonly uid: number | undefined;
 }
 
-/** Why a folder cannot hold a cache, in words; `undefined` where nothing speaks against it, or nothing is there yet. */
+/** The reason why a folder cannot hold a cache; `undefined` also for a missing folder. */
 export async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
   try {
     const found = await stat(folder);
@@ -20,14 +19,14 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT') return `it cannot be read (${code})`;
-    // Root would make it in somebody's home (sudo, su), who could not use it afterwards.
+    // A folder that root makes in another user's home would be useless to that user.
     return uid === 0 && dirname(folder) !== folder
       ? objectionTo({ folder: dirname(folder), uid })
       : undefined;
   }
 }
 
-/** Why nothing can be stored there, in words, after trying; the folder is made for it. */
+/** Tries it, and makes the folder. @returns the reason in words */
 export function objectionToWriting(folder: string): string | undefined {
   try {
     makeFolder(folder);
@@ -38,18 +37,18 @@ export function objectionToWriting(folder: string): string | undefined {
   }
 }
 
-/** A folder itself, not a link to one: what lies behind a link is none of the cache's. */
+/** False for a link: its target is not the cache's. */
 export async function isOwnFolder(path: string, uid: Home['uid']): Promise<boolean> {
   const found = await lstat(path);
   return found.isDirectory() && isOurs(found.uid, uid);
 }
 
-/** Where users have no numbers, nothing can be told apart. */
+/** True on Windows. */
 function isOurs(owner: number, uid: Home['uid']): boolean {
   return uid === undefined || owner === uid;
 }
 
-/** In words; what the system says reads `ENOSPC: no space left on device, write`. */
+/** `no space left on device` of `ENOSPC: no space left on device, write`. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return /^E[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;

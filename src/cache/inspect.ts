@@ -8,10 +8,7 @@ export interface Found {
   readonly bytes: number;
 }
 
-/**
- * What lies in a segment cache; nothing where there is none.
- * @throws TtsError (output) where it cannot be read
- */
+/** @throws TtsError (output) if it cannot be read */
 export async function measureCache(folder: string): Promise<Found> {
   return total(folder, () => {}).catch((cause) => {
     throw inaccessible('read', folder, cause);
@@ -19,9 +16,9 @@ export async function measureCache(folder: string): Promise<Found> {
 }
 
 /**
- * Removes what the cache has made, and nothing else. A run that writes at this moment loses what it has begun.
+ * Removes only what the cache has made. A run that writes at this moment loses its unfinished entries.
  * @returns what was removed
- * @throws TtsError (output) where it cannot be emptied
+ * @throws TtsError (output) if it cannot be emptied
  */
 export async function clearCache(folder: string): Promise<Found> {
   return clear(folder).catch((cause) => {
@@ -63,7 +60,7 @@ function removeIfEmpty(folder: string): void {
     rmdirSync(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Somebody else's file, or another run has written meanwhile.
+    // Another file is there, or another run has written meanwhile.
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error;
   }
 }

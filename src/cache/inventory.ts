@@ -4,17 +4,16 @@ import { join } from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { isEntryName, PART, SHARD } from './entry.ts';
 
-/** A file of the cache. */
 export interface CacheFile {
   readonly path: string;
   readonly bytes: number;
-  /** When it was last written or read, in milliseconds since 1970. */
+  /** Of the last read or write, in milliseconds since 1970. */
   readonly usedAt: number;
 }
 
 /**
- * The entries, those of one sub-folder at a time; what the cache did not make is left out. Reads a sub-folder at one
- * go, which costs a fifth of asking for each file on its own, and lets other work come between.
+ * Entries, one sub-folder at a time; other files are left out. Reading a whole folder at once costs a fifth of asking for
+ * each file.
  */
 export async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> {
   for (const shard of listShards(folder)) {
@@ -23,12 +22,12 @@ export async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> 
   }
 }
 
-/** What is being written, or was when a run was killed. */
+/** Unfinished entries. */
 export function listParts(folder: string): CacheFile[] {
   return files(folder, (name) => PART.test(name));
 }
 
-/** The sub-folders of entries; links to folders are none. */
+/** No links. */
 export function listShards(folder: string): string[] {
   return read(folder)
     .filter((found) => found.isDirectory() && SHARD.test(found.name))
@@ -40,7 +39,7 @@ function files(folder: string, isOurs: (name: string) => boolean): CacheFile[] {
     .filter((found) => found.isFile() && isOurs(found.name))
     .flatMap(({ name }) => {
       const path = join(folder, name);
-      // Another run may remove it between the two looks.
+      // Another run may have removed it.
       const found = lstatSync(path, { throwIfNoEntry: false });
       return found ? [{ path, bytes: found.size, usedAt: found.mtimeMs }] : [];
     });
@@ -55,13 +54,13 @@ function read(folder: string): Dirent[] {
   }
 }
 
-/** After this many milliseconds without a byte, whoever was writing is taken to be gone. */
+/** Milliseconds without a byte, after which the writer counts as dead. */
 const LEFT_BEHIND = 3_600_000;
 
-/** Removed at one go before other work has its turn. */
+/** Files removed before other work has its turn. */
 const BATCH = 64;
 
-/** Removes the entries that were not used for the longest time, until the others have no more than `limit` bytes. */
+/** Removes the least recently used entries until `limit` bytes are left. */
 export async function evict(folder: string, limit: number): Promise<void> {
   const entries: CacheFile[] = [];
   for await (const found of listEntries(folder)) entries.push(...found);
@@ -76,7 +75,7 @@ export async function evict(folder: string, limit: number): Promise<void> {
   }
 }
 
-/** Removes what killed runs were writing. */
+/** Removes unfinished entries of dead runs. */
 export function sweepParts(folder: string, now: number): void {
   for (const { path, usedAt } of listParts(folder))
     if (now - usedAt > LEFT_BEHIND) rmSync(path, { force: true });
@@ -84,15 +83,14 @@ export function sweepParts(folder: string, now: number): void {
 
 export const TALLY = 'tally';
 
-/** What one byte of the tally stands for. */
+/** Bytes of one byte of the tally. */
 const UNIT_BYTES = 4096;
 
 const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * Counts what all runs have written together, so that the cache need not be looked through at each of them. The count
- * is the length of a file: appending is a thing that several processes can do at once without losing one.
- * @returns whether `limit` bytes have come together; counting then begins anew
+ * Counts what all runs write. The count is the length of a file: several processes can append at once.
+ * @returns true when `limit` bytes have come together; the count starts again
  */
 export async function tally(folder: string, bytes: number, limit: number): Promise<boolean> {
   const file = await open(join(folder, TALLY), APPENDING, 0o600);

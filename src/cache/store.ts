@@ -7,23 +7,23 @@ import { EntryFile, Keeping } from './entry-writer.ts';
 import { type Home, isOwnFolder, objectionTo, reasonOf } from './folder.ts';
 import { evict, sweepParts, tally } from './inventory.ts';
 
-/** The size of a WAV is told from a placeholder for certain below this. */
+/** Bytes. Larger sizes in a WAV header may be placeholders. */
 const MAX_ENTRY_BYTES = 2 ** 30;
 
-/** The part of the cache that may be written before somebody looks whether it has become too large. */
+/** The share of the cache that is written before the next eviction. */
 const SLACK = 1 / 16;
 
 const FULL =
   'this run has filled the cache: what follows is not kept, and paid for again if it is repeated (cacheSize in your own config makes room)';
 
 export interface StoreOptions extends Home {
-  /** Beyond this the least recently used entries go. */
+  /** Eviction removes the least recently used entries beyond it. */
   readonly maxBytes: number;
-  /** Hears, once of each, why segments are not kept, or not read. */
+  /** Called once for each reason why segments are not kept or read. */
   readonly warn: (text: string) => void;
 }
 
-/** @returns `undefined`, after a warning, where the folder is no place for a cache */
+/** @returns `undefined`, after a warning, if the folder cannot hold a cache */
 export async function openStore(options: StoreOptions): Promise<Store | undefined> {
   const objection = await objectionTo(options);
   if (objection === undefined) return new Store(options);
@@ -32,13 +32,13 @@ export async function openStore(options: StoreOptions): Promise<Store | undefine
 }
 
 /**
- * Segments by their keys, on disk; several runs may use one folder at the same time. An entry is whole or absent: it is
- * written under another name, and read only after every byte was checked.
+ * Segments by key, on disk; several runs may share the folder. An entry is complete or absent: it appears in one step, and
+ * is read only after every byte was checked.
  */
 export class Store {
   readonly #home: Home;
   readonly #maxBytes: number;
-  /** In bytes: what a look at the whole cache leaves. */
+  /** Bytes after an eviction. */
   readonly #limit: number;
   readonly #used: Used;
   readonly #warn: StoreOptions['warn'];
@@ -57,14 +57,14 @@ export class Store {
     this.#warn = warn;
   }
 
-  /** Counts as use. A file is open until `pcm` was read to its end or left, or the store is closed. */
+  /** Counts as use. The file stays open until `pcm` ends or is left, or the store closes. */
   async get(key: string): Promise<Speech | undefined> {
     const entry = await this.#find(key);
     if (!entry) return undefined;
     const { file, format, bytes } = entry;
     this.#used.add(key, overheadBytes(format, bytes) + bytes);
     const now = new Date();
-    // Where that is not allowed, as on a medium that is read-only, nothing will be evicted either.
+    // On a read-only medium nothing will be evicted.
     await file.utimes(now, now).catch(() => {});
     this.#files.add(file);
     const pcm = readSamples(entry, async () => {
@@ -74,14 +74,14 @@ export class Store {
     return { format, bytes, pcm };
   }
 
-  /** Whether {@link get} would find it. Does not count as use. */
+  /** Does not count as use. */
   async has(key: string): Promise<boolean> {
     const entry = await this.#find(key);
     if (entry) await closeEntry(entry.file);
     return entry !== undefined;
   }
 
-  /** Begins an entry; `undefined` where nothing is kept any more. */
+  /** `undefined` where nothing is kept any more. */
   put(key: string, format: PcmFormat): Keeping | undefined {
     if (this.#off) return undefined;
     if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder, Date.now()));
@@ -97,14 +97,14 @@ export class Store {
     return keeping;
   }
 
-  /** Lets go of what nobody read to its end, and resolves when nothing is under way any more. */
+  /** Closes what was not read to its end, and waits for writes. */
   async close(): Promise<void> {
     await Promise.all([...this.#drafts].map((keeping) => keeping.discard()));
     await Promise.all([...this.#files].map(closeEntry));
     await this.#tidying;
   }
 
-  /** None where the system does not let anybody look; then its sound is paid for again, which somebody should know. */
+  /** An unreadable entry is paid for again: a warning says so. */
   async #find(key: string): Promise<OpenEntry | undefined> {
     try {
       return await findEntry(this.#home, key);
@@ -116,7 +116,7 @@ export class Store {
     }
   }
 
-  /** False, with a warning, once this run has filled the cache: a further entry would push out one of its own. */
+  /** False, with a warning, once this run has filled the cache: another entry would evict one of its own. */
   #hasRoom(bytes: number): boolean {
     const isKeepable = bytes <= Math.min(this.#limit, MAX_ENTRY_BYTES);
     if (isKeepable && !this.#used.hasRoom(bytes)) this.#stop(FULL);
@@ -125,7 +125,7 @@ export class Store {
 
   async #count(bytes: number): Promise<void> {
     if (!(await tally(this.#home.folder, bytes, this.#maxBytes * SLACK))) return;
-    // Bounds what is written while an earlier eviction still runs.
+    // Bounds what is written during an eviction.
     await this.#tidying;
     this.#tidy(() => evict(this.#home.folder, this.#limit));
   }
@@ -148,12 +148,12 @@ function notKept(folder: string, reason: string): string {
   return `segments are not kept in ${folder}: ${reason}`;
 }
 
-/** What the system says where nothing is, or a link: what lies behind one is none of the cache's. */
+/** Errors for a missing entry, or a link. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 /**
- * The entry of a key, open. One that is damaged is removed, and is none.
- * @throws what the system says where one may be, and nobody can look at it
+ * Removes a damaged entry.
+ * @throws the system's error for an entry that cannot be read
  */
 async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined> {
   const { shard, prefix } = placeOf(key);
@@ -172,7 +172,7 @@ async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined
   return undefined;
 }
 
-/** Names of the entries of one key: one, unless two runs got different sound at the same time. */
+/** Two, if two runs got different sound at the same time. */
 async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
   try {
     if (!(await isOwnFolder(folder, uid))) return [];
@@ -187,16 +187,13 @@ function isAbsent(error: unknown): boolean {
   return ABSENT.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/**
- * Counts the entries that one run has read and made. They never exceed what eviction leaves: the run would evict its own
- * beginning, which its repetition asks for first.
- */
+/** Counts the entries that a run has read and made. Together they fit, so that the run does not evict its own beginning. */
 export class Used {
   readonly #limit: number;
   readonly #keys = new Set<string>();
   #bytes = 0;
 
-  /** @param limit what eviction leaves, in bytes */
+  /** @param limit bytes after an eviction */
   constructor(limit: number) {
     this.#limit = limit;
   }

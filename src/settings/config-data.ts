@@ -6,12 +6,12 @@ import { decode, decodeAll } from '../text/decode.ts';
 import { openFile, readWhole } from '../text/input.ts';
 import { isObject } from './special-kinds.ts';
 
-/** In bytes, or UTF-16 units. The file may be a stranger's, and a parser takes many times its size in memory. */
+/** Bytes, or UTF-16 units. A parser takes many times the size in memory. */
 const LONGEST_CONFIG = 1024 * 1024;
 
 /**
- * The data in a file, of a package.json that below `tts`; `undefined` or `null` where there is none.
- * @throws TtsError (usage) naming the file, and the line where that is known
+ * The data of a file; of a package.json its `tts`. `undefined` or `null` for none.
+ * @throws TtsError (usage) with the file, and the line if known
  */
 export function readData(path: string): unknown {
   return load(path, () => {
@@ -23,7 +23,7 @@ export function readData(path: string): unknown {
   });
 }
 
-/** The same of a pipe or a device, which is read asynchronously: it may have no writer yet, or no end. */
+/** The same for a pipe or a device, which may have no writer or no end. */
 export async function readPipedData(path: string, signal: AbortSignal): Promise<unknown> {
   const text = decode(openFile(path, '', signal), path);
   const content = await readWhole(text, LONGEST_CONFIG, () => tooLong(path));
@@ -47,7 +47,7 @@ function load(path: string, read: () => unknown): unknown {
   }
 }
 
-/** Without the parser's own message: it quotes the file, which may hold a key. */
+/** The parser's message is not shown: it quotes the file, which may hold a key. */
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'there is no such file';
   if (code === 'EISDIR') return 'it is a folder';
@@ -57,7 +57,7 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;
 }
 
-/** Of cosmiconfig only the loaders of data: its search would run a `.config/config.js` of the working folder. */
+/** Only cosmiconfig's loaders are used: its search would run a `.config/config.js` of the working folder. */
 function parse(path: string, content: string): unknown {
   if (content.trim() === '') return undefined;
   const data = defaultLoadersSync[extname(path) === '.json' ? '.json' : '.yaml'](path, content);

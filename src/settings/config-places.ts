@@ -5,7 +5,7 @@ import type { Host } from '../host.ts';
 
 export interface ConfigPath {
   readonly path: string;
-  /** A project's file is somebody else's word; the user's own is trusted. */
+  /** The user's own file is trusted; a project's is not. */
   readonly place: 'project' | 'user';
 }
 
@@ -13,7 +13,7 @@ const WRITTEN_BY_ALL = 0o002;
 const ROOT = 0;
 
 const ENDINGS = ['', '.json', '.yaml', '.yml'];
-/** In the order of precedence within one folder. Data only: no form that would have to be run. */
+/** In the order of precedence in one folder. All are data. */
 export const PROJECT_PLACES = [
   'package.json',
   ...ENDINGS.map((ending) => `.ttsrc${ending}`),
@@ -21,7 +21,7 @@ export const PROJECT_PLACES = [
   'tts.config.json',
 ];
 
-/** The folder of the user's own config, by the platform's custom. `undefined` for a user without a home. */
+/** The folder of the user's config; `undefined` without a home. */
 export function userFolder({
   env,
   home,
@@ -36,7 +36,7 @@ export function userFolder({
   return join(home, '.config', 'tts');
 }
 
-/** "All paths set in these environment variables must be absolute": XDG Base Directory Specification 0.8. */
+/** XDG Base Directory Specification 0.8: relative paths are invalid. */
 function xdgFolder({ XDG_CONFIG_HOME: folder }: Host['env']): string | undefined {
   return folder && isAbsolute(folder) ? folder : undefined;
 }
@@ -48,8 +48,8 @@ export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): strin
 }
 
 /**
- * The places where something lies, the nearest first.
- * @throws TtsError (usage) where nobody can tell whether the user's own lies there: another voice would speak without it
+ * The nearest file first.
+ * @throws TtsError (usage) if the user's folder cannot be searched: another voice would speak
  */
 export function findConfig(host: Host): ConfigPath[] {
   const project = [...foldersUpwards(host.cwd)]
@@ -63,13 +63,13 @@ export function findConfig(host: Host): ConfigPath[] {
   ];
 }
 
-/** In a folder that everybody may write, such as /tmp, a file of another user belongs to no project of this one. */
+/** In a folder that everybody may write, files of other users do not count. */
 function filesIn(folder: string, uid: number | undefined): string[] {
   const beginning = join(folder, sep);
   const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
   if (files.length === 0 || uid === undefined || (statSync(folder).mode & WRITTEN_BY_ALL) === 0) return files;
   const isOwn = (stats: Stats) => stats.uid === uid || stats.uid === ROOT;
-  // A link of another user would lead to a file of the user's that is no config.
+  // Another user's link could lead to any file of this user.
   return files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path)));
 }
 
@@ -79,7 +79,7 @@ function* foldersUpwards(folder: string): Generator<string> {
   if (parent !== folder) yield* foldersUpwards(parent);
 }
 
-/** Nothing can lie where a path leads through a file, or is longer than any. */
+/** No file can be there. */
 const NOWHERE = new Set(['ENOTDIR', 'ENAMETOOLONG']);
 
 function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
@@ -95,7 +95,7 @@ function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): bool
   }
 }
 
-/** Whoever runs in another's environment, as services and `su` do, has no config there. */
+/** Under another user's environment, as with `su`, the home is not this user's. */
 function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
   if (uid === undefined) return false;
   try {
@@ -105,7 +105,7 @@ function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>):
   }
 }
 
-/** Of a project: where nobody may look there is none. */
+/** An unreadable place of a project counts as empty. */
 function isFile(path: string): boolean {
   try {
     return isThere(path);
@@ -118,10 +118,10 @@ function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-/** In bytes. What is longer is no manifest that somebody wrote, and nobody looks for settings in it. */
+/** Bytes. A longer package.json is not read. */
 const LONGEST_MANIFEST = 1024 * 1024;
 
-/** Spares the parsers the many manifests that say nothing to us. One that is broken is theirs to tell of. */
+/** A quick test that spares parsing most manifests. The parser reports a broken one. */
 function mentionsTts(path: string): boolean {
   try {
     if (statSync(path).size > LONGEST_MANIFEST) return false;

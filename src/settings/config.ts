@@ -5,9 +5,9 @@ import type { Hide } from './read-config.ts';
 import type { ConfigFile } from './resolve.ts';
 
 /**
- * Config files, checked, the strongest first: the one nearest to the working folder, then the user's own. A file that
- * was named is the only one; it may be a pipe. The parsers are loaded only when there is a file to read.
- * @throws TtsError (usage) naming the file and what is wrong in it
+ * The checked config files, the strongest first: the nearest of the project, then the user's. A named file is the only one;
+ * it may be a pipe.
+ * @throws TtsError (usage) with the file and its fault
  */
 export async function loadConfig(
   host: Host,
@@ -26,10 +26,10 @@ export async function loadConfig(
   return loaded;
 }
 
-/** Permission for the group, or for everybody, to read. */
+/** Permission bits. */
 const READ_BY_OTHERS = 0o044;
 
-/** The user's own files that hold a key and can be read by others. Windows keeps permissions elsewhere. */
+/** The user's own files with a key that others can read. Windows has no such permissions. */
 export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
   if (platform === 'win32') return [];
   return files

@@ -1,25 +1,23 @@
 import { baseUrl, choice, type Fault, type Kind, list, number, quoted, sampleRate, words } from './kind.ts';
 import { keyHint } from './nearest.ts';
-import { book, command, isObject } from './special-kinds.ts';
+import { command, isObject, namedMap } from './special-kinds.ts';
 
-/** An engine of the user's own config: a server, a program, or a model folder. */
+/** A server, a program, or a model folder. */
 export interface EngineEntry {
-  /** Of a server with OpenAI's `/audio/speech` below it. */
+  /** Of a server with OpenAI's `/audio/speech`. */
   readonly url?: string;
-  /** Of a server: the model to name in requests. Without `url`: a folder for sherpa-onnx. */
+  /** Of a server: the model in requests. Without `url`: a folder for sherpa-onnx. */
   readonly model?: string;
   readonly key?: string;
   readonly keyFile?: string;
   readonly format?: 'wav' | 'pcm';
-  /** A program and its arguments. */
   readonly command?: readonly string[];
   readonly output?: 'wav' | 's16le';
   /** Hz. */
   readonly sampleRate?: number;
   readonly voices?: readonly string[];
-  /** Characters of the longest text of one call. */
+  /** Longest text of one call. */
   readonly maxChars?: number;
-  /** Calls at once. */
   readonly concurrency?: number;
 }
 
@@ -39,8 +37,8 @@ const engineFields: { readonly [F in keyof Required<EngineEntry>]: Kind<unknown>
 
 const ENGINE = 'as in "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1" } }';
 
-/** Engines by name. Their order gives their voices numbers. */
-export const engines = book<EngineEntry>({
+/** Their order numbers their voices. */
+export const engines = namedMap<EngineEntry>({
   allowed: 'an object of names with their engines',
   faultIn: faultInEngines,
   read: (name, said) => [name, readEngine(said as EngineEntry)],
@@ -68,7 +66,6 @@ function faultInEngine(said: EngineEntry): Fault | undefined {
     const kind = Object.hasOwn(engineFields, field) ? engineFields[field as keyof EngineEntry] : undefined;
     if (!kind)
       return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(engineFields)) };
-    // A key is never shown.
     const shown = field === 'key' ? 'the value' : quoted(value);
     if (kind.data(value) === undefined)
       return { what: `${shown} is not allowed for ${quoted(field)}; expected ${kind.allowed}`, hint: ENGINE };

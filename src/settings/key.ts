@@ -3,18 +3,17 @@ import { usageError } from '../error.ts';
 import type { KeyContext } from './key-file.ts';
 import { type Origin, outranks, type Setting, type Settings } from './resolve.ts';
 
-/** In characters. Web servers give all headers of a request 8 to 16 KiB. */
+/** Characters. Web servers accept 8 to 16 KiB of headers. */
 const LONGEST_KEY = 8192;
 
-/** A key, and whether it was stored for the very service that is spoken to. */
+/** `isForBase`: the key was stored for this base URL. */
 export interface Key extends Setting<string> {
   readonly isForBase: boolean;
 }
 
 /**
- * The key, from whichever of `apiKey`, `apiKeyFile` and `keys` was said in the strongest place; within one place a key
- * for the very base URL goes before one for any.
- * @throws TtsError (usage) when its file cannot be read, or it holds what no header can carry
+ * The key of the strongest place among `apiKey`, `apiKeyFile` and `keys`; in one place, a key for the base URL comes first.
+ * @throws TtsError (usage) if its file cannot be read, or no header can carry it
  */
 export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
   const { said, isFile, isForBase } = saidKey(settings);
@@ -23,7 +22,7 @@ export async function findKey(settings: Settings, context: KeyContext): Promise<
   return { ...checkedKey({ value, origin: said.origin }), isForBase };
 }
 
-/** Where the key comes from, if there is one; no file is read. */
+/** Reads no file. */
 export function keyOrigin(settings: KeySettings): Origin | undefined {
   return saidKey(settings).said?.origin;
 }
@@ -42,7 +41,6 @@ function saidKey(
   return { ...(general && { said: general }), isFile: file !== undefined, isForBase: false };
 }
 
-/** The file of the key, unless the key itself was said in a stronger place. */
 export function keyFileOf({
   apiKey,
   apiKeyFile,
@@ -50,13 +48,12 @@ export function keyFileOf({
   return apiKeyFile && (!apiKey || outranks(apiKeyFile.origin, apiKey.origin)) ? apiKeyFile : undefined;
 }
 
-/** The key that was stored for the base URL. */
 function storedKey({ keys, baseUrl }: KeySettings): Setting<string> | undefined {
   const value = baseUrl && keys?.value.get(baseUrl.value.href);
   return keys && value !== undefined ? { value, origin: keys.origin } : undefined;
 }
 
-/** @throws TtsError (usage) when it is nothing that a header can carry */
+/** @throws TtsError (usage) if no header can carry it */
 export function checkedKey(key: Setting<string>): Setting<string> {
   const value = key.value.trim();
   if (value.length > LONGEST_KEY)
@@ -74,8 +71,8 @@ export function checkedKey(key: Setting<string>): Setting<string> {
 }
 
 /**
- * Refuses to send a key to an address that its owner did not name, or where others could read it on the way. Options, the
- * environment and the user's own config are the owner's; a project's file may come from anybody.
+ * Refuses to send a key to an address that its owner did not name, or that others could overhear. Options, the environment
+ * and the user's config are the owner's.
  * @throws TtsError (usage) with the way to allow it
  */
 export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings): void {
@@ -92,8 +89,7 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
 }
 
 /**
- * Refuses to send a key through a proxy that would see it, where somebody else named that proxy, or where others could
- * read it on the way there.
+ * Refuses a proxy that would see the key, if a project named it, or if others could overhear the way to it.
  * @throws TtsError (usage)
  */
 export function assertProxyMaySee(
@@ -115,7 +111,6 @@ export function assertProxyMaySee(
     );
 }
 
-/** True if others could read a key on its way there, and the user has not allowed that. */
 export function canBeOverheard({ protocol, hostname }: URL, allowed: Settings['allowInsecureHttp']): boolean {
   return protocol !== 'https:' && !allowed?.value && !isNearby(hostname);
 }
@@ -124,19 +119,15 @@ function mayLearn(key: Origin, base: Setting<URL>, settings: Settings): boolean 
   return key.place === 'project' || !isFromUntrustedProject(base, settings);
 }
 
-/**
- * True for a base URL that a project names and the user has not said to trust. Loopback is no exception: another user of
- * the machine may listen there.
- */
+/** True for a base URL of a project that the user does not trust. Loopback is no exception: another user may listen there. */
 export function isFromUntrustedProject(base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
   if (base.origin.place !== 'project') return false;
   return !trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value));
 }
 
-/** What is no step up for a URL, and is one for some servers. */
+/** Some servers read these as a step up; URL does not. */
 const LEADS_UP = /%2f|%5c|%2e|\.\.;/i;
 
-/** Whether an address is the trusted one or lies below it. */
 function covers(trusted: URL, address: URL): boolean {
   const folder = trusted.pathname.replace(/\/*$/, '/');
   if (LEADS_UP.test(address.pathname)) return false;

@@ -1,13 +1,13 @@
-/** A kind of value: how it is read from text (options, environment) and from data (config files). */
+/** A type of value, read from text (options, environment) and from data (config files). */
 export interface Kind<T> {
-  /** What is allowed, as the end of a sentence: "expected …". */
+  /** The end of "expected …". */
   readonly allowed: string;
-  /** All that are allowed, where these are a few words. */
+  /** If these are a few words. */
   readonly choices?: readonly string[];
-  /** `undefined` when the text is not such a value. */
+  /** `undefined` for a bad value. */
   text(text: string): T | undefined;
   data(data: unknown): T | undefined;
-  /** What is wrong in data that is refused, where it is too much to be shown as a whole. */
+  /** The part of refused data that is wrong. */
   fault?(data: unknown): Fault | undefined;
 }
 
@@ -46,12 +46,12 @@ export const toggle: Kind<boolean> = {
   data: (data) => (typeof data === 'boolean' ? data : undefined),
 };
 
-/** A kind that data holds as text, too. */
+/** Data holds the value as text, too. */
 export function textual<T>(kind: Omit<Kind<T>, 'data'>): Kind<T> {
   return { ...kind, data: (data) => (typeof data === 'string' ? kind.text(data) : undefined) };
 }
 
-/** Any text but blank. */
+/** Not blank. */
 export const words = textual<string>({
   allowed: 'a text that is not blank',
   text: (text) => (text.trim() === '' ? undefined : text),
@@ -59,7 +59,7 @@ export const words = textual<string>({
 
 export const fileName: Kind<string> = { ...words, allowed: 'the name of a file' };
 
-/** A speaker by number (a whole number, 0 or more) or by name. */
+/** A number from 0, or a name. */
 export const speaker: Kind<number | string> = {
   allowed: 'a speaker by number (0 or more) or by name',
   text: (text) => {
@@ -79,7 +79,7 @@ function speakerNumber(no: number): number | undefined {
   return Number.isSafeInteger(no) && no >= 0 ? no : undefined;
 }
 
-/** A URL with one of some schemes. */
+/** @param schemes allowed ones */
 export function url(...schemes: string[]): Kind<URL> {
   return textual({
     allowed: `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
@@ -93,8 +93,8 @@ export function url(...schemes: string[]): Kind<URL> {
 }
 
 /**
- * The address in front of `/tts`: http or https, its path kept, without a slash at the end. A user name, a query or a
- * fragment has no meaning there, and a password would end up in messages.
+ * http or https, without a trailing slash. A user name, a query and a fragment are refused: a password would appear in
+ * messages.
  */
 export const baseUrl = textual<URL>({
   allowed: 'a URL that begins with http:// or https://, without a user name, "?" or "#"',
@@ -108,7 +108,7 @@ export const baseUrl = textual<URL>({
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 
-/** A number of bytes, or a text with a unit; MB means MiB, as it does for most people. */
+/** Bytes, or a text with a unit; MB means MiB. */
 export const byteCount: Kind<number> = {
   allowed: 'a number of bytes, or a text such as "500 MiB" or "2 GiB"',
   text: (text) => {
@@ -125,7 +125,6 @@ export const byteCount: Kind<number> = {
         : undefined,
 };
 
-/** One of some words. */
 export function choice<const T extends string>(...words: readonly T[]): Kind<T> {
   return textual({
     allowed: `one of ${words.join(', ')}`,
@@ -134,7 +133,7 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
   });
 }
 
-/** A list of values of one kind; there is no way to write one as an option. */
+/** Has no form for the command line. */
 export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
   return {
     allowed: `a list, each entry ${kind.allowed}`,
@@ -155,16 +154,15 @@ export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
   };
 }
 
-/** In characters; of what is longer the beginning is shown. */
+/** Characters that are shown. */
 const LONGEST = 200;
 
 /**
- * What stands in a config file, or was said elsewhere, as a message shows it: in quotes, not endless, and without the
- * password and the query of an address. A list or an object is only called that, since a few lines of YAML, each naming
- * the one before ten times, would take minutes to write down.
+ * A value as messages show it: quoted, shortened, without the password and query of an address. Lists and objects are not
+ * written out: nested YAML aliases would take minutes.
  */
 export function quoted(data: unknown): string {
-  // YAML has numbers that JSON has no words for.
+  // YAML has numbers without a form in JSON.
   if (typeof data === 'number') return String(data);
   if (Array.isArray(data)) return 'a list';
   if (data instanceof Date) return 'a date';

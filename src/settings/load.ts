@@ -9,10 +9,7 @@ export interface LoadedSettings {
   readonly files: readonly ConfigFile[];
 }
 
-/**
- * Reads the settings of a run, and sets up its notices.
- * @throws TtsError (usage) for a value that is not allowed, wherever it stands
- */
+/** @throws TtsError (usage) for a bad value in any place */
 export async function loadSettings(
   { flags }: { readonly flags: Flags },
   { host, notices, signal }: Pick<RunContext, 'host' | 'notices' | 'signal'>,
@@ -31,7 +28,6 @@ function* secretsOf({ apiKey, callbackUrl }: Settings): Generator<string> {
   if (callbackUrl) yield callbackUrl.value.password;
 }
 
-/** The file of `--config` or `TTS_CONFIG`, which then is the only one. */
 export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {
   const named = flags.config ?? fromEnvironment(ruleOf('config'), env)?.value;
   return typeof named === 'string' ? named : undefined;

@@ -6,10 +6,10 @@ import type { Host } from '../host.ts';
 import type { Origin, Setting } from './resolve.ts';
 
 /**
- * The path of a file that a setting names. A relative one begins where the config file lies that names it.
+ * The path of a file that a setting names, relative to its config file.
  * @param byYourself how the user names one, whatever the project says
- * @throws TtsError (usage) where a project names one outside of itself: one that could name any file would have its
- * contents sent to a server of its choice
+ * @throws TtsError (usage) for a project's name of a file outside the project: its contents would go to a server of the
+ * project's choice
  */
 export function namedFile(
   { value, origin }: Setting<string>,
@@ -19,14 +19,14 @@ export function namedFile(
   const name = fromHome(value, home);
   const path = found(name, origin, () => pathOf(resolve(cwd, origin.folder ?? ''), name));
   if (origin.place !== 'project') return path;
-  // Links followed: what is cloned may hold some that lead anywhere.
+  // A clone may hold links to anywhere.
   const real = found(path, origin, () => realpathSync(path));
   if (!isWithin(projectOf(origin), real))
     throw usageError(
       `${origin.name} lies outside of that project`,
       `name it yourself, with ${byYourself} or in your own config`,
     );
-  // Nothing may ever come through a pipe that a project brings, and a device may have no end.
+  // A project's pipe may never end.
   if (statSync(real).isFile()) return path;
   throw usageError(
     `${origin.name} is no regular file`,
@@ -34,7 +34,7 @@ export function namedFile(
   );
 }
 
-/** A `.config` holds the settings of the folder that it lies in. */
+/** `.config` belongs to the folder around it. */
 function projectOf({ folder = '' }: Origin): string {
   return realpathSync(basename(folder) === '.config' ? dirname(folder) : folder);
 }
@@ -53,7 +53,7 @@ function found(path: string, { name }: Origin, find: () => string): string {
 
 type Paths = Pick<PlatformPath, 'isAbsolute' | 'relative' | 'sep'>;
 
-/** Whether a file lies below a folder, also where that is the root of a drive. Both without links. */
+/** Both paths without links; the folder may be the root of a drive. */
 export function isWithin(folder: string, file: string, path: Paths = { relative, isAbsolute, sep }): boolean {
   const between = path.relative(folder, file);
   return !path.isAbsolute(between) && between.split(path.sep)[0] !== '..';

@@ -1,11 +1,11 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** So much of a name says which one is meant. */
+/** Characters that are enough to guess a name. */
 const LEAST_TELLING = 3;
 
 /**
- * The candidate that a mistyped name most likely meant, or `undefined` when none is near: the shortest of which it is the
- * beginning or a word, else one that is written nearly so.
+ * The shortest candidate that begins with the name or has it as a word, or else the one with the nearest spelling;
+ * `undefined` if none is near.
  */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   return shortened(name, candidates) ?? nearlyWritten(name, candidates);
@@ -36,7 +36,7 @@ function nearlyWritten(name: string, candidates: readonly string[]): string | un
   return near ? candidates.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
 }
 
-/** What to do about a key that is none of those there are. */
+/** The hint for an unknown key. */
 export function keyHint(key: string, known: readonly string[]): string {
   const nearest = nearestName(key, known);
   return nearest ? `did you mean ${JSON.stringify(nearest)}?` : `there are: ${known.join(', ')}`;

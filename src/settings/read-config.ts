@@ -12,18 +12,18 @@ import { fileOrigin, refused } from './resolve.ts';
 import { type Rule, rules } from './rules.ts';
 import { isObject } from './special-kinds.ts';
 
-/** Told what must never be shown. */
+/** Takes a secret that output must never show. */
 export type Hide = (secret: string) => void;
 
 /**
- * The checked contents of a config file. One that is empty, or holds comments only, is one without values.
- * @throws TtsError (usage) naming the file, the key and the nearest right name
+ * An empty file has no values.
+ * @throws TtsError (usage) with the file, the key and the nearest right name
  */
 export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
   return checked(file, readData(file.path), hide);
 }
 
-/** The same of a pipe or a device. */
+/** The same for a pipe or a device. */
 export async function readPipedConfig(
   file: ConfigPath,
   { hide, signal }: { readonly hide: Hide; readonly signal: AbortSignal },
@@ -40,7 +40,7 @@ function checked({ path, place }: ConfigPath, read: unknown, hide: Hide): Config
   return { path, folder: dirname(path), place, values: Object.fromEntries(values) };
 }
 
-/** Also in a file in which something is wrong, which an error quotes. */
+/** Also those of a file with errors, which messages quote. */
 function secretsIn(config: object): string[] {
   const { apiKey, keys, engines } = config as Readonly<Record<string, unknown>>;
   const ofEngines = isObject(engines) ? Object.values(engines).map((engine) => engine?.key) : [];
@@ -74,7 +74,7 @@ function checkedValue(key: string, said: unknown, file: ConfigPath): unknown {
 
 type Place = Pick<Host, 'cwd' | 'home'>;
 
-/** The config file of a name. It may be a pipe. */
+/** May be a pipe. */
 export async function loadNamed(
   name: string,
   host: Place,
@@ -93,7 +93,7 @@ function located(name: string, { cwd, home }: Place): string {
   }
 }
 
-/** Whoever reads what nobody may look at is told why. */
+/** Reading a file that cannot be inspected gives the error. */
 function isPiped(path: string): boolean {
   try {
     const stats = statSync(path);

@@ -6,27 +6,27 @@ import { quoted } from './kind.ts';
 import { type Name, type Rule, ruleOf, rules, type Value } from './rules.ts';
 import { hostOnly } from './special-kinds.ts';
 
-/** What was said by options, by the names of the rules. An option that was not given has no entry. */
+/** Typed options, by names of rules. */
 export type Flags = Readonly<Record<string, unknown>>;
 
-/** What a config file says, checked: each value is of its rule's kind. */
+/** Checked values. */
 export interface ConfigFile {
   readonly path: string;
-  /** Where it lies: relative paths in it begin here. */
+  /** Relative paths begin here. */
   readonly folder: string;
   readonly place: ConfigPath['place'];
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What was said, place by place. A flag is text or, where it takes no value, true or false. */
+/** A flag is text; true or false without a value. */
 export interface Said {
   readonly flags: Flags;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Already checked; the strongest first. */
+  /** The strongest first. */
   readonly files: readonly ConfigFile[];
 }
 
-/** A setting with a fallback is always there. */
+/** Settings with a fallback are always set. */
 export type Settings = {
   readonly [N in Name]: (typeof rules)[N] extends { readonly fallback: unknown }
     ? Setting<Value<N>>
@@ -36,9 +36,8 @@ export type Settings = {
 const DEFAULT: Origin = { place: 'default', name: 'the default' };
 
 /**
- * Option, environment, project config, user config, default: the first that says something wins. An environment
- * variable that is set to nothing says nothing.
- * @throws TtsError (usage) naming the value, where it came from and what is allowed
+ * The first of option, environment, project config, user config and default counts. An empty variable is not set.
+ * @throws TtsError (usage) with the value, its origin and what is allowed
  */
 export function resolve(said: Said): Settings {
   const names = Object.keys(rules) as Name[];
@@ -59,7 +58,7 @@ function resolveOne(
   return rule.fallback === undefined ? undefined : { value: rule.fallback, origin: DEFAULT };
 }
 
-/** The text of a variable; one that is set to nothing says nothing. */
+/** An empty variable is not set. */
 export function fromEnvironment({ env: name }: Rule<unknown>, env: Said['env']): Setting<string> | undefined {
   const value = name && env[name];
   return name && value ? { value, origin: { place: 'environment', name } } : undefined;
@@ -87,7 +86,6 @@ function read(rule: Rule<unknown>, said: unknown, origin: Origin): Setting<unkno
   return { value, origin };
 }
 
-/** The error for a value that its rule does not allow. */
 export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): TtsError {
   const fault = rule.kind.fault?.(said);
   if (fault) return usageError(`${origin.name}: ${fault.what}`, fault.hint);
@@ -98,36 +96,35 @@ export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): Tts
   );
 }
 
-/** `--speaker` of `-s, --speaker <no|name>`; the form that was typed, for a flag that was switched off. */
+/** `--speaker` of `-s, --speaker <no|name>`; the typed form of a switch that is off. */
 function optionName(rule: Rule<unknown>, said: unknown): string {
   const long = /--[a-z-]+/.exec(rule.flags ?? '')?.[0] ?? '';
   return said === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
 }
 
-/** Where a value was said, from the strongest place to the weakest. */
+/** From the strongest to the weakest. */
 const places = ['option', 'environment', 'project', 'user', 'default'] as const;
 type Place = (typeof places)[number];
 
 export interface Origin {
   readonly place: Place;
-  /** As the user would name it: `--speaker`, `TTS_SPEAKER`, `speaker in /home/anna/.ttsrc`. */
+  /** `--speaker`, `TTS_SPEAKER`, or `speaker in /home/anna/.ttsrc`. */
   readonly name: string;
-  /** Where relative paths in it begin; of a config file its own folder. */
+  /** Relative paths begin here. */
   readonly folder?: string | undefined;
 }
 
-/** A value and who said it. */
 export interface Setting<T> {
   readonly value: T;
   readonly origin: Origin;
 }
 
-/** Whether the first was said in a stronger place than the second. */
+/** True if the first place is stronger. */
 export function outranks(a: Origin, b: Origin): boolean {
   return places.indexOf(a.place) < places.indexOf(b.place);
 }
 
-/** The proxy for an address, with the hosts that do without: option, environment, config, as for every setting. */
+/** Also has the hosts that need no proxy. */
 export function chooseProxy(
   settings: Settings,
   env: Readonly<Record<string, string | undefined>>,

@@ -15,34 +15,31 @@ import {
 } from './kind.ts';
 import { command, keys, proxyUrl, speakers } from './special-kinds.ts';
 
-/**
- * One setting: every way to say it and what it may be. Options, configuration, `--help` and the README's table all
- * come from this table.
- */
+/** One setting. Options, configuration, `--help` and the README's table come from this table. */
 export interface Rule<T> {
   readonly kind: Kind<T>;
-  /** Flags as commander reads them; a setting without is said elsewhere only. */
+  /** In commander's syntax; without it there is no option. */
   readonly flags?: string;
   readonly env?: string;
-  /** Set where more than `env` has a say: shown in tables in its place. */
+  /** Shown in place of `env`, where several variables count. */
   readonly envShown?: string;
-  /** The key in a config file. */
+  /** Of a config file. */
   readonly key?: string;
   readonly fallback?: NoInfer<T>;
-  /** What happens when nobody says, where `fallback` does not tell. */
+  /** The default in words, where `fallback` does not show it. */
   readonly otherwise?: string;
   readonly help: string;
-  /** The short help explains the option; it only names the others. */
+  /** The short help explains it, and only names the others. */
   readonly isCommon?: true;
-  /** Every command that asks a service for sound takes the option. */
+  /** Every command with requests takes it. */
   readonly ofRequests?: true;
-  /** Never shown, not even when it is refused. */
+  /** Never shown, not even in an error. */
   readonly secret?: true;
-  /** Merges the values of several config files, strongest first; without it only the strongest counts. */
+  /** Merges values of several config files, the strongest first. Otherwise the strongest counts. */
   combine?(values: readonly T[]): T;
-  /** What a project's file may set of it: a name, for example, where a path could lead anywhere. */
+  /** Tells which values a project's file may set. */
   projectMay?(value: NoInfer<T>): boolean;
-  /** A project's file may not set it: it decides what leaves, runs or is lost on the machine of whoever opens the project. */
+  /** A project's file may not set it: it decides what leaves, runs or is deleted on the user's machine. */
   readonly userOnly?: true;
 }
 
@@ -347,10 +344,9 @@ export const rules = {
 export type Name = keyof typeof rules;
 export type Value<N extends Name> = (typeof rules)[N] extends Rule<infer T> ? T : never;
 
-/** The rule of a setting, whatever its kind. */
 export function ruleOf(name: Name): Rule<unknown> {
   return rules[name] as Rule<unknown>;
 }
 
-/** All settings in the order of the table. */
+/** In the order of the table. */
 export const settingNames = Object.keys(rules) as readonly Name[];

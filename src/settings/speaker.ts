@@ -3,7 +3,6 @@ import { nearestName } from './nearest.ts';
 import type { Origin, Setting, Settings } from './resolve.ts';
 import type { NamedSpeaker } from './special-kinds.ts';
 
-/** A speaker of the built-in service. */
 export interface KnownSpeaker {
   readonly no: number;
   readonly name: string;
@@ -12,19 +11,18 @@ export interface KnownSpeaker {
 
 export interface Choice {
   readonly no: number;
-  /** As they hold for this speaker. */
+  /** With the speaker's own defaults. */
   readonly settings: Settings;
 }
 
-/** What only speakers of one kind can do. */
+/** Settings that only one kind accepts. */
 const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const;
 
 /**
- * The number of the speaker that was asked for, by number or by name, and the settings with its own defaults: these
- * give way to options and the environment only.
- * @param known all speakers of the built-in service, the first for when nobody says; none where another one speaks
- * @param remark what whoever misses a speaker should know, to stand at the end of a hint
- * @throws TtsError (usage) when there is none, no speaker of that name, or one that cannot do what is asked for
+ * Finds the speaker, and adds its own defaults to the settings; options and the environment are stronger.
+ * @param known speakers of the built-in service, the default first; empty for another service
+ * @param remark end of a hint about a missing speaker
+ * @throws TtsError (usage) for an unknown speaker, or one that cannot do what is asked for
  */
 export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[], remark?: string): Choice {
   const chosen = find(settings, known, remark);
@@ -33,23 +31,19 @@ export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]
   return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings) };
 }
 
-/** Whether one of these is asked for, or nobody in particular. */
+/** True if one of them is asked for, or no speaker at all. */
 export function isAmong(known: readonly KnownSpeaker[], { speaker, speakers }: Settings): boolean {
   if (speaker === undefined) return true;
   const asked = lookUp(speaker.value, speakers, known);
   return known.some(({ no }) => no === asked?.no);
 }
 
-/** What is known of a speaker, with the name it was asked for by, if it was. */
 type Chosen = { readonly [F in keyof NamedSpeaker]: NamedSpeaker[F] | undefined } & {
   readonly no: number;
   readonly name?: string | undefined;
 };
 
-/**
- * The settings with a speaker's own defaults.
- * @throws TtsError (usage) where it cannot do what is asked for
- */
+/** @throws TtsError (usage) if the speaker cannot do what is asked for */
 export function settingsFor(speaker: Chosen, settings: Settings): Settings {
   const settled = withDefaults(settings, speaker);
   if (speaker.kind !== undefined) assertSupported(settled, { ...speaker, kind: speaker.kind });
@@ -91,7 +85,6 @@ function labelOf({ no, name }: Chosen): string {
   return name === undefined ? `${no}` : `${no} (${name})`;
 }
 
-/** A kind is a fact about a speaker, by whatever way it was asked for. */
 export function kindOf(no: number, all: readonly Partial<Pick<Chosen, 'no' | 'kind'>>[]): string | undefined {
   return all.find((other) => other.no === no && other.kind !== undefined)?.kind;
 }
@@ -106,7 +99,7 @@ function withDefaults(settings: Settings, { name, sampleRate, instructions }: Ch
   };
 }
 
-/** What a person says now goes before what a file says of the speaker, and that before what a file says of all. */
+/** Options and the environment are stronger than the speaker's own value, and that is stronger than the config's. */
 function stronger<T>(
   said: Setting<T> | undefined,
   own: T | undefined,
@@ -128,15 +121,15 @@ function assertSupported(settings: Settings, speaker: Chosen & { readonly kind: 
   }
 }
 
-/** So many speakers fit into a hint. */
+/** Speakers in a hint. */
 const MOST_SHOWN = 20;
 
 interface Unknown {
-  /** Who asked for it. */
+  /** The place that named it. */
   readonly origin: string;
-  /** The speakers there are, in words. */
+  /** In words. */
   readonly there: readonly string[];
-  /** What else to know for whoever misses one. */
+  /** The end of the hint. */
   readonly remark: string | undefined;
 }
 

@@ -12,16 +12,15 @@ import {
 } from './kind.ts';
 import { keyHint } from './nearest.ts';
 
-interface Book<T> {
+interface NamedMap<T> {
   readonly allowed: string;
-  /** What is wrong in an object. */
   readonly faultIn: (data: object) => Fault | undefined;
-  /** An entry in which nothing is wrong. */
+  /** Reads a checked entry. */
   readonly read: (name: string, said: unknown) => readonly [name: string, value: T];
 }
 
-/** Values by names, an object in data; there is no way to write one as an option. */
-export function book<T>({ allowed, faultIn, read }: Book<T>): Kind<ReadonlyMap<string, T>> {
+/** Values by name: an object in data, without a form for the command line. */
+export function namedMap<T>({ allowed, faultIn, read }: NamedMap<T>): Kind<ReadonlyMap<string, T>> {
   return {
     allowed,
     text: () => undefined,
@@ -33,14 +32,14 @@ export function book<T>({ allowed, faultIn, read }: Book<T>): Kind<ReadonlyMap<s
   };
 }
 
-/** Keys that were stored, each for one base URL only, as `URL.href` writes it. */
-export const keys = book({
+/** Keys by base URL, as `URL.href` writes it. */
+export const keys = namedMap({
   allowed: 'an object of base URLs with their keys',
   faultIn: faultInKeys,
   read: (url, key) => [baseUrl.text(url)?.href ?? url, key as string],
 });
 
-/** Names the address at most, and only where it is one: what stands beside it is a secret, and the two may be swapped. */
+/** Names a valid address at most: address and secret may be swapped. */
 function faultInKeys(data: object): Fault | undefined {
   for (const [url, key] of Object.entries(data)) {
     if (!baseUrl.text(url))
@@ -58,14 +57,14 @@ function addressIn(name: string): string {
   return /^https?:\/\//i.test(name) ? quoted(name) : 'one of the names';
 }
 
-/** A speaker that a config file gives a name, with what holds for it unless an option or a variable says otherwise. */
+/** A name for a speaker, with defaults of its own. */
 export interface NamedSpeaker {
   /** Missing for a voice of an engine. */
   readonly no?: number;
-  /** The name of an engine and one of its voices, in the place of a number. */
+  /** An engine and its voice take the place of a number. */
   readonly engine?: string;
   readonly voice?: string;
-  /** What the service calls the kind: `neo.one`, `Mermish`, or another. */
+  /** `neo.one`, `Mermish`, or the service's own word. */
   readonly kind?: string;
   /** BCP 47. */
   readonly language?: string;
@@ -86,8 +85,8 @@ const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = 
 
 const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "kind": "neo.one" } }';
 
-/** Names for speakers: each stands for a number, or for an object with `no` and more. */
-export const speakers = book<NamedSpeaker>({
+/** Each is a number, or an object with `no` and more. */
+export const speakers = namedMap<NamedSpeaker>({
   allowed: 'an object of names with their numbers',
   faultIn: faultInSpeakers,
   read: (name, said) => [name, typeof said === 'number' ? { no: said } : (said as NamedSpeaker)],
@@ -106,7 +105,6 @@ function faultInSpeakers(data: object): Fault | undefined {
   return undefined;
 }
 
-/** What is wrong with what is said of one speaker. */
 function faultOf(said: object): Fault | undefined {
   const hasVoice = Object.hasOwn(said, 'engine') && Object.hasOwn(said, 'voice');
   if (!Object.hasOwn(said, 'no') && !hasVoice)
@@ -127,14 +125,13 @@ function unknownField(field: string): Fault {
   return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(fields)) };
 }
 
-/** A word of a command line: pieces in quotes or without, side by side; or one that cannot be read. */
+/** A word of a command line: quoted and bare pieces side by side; or an unreadable character. */
 const WORD = /\s*((?:'[^']*'|"(?:\\.|[^"\\])*"|\\[\s'"\\]|[^\s'"])+)|\s*(\S)/gsy;
 const PIECE = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s'"\\])|([^\s'"])/gs;
 
 /**
- * A program and its arguments, split as a shell splits words but run without one: quotes keep words together, and
- * nothing is expanded. A backslash that stands before neither a space, a quote nor a backslash is just that, for the
- * sake of paths under Windows. In a config file it may be a list as well.
+ * A program and its arguments, split as a shell does, without expansion. A backslash counts only before a space, a quote or
+ * a backslash: Windows paths need the others. Data may be a list.
  */
 export const command: Kind<readonly string[]> = {
   allowed: 'a program with its arguments, quotes closed',
@@ -159,7 +156,7 @@ function unquoted(...[, single, double, escaped, bare]: Groups): string {
   return single ?? double?.replace(/\\([\\"$`])/g, '$1') ?? escaped ?? bare ?? '';
 }
 
-/** The address of a proxy, which has no path. */
+/** Without a path. */
 export const proxyUrl: Kind<URL> = textual({
   allowed: 'a URL that begins with http:// or https://, with nothing behind the port',
   text: (text) => {
@@ -175,14 +172,13 @@ export const proxyUrl: Kind<URL> = textual({
       : undefined,
 });
 
-/** What is not an address may have a password anywhere: of what was said no more is shown than its host. */
+/** A bad address may hold a password anywhere: only its host is shown. */
 export function hostOnly(said: string): string {
   const [, scheme = '', user, host = '', rest] =
     /^([a-z][a-z\d+.-]*:\/\/)?(.*@)?([\w.-]*)(.*)$/is.exec(said) ?? [];
   return `"${scheme}${user ? '***@' : ''}${host}${rest ? '***' : ''}"`;
 }
 
-/** Whether data is what JSON writes in braces. */
 export function isObject(data: unknown): data is object {
   return typeof data === 'object' && data !== null && !Array.isArray(data);
 }

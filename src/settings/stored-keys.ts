@@ -12,8 +12,8 @@ import { baseUrl } from './kind.ts';
 import type { ConfigFile } from './resolve.ts';
 
 /**
- * The user's own config file: the one that has a say, or the one to be made.
- * @throws TtsError (usage) where there is no place for one, or the one that has a say is no place for a key
+ * The user's config file, or the one to be made.
+ * @throws TtsError (usage) if there is no place for it, or the file cannot hold keys
  */
 export function userFile(
   files: readonly ConfigFile[],
@@ -33,7 +33,7 @@ function noPlaceIn(path: string): TtsError {
   return usageError(`no key can be kept in ${path}`, 'name a config file of its own: --config');
 }
 
-/** Also what cannot be looked at, or leads nowhere. */
+/** Also true for a broken link and an unreadable file. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -42,7 +42,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** What was piped is gone, a device such as /dev/null must not be replaced, and a manifest holds other things at its top. */
+/** A pipe is gone after reading, a device must not be replaced, and a package.json has another structure. */
 function canHoldKeys(path: string): boolean {
   try {
     return statSync(path).isFile() && basename(path) !== 'package.json';
@@ -52,10 +52,9 @@ function canHoldKeys(path: string): boolean {
 }
 
 /**
- * Stores the key for a base URL in a config file, or removes it. All else in the file stays: settings, and the comments
- * of YAML.
+ * Stores or removes a key. Other settings and YAML comments stay.
  * @param key `undefined` removes
- * @throws TtsError (output) when it cannot be written; the file is as it was then
+ * @throws TtsError (output) if it cannot be written; the file is unchanged then
  */
 export async function storeKey(file: string, base: URL, key: string | undefined): Promise<void> {
   try {
@@ -94,7 +93,7 @@ function inYaml(text: string, base: URL, key: string | undefined): string {
   const document = parseDocument(text);
   if (document.toJS() === null) document.contents = emptyMapping(document);
   const { keys = {} } = document.toJS();
-  // An alias stands for what is written elsewhere, which is not to change.
+  // An alias must not change the place that it refers to.
   if (isAlias(document.get('keys', true))) document.set('keys', document.createNode(keys));
   for (const url of Object.keys(keys)) if (isSame(url, base)) document.deleteIn(['keys', url]);
   if (key !== undefined) document.setIn(['keys', base.href], key);
@@ -102,7 +101,7 @@ function inYaml(text: string, base: URL, key: string | undefined): string {
   return document.toString();
 }
 
-/** Takes the place of what says nothing, with the comments in it. */
+/** Keeps the comments of an empty document. */
 function emptyMapping(document: Document.Parsed): YAMLMap.Parsed {
   const mapping = document.createNode({}) as YAMLMap.Parsed;
   mapping.commentBefore = document.contents?.comment ?? null;

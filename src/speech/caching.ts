@@ -35,7 +35,7 @@ export async function openCaching(maxBytes: number, context: RunContext): Promis
     store && {
       checksum: crc32,
       around: (synthesize, spoken, onLookup) =>
-        cached(synthesize, { store, keyOf: (text) => segmentKey(spoken, text), tell: onLookup }),
+        cached(synthesize, { store, keyOf: (text) => segmentKey(spoken, text), onLookup }),
       close: () => store.close(),
     }
   );

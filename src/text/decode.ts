@@ -2,14 +2,9 @@ import { type TtsError, usageError } from '../error.ts';
 import { detectEncoding, type Encoding, LONGEST_MARK } from './encoding.ts';
 
 /**
- * Decodes one input: UTF-8, or UTF-16 with a byte order mark, which is dropped. CRLF becomes LF.
- *
- * Bytes come in pieces of any size; a character or a line end torn between two of them is whole again in what is
- * yielded. No more than one piece is held.
- *
- * @param name what the error calls the input: a file name or "stdin"
- * @throws TtsError usage, with the offset of the first byte that is not text (an invalid sequence, or a NUL), or with what it
- * is instead
+ * Decodes one input, UTF-8 or UTF-16 with a byte order mark. CRLF becomes LF. Holds one piece at most.
+ * @param name of the input, for errors: a file or "stdin"
+ * @throws TtsError (usage) with the offset of the first byte that is not text, or with the kind of document
  */
 export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   let held = '';
@@ -23,8 +18,8 @@ export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): A
 }
 
 /**
- * The same for an input that is all there; its line ends stay as they are.
- * @throws TtsError usage
+ * The same for a whole input; line ends stay.
+ * @throws TtsError (usage)
  */
 export function decodeAll(bytes: Uint8Array, name: string): string {
   const encoding = detectEncoding(bytes);
@@ -63,7 +58,7 @@ function assertNoDocument(start: Uint8Array, name: string): void {
 
 interface Place {
   readonly encoding: Encoding;
-  /** Where the bytes stand in the whole input. */
+  /** Of the bytes in the whole input. */
   readonly offset: number;
   readonly name: string;
 }
@@ -102,7 +97,7 @@ function howToConvert(bytes: Uint8Array, at: number, { mark, tornTail }: Encodin
 }
 
 interface DocumentKind {
-  /** How it begins, in hexadecimal digits. */
+  /** In hexadecimal digits. */
   readonly signature: RegExp;
   readonly what: string;
   readonly hint: string;
@@ -110,7 +105,7 @@ interface DocumentKind {
 
 const PANDOC = 'make text of it first, for example with `pandoc -t plain FILE | tts`';
 
-/** What people keep texts in that is no text, though its bytes may well be characters. */
+/** Documents that are not text. */
 const KINDS: readonly DocumentKind[] = [
   {
     signature: /^255044462d/,
@@ -130,7 +125,6 @@ const KINDS: readonly DocumentKind[] = [
 /** Bytes of the longest signature. */
 const LOOKED_AT = 12;
 
-/** What an input is by its first bytes, where that is known to be no text. */
 function documentKind(start: Uint8Array): DocumentKind | undefined {
   const head = Buffer.from(start.subarray(0, LOOKED_AT)).toString('hex');
   return KINDS.find(({ signature }) => signature.test(head));

@@ -1,16 +1,14 @@
-/** How the bytes of an input are to be read as characters. */
 export interface Encoding {
-  /** The length of the byte order mark that gave the encoding away. */
+  /** Bytes of the byte order mark. */
   readonly mark: number;
-  /** @throws TypeError if the bytes are not valid; a character cut off at their end is not valid either */
+  /** @throws TypeError for invalid bytes, and for a character that the end cuts off */
   decode(bytes: Uint8Array): string;
-  /** How many bytes at the end are the beginning of a character that is not yet all there. */
+  /** Bytes at the end that begin an incomplete character. */
   tornTail(bytes: Uint8Array): number;
-  /** The offset of the first byte that is not text (invalid, or a NUL), or -1. */
+  /** The offset of the first invalid byte or NUL, or -1. */
   firstBad(bytes: Uint8Array): number;
 }
 
-/** As many bytes as are needed to tell the encoding. */
 export const LONGEST_MARK = 3;
 
 /** UTF-8, unless the first bytes are a byte order mark of UTF-16 (Unicode Standard, section 23.8). */
@@ -48,7 +46,7 @@ function utf8(mark: number): Encoding {
   };
 }
 
-/** Of a character that begins so; 1 where none does (RFC 3629, section 4). */
+/** Of the character that begins with the byte; 1 for none (RFC 3629, section 4). */
 function utf8Length(firstByte: number): number {
   if (firstByte < 0xc2 || firstByte > 0xf4) return 1;
   if (firstByte >= 0xf0) return 4;

@@ -17,8 +17,8 @@ import { decode } from './decode.ts';
 
 /**
  * @param name of a file, "-" for stdin, empty for words
- * @param isLive somebody may hear it while it is still being written
- * @returns the very `text` where nothing is done to it
+ * @param isLive true if the text may be heard while it is written
+ * @returns the same `text` if it is spoken as it stands
  */
 export type Prepare = (name: string, text: AsyncIterable<string>, isLive?: boolean) => AsyncIterable<string>;
 
@@ -28,15 +28,14 @@ export interface InputOptions {
   readonly files: readonly string[];
   readonly cwd: string;
   readonly stdin: () => Readable;
-  /** Makes of a source what is to be spoken of it, where that is not the text as it stands. */
   readonly prepare?: Prepare | undefined;
 }
 
-/** Between two files: where one ends, a paragraph ends. */
+/** A file ends its paragraph. */
 const BETWEEN_FILES = '\n\n';
 
 /**
- * The text to speak, as it comes: words, files in their order, or else standard input.
+ * The text as it comes: words, files in their order, or stdin.
  * @throws TtsError (usage) for a file that cannot be read or is no text
  */
 export async function* readInput(
@@ -58,7 +57,7 @@ export async function* readInput(
 
 const asItIs: Prepare = (_, text) => text;
 
-/** The bytes of stdin. Without this, Ctrl-C would wait for the next one of an open pipe. */
+/** Ends the wait for an open pipe when the signal aborts. */
 export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     yield* addAbortSignal(signal, stream);
@@ -69,8 +68,8 @@ export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGe
 }
 
 /**
- * What a file on stdin still holds, without moving on in it; `undefined` for anything else, and where the system does not
- * tell how much of the file others have read.
+ * The rest of a file on stdin; the position in it stays. `undefined` for a pipe, and where the system does not tell the
+ * position.
  */
 export function fileInStdin(stdin: Readable): Readable | undefined {
   if (!(stdin instanceof ReadStream)) return undefined;
@@ -79,7 +78,6 @@ export function fileInStdin(stdin: Readable): Readable | undefined {
   return start === undefined ? undefined : createReadStream('', { fd, start, autoClose: false });
 }
 
-/** See proc_pid_fdinfo(5). */
 function offsetIn(fd: number): number | undefined {
   try {
     const [, offset] = /^pos:\s*(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
@@ -89,7 +87,6 @@ function offsetIn(fd: number): number | undefined {
   }
 }
 
-/** The bytes of a file, or of a named pipe. */
 export async function* openFile(name: string, cwd: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     yield* addAbortSignal(signal, streamOf(pathOf(cwd, name)));
@@ -99,7 +96,7 @@ export async function* openFile(name: string, cwd: string, signal: AbortSignal):
   }
 }
 
-/** @throws TtsError (usage) where there is nothing of this name */
+/** @throws TtsError (usage) if it does not exist */
 export function lookAt(name: string, cwd: string): Stats {
   try {
     return statSync(pathOf(cwd, name));
@@ -108,7 +105,7 @@ export function lookAt(name: string, cwd: string): Stats {
   }
 }
 
-/** A named pipe is waited for by the event loop: as a file, it would keep a thread, and with it a run that is to end. */
+/** A named pipe is opened without blocking: a blocked thread would outlast the run. */
 function streamOf(path: string): Readable {
   if (!statSync(path).isFIFO()) return createReadStream(path);
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -128,9 +125,9 @@ function unreadable(name: string, cause: unknown): TtsError {
 }
 
 /**
- * All of a text, where nothing can be done with a part of it.
- * @param most in UTF-16 units: what comes may have no end
- * @throws what `tooLong` makes, as soon as there is more
+ * The whole text.
+ * @param most UTF-16 units
+ * @throws the error of `tooLong`, as soon as there is more
  */
 export async function readWhole(
   text: AsyncIterable<string>,

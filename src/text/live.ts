@@ -1,24 +1,17 @@
 import { unlessAborted } from '../async.ts';
 import { type Segment, Segmenter, type SegmentOptions } from './segment.ts';
 
-/** So long does what is whole wait for the text behind it, in milliseconds of waiting for the source. */
+/** Milliseconds of waiting for the source, after which complete sentences are given out. */
 export const PATIENCE = 100;
-/** After so many milliseconds without text, a full stop at the end ends the sentence. */
+/** Milliseconds without text, after which a full stop at the end ends its sentence. */
 const QUIET = 500;
 
 /**
- * Cuts text that somebody is still writing into segments, each given out as soon as it can be spoken.
- *
- * - Text that comes without a wait (a file through a pipe) gives the segments of `segments()`. Only time spent
- *   waiting for the source counts, not the time the reader of the segments takes.
- * - After {@link PATIENCE} of waiting with text in hand, whole sentences are given out, packed as always: those
- *   that another one follows, that end their line, or that an empty line follows. Until then a short text may
- *   still turn out to be all there is, and be spoken as one.
- * - After {@link QUIET} of silence a full stop at the end is enough. A sentence without its end waits for it, but no
- *   more is held than fits into one segment.
- * - At the end everything is given out, but for marks that belong to a sentence given out before.
- *
- * @throws the signal's reason, at once, even while the source hangs; the source is told to stop, but not awaited
+ * Cuts a text while it is written. Each segment leaves as soon as it can be spoken.
+ * Text without waits has the segments of `segments()`; time that the reader takes does not count. After {@link PATIENCE},
+ * complete sentences leave: another sentence, a line end or an empty line follows them. After {@link QUIET}, a full stop at
+ * the end completes one. The held text never exceeds one segment.
+ * @throws the signal's reason, at once, even while the source hangs
  */
 export async function* liveSegments(
   text: AsyncIterable<string>,
@@ -49,7 +42,7 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
   }
 }
 
-/** Waits for the items of a source for a limited time. An item that comes later is not lost: the next wait gets it. */
+/** Waits for items for a limited time. The next wait gets a late item. */
 export class Arrivals<T> {
   readonly #iterator: AsyncIterator<T>;
   readonly #signal: AbortSignal;
@@ -61,8 +54,8 @@ export class Arrivals<T> {
   }
 
   /**
-   * @param patience in milliseconds; without it there is no limit
-   * @returns the next item or the end of the source; undefined if nothing came in time
+   * @param patience milliseconds; unlimited without it
+   * @returns undefined if the time is over
    * @throws the source's error, or the signal's reason
    */
   async next(patience?: number): Promise<IteratorResult<T> | undefined> {
@@ -78,17 +71,14 @@ export class Arrivals<T> {
     }
   }
 
-  /**
-   * Tells the source to stop. This does not wait: a generator in the middle of a read answers only after it. Nor does
-   * it throw: whoever leaves early has an error of his own, or no interest.
-   */
+  /** Stops the source without waiting for it; a source that reads answers only afterwards. Never throws. */
   close(): void {
     this.#pending?.catch(() => {});
     this.#iterator.return?.().catch(() => {});
   }
 }
 
-/** What is made of a source that is told to stop when that is over, or left. */
+/** Stops the source when the reader leaves or `make` ends. */
 export async function* whileArriving<T, R>(
   source: AsyncIterable<T>,
   signal: AbortSignal,
@@ -102,11 +92,10 @@ export async function* whileArriving<T, R>(
   }
 }
 
-/** Without a number of milliseconds it is never reached. */
 function after(patience: number | undefined) {
   let timer: NodeJS.Timeout | undefined;
   const reached = new Promise<undefined>((resolve) => {
-    // After a busy moment, what has arrived meanwhile is read before an immediate runs, so that it counts as in time.
+    // Text that arrived during a busy moment is read first, and counts as in time.
     const giveUp = () => setImmediate(() => resolve(undefined));
     if (patience !== undefined) timer = setTimeout(giveUp, patience).unref();
   });

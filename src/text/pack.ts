@@ -1,17 +1,16 @@
 import { sentences } from './sentences.ts';
 import { countCodePoints, offsetOfCodePoint, segmenterOf } from './unicode.ts';
 
-/** How much goes into one piece, in code points without outer white space. */
+/** Sizes of pieces in code points, without outer white space. */
 export interface Room {
-  /** No piece is longer than this. */
   readonly max: number;
-  /** Sentences are put together up to this, for the piece with this number in its paragraph. */
+  /** Sentences are joined up to this size. @param piece its number in the paragraph */
   readonly target: (piece: number) => number;
 }
 
 /**
- * Puts the sentences of a paragraph together into pieces. Lossless: the pieces joined are the paragraph.
- * @param first the number of the first piece in its paragraph, from 0
+ * Joins sentences into pieces. The joined pieces are the paragraph.
+ * @param first number of the first piece in its paragraph, from 0
  */
 export function* pack(paragraph: string, first: number, { max, target }: Room): Generator<string> {
   let piece = '';
@@ -37,20 +36,19 @@ function* parts(paragraph: string, max: number): Generator<string> {
 const graphemes = segmenterOf('grapheme');
 const words = segmenterOf('word');
 
-/** A border in the first part of a piece would leave a fragment: a lesser border further on reads better. */
+/** A border in this first share of a piece is not used: it would leave a fragment. */
 const EARLIEST = 0.25;
-/** How far before the limit a word border is looked for in scripts without spaces, in UTF-16 units. */
+/** UTF-16 units before the limit in which a word border is searched, in scripts without spaces. */
 const WORD_SIGHT = 200;
 
-/** A sentence holds one only in front of a part without letters, such as "* * *", which stays with it. */
+/** Occurs in a sentence only before a part without letters, such as "* * *". */
 const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
 /**
- * Cuts a sentence that is too long, at the last border that fits: of a clause, else of a word, else of a grapheme
- * cluster. Lossless like `sentences`; white space at the end of a piece does not count.
- *
- * @param maxChars the longest piece in code points; only a single grapheme cluster may be longer
+ * Cuts a long sentence at its last clause that fits, or else word, or else grapheme cluster. The joined pieces are the
+ * sentence.
+ * @param maxChars code points; only a single grapheme cluster may be longer
  */
 function* cut(sentence: string, maxChars: number): Generator<string> {
   let rest = sentence;
@@ -93,7 +91,7 @@ function lastSpace(text: string): number {
   return 0;
 }
 
-/** The start of the last word that begins at or before the end, by the dictionaries of ICU; 0 if there is none. */
+/** The start of the last word by ICU's dictionaries; 0 if there is none. */
 function lastWord(text: string, end: number): number {
   const from = Math.max(0, end - WORD_SIGHT);
   let last = 0;
@@ -104,7 +102,7 @@ function lastWord(text: string, end: number): number {
   return last;
 }
 
-/** The last border of a grapheme cluster that fits, or else the end of the first cluster, however long it is. */
+/** Or the end of the first cluster, however long it is. */
 function lastCluster(text: string, limit: number): number {
   const before =
     graphemes()

@@ -3,42 +3,38 @@ import { pack, type Room } from './pack.ts';
 import { completeLength } from './sentences.ts';
 import { fitting, hasAtMost, hasWord } from './unicode.ts';
 
-/** What one request speaks. */
+/** The text of one request. */
 export interface Segment {
-  /** As it stands in the input, line breaks included, but without outer white space; never empty. */
+  /** Without outer white space; never empty. */
   readonly text: string;
-  /** Where it starts, of several files; "-" is standard input. */
+  /** The file it starts in, if there are several; "-" is stdin. */
   readonly file?: string | undefined;
-  /** The line of its input on which it starts, from 1; `undefined` where the text is not spoken as it stands there. */
+  /** The line it starts on, from 1; `undefined` where the text was changed before it is spoken. */
   readonly line: number | undefined;
   readonly startsParagraph: boolean;
-  /** Its place in the whole text, from 0. */
+  /** From 0. */
   readonly index: number;
 }
 
 export interface SegmentOptions {
-  /** The longest segment in Unicode code points, at least 1; only a single grapheme cluster may be longer. */
+  /** Code points, at least 1. Only a single grapheme cluster may be longer. */
   readonly maxChars: number;
   /**
-   * - full: segments are as long as they may be
-   * - ramp: sound should start at once: the first segment is one sentence, and the next ones grow
-   * - sentence: each sentence is a segment, for subtitles
-   * - whole: nothing is given out before the text is at its end
+   * full: as long as possible
+   * ramp: the first is one sentence, the next ones grow, for an early sound
+   * sentence: one sentence each, for subtitles
+   * whole: the whole text
    */
   readonly pace: 'full' | 'ramp' | 'sentence' | 'whole';
 }
 
 /**
- * Cuts a text into segments. Nothing but white space between them is dropped, and nothing is changed.
- *
- * - A text that fits into one segment is one segment (not at pace "sentence").
- * - A longer one is cut at the best border that fits: paragraph, sentence, clause, word, grapheme cluster. No
- *   segment spans two paragraphs, and whole sentences are put together up to the limit.
- * - Borders are stable: they depend on the text of their paragraph only (at pace "ramp" also on its number).
- * - They do not depend on how the text comes in pieces.
- *
- * Memory is bounded by a window of eight segments, at least 16,384 UTF-16 units. The bound has a price in what is
- * no text: longer paragraphs are cut window by window, and a longer grapheme cluster is cut.
+ * Cuts a text into segments, and drops only white space between them.
+ * A text that fits is one segment (except at pace "sentence"). A longer one is cut at the best border: paragraph, sentence,
+ * clause, word, grapheme cluster. No segment spans two paragraphs. Segments depend on their paragraph only (at pace "ramp"
+ * also on its number), and not on the pieces of the text.
+ * Memory is bounded by a window of eight segments or 16,384 UTF-16 units. Longer paragraphs and grapheme clusters are cut at
+ * the window.
  */
 export async function* segments(
   text: AsyncIterable<string>,
@@ -49,28 +45,23 @@ export async function* segments(
   yield* segmenter.end();
 }
 
-/** A paragraph longer than this is cut a window at a time, in UTF-16 units. */
+/** UTF-16 units. */
 const SMALLEST_WINDOW = 16_384;
-/** With this many segments in a window, holding back the last one costs little. */
 const SEGMENTS_IN_WINDOW = 8;
 
-/**
- * Cuts text that comes in pieces. Without `flush`, the segments are a function of the whole text, not of its
- * pieces; `flush` gives out early what else would wait for its paragraph to end.
- */
+/** Cuts text that comes in pieces. Only `flush` makes the segments depend on them. */
 export class Segmenter {
   readonly #options: SegmentOptions;
   readonly #window: number;
-  /** What is not yet given out; it starts where the last segment ended. */
+  /** Not given out yet; starts at the end of the last segment. */
   #text = '';
-  /** Where in the input that is. */
   readonly #place = new Place();
   #paragraph = -1;
   #numberInParagraph = 0;
   #index = 0;
-  /** A short text is one segment: nothing is given out before the text is known not to be short. */
+  /** True until the text is known to need more than one segment. */
   #isShort: boolean;
-  /** Something was given out before its paragraph was at its end. */
+  /** True while the current paragraph is given out in part. */
   #isAhead = false;
 
   constructor(options: SegmentOptions) {
@@ -79,20 +70,19 @@ export class Segmenter {
     this.#isShort = options.pace !== 'sentence';
   }
 
-  /** Whether there is something to say that is not yet given out. */
   get isHolding(): boolean {
     return /\S/u.test(this.#text);
   }
 
-  /** Takes a piece of any size, and gives out what no later piece can change. */
+  /** Gives out segments that no later piece can change. */
   *push(piece: string): Generator<Segment> {
     this.#text += piece;
     if (this.#text.length >= this.#window) yield* this.#settled();
   }
 
   /**
-   * Gives out the sentences that are complete, as far as can be told by now, and of one that is not what fills segments.
-   * @param isQuiet nothing more is coming for now, so that a full stop at the very end ends a sentence
+   * Gives out complete sentences, and full segments of an incomplete one.
+   * @param isQuiet true if a full stop at the very end completes a sentence
    */
   *flush(isQuiet: boolean): Generator<Segment> {
     this.#skipSpace();
@@ -109,7 +99,7 @@ export class Segmenter {
     if (isFull) yield* this.#giveAllButLast(rest);
   }
 
-  /** Gives out all that is left, but for marks whose sentence is given out already: by themselves many services refuse them. */
+  /** Gives out the rest, except marks of a sentence that left before: many services refuse bare marks. */
   *end(): Generator<Segment> {
     if (this.#isAhead && !hasWord(this.#text)) return;
     yield* this.#settled();
@@ -142,7 +132,7 @@ export class Segmenter {
     for (const piece of this.#pack(text)) yield* this.#one(piece);
   }
 
-  /** @returns the last piece, which may go on behind the text */
+  /** @returns the last piece, which may go on */
   *#giveAllButLast(text: string): Generator<Segment, string> {
     let held = '';
     for (const piece of this.#pack(text)) {
@@ -178,7 +168,7 @@ export class Segmenter {
     yield segment;
   }
 
-  /** White space of any length is dropped as it comes, but for a last character that may carry a mark. */
+  /** Keeps a last character that may carry a mark. */
   #skipSpace(): void {
     const { length } = this.#text;
     const space = leadingSpace(this.#text) ?? (length < this.#window ? 0 : length - 1);
@@ -191,23 +181,20 @@ export class Segmenter {
   }
 }
 
-/** A place in a text, which moves on from its start. */
 class Place {
   #line = 1;
-  /** Line breaks since the last character that is no white space; the start counts as two. */
+  /** Since the last visible character; the start counts as two. */
   #lineBreaks = 2;
 
-  /** The number of its line, from 1. */
+  /** From 1. */
   get line(): number {
     return this.#line;
   }
 
-  /** Whether nothing or an empty line is in front of it. */
   get startsParagraph(): boolean {
     return this.#lineBreaks >= 2;
   }
 
-  /** Moves it behind the text that follows. */
   pass(text: string): void {
     const visible = text.trimEnd();
     const lineBreaksBehind = countLineBreaks(text.slice(visible.length));
@@ -216,12 +203,12 @@ class Place {
   }
 }
 
-/** The second segment of a text that should sound at once, in code points; each next one is twice as long. */
+/** Code points of the second segment at pace "ramp"; each next one is twice as long. */
 const FIRST_STEP = 250;
 
 /**
- * How many code points of whole sentences go into a segment, by the number of its paragraph and its own in there;
- * never by what came before, so that an edit changes the segments of its paragraph only.
+ * Code points of a segment, by the numbers of its paragraph and of its place there: an edit changes the segments of its
+ * paragraph only.
  */
 const targets: Record<SegmentOptions['pace'], (paragraph: number) => Room['target']> = {
   full: () => () => Number.POSITIVE_INFINITY,

@@ -1,14 +1,14 @@
 import { EXTENDER, late } from './unicode.ts';
 
-/** How far the rules look to both sides of a border, in UTF-16 units. */
+/** UTF-16 units on both sides of a border. */
 const SIGHT = 80;
 const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
 /**
- * Whether a sentence ends at a border that the Unicode rules found: not after abbreviations, initials, ordinals and
- * the numbers of a list, nor inside of addresses, nor between direct speech and its "he said".
+ * True if a Unicode border ends a sentence: not behind abbreviations, initials, ordinals and list numbers, not in addresses,
+ * and not between speech and "he said".
  * @param text with spaces for its line breaks
- * @param start where the line begins that the border is in; wrapped lines are one
+ * @param start of the line; wrapped lines are one
  */
 export function isSentenceBorder(text: string, at: number, start: number): boolean {
   const before = text.slice(Math.max(start, at - SIGHT), at);
@@ -19,12 +19,12 @@ export function isSentenceBorder(text: string, at: number, start: number): boole
 }
 
 const insideCluster = late(() => new RegExp(`^${EXTENDER}`, 'u'));
-/** Only scripts that set no space after a sentence end one there: "。" does, the full stop in "example.com" does not. */
+/** Only scripts without spaces end a sentence there: "。" does, "example.com" does not. */
 const endsWithoutSpace = late(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u'));
 
 const LIST_NUMBER = /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s*$/iu;
 
-/** "1." at the start of a line belongs to what it counts. */
+/** "1." at the start of a line. */
 function isListNumber(text: string, at: number, start: number): boolean {
   return at - start < 12 && LIST_NUMBER.test(text.slice(start, at));
 }
@@ -39,7 +39,7 @@ function isAbbreviation(before: string, after: string): boolean {
   return (isLetters(before) || sometimesLast().has(token)) && !startsSentence(after);
 }
 
-/** The word before a full stop and white space, in lower case. */
+/** The word before a full stop, in lower case. */
 function lastToken(before: string): string | undefined {
   return /([^\s("'“‘«[\-–—/]+)\.\s+$/u.exec(before)?.[1]?.toLowerCase();
 }
@@ -65,26 +65,25 @@ function isSpeechGoingOn(before: string, after: string): boolean {
 
 const terminated = late(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u'));
 
-/** Whether a text ends with the end of a sentence, as far as can be told without the text that follows. */
+/** True if the text ends with a sentence, as far as the text alone tells. */
 export function endsLikeSentence(sentence: string): boolean {
   return terminated().test(sentence) && !neverLast().has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
 }
 
-/** Whether a line is a sentence of its own, or the end of one, whatever letter the next line begins with. */
+/** True if a line is complete, however the next one begins. */
 export function isFullLine(line: string, next: string): boolean {
   if (!endsLikeSentence(line) || LIST_NUMBER.test(line)) return false;
   return !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
 }
 
 /**
- * What a full stop may follow without ending the sentence. Intl.Segmenter (Unicode UAX #29) knows no words, so it
- * ends a sentence at every full stop before a capital letter; these lists mend that. All words are in lower case
- * and without their last full stop.
+ * Intl.Segmenter (Unicode UAX #29) ends a sentence at every full stop before a capital letter. These words do not: in lower
+ * case, without the last full stop.
  */
 
 const words = (list: string): (() => ReadonlySet<string>) => late(() => new Set(list.split(/\s+/u)));
 
-/** Titles and the like: something always follows, so the sentence never ends here. */
+/** A sentence never ends here. */
 const neverLast = words(
   `dr mr mrs ms mx messrs prof rev hon gen col maj capt cmdr lt sgt cpl pvt adm gov sen rep pres supt mme mlle
    mgr msgr hr frl fr sra srta dra dña ing dipl д-р г-н г-жа проф акад им см ср डॉ श्री
@@ -98,12 +97,12 @@ const beforeNumber = words(
 );
 
 /**
- * Words that may or may not end a sentence: only one of the {@link openers} after them says that they did.
- * Initials ("J.") and letters with full stops between ("U.S.", "a.m.") behave the same way by their form.
+ * Only an {@link openers} word behind them ends the sentence. The same holds for initials ("J.") and letters ("U.S.",
+ * "a.m.").
  */
 const sometimesLast = words('jr sr inc ltd co corp bros ph.d al st mt ft ave blvd rd dept est assn intl');
 
-/** Words that, with a capital letter, almost always begin a sentence and are hardly ever (part of) a name. */
+/** With a capital letter they begin a sentence, and are hardly ever a name. */
 const openers = words(
   `the a an this that these those he she it we they you i his her its our their my your there here but and or so
    then now when while if as in on at by for from with after before although because however what who why how
@@ -112,5 +111,5 @@ const openers = words(
    он она они оно это мы но и`,
 );
 
-/** German and its neighbours write "am 3. Oktober": the number before the full stop is an ordinal after these. */
+/** German ordinals, as in "am 3. Oktober". */
 const ORDINAL_CONTEXT = /(?:^|\s)(?:am|vom|zum|im|der|das|den|dem|des|bis|seit|ab)\s\d{1,2}\.\s+$/iu;

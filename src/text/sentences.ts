@@ -2,20 +2,15 @@ import { lineBorders } from './lines.ts';
 import { endsLikeSentence, isFullLine, isSentenceBorder } from './sentence-border.ts';
 import { hasWord, segmenterOf } from './unicode.ts';
 
-/**
- * Intl.Segmenter takes time in proportion to the text times its segments (V8 12 and before: 14 s for 600,000
- * characters), so it is shown a window at a time.
- */
+/** UTF-16 units. Intl.Segmenter takes 14 s for 600,000 characters at once (V8 12 and before). */
 const WINDOW = 1024;
 
 const segmenter = segmenterOf('sentence');
 
 /**
- * Cuts a paragraph into sentences without loss: the pieces joined are the paragraph, and the white space between
- * two sentences belongs to the first. Single line breaks are white space, unless they set off a heading or the
- * items of a list (see {@link lineBorders}). Pieces without a letter or digit ("* * *", "!!!") stay with a neighbour.
- *
- * The base is Unicode UAX #29, of whose borders {@link isSentenceBorder} takes some back.
+ * Cuts a paragraph into sentences; joined, they are the paragraph. Line breaks are white space, except before headings and
+ * items (see {@link lineBorders}). Pieces without a letter or digit stay with a neighbour.
+ * The rules are Unicode UAX #29, corrected by {@link isSentenceBorder}.
  */
 export function sentences(paragraph: string): string[] {
   const pieces: string[] = [];
@@ -33,10 +28,8 @@ export function sentences(paragraph: string): string[] {
 }
 
 /**
- * How much of a text that is still being written is whole sentences, in UTF-16 units. A sentence is whole if it
- * ends like one and another one has begun, or a line break follows, whatever the next line begins with; at an empty line
- * whatever came before is whole.
- * @param isQuiet nothing more is coming for now: then its full stop is enough
+ * UTF-16 units of complete sentences: another sentence, a line break or an empty line follows them.
+ * @param isQuiet true if a full stop at the end is enough
  */
 export function completeLength(text: string, isQuiet: boolean): number {
   if (!hasWord(text)) return 0;
@@ -52,7 +45,7 @@ export function completeLength(text: string, isQuiet: boolean): number {
   return Math.max(mayCarryMark ? complete - 1 : complete, lastFullLine(text));
 }
 
-/** Where the last line ends that ends like a sentence, its line break included; 0 if there is none. */
+/** The end of the last line that ends like a sentence, or 0. */
 function lastFullLine(text: string): number {
   let next = '';
   for (let end = text.length; end > 0; ) {
@@ -66,7 +59,7 @@ function lastFullLine(text: string): number {
   return 0;
 }
 
-/** The ends of all sentences, as offsets in UTF-16 units; the last is the end of the text. */
+/** In UTF-16 units; the last is the end of the text. */
 function* borders(text: string): Generator<number> {
   const plain = sameLengthPlain(text);
   let start = 0;
@@ -81,8 +74,8 @@ function* borders(text: string): Generator<number> {
 }
 
 /**
- * The text as the Unicode rules should see it, every character still at its place: line breaks are spaces, an
- * ellipsis character ends a sentence like three full stops do, and a footnote mark closes like a bracket.
+ * The text for the Unicode rules, with equal offsets: line breaks become spaces, "…" becomes a full stop, a footnote mark
+ * becomes a closing bracket.
  */
 function sameLengthPlain(text: string): string {
   return text
@@ -91,7 +84,6 @@ function sameLengthPlain(text: string): string {
     .replace(/(?<=[.!?]["'”’»)]{0,9})(?:\[\d{1,3}\])+(?=\s)/gu, (mark) => ')'.repeat(mark.length));
 }
 
-/** The borders inside of the text by UAX #29, without its start and end. */
 function* rawBorders(text: string): Generator<number> {
   let start = 0;
   let size = WINDOW;
@@ -106,7 +98,7 @@ function* rawBorders(text: string): Generator<number> {
   }
 }
 
-/** UAX #29 counts opening brackets as closing ones; without white space before them they would change sides. */
+/** UAX #29 counts opening brackets without a space before them as closing ones. */
 function beforeOpeningBrackets(text: string, border: number): number {
   const brackets = /[\p{Ps}\p{Pi}]{1,9}$/u.exec(text.slice(Math.max(0, border - 9), border));
   return border - (brackets?.[0].length ?? 0);

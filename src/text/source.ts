@@ -14,13 +14,12 @@ import { countLineBreaks } from './lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
 
-/** In UTF-16 units: some 75 hours of speech in one request. It is in memory more than once. */
+/** UTF-16 units: about 75 hours of speech. The text is in memory more than once. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
 
 /**
- * The segments of an input. What lies in files is checked to its end before the first segment leaves; what comes
- * through a pipe leaves as it comes, unless it is wanted whole.
- * @throws TtsError (usage) for what cannot be read or is no text
+ * The segments of an input. Files are checked to their end before the first segment leaves.
+ * @throws TtsError (usage) for a file that cannot be read or is no text
  */
 export async function* readSegments(
   input: InputOptions,
@@ -66,17 +65,17 @@ async function check({ files, cwd, stdin }: InputOptions, signal: AbortSignal): 
 
 interface Source {
   readonly name: string;
-  /** Line breaks in the joined text in front of it. */
+  /** Line breaks of the joined text before it. */
   readonly before: number;
   readonly isAsWritten: boolean;
 }
 
-/** Which lines of its sources the lines of a joined text are. */
+/** Finds the source of a line of the joined text. */
 class InputLines {
   readonly #sources: Source[] = [];
   #breaks = 0;
 
-  /** Hears of each source when its turn has come: by then, all in front of it was counted. */
+  /** Called for each source in turn: the line breaks before it are counted by then. */
   hearing(prepare: Prepare | undefined, isLive: boolean): Prepare {
     return (name, text) => {
       const prepared = prepare ? prepare(name, text, isLive) : text;
@@ -92,14 +91,12 @@ class InputLines {
     }
   }
 
-  /** @param segment of the joined text, in which each has a line */
   whereIs({ line = 1 }: Segment): Pick<Segment, 'file' | 'line'> {
     const source = this.#sources.findLast(({ before }) => before < line);
     return { file: source?.name, line: source?.isAsWritten ? line - source.before : undefined };
   }
 }
 
-/** The error of a run that was given no text but white space. */
 export function blankText(): TtsError {
   return usageError(
     'nothing to say: the text is blank',

@@ -12,14 +12,13 @@ import type { Context } from '../context.ts';
 import { printLine, readerReady } from '../terminal/print.ts';
 import type { BatchJob } from './job.ts';
 
-/** Looks at what is there. Nothing is sent. */
+/** Sends nothing. */
 async function look(job: BatchJob, plan: BatchPlan, known: KnownFiles, { signal }: Context): Promise<Survey> {
   const texts = await job.openTexts();
   const keyOf = (row: BatchRow) => texts.keyOf(row, signal);
   return Survey.take(plan, known, { folder: job.folder, keyOf, signal });
 }
 
-/** `tts batch --dry-run`: what a run would do and cost. */
 export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
   using known = new KnownFiles(job.folder);
   const { counts, characters } = await look(job, plan, known, context);
@@ -44,10 +43,7 @@ function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/**
- * `tts batch --check`: whether every file is there and up to date.
- * @throws TtsError (partial) where one is not, or where one is left over
- */
+/** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 export async function check(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
   using known = new KnownFiles(job.folder);
   const survey = await look(job, plan, known, context);
@@ -61,7 +57,7 @@ export async function check(job: BatchJob, plan: BatchPlan, context: Context): P
   });
 }
 
-/** @returns how many files are not as they should be */
+/** @returns the number of files with a fault */
 async function report(
   { plan, known, survey, folder, shard }: Outcome,
   job: BatchJob,
@@ -87,7 +83,7 @@ async function report(
   return faults;
 }
 
-/** Makes one manifest of those of shards, where the folder can be written and no run is at work in it. */
+/** Merges the manifests of shards, if the folder is writable and no run is at work. */
 async function fold(outcome: Outcome, { host, signal, notices }: Context): Promise<void> {
   const { folder, shard } = outcome;
   if (shard || findBatchFiles(folder).parts.length === 0) return;

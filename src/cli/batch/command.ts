@@ -10,7 +10,7 @@ import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import type { BatchRequest } from './job.ts';
 
-/** Defaults of every row, and what holds for the run as a whole. */
+/** Settings that rows or runs of a batch use. */
 const HEEDED: readonly Name[] = [
   'output',
   'speaker',
@@ -37,7 +37,6 @@ const OWN = [
 export const batchCommand = () =>
   subcommand('batch', 'A table in, one WAV for each row out.', HEEDED, OWN).argument('<table...>');
 
-/** `tts batch`. */
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(batchCommand(), context, { most: Number.POSITIVE_INFINITY });
   if (!line) return 0;

@@ -18,7 +18,7 @@ import type { Context } from '../context.ts';
 import { RowTexts } from './row-text.ts';
 import { RowVoices } from './voices.ts';
 
-/** What the command line asks for, checked as far as that needs no table. */
+/** The checked command line. */
 export interface BatchRequest {
   readonly flags: Flags;
   readonly tables: readonly { readonly name: string; readonly kind: TableKind }[];
@@ -31,11 +31,11 @@ export interface BatchRequest {
   readonly report: string | undefined;
 }
 
-/** A batch, resolved: settings end here. */
+/** Settings end here. */
 export interface BatchJob {
   readonly tables: readonly NamedTable[];
   readonly planOptions: PlanOptions;
-  /** The fixed folder of the template: absolute, and as the user names it. */
+  /** The fixed folder: absolute, and as the user names it. */
   readonly folder: string;
   readonly folderName: string;
   readonly shard: Shard | undefined;
@@ -44,13 +44,12 @@ export interface BatchJob {
   readonly json: boolean;
   readonly pricePer1000Chars: number | undefined;
   readonly paragraphPause: number;
-  /** Loads what reads Markdown and the lexicon. Call it when the plan is read: then it is known which of them rows need. */
+  /** Loads what the rows of a plan need: Markdown, lexicon. */
   openTexts(): Promise<RowTexts>;
-  /** Chooses the service and its key. A run without work for it needs none. */
+  /** A run without work needs no service. */
   chooseTarget(): Promise<Target>;
 }
 
-/** What all rows share. */
 interface Target extends Pick<RunPlan, 'service' | 'espeak' | 'engines' | 'limits' | 'cacheBytes'> {
   readonly voice: Omit<Voice, 'speaker'>;
 }
@@ -104,12 +103,12 @@ function openTable({ name, kind }: BatchRequest['tables'][number], { host, signa
   return { name: label, rows: readTable(decode(bytes, label), kind, label) };
 }
 
-/** The same speaker number is another voice elsewhere. */
+/** Numbers of speakers are the service's own. */
 function identityOf({ baseUrl }: Settings): string {
   return baseUrl ? baseUrl.value.href.replace(/\/$/, '') : 'built-in';
 }
 
-/** The files that rows name. They lie beside the table. */
+/** Files that rows name, relative to their table. */
 class TextFiles {
   readonly #cwd: string;
   readonly #endings = new Set<string>();
@@ -118,7 +117,7 @@ class TextFiles {
     this.#cwd = cwd;
   }
 
-  /** One name for each ending: what is done to a text hangs on it. */
+  /** One for each ending: the ending tells how to read a text. */
   get examples(): string[] {
     return [...this.#endings].map((ending) => `row${ending}`);
   }

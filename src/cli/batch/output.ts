@@ -7,19 +7,19 @@ import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { printLine, readerReady } from '../terminal/print.ts';
 
-/** Rows that are shown at the end. */
+/** Rows in the closing table. */
 const MOST_SHOWN = 20;
 
-/** Rows that are printed until a slow reader is waited for. */
+/** Rows printed before waiting for a slow reader. */
 const ROWS_BETWEEN_WAITS = 1000;
 
-/** Messages that are kept for the report. */
+/** Messages for the report. */
 const MOST_KEPT = 10_000;
 
 const RESULTS = ['made', 'unchanged', 'failed', 'skipped'] as const;
 export type RowResult = (typeof RESULTS)[number];
 
-/** What a batch prints: one object a row on stdout with `--json`, and for people what needs action. */
+/** The output of a batch: one object a row with `--json`; for people, the rows that need action. */
 export class BatchOutput {
   readonly counts: Record<RowResult, number> = { made: 0, unchanged: 0, failed: 0, skipped: 0 };
   readonly #context: Context;
@@ -28,7 +28,7 @@ export class BatchOutput {
   readonly #isJson: boolean;
   readonly #failures: string[] = [];
   readonly #messages = new Map<number, string>();
-  /** One more than the place in {@link RESULTS}; 0 for a row that is not finished. */
+  /** Index in {@link RESULTS} plus one; 0 for an unfinished row. */
   readonly #results: Uint8Array;
 
   /** @param folder as the user names it */
@@ -40,7 +40,7 @@ export class BatchOutput {
     this.#results = new Uint8Array(plan.rows.count);
   }
 
-  /** Reports the rows that need no work. */
+  /** Reports rows without work. */
   async begin(survey: Survey): Promise<void> {
     for (const number of this.#plan.mine()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
@@ -63,7 +63,7 @@ export class BatchOutput {
     this.#row(number, 'failed', outcome.error);
   }
 
-  /** Reports the rows that the run did not come to. */
+  /** Reports rows that the run has left. */
   async end(): Promise<void> {
     for (const number of this.#plan.mine()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
@@ -76,12 +76,12 @@ export class BatchOutput {
     return RESULTS[(this.#results[number] ?? 0) - 1];
   }
 
-  /** What went wrong with a row. */
+  /** The error of a row. */
   messageOf(number: number): string | undefined {
     return this.#messages.get(number);
   }
 
-  /** With `--json` one object about the run; otherwise one line for people. */
+  /** One object with `--json`, otherwise one line. */
   summarise({ characters, requests, retries, fromCache, elapsed }: RunTotals): void {
     const { host, notices } = this.#context;
     const rows = RESULTS.reduce((sum, result) => sum + this.counts[result], 0);
@@ -95,7 +95,6 @@ export class BatchOutput {
     notices.note(`${rows} rows: ${counts}`);
   }
 
-  /** The error that ends a run in which rows failed. */
   partial(isStopped: boolean): TtsError {
     const { failed, skipped, made, unchanged } = this.counts;
     const left = isStopped ? `, ${skipped} were left` : '';
@@ -107,7 +106,7 @@ export class BatchOutput {
     });
   }
 
-  /** The command that was typed, for a shell. */
+  /** Quoted for a shell. */
   get command(): string {
     return ['tts', 'batch', ...this.#context.argv].map(quotedForShell).join(' ');
   }

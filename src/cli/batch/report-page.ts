@@ -1,22 +1,21 @@
 import { createHash } from 'node:crypto';
 
-/** One row of the page. */
 export interface ReportRow {
   readonly id: string;
   readonly text: string;
   readonly speaker: string;
   readonly state: string;
-  /** The address of the sound, relative to the page; `undefined` where there is none. */
+  /** Relative to the page; `undefined` for none. */
   readonly file?: string | undefined;
   readonly seconds?: number | undefined;
-  /** Loudness from 0 to 63, in time order: see `waveForm`. */
+  /** 0 to 63, see `waveForm`. */
   readonly peaks?: Uint8Array | undefined;
   readonly error?: string | undefined;
 }
 
 export interface ReportHead {
   readonly title: string;
-  /** One sentence: how many rows there are in each state. */
+  /** The numbers of rows by state. */
   readonly summary: string;
   readonly states: readonly string[];
 }
@@ -24,8 +23,8 @@ export interface ReportHead {
 const PEAK_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 /**
- * A page without anything from outside: it works from a folder, and its rows stand in the order in which they come.
- * The browser lays out only the rows in view, so that ten thousand of them stay quick.
+ * A page without anything from outside, with rows in the order given. The browser lays out visible rows only: ten thousand
+ * stay quick.
  */
 export async function* reportPage(head: ReportHead, rows: AsyncIterable<ReportRow>): AsyncGenerator<string> {
   const title = escaped(head.title);
@@ -70,7 +69,7 @@ function rowHtml({ id, text, speaker, state, file, seconds, peaks, error }: Repo
 `;
 }
 
-/** A relative address: "#", "?" and "%" in the name of a file mean nothing special. */
+/** Escapes "#", "?" and "%". */
 function addressOf(file: string): string {
   return file.split('/').map(encodeURIComponent).join('/');
 }
@@ -85,7 +84,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** The name of a piece of the page in its policy: nothing else in it runs. */
+/** For the Content-Security-Policy: no other script or style runs. */
 function digest(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

@@ -9,8 +9,8 @@ import { waveForm } from './wave-form.ts';
 const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
 
 /**
- * Writes the page to listen to all rows; what failed comes first.
- * @param name as the user names the page
+ * Failed rows come first.
+ * @param name for messages
  * @throws TtsError (output)
  */
 export async function writeReport(

@@ -6,12 +6,11 @@ import type { Segment } from '../../text/segment.ts';
 import { readSegments } from '../../text/source.ts';
 
 interface RowTextOptions extends Omit<Shape, 'voice'> {
-  /** Reads Markdown and applies the lexicon; `undefined` where texts are spoken as they stand. */
+  /** `undefined` where texts are spoken as they stand. */
   readonly prepare: Prepare | undefined;
   readonly host: Pick<Host, 'cwd' | 'stdin'>;
 }
 
-/** The texts of rows: to compute their keys, and to speak them. */
 export class RowTexts {
   readonly #options: RowTextOptions;
 
@@ -28,7 +27,7 @@ export class RowTexts {
     return hash.finish(this.#shapeOf(row));
   }
 
-  /** The segments of a row, and the key of just what they held: a file may have changed since its key was computed. */
+  /** The key belongs to the segments: the file may have changed since the plan. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey } {
     const { prepare = (_, text) => text, maxChars } = this.#options;
     const hash = new TextHash();

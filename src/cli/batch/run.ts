@@ -25,7 +25,7 @@ import { type BatchJob, type BatchRequest, resolveBatch } from './job.ts';
 import { BatchOutput } from './output.ts';
 import type { RowTexts } from './row-text.ts';
 
-/** From tables to files: everything that can be known to be wrong is found before a service is asked for anything. */
+/** Finds all errors of tables, names and folders before it asks a service. */
 export async function batch(request: BatchRequest, context: Context): Promise<number> {
   const job = await resolveBatch(request, context);
   using plan = await BatchPlan.read(job.tables, job.planOptions);
@@ -107,7 +107,7 @@ async function make(
   }
 }
 
-/** A service without a list of its speakers may take any number, and what fails here fails again when rows are sent. */
+/** A service without a list may take any number; its refusal comes with the row. */
 async function assertSpeakers(
   { plan, survey }: Outcome,
   service: NamedService,
@@ -145,7 +145,7 @@ function* filesToMake({ folder, plan, survey }: Outcome): Generator<string> {
   for (const number of survey.toDo()) yield join(folder, plan.rows.at(number).file);
 }
 
-/** Says how much of the work is left. */
+/** Adds how much work is left. */
 function withRest(error: unknown, { counts, command }: BatchOutput, survey: Survey): unknown {
   if (!(error instanceof TtsError)) return error;
   const left = survey.toDoCount - counts.made;
@@ -154,7 +154,6 @@ function withRest(error: unknown, { counts, command }: BatchOutput, survey: Surv
   );
 }
 
-/** Writes the manifest, and removes what it replaces. */
 async function close(outcome: Outcome, { host, signal }: Context): Promise<void> {
   const path = manifestPath(outcome);
   await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);

@@ -8,14 +8,14 @@ import { ruleOf } from '../../settings/rules.ts';
 import { EngineShelf } from '../../speech/engine-shelf.ts';
 import { type OpenShelf, speakerOf } from '../../speech/service-choice.ts';
 
-/** Rows that differ in their instructions may be many; the voices of the others repeat. */
+/** Rows with instructions of their own may be many. */
 const MOST_KEPT = 1000;
 
-/** The voices that rows ask for. What a row leaves out is as the options, the environment and the configuration say. */
+/** Voices of rows. Options, environment and configuration replace missing cells. */
 export class RowVoices {
-  /** Set where a row is spoken by one of its voices. */
+  /** Set if a row uses one of its voices. */
   espeak: Espeak | undefined;
-  /** The engines whose voices rows are spoken by. */
+  /** Those that rows use. */
   readonly engines = new Set<NumberedSource>();
   readonly #openShelf: OpenShelf | undefined;
   readonly #settings: Settings;
@@ -29,7 +29,7 @@ export class RowVoices {
     this.#openShelf = shelf && (async () => shelf);
   }
 
-  /** @throws TtsError (usage) that names the cell */
+  /** @throws TtsError (usage) with the cell */
   async of(cells: VoiceCells, where: (field: Field) => string): Promise<RowVoice> {
     const key = JSON.stringify(cells);
     const kept = this.#kept.get(key);
@@ -51,7 +51,7 @@ export class RowVoices {
   }
 }
 
-/** A cell counts as an option: it is stronger than every other place. */
+/** A cell is as strong as an option. */
 function withCells(settings: Settings, cells: VoiceCells, where: (field: Field) => string): Settings {
   const said = Object.entries(cells).map(([name, cell]) => {
     const rule = ruleOf(name as keyof VoiceCells);

@@ -2,20 +2,16 @@ import { createReadStream, statSync } from 'node:fs';
 import { secondsOf } from '../../audio/pcm.ts';
 import { readWav } from '../../audio/wav-reader.ts';
 
-/** Columns of the picture. */
 const COLUMNS = 100;
 const LOUDEST = 63;
 
 export interface WaveForm {
   readonly seconds: number;
-  /** The loudest sample of each hundredth of the sound, from 0 to 63. Empty where samples do not have 16 bits. */
+  /** The peak of each hundredth of the sound, 0 to 63. Empty for other than 16-bit samples. */
   readonly peaks: Uint8Array;
 }
 
-/**
- * A picture of the sound of a WAV file.
- * @throws WavError where the file is no WAV
- */
+/** @throws WavError for a file that is no WAV */
 export async function waveForm(path: string, signal: AbortSignal): Promise<WaveForm> {
   const total = statSync(path).size;
   const { format, pcm } = await readWav(createReadStream(path, { signal }));

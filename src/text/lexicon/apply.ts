@@ -2,18 +2,15 @@ import type { Lexicon } from './lexicon.ts';
 import { PatternReplacer } from './patterns.ts';
 import { type WordTree, wholeLength } from './words.ts';
 
-/** A longer paragraph is shown to regular expressions a part at a time, in UTF-16 units. */
+/** UTF-16 units that regular expressions see at once. */
 const LONGEST_PARAGRAPH = 8192;
-/** What stands before the next word: one character, or a digit and its point; in UTF-16 units. */
+/** UTF-16 units before the next word that decide on it. */
 const CONTEXT = 2;
 
 /**
- * The text with its words in their spoken form. What comes out does not depend on how the text comes in pieces.
- *
- * Words alone hold back what may still become one of them, at most 200 UTF-16 units. Regular expressions see a
- * paragraph at a time (its outer white space left out), so that with them text waits for the end of its paragraph.
- *
- * @throws TtsError usage, for a regular expression that takes too long
+ * Replaces words by their spoken form. The result does not depend on the pieces of the text.
+ * Words hold back at most 200 UTF-16 units; regular expressions hold back one paragraph.
+ * @throws TtsError (usage) for a regular expression that takes too long
  */
 export async function* applyLexicon(lexicon: Lexicon, text: AsyncIterable<string>): AsyncGenerator<string> {
   const stream = lexicon.patterns.length > 0 ? new ParagraphStream(lexicon) : new WordStream(lexicon.words);
@@ -27,7 +24,7 @@ export async function* applyLexicon(lexicon: Lexicon, text: AsyncIterable<string
 
 class WordStream {
   readonly #words: WordTree;
-  /** What is not yet given out, behind the last character that is. */
+  /** Not given out yet, behind the last character that is. */
   #text = '';
   #start = 0;
 
@@ -102,7 +99,7 @@ function spaceInFront(text: string): number {
   return first < 0 ? text.length : first;
 }
 
-/** The length of the paragraph at the start of a text, or of as much of it as fits, or undefined if it may go on. */
+/** The length of the first paragraph, or of the longest part that fits; undefined if it may go on. */
 function paragraphLength(text: string, isEnd: boolean): number | undefined {
   const fitting = text.slice(0, LONGEST_PARAGRAPH);
   const gap = fitting.search(/\n[^\S\n]*\n/u);
@@ -111,7 +108,7 @@ function paragraphLength(text: string, isEnd: boolean): number | undefined {
   return isEnd ? fitting.trimEnd().length : undefined;
 }
 
-/** Behind the last word that is whole for certain, or in a text without spaces behind the last character. */
+/** The end of the last whole word; without spaces, the end of the last character. */
 function lastBorder(text: string): number {
   for (let at = text.length - 1; at > 0; at -= 1) {
     if (/\s/u.test(text.charAt(at))) return text.slice(0, at).trimEnd().length;

@@ -2,23 +2,19 @@ import { type TtsError, usageError } from '../../error.ts';
 import type { Pattern } from './patterns.ts';
 import { type Word, WordTree } from './words.ts';
 
-/** How words are spoken that a voice would get wrong. */
 export interface Lexicon {
   readonly words: WordTree;
   readonly patterns: readonly Pattern[];
 }
 
 /**
- * Reads a lexicon, one entry a line; empty lines and lines that begin with "#" say nothing:
- *
- *     word = spoken form             a whole word (or words), in just this case; "word =" leaves it out
- *     word /i = spoken form          in any case; the /i may stand at the end of the line as well
- *     re:/(\d+)km/i = $1 kilometres  a regular expression of JavaScript
- *
- * The equals sign is the first with white space on both sides, or else the first.
- *
+ * Reads a lexicon, one entry a line. Empty lines and lines that begin with "#" are skipped:
+ * word = spoken form: a whole word in this case; "word =" leaves it out
+ * word /i = spoken form: in any case; "/i" may also end the line
+ * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript
+ * The first equals sign between white space separates, or else the first one.
  * @param name of the file, for errors
- * @throws TtsError usage, for the first bad line, with its number
+ * @throws TtsError (usage) with the number of the first bad line
  */
 export function readLexicon(source: string, name: string): Lexicon {
   const words = new WordTree();
@@ -43,7 +39,7 @@ export function readLexicon(source: string, name: string): Lexicon {
   return { words, patterns };
 }
 
-/** A word as texts may write it: its accents as letters or as marks (Unicode NFC and NFD), its apostrophe straight or curly. */
+/** Accents as NFC and NFD, the apostrophe straight and curly. */
 function formsOf(word: string): string[] {
   const straight = word.replaceAll('’', "'").normalize('NFC');
   const forms = [straight, straight.normalize('NFD')];
@@ -54,19 +50,19 @@ function isThere(place: string, word: string, earlier: number): TtsError {
   return usageError(`${place}: "${word}" is already on line ${earlier}`, 'keep one of the two lines');
 }
 
-/** In UTF-16 units. So much text may have to wait until it is known whether a word is whole. */
+/** UTF-16 units; a text waits for so many until a word is known to be whole. */
 const LONGEST_WORD = 200;
 
-/** In UTF-16 units: of what is said for a word, and of a regular expression. */
+/** UTF-16 units of a regular expression or a spoken form. */
 const LONGEST_LINE = 4096;
 
 const EXPRESSION_LINE = /^re:\/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([\p{L}]*)\s*=(.*)$/u;
 const ALLOWED_FLAGS = /^[gimsu]*$/u;
 
 /**
- * @param place of the line, for the error
- * @returns undefined for a line that says nothing
- * @throws TtsError usage
+ * @param place of the line, for errors
+ * @returns undefined for a line without an entry
+ * @throws TtsError (usage)
  */
 function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> | undefined {
   const text = line.trim();

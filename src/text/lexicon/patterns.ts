@@ -3,19 +3,19 @@ import { usageError } from '../../error.ts';
 import { unitsAt } from '../unicode.ts';
 import type { Replacement, WordTree } from './words.ts';
 
-/** A regular expression of a lexicon; its flags include g and u. */
+/** With the flags g and u. */
 export interface Pattern {
   readonly expression: RegExp;
-  /** As String.replace() reads it: "$1", "$<name>". */
+  /** In the syntax of String.replace(). */
   readonly replacement: string;
-  /** The file and line it comes from. */
+  /** File and line. */
   readonly place: string;
 }
 
-/** For one paragraph, in milliseconds. What is not done then is not going to be done. */
+/** Milliseconds for one paragraph. */
 const LONGEST_SEARCH = 1000;
 
-/** What a paragraph may become, in UTF-16 units: a replacement may name all that stands before or behind it. */
+/** UTF-16 units of a paragraph afterwards: a replacement may repeat the whole text before or behind it. */
 const LONGEST_RESULT = 4 * 1024 * 1024;
 
 interface Rules {
@@ -26,13 +26,13 @@ interface Rules {
 type Find = (from: number) => Replacement | undefined;
 
 /**
- * Replaces words and patterns in a paragraph. Where several apply, the first place in the text counts, there the
- * longest match, and of two such the earlier line; a word comes before a pattern. What was put in stays as it is.
+ * Replaces words and patterns in a paragraph. The first match in the text counts, then the longest, then the earlier line; a
+ * word comes before a pattern. A replacement is not searched again.
  */
 export class PatternReplacer {
   readonly #lexicon: Rules;
   readonly #script = new Script('work()');
-  /** One for all: making it takes a millisecond. */
+  /** Shared: a context takes a millisecond. */
   readonly #context: Context = createContext();
   #searching: Pattern | undefined;
 
@@ -40,7 +40,7 @@ export class PatternReplacer {
     this.#lexicon = lexicon;
   }
 
-  /** @throws TtsError usage, naming the line of an expression that takes more than a second */
+  /** @throws TtsError (usage) with the line of an expression that takes too long */
   replace(paragraph: string): string {
     let result = '';
     this.#context.work = () => {
@@ -100,7 +100,7 @@ export class PatternReplacer {
   }
 }
 
-/** Empty matches are none: there is nothing that could be spoken differently. */
+/** Skips empty matches. */
 function nextMatch(
   expression: RegExp,
   text: string,

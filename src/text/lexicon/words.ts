@@ -1,13 +1,13 @@
 import { hasWord, isHighSurrogate, isPair } from '../unicode.ts';
 
-/** A word of a lexicon; white space in it is one space, and stands for any one character of white space. */
+/** A space stands for any one character of white space. */
 export interface Word {
   readonly word: string;
   readonly spoken: string;
   readonly ignoresCase: boolean;
 }
 
-/** A stretch of text, in UTF-16 units, and what is said in its place. */
+/** A range of the text in UTF-16 units, and its spoken form. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;
@@ -16,7 +16,7 @@ export interface Replacement {
 
 const NO_WORDS: readonly Word[] = [];
 
-/** A letter of some words. Most are followed by one other letter only, and a map for each would take a gigabyte. */
+/** Most letters have one successor: a map for each would take a gigabyte. */
 class Node {
   words = NO_WORDS;
   #unit = '';
@@ -46,7 +46,7 @@ class Node {
   }
 }
 
-/** Scripts without spaces between words have no border to ask for. */
+/** Scripts without spaces between words. */
 const unspaced = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan'];
 const scripts = unspaced.map((script) => `\\p{sc=${script}}`).join('');
 const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`, 'v');
@@ -54,8 +54,8 @@ const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`
 const DIGIT = /\p{N}/u;
 
 /**
- * Finds the words of a lexicon. A word is whole where no letter, digit or mark stands right before or behind it, nor the rest
- * of a number ("3" in "3.14"); one without any letter or digit ("→") is found anywhere.
+ * Finds whole words: no letter, digit or mark, and no rest of a number, beside them. A word without letters and digits ("→")
+ * is found anywhere.
  */
 export class WordTree {
   readonly #root = new Node();
@@ -67,9 +67,9 @@ export class WordTree {
   }
 
   /**
-   * The first place from an offset on where a word stands, and there the longest one.
-   * @param isEnd whether nothing comes behind the text
-   * @returns the offset of a place that only more text can decide on, if that comes first; or undefined
+   * The first match from an offset on, and the longest one there.
+   * @param isEnd true if no text follows
+   * @returns an offset, if only more text can decide what is there
    */
   find(text: string, from: number, isEnd: boolean): Replacement | number | undefined;
   find(text: string, from: number): Replacement | undefined;
@@ -106,13 +106,12 @@ function choose(words: readonly Word[], written: string, isPart: boolean): Word 
   return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
 }
 
-/** Whether a full stop or comma stands there, behind a digit. */
+/** True for a full stop or comma behind a digit. */
 function isPoint(text: string, at: number): boolean {
   const sign = text.charAt(at);
   return (sign === '.' || sign === ',') && DIGIT.test(text.charAt(at - 1));
 }
 
-/** Whether it is within a number. */
 function isInNumber(text: string, at: number): boolean {
   return isPoint(text, at) && DIGIT.test(text.charAt(at + 1));
 }
@@ -121,7 +120,7 @@ function hangsOnNext({ isLast, words }: Node): boolean {
   return !isLast || words.some(({ word }) => hasWord(word));
 }
 
-/** The length of the text without a surrogate at its end that waits for its other half. */
+/** Without half a surrogate pair at the end. */
 export function wholeLength(text: string): number {
   return isHighSurrogate(text, text.length - 1) ? text.length - 1 : text.length;
 }
@@ -136,7 +135,7 @@ function characterBefore(text: string, at: number): string {
 
 const folded = new Map<string, string>();
 
-/** White space as one space, letters in lower case; always one UTF-16 unit, so that offsets stay. */
+/** Lower case, white space as a space; one UTF-16 unit, so that offsets stay. */
 function fold(unit: string): string {
   const known = folded.get(unit);
   if (known !== undefined) return known;

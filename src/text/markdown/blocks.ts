@@ -3,7 +3,7 @@ import { spokenInline, withFullStop } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 import { TableReader } from './table.ts';
 
-/** The text of each block in turn, with what separates it from the one before at its start. */
+/** The text of each block, which begins with its separator. */
 export function* spokenBlocks(document: MarkdownDocument, code: MarkdownOptions['code']): Generator<string> {
   const reader = new BlockReader(document, code);
   let gap = '';
@@ -16,7 +16,7 @@ export function* spokenBlocks(document: MarkdownDocument, code: MarkdownOptions[
 
 interface Block {
   readonly text: string;
-  /** Belongs to one paragraph with the block before it. */
+  /** True if it shares a paragraph with the block before. */
   readonly isTight: boolean;
 }
 
@@ -27,11 +27,9 @@ class BlockReader {
   readonly #code: MarkdownOptions['code'];
   #lists = 0;
   #table: TableReader | undefined;
-  /** Said before the next block: the number of an item, the label of a footnote. */
+  /** Spoken before the next block: an item's number, a footnote's label. */
   #lead = '';
-  /** Whether the next block is a line of a list or table. */
   #isTight = false;
-  /** Whether a line of that list or table has been said. */
   #isContinued = false;
   #endsLikeSentence = false;
 
@@ -114,7 +112,7 @@ class BlockReader {
     this.#lead += lead;
   }
 
-  /** An item without text has no number either. */
+  /** An item without text loses its number. */
   #dropLead(): undefined {
     this.#lead = '';
   }
@@ -135,7 +133,7 @@ class BlockReader {
     return text;
   }
 
-  /** What the parser left out is spoken too. */
+  /** Text that the parser left out is spoken as it stands. */
   #tooDeep(token: Token): string {
     const text = this.#document.leftOut(token);
     if (text === undefined) return '';
@@ -144,7 +142,7 @@ class BlockReader {
   }
 }
 
-/** @param info what stands behind the opening fence: the first word names the language */
+/** @param info of the opening fence; its first word is the language */
 function spokenCode(content: string, info: string, code: MarkdownOptions['code']): string {
   if (code === 'skip') return '';
   if (code === 'read') return content.trim();
@@ -153,9 +151,8 @@ function spokenCode(content: string, info: string, code: MarkdownOptions['code']
 }
 
 /**
- * What GitHub marks at the start of an item or quote: the box of a task is silent; the kind of an alert ("[!NOTE]")
- * is its first word.
- * @param container the type of the token that the paragraph opens in
+ * The box of a task is silent. The kind of an alert ("[!NOTE]") is its first word.
+ * @param container token type around the paragraph
  */
 function spokenMarker(paragraph: string, container: string | undefined): string {
   if (container === 'list_item_open') return paragraph.replace(/^\[[ xX]\]\s+/u, '');

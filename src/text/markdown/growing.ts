@@ -3,26 +3,20 @@ import { spokenBlocks } from './blocks.ts';
 import type { MarkdownOptions } from './parser.ts';
 import { type Definitions, frontMatterLength, MarkdownDocument, withoutFrontMatter } from './parser.ts';
 
-/**
- * In UTF-16 units, of what is not yet given out. What it takes in memory depends on its blocks: about 15 bytes a
- * character for prose, 350 for nothing but empty headings.
- */
+/** UTF-16 units not given out yet. Memory: about 15 bytes a character for prose, 350 for empty headings. */
 export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
 
-/** What was parsed in vain is parsed again when there is more of it; if it is longer than this, when it has grown so much. */
+/** UTF-16 units. A longer text is parsed again only after it has grown by so much. */
 const QUICKLY_PARSED = 32_768;
 const GROWTH = 1.5;
 
-/**
- * Markdown that comes in pieces. Without `finished` it is parsed at its end, as one; `finished` gives out early what
- * further text cannot change, but that a reference in it may be defined there.
- */
+/** Markdown that comes in pieces. `finished` gives out early what further text can change only by defining a reference. */
 export class GrowingMarkdown {
   readonly #code: MarkdownOptions['code'];
   readonly #definitions: Definitions = {};
-  /** What is not yet given out; it starts where a block does. */
+  /** Not given out yet; starts with a block. */
   #text = '';
-  /** How long that was when it was last parsed. */
+  /** Its length at the last parsing. */
   #parsed = 0;
   #isStart = true;
 
@@ -30,13 +24,13 @@ export class GrowingMarkdown {
     this.#code = code;
   }
 
-  /** @throws TtsError usage, where it becomes longer than {@link LONGEST_MARKDOWN} */
+  /** @throws TtsError (usage) beyond {@link LONGEST_MARKDOWN} */
   push(piece: string): void {
     this.#text += piece;
     if (this.#text.length > LONGEST_MARKDOWN) throw tooLong();
   }
 
-  /** Gives out the text of the blocks that are at their end, and ends the paragraph. */
+  /** Gives out the complete blocks, and ends the paragraph. */
   *finished(): Generator<string> {
     if (this.#text.length <= this.#parsed * (this.#parsed > QUICKLY_PARSED ? GROWTH : 1)) return;
     this.#parsed = this.#text.length;
@@ -57,7 +51,7 @@ export class GrowingMarkdown {
     yield gap;
   }
 
-  /** Gives out all that is left. */
+  /** Gives out the rest. */
   *end(): Generator<string> {
     yield* this.#spoken(this.#isStart ? withoutFrontMatter(this.#text) : this.#text);
     this.#text = '';

@@ -5,13 +5,10 @@ import type { Token } from 'markdown-it';
 const LINE =
   /^<(?:br|hr|\/?(?:p|div|section|article|header|footer|details|summary|blockquote|center|figcaption|h[1-6]|[uod]l|li|d[td]|table|tr|t[hd]|caption))\b/iu;
 
-/** What stands between such tags is for programs. */
+/** Elements whose content is never spoken. */
 const UNSPOKEN = /^<(\/?)(?:script|style|template|svg)\b/iu;
 
-/**
- * The text of a paragraph, heading or cell, or of a block of HTML: no marks and tags, links by their text, images by their
- * description.
- */
+/** The text of inline content: no marks and tags, the text of links, the description of images. */
 export function spokenInline(tokens: readonly Token[]): string {
   return flatten(tokens)
     .replace(/[ \t]+/gu, ' ')
@@ -53,7 +50,7 @@ function spoken({ type, content, children }: Token): string {
   }
 }
 
-/** An address that stands for itself is named by its site: nobody reads out a path. */
+/** A bare address is read as its host. */
 function linkText(text: string): string {
   if (/^(?:mailto|tel):/iu.test(text)) return text.slice(text.indexOf(':') + 1);
   if (!/^[a-z][a-z\d+.-]*:\/\/\S+$/iu.test(text)) return text;
@@ -61,18 +58,18 @@ function linkText(text: string): string {
   return host === '' ? text.replace(/^[^:]+:\/+/u, '') : domainToUnicode(host).replace(/^www\./u, '') || host;
 }
 
-/** How far back a mark or a letter is looked for, in UTF-16 units. */
+/** UTF-16 units in which a mark or a letter is looked for. */
 export const SIGHT = 40;
 
 const ENDED = /[\p{Sentence_Terminal}…]\p{P}*$/u;
-/** What these announce or set apart would sound wrong with a full stop behind it. */
+/** No full stop follows these. */
 const PAUSES = /[:;,،؛、，；：]$/u;
 
 export function endsSentence(text: string): boolean {
   return ENDED.test(text.slice(-SIGHT));
 }
 
-/** Ends what has a line of its own (a heading, an item, a row) like a sentence, unless its own last mark does. */
+/** Adds a full stop to a line of its own (a heading, an item, a row) without a mark at its end. */
 export function withFullStop(text: string): string {
   return text === '' || endsSentence(text) || PAUSES.test(text) ? text : text + fullStopAfter(text);
 }

@@ -3,13 +3,13 @@ import footnotes from 'markdown-it-footnote';
 import { late } from '../unicode.ts';
 
 export interface MarkdownOptions {
-  /** What becomes of code blocks: left out, named in a few words, or spoken. Code in a sentence is always spoken. */
+  /** Of code blocks. Code in a sentence is always spoken. */
   readonly code: 'skip' | 'announce' | 'read';
 }
 
-/** Quotes and items nested deeper than this come as an opening and a closing token with nothing between them. */
+/** Deeper quotes and items have no tokens between their opening and closing ones. */
 const DEEPEST_NESTING = 100;
-/** What ends for certain at an empty line. */
+/** Blocks that an empty line ends. */
 const ENDS_AT_EMPTY_LINE = /^(?:paragraph_open|heading_open|table_open|hr)$/u;
 const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
@@ -20,12 +20,12 @@ const parser = late(() => {
   return made;
 });
 
-/** What is defined for references: a document that comes in parts has one for all of them. */
+/** Of references; shared by the parts of a document. */
 export type Definitions = Record<string, unknown>;
 
 /**
- * CommonMark, tables, strikethrough, bare URLs and footnotes. Only blocks are parsed at once; their text is parsed when
- * it is asked for, so that the first sentence of a long document need not wait for the last.
+ * CommonMark, tables, strikethrough, bare URLs and footnotes. Inline text is parsed when it is asked for, so that the first
+ * sentence of a long document comes early.
  */
 export class MarkdownDocument {
   readonly #definitions: Definitions;
@@ -39,10 +39,7 @@ export class MarkdownDocument {
     this.blocks = parser().parse(source, definitions);
   }
 
-  /**
-   * How much of a source of whole lines no further ones can change, in UTF-16 units: all but the last block, which may
-   * go on, and the definitions behind it, footnotes among them.
-   */
+  /** UTF-16 units of whole lines that further lines cannot change: all but the last block and the definitions behind it. */
   get finishedLength(): number {
     const last = this.blocks.findLast(({ level, map }) => level === 0 && map);
     if (!last?.map) return 0;
@@ -56,7 +53,7 @@ export class MarkdownDocument {
     return tokens;
   }
 
-  /** What stands in a quote or item that is nested too deep to be parsed, without the marks at the start of its lines. */
+  /** The source of a quote or item that is nested too deep, without its marks. */
   leftOut({ type, level, map }: Token): string | undefined {
     if (!map || level < DEEPEST_NESTING - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
       return undefined;
@@ -73,15 +70,15 @@ function offsetOfLine(source: string, line: number): number {
 }
 
 const OPENING = /^(---|\+\+\+)[ \t]*\n/u;
-/** Without this on its first line, it is a thematic break with text behind it. */
+/** The first line of front matter; anything else makes it a thematic break. */
 const FIRST_FIELD = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
 
-/** The document without the YAML (---) or TOML (+++) at its start, which is about the text and not part of it. */
+/** Without the YAML (---) or TOML (+++) at the start. */
 export function withoutFrontMatter(source: string): string {
   return source.slice(frontMatterLength(source));
 }
 
-/** In UTF-16 units; `undefined` for what begins like it and does not end. */
+/** UTF-16 units; `undefined` while it may not have ended. */
 export function frontMatterLength(source: string): number | undefined {
   const { 0: fence, 1: mark } = OPENING.exec(source) ?? [];
   if (fence === undefined || !FIRST_FIELD.test(source.slice(fence.length, fence.length + 400))) return 0;

@@ -3,11 +3,10 @@ import type { GrowingMarkdown } from './growing.ts';
 import type { MarkdownOptions } from './parser.ts';
 
 /**
- * Markdown as a person would read it aloud: CommonMark with the tables, strikethrough, task lists and footnotes of
- * GitHub. The document is read whole, since a reference may be defined on the last line; the text of one block after the
- * other comes out, separated by an empty line, or by a line break within tight lists and tables.
- *
- * @throws TtsError usage, for more than can be held
+ * Markdown as a person reads it aloud: CommonMark, and GitHub's tables, strikethrough, task lists and footnotes. The
+ * document is read whole, since its last line may define a reference. Blocks are separated by an empty line, or by a line
+ * break in tight lists and tables.
+ * @throws TtsError (usage) for a document that is too long
  */
 export async function* spokenMarkdown(
   text: AsyncIterable<string>,
@@ -20,9 +19,7 @@ export async function* spokenMarkdown(
 }
 
 /**
- * The same, of Markdown that somebody is still writing. What comes without a wait is read whole; after {@link PATIENCE} of
- * waiting with text in hand, the blocks come out that are at their end.
- *
+ * The same while the text is written: complete blocks come out after {@link PATIENCE} of waiting.
  * @throws the signal's reason, at once, even while the source hangs
  */
 export async function* liveMarkdown(

@@ -1,9 +1,9 @@
 import { endsSentence, SIGHT, withFullStop } from './inline.ts';
 
-/** A longer title of a column is not said again in each row, in UTF-16 units. */
+/** UTF-16 units; longer titles are not repeated in each row. */
 const LONGEST_LABEL = 100;
 
-/** Takes a table cell by cell and says it row by row: "Name: Ada, Age: 36." */
+/** Speaks a table row by row: "Name: Ada, Age: 36." */
 export class TableReader {
   #labels: readonly string[] = [];
   #row: string[] = [];
@@ -17,7 +17,7 @@ export class TableReader {
     this.#row.push(text);
   }
 
-  /** @returns what is to be said once: nothing, unless the titles are too long to lead each cell */
+  /** @returns titles that are too long to be repeated */
   endHead(): string {
     const titles = this.#row.map((title) => (/[:.]$/u.test(title) ? title.slice(0, -1).trimEnd() : title));
     if (titles.every((title) => title.length <= LONGEST_LABEL)) this.#labels = titles;
@@ -43,7 +43,7 @@ export class TableReader {
 
 function sentenceOf(parts: readonly string[]): string {
   const said: string[] = [];
-  // What a row ends with so far: all of it would be gone through again for each cell.
+  // Only the end of the row: searching the whole row for each cell would be quadratic.
   let end = '';
   for (const part of parts) {
     if (part === '') continue;

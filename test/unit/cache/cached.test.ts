@@ -14,13 +14,13 @@ const { signal } = new AbortController();
 let folder: string;
 let store: Store;
 let asked: string[];
-let told: string[];
+let lookups: string[];
 
 beforeEach(async () => {
   folder = emptyFolder();
   asked = [];
-  told = [];
-  const opened = await openStore({ folder, uid, maxBytes: 2 ** 30, warn: (text) => told.push(text) });
+  lookups = [];
+  const opened = await openStore({ folder, uid, maxBytes: 2 ** 30, warn: (text) => lookups.push(text) });
   if (!opened) throw new Error('no store');
   store = opened;
   onTestFinished(() => store.close());
@@ -33,7 +33,7 @@ function keeping(make: (text: string) => Speech | undefined = spoken): Synthesiz
       asked.push(text);
       return make(text);
     },
-    { store, keyOf, tell: (found) => told.push(found) },
+    { store, keyOf, onLookup: (found) => lookups.push(found) },
   );
 }
 
@@ -56,7 +56,7 @@ describe('a synthesizer with a cache', () => {
       for (let i = 0; i < 2; i++)
         expect((await say(synthesize, 'hello'))?.equals(soundOf('hello'))).toBe(true);
     expect(asked).toEqual(['hello']);
-    expect(told).toEqual(['miss', 'hit', 'hit', 'hit']);
+    expect(lookups).toEqual(['miss', 'hit', 'hit', 'hit']);
   });
 
   it('keeps nothing of a sound whose reader leaves, and lets go of its source', async () => {
@@ -134,7 +134,7 @@ describe('a synthesizer with a cache', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('ends waiting for the same text when the run is told to stop', async () => {
+  it('ends waiting for the same text when the run is lookups to stop', async () => {
     const synthesize = keeping();
     const speech = await synthesize({ text: 'hello', index: 0 }, signal);
     const stop = new AbortController();

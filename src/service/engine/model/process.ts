@@ -133,7 +133,7 @@ export class ModelProcess {
 
   async #read(): Promise<{ sampleRate: number; voices: number }> {
     return new Promise((resolve, reject) => {
-      // The last words arrive with the end of the process.
+      // The last words arrive after the process has ended
       const closed = once(this.#child, 'close').catch((error) => {
         this.#words = (error as Error).message;
       });
