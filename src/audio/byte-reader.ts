@@ -1,4 +1,4 @@
-/** Reads a body by counted bytes. Pieces that leave whole are not copied. */
+/** Counts the bytes of a body. Whole pieces are not copied. */
 export class ByteReader {
   readonly #body: AsyncIterator<Uint8Array>;
   #ahead: Uint8Array = new Uint8Array(0);
@@ -9,12 +9,11 @@ export class ByteReader {
     this.#body = body[Symbol.asyncIterator]();
   }
 
-  /** Bytes consumed so far. */
   get position(): number {
     return this.#consumed;
   }
 
-  /** Fewer than `count` bytes at the end. Consumes none. */
+  /** Fewer bytes at the end. Consumes none. */
   async peek(count: number): Promise<Uint8Array> {
     while (this.#ahead.length < count) {
       const piece = await this.#pull();
@@ -24,7 +23,7 @@ export class ByteReader {
     return this.#ahead.subarray(0, count);
   }
 
-  /** Consumes 1 to `limit` bytes; `undefined` at the end. */
+  /** 1 to `limit` bytes; `undefined` at the end. */
   async piece(limit: number): Promise<Uint8Array | undefined> {
     while (this.#ahead.length === 0) {
       const piece = await this.#pull();
@@ -37,14 +36,13 @@ export class ByteReader {
     return piece;
   }
 
-  /** Gives back bytes that were consumed. */
   unread(bytes: Uint8Array): void {
     if (bytes.length === 0) return;
     this.#ahead = this.#ahead.length === 0 ? bytes : Buffer.concat([bytes, this.#ahead]);
     this.#consumed -= bytes.length;
   }
 
-  /** Copies `count` bytes; fewer at the end. */
+  /** Fewer bytes at the end. */
   async take(count: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(count);
     let filled = 0;
@@ -65,7 +63,6 @@ export class ByteReader {
     }
   }
 
-  /** Closes the body, read to its end or not. */
   async close(): Promise<void> {
     this.#ahead = new Uint8Array(0);
     if (this.#ended) return;

@@ -1,6 +1,6 @@
 import type { PcmFormat } from './pcm.ts';
 
-/** Size of a WAVEFORMATEXTENSIBLE. */
+/** A WAVEFORMATEXTENSIBLE. */
 export const FORMAT_BYTES = 40;
 
 const PCM = 0x0001;

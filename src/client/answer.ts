@@ -8,17 +8,17 @@ import type { Answer } from './response-stream.ts';
 
 export interface Expectation extends ServiceName {
   readonly timeoutMs: number;
-  /** The audio may go to a callback address: a 2xx without audio is a success then. */
+  /** A 2xx without audio is a success then. */
   readonly hasCallback: boolean;
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 
-/** The request will be carried out even if this answer is torn (RFC 9110, section 15.3.3). */
+/** A torn answer does not stop the request (RFC 9110, section 15.3.3). */
 const ACCEPTED = 202;
 
 /**
- * The sound of an answer, or `undefined` where it goes to the callback address. The bytes count, not the `Content-Type`. Errors of the
- * sound are for {@link audioFailure}.
+ * The sound of an answer; `undefined` where it goes to the callback address. Ignores the `Content-Type`. Errors while the
+ * sound is read are for {@link audioFailure}.
  * @throws TtsError refused, no audio, or broken off before the sound
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
@@ -26,7 +26,7 @@ export async function readAnswer(answer: Answer, expected: Expectation): Promise
   const { hasCallback, onLeftover } = expected;
   if (!isSuccess(answer.status, hasCallback)) throw await refusal({ ...answer, body }, expected);
   try {
-    // With a callback address, the body may be anything but audio, and may be torn.
+    // The body may be anything then, and torn.
     const quotedBytes = hasCallback ? SIGNATURE_BYTES : undefined;
     return await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes, onLeftover });
   } catch (error) {
@@ -51,12 +51,10 @@ function isNoAudio(error: unknown): boolean {
   return error.head.length === 0 || (error.problem === 'not-wav' && otherKind(error.head) === undefined);
 }
 
-/** True for an error of the body itself. */
 function isCutOff(error: unknown): boolean {
   return !(error instanceof WavError || error instanceof TtsError);
 }
 
-/** The error for a sound that is broken or of no use. */
 export function audioFailure(
   error: unknown,
   { url, timeoutMs }: Pick<Expectation, 'url' | 'timeoutMs'>,
@@ -78,7 +76,7 @@ const hints: Record<WavError['problem'], string> = {
   'format-changed': 'ask for one sample rate with --sample-rate',
 };
 
-/** The first bytes of other audio formats, in hexadecimal. */
+/** In hexadecimal. */
 const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^494433|^ff[ef][2-9a-e]/, 'MP3'],
   [/^4f676753/, 'Ogg'],
@@ -87,7 +85,6 @@ const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^1f8b/, 'gzip data'],
 ];
 
-/** Length of the longest signature. */
 const SIGNATURE_BYTES = 8;
 
 function otherKind(head: Uint8Array): string | undefined {
@@ -103,10 +100,10 @@ function describe({ problem, message, head }: WavError, contentType: string | un
   return `it says: ${messageIn(head, { isCut: head.length === HEAD_BYTES, contentType }) || 'nothing but blanks'}`;
 }
 
-/** Each takes memory. More codings are refused as an unknown one. */
+/** Each one takes memory. */
 const MOST_CODINGS = 4;
 
-/** The body without its content codings. zlib is loaded only for a coded one. */
+/** Loads zlib only for a coded body. */
 export async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
   const codings = codingsIn(headers['content-encoding'] ?? '');
   if (codings.length === 0) return body;
@@ -115,7 +112,7 @@ export async function plainBody({ headers, body }: Answer): Promise<AsyncIterabl
   return codings.reduceRight(decompress, body);
 }
 
-/** In the order in which they were applied (RFC 9110, section 8.4). */
+/** In the order of encoding (RFC 9110, section 8.4). */
 function codingsIn(header: string): string[] {
   const codings = header.split(',').map((coding) => coding.trim().toLowerCase());
   return codings.filter((coding) => coding !== '' && coding !== 'identity');

@@ -8,33 +8,33 @@ import type { Transport } from './transport.ts';
 
 export interface ClientOptions extends RetryPolicy {
   readonly transport: Transport;
-  /** The whole address, `/tts` included. */
+  /** With `/tts`. */
   readonly url: URL;
-  /** What people call the service; its host, unless set. */
+  /** For messages; the host by default. */
   readonly name?: string | undefined;
   readonly key: string;
-  /** Where the key came from, in words. */
+  /** In words. */
   readonly keyOrigin: string;
   readonly voice: Voice;
   readonly timeoutMs: number;
   readonly limiter: ConcurrencyLimiter;
-  /** Set where the sound is kept: tells whether a later answer begins like the first. */
+  /** Set where the sound is kept: it shows whether a repeated answer begins like the first. */
   readonly checksum: Checksum | undefined;
 }
 
 interface Utterance {
   readonly text: string;
-  /** Place in the order in which the sounds are heard. */
+  /** Place of the sound in the whole. */
   readonly index: number;
 }
 
-/** Makes the sound of a text; `undefined` where the service sends it to the callback address. The signal ends it. */
+/** `undefined` where the sound goes to the callback address. */
 export type Synthesize = (utterance: Utterance, signal: AbortSignal) => Promise<Speech | undefined>;
 
 /**
- * A synthesizer behind `POST /tts`. A request that fails for the moment is made again; one that breaks off in the
- * middle goes on at the frame where it broke, so that no frame is delivered twice.
- * @throws TtsError here and while the sound is read, after all tries
+ * A synthesizer behind `POST /tts`. It repeats requests that may succeed later. A broken answer continues at the same frame:
+ * no frame is delivered twice.
+ * @throws TtsError after all tries, here and while the sound is read
  */
 export function createClient(options: ClientOptions): Synthesize {
   return async (utterance, signal) => {
@@ -50,7 +50,7 @@ interface Task extends Utterance {
   readonly signal: AbortSignal;
 }
 
-/** The samples, behind one empty piece that comes when their format is known. */
+/** An empty piece when the format is known, then the samples. */
 async function* synthesize(
   options: ClientOptions,
   { text, index, point, signal }: Task,
@@ -108,7 +108,7 @@ async function request(options: ClientOptions, { body, slot, signal }: Request):
   }
 }
 
-/** The request's fields beside the text; unset ones are not sent. */
+/** Unset fields are not sent. */
 export interface Voice {
   readonly speaker: number;
   readonly stream?: boolean | undefined;
@@ -118,7 +118,6 @@ export interface Voice {
   readonly callbackUrl?: string | undefined;
 }
 
-/** The JSON body of `POST /tts`. */
 export function requestBody(
   text: string,
   { speaker, stream, sampleRate, instructions, callbackUrl }: Voice,
@@ -133,17 +132,17 @@ export function requestBody(
   });
 }
 
-/** Continues a CRC or hash from the checksum of the bytes before; 0 at the start. */
+/** @param before checksum of the bytes before; 0 at the start */
 export type Checksum = (bytes: Uint8Array, before: number) => number;
 
-/** The frame up to which a sound was delivered: another answer goes on behind it. */
+/** Where the next answer continues. */
 class ResumePoint {
-  /** The first answer's sound. */
+  /** Of the first answer. */
   speech: Speech | undefined;
   #bytes = 0;
   #checksum = 0;
   #isOneTake = true;
-  /** Bytes of the present answer that were delivered before, and the checksum of those that were skipped. */
+  /** Bytes of this answer that were delivered before, and the checksum of the skipped ones. */
   #toSkip = 0;
   #skippedChecksum = 0;
   readonly #checksumOf: Checksum | undefined;
@@ -151,20 +150,19 @@ class ResumePoint {
 
   /**
    * @param checksum left out where it is not needed: it takes a seventh of the time of a large answer
-   * @param onOtherTake called where an answer does not begin like the first: it may be spoken differently
+   * @param onOtherTake called if an answer does not begin like the first
    */
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
     this.#checksumOf = checksum;
     this.#onOtherTake = onOtherTake;
   }
 
-  /** True if every answer began like the first, as far as the checksum shows. */
   get isOneTake(): boolean {
     return this.#isOneTake;
   }
 
   /**
-   * Begins an answer; yields an empty piece for the first one that has sound.
+   * Yields an empty piece for the first answer with sound.
    * @throws TtsError (service) for a later answer without sound, or in another format
    */
   *begin(speech: Speech | undefined, url: URL): Generator<Uint8Array> {
@@ -185,7 +183,7 @@ class ResumePoint {
       });
   }
 
-  /** The part of an answer's next piece that was not delivered before. Pieces end at frame borders. */
+  /** The new part of a piece. Pieces end at frame borders. */
   advance(piece: Uint8Array): Uint8Array {
     const fresh = this.#toSkip === 0 ? piece : this.#skip(piece);
     this.#bytes += fresh.length;
@@ -193,7 +191,7 @@ class ResumePoint {
     return fresh;
   }
 
-  /** @throws TtsError (service), to be tried again, where the answer was shorter than what was delivered */
+  /** @throws TtsError (service), with a retry, for an answer shorter than what was delivered */
   end(): void {
     if (this.#toSkip > 0)
       throw new TtsError('on retry, the service sent less audio than before', {

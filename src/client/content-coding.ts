@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
 
-/** Many services send `deflate` without the zlib wrapper that the standard requires. */
+/** Many services leave out the zlib wrapper that the standard requires for `deflate`. */
 const decoders = new Map<string, (firstByte: number) => Transform>([
   ['gzip', () => createGunzip()],
   ['x-gzip', () => createGunzip()],
@@ -13,7 +13,7 @@ const decoders = new Map<string, (firstByte: number) => Transform>([
 ]);
 
 /**
- * The body without one of its content codings (RFC 9110, section 8.4). A torn or damaged one fails as zlib says.
+ * Removes one content coding (RFC 9110, section 8.4). Errors of the data are zlib's.
  * @throws TtsError (service) for an unknown coding
  */
 export async function* decompress(

@@ -5,7 +5,6 @@ import { EndlessHeadError, HEAD_LIMITS, SilenceError } from './silence.ts';
 
 const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** The error for a request that got no answer. */
 export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
   if (cause instanceof TtsError) return cause;
   if (cause instanceof ProxyError) return unreachableProxy(cause, timeoutMs);
@@ -34,13 +33,12 @@ function isLate(cause: unknown): boolean {
   return cause instanceof SilenceError || TIMEOUT.has(codeOf(cause));
 }
 
-/** For an answer that is not HTTP. */
 function notHttp(code: string, message: string, host: string) {
   const elsewhere = 'check the base URL: its port may belong to something else, or speak https://';
   const contradicts = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || /Content-Length/.test(message);
   if (!contradicts && (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW'))
     return { what: `${host} does not answer in HTTP`, hint: elsewhere };
-  // undici asserts what no server may send, such as a status 101 that was not asked for.
+  // undici asserts that some answers never come, such as an unasked status 101.
   if (code === 'ERR_ASSERTION') return { what: `${host} does not answer as HTTP demands`, hint: elsewhere };
   if (message === 'bad upgrade')
     return { what: `${host} wants to go on in another protocol (status 101)`, hint: elsewhere };
@@ -52,7 +50,6 @@ function notHttp(code: string, message: string, host: string) {
   return undefined;
 }
 
-/** The error for an answer that broke off. */
 export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
   if (cause instanceof TtsError) return cause;
   if (cause instanceof SilenceError) return silence(url.host, timeoutMs, cause);
@@ -79,7 +76,7 @@ function silence(host: string, timeoutMs: number, cause: unknown): TtsError {
   });
 }
 
-/** Node's codes for a bad certificate; OpenSSL's reasons without one are `UNSPECIFIED`. */
+/** Node's codes; OpenSSL's other reasons are `UNSPECIFIED`. */
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_|CRL_|UNSPECIFIED$)/;
 /** Other codes of Node and undici (`ERR_INVALID_…`) are defects. */
@@ -95,9 +92,8 @@ interface Case {
   /** @param who as in `the proxy proxy.example.com` */
   readonly what: (who: string, failure: Peer & { readonly code: string; readonly message: string }) => string;
   readonly hint: string;
-  /** True if the hint helps with a proxy, too. */
   readonly fitsProxy?: boolean;
-  /** True if another try would end in the same way. */
+  /** True if another try would fail as well. */
   readonly isLasting?: boolean;
 }
 
@@ -169,8 +165,8 @@ const cases: readonly Case[] = [
 ];
 
 /**
- * The error for a connection without an answer; `undefined` where the cause is something else.
- * @param isLost the connection was used before: the next try needs no wait
+ * `undefined` for other causes.
+ * @param isLost true for a connection that was used before: the next try needs no wait
  */
 export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = false): TtsError | undefined {
   const code = codeOf(cause);
@@ -185,7 +181,7 @@ export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = f
   });
 }
 
-/** An error's code; parser errors with a reason of llhttp, and WebAssembly's for want of memory, have none of their own. */
+/** Parser errors, and WebAssembly's for lack of memory, get codes of their own. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if (error instanceof RangeError && error.message.includes('Out of memory')) return 'ENOMEM';
@@ -197,7 +193,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : '';
 }
 
-/** The proxy itself cannot be reached. */
 export class ProxyError extends Error {
   readonly host: string;
 
@@ -207,7 +202,7 @@ export class ProxyError extends Error {
   }
 }
 
-/** The proxy answers with an error status of its own. */
+/** An error status of the proxy itself. */
 export class ProxyRefusal extends Error {
   readonly status: number;
 
@@ -217,7 +212,7 @@ export class ProxyRefusal extends Error {
   }
 }
 
-/** The proxy opens no tunnel; the message says what it does instead, as in `closed the connection`. */
+/** The message says what the proxy does instead, as in `closed the connection`. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';
 }
@@ -225,7 +220,7 @@ export class TunnelError extends Error {
 const PASSWORD =
   'give a user name and password that the proxy accepts, as in http://user:password@proxy:port';
 
-/** The error for a proxy that was reached and does not lead on; `undefined` where the cause is something else. */
+/** The error for a proxy that blocks the way; `undefined` for other causes. */
 function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
   const { connection: exitCode } = ExitCode;
   if (cause instanceof ProxyRefusal) {

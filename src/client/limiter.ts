@@ -1,11 +1,11 @@
 import type { TtsError } from '../error.ts';
 import { LONGEST_REQUESTED_WAIT } from './retry.ts';
 
-/** Accepted requests after which the limit rises by one, at first; each refusal doubles the number. */
+/** Accepted requests until the limit rises by one; each refusal doubles the number. */
 const FIRST_ACCEPTED = 16;
 const MOST_ACCEPTED = 1024;
 
-/** Milliseconds between two looks for stuck answers while a request waits. */
+/** Milliseconds between checks for stuck answers while a request waits. */
 const LOOK_INTERVAL = 500;
 
 interface Waiting {
@@ -15,8 +15,8 @@ interface Waiting {
 }
 
 /**
- * Limits how many requests are open at once. When a busy service refuses one, the limit falls to the number it accepted.
- * While it accepts all, the limit rises again, more slowly after each refusal, and never above the user's.
+ * Limits open requests. A refusal by a busy service lowers the limit to the number it accepted. The limit rises again,
+ * slower after each refusal, up to the user's.
  */
 export class ConcurrencyLimiter {
   readonly #most: number;
@@ -24,7 +24,7 @@ export class ConcurrencyLimiter {
   #accepted = 0;
   #acceptedToRise = FIRST_ACCEPTED;
   #heldUntil = 0;
-  /** The first request in the text that failed as all others would. */
+  /** The earliest request whose error all others share. */
   #closed: { readonly order: number; readonly error: unknown } | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #open = new Set<Slot>();
@@ -36,8 +36,8 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Resolves when a request may be sent; its slot must be left.
-   * @param order place of the request's sound in the whole: what is heard first goes first
+   * Resolves when a request may be sent.
+   * @param order place of its sound; the earliest goes first
    * @throws the signal's reason; the error of {@link close}
    */
   async enter(order: number, signal: AbortSignal): Promise<Slot> {
@@ -64,7 +64,6 @@ export class ConcurrencyLimiter {
     });
   }
 
-  /** The service accepted a request. */
   accepted(): void {
     this.#accepted += 1;
     if (this.#accepted < this.#acceptedToRise || this.#limit >= this.#most) return;
@@ -73,27 +72,27 @@ export class ConcurrencyLimiter {
     this.#admit();
   }
 
-  /** An open request failed before its sound began. */
+  /** @param order of a request that failed before its sound began */
   failed(order: number, error: TtsError): void {
     if (error.retry?.busy) this.refused(error.retry.after);
-    // Another text or speaker may be welcome where this one was not; a key that is refused is so for all.
+    // A text may be unwanted alone; a key is refused for all.
     if (!error.retry && !error.isUnwanted) this.close(order, error);
   }
 
   /**
-   * The service refused an open request because it is busy.
-   * @param seconds for which it wants no request at all
+   * A busy service refused a request.
+   * @param seconds for which it wants none
    */
   refused(seconds = 0): void {
     this.#limit = Math.max(1, Math.min(this.#limit, this.#open.size - 1));
     this.#accepted = 0;
     this.#acceptedToRise = Math.min(MOST_ACCEPTED, this.#acceptedToRise * 2);
-    // A request that would have to wait longer fails instead.
+    // A request with a longer wait fails.
     if (seconds <= LONGEST_REQUESTED_WAIT)
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
   }
 
-  /** A request failed as all others would, as with a wrong key: those behind it in the text are not sent any more. */
+  /** Sends no request behind this one: all would fail with its error, as with a wrong key. */
   close(order: number, error: unknown): void {
     if (!this.#closed || order < this.#closed.order) this.#closed = { order, error };
     const behind = this.#waiting.filter((waiting) => waiting.order > order);
@@ -102,7 +101,7 @@ export class ConcurrencyLimiter {
   }
 
   #admit(): void {
-    // Loading `performance` takes 2 ms of a start, and most runs are never held.
+    // Loading `performance` takes 2 ms, and most runs never wait.
     const hold = this.#heldUntil && this.#heldUntil - performance.now();
     if (hold <= 0) this.#fill();
     clearTimeout(this.#timer);
@@ -126,10 +125,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /**
-   * The open answers may all be stuck, since their sound comes after that of the waiting request. Then the last of them
-   * loses its slot.
-   */
+  /** If all open answers wait for the sound of this request, the last of them gives its slot up. */
   #preemptFor({ order }: Waiting): void {
     const open = [...this.#open];
     if (!open.every((slot) => slot.order > order && slot.isStuck)) return;
@@ -137,17 +133,17 @@ export class ConcurrencyLimiter {
   }
 }
 
-/** An answer is stuck when its reader has not asked for more for so many milliseconds. */
+/** Milliseconds since its reader last asked for sound. */
 const STUCK_AFTER = 1000;
 
-/** The request was aborted in favour of another one, and has to be made again. */
+/** Aborted in favour of an earlier request, and repeated later. */
 export class Preempted extends Error {
   override readonly name = 'Preempted';
 }
 
-/** The right to have one request open. */
+/** The right to one open request. */
 export class Slot {
-  /** The request's place in the text. */
+  /** Place of its sound. */
   readonly order: number;
   readonly #free: () => void;
   readonly #ending = new AbortController();
@@ -158,7 +154,7 @@ export class Slot {
     this.#free = free;
   }
 
-  /** Ends the request: aborts when the slot is left or preempted. */
+  /** Aborts when the slot is left or preempted. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
@@ -171,12 +167,12 @@ export class Slot {
     return this.#restingSince !== undefined && Date.now() - this.#restingSince > STUCK_AFTER;
   }
 
-  /** The reader has a piece of the answer, and has not asked for the next. */
+  /** The reader works on a piece. */
   rest(): void {
     this.#restingSince = Date.now();
   }
 
-  /** The reader asked for more. */
+  /** The reader wants the next piece. */
   goOn(): void {
     this.#restingSince = undefined;
   }
@@ -185,7 +181,6 @@ export class Slot {
     this.#end(new Preempted('the slot was given to another request'));
   }
 
-  /** May be called more than once. */
   leave(): void {
     this.#end(new Error('the answer is not needed any more'));
   }

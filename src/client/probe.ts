@@ -8,16 +8,12 @@ import { SilenceError } from './silence.ts';
 
 export interface Probe {
   readonly url: URL;
-  /** True if the URL is a proxy's. */
   readonly isProxy?: boolean;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/**
- * The addresses behind a URL's host name.
- * @throws TtsError (connection, timeout)
- */
+/** @throws TtsError (connection, timeout) */
 export async function lookUp({ url, timeoutMs, signal }: Probe): Promise<string[]> {
   try {
     const found = await unlessAborted(
@@ -40,7 +36,7 @@ export async function reach(probe: Probe): Promise<void> {
 }
 
 /**
- * Opens a TLS connection with its certificate checked, and closes it.
+ * Checks the certificate, and closes the connection.
  * @returns the protocol, as in `TLSv1.3`, and the last day of the certificate
  * @throws TtsError (connection, timeout)
  */

@@ -10,14 +10,14 @@ import { codeOf, ProxyError, ProxyRefusal, TunnelError } from './failure.ts';
 import { SilenceError } from './silence.ts';
 
 interface Limits {
-  /** Milliseconds after which the connection has to be ready. */
+  /** Milliseconds until the connection is ready. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * A connector for undici that opens tunnels (RFC 9110, section 9.3.6). undici's own ProxyAgent takes 70 ms to load, and
- * asks a proxy that hangs up again without end.
+ * Opens tunnels for undici (RFC 9110, section 9.3.6). undici's own ProxyAgent takes 70 ms to load, and repeats without end
+ * for a proxy that hangs up.
  */
 export function tunnelThrough(proxy: URL, { timeout, signal }: Limits): buildConnector.connector {
   return (target, callback) => {
@@ -91,7 +91,7 @@ function tunnelError(cause: unknown): unknown {
   return new TunnelError(what, { cause });
 }
 
-/** The header that holds the user and the password of a proxy's URL. */
+/** From the user and the password of the proxy's URL. */
 export function proxyAuthorization({ username, password }: URL): Readonly<Record<string, string>> {
   if (!username && !password) return {};
   const credentials = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');

@@ -4,38 +4,37 @@ import { printable } from '../printable.ts';
 import type { Answer } from './response-stream.ts';
 import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
-/** Has no body (RFC 9110, section 15.3.5). */
+/** RFC 9110, section 15.3.5. */
 export const NO_CONTENT = 204;
 
-/** Answers a request for a range (RFC 9110, section 15.3.7), which is never sent. */
+/** For range requests (RFC 9110, section 15.3.7), which are never sent. */
 export const PARTIAL_CONTENT = 206;
 
-/** The answers to an unknown speaker, or to a text that cannot be spoken. */
+/** For an unknown speaker or a bad text. */
 const UNWANTED = new Set([400, 404, 422]);
 
-/** Messages about a text that is too long, which come with other statuses than 413, too. */
+/** Messages about a long text come with other statuses than 413, too. */
 const TOO_LONG =
   /\b(?:text|input|string|sentence)\b.*\b(?:too long|too large|exceeds?|at most|max\w*)\b|\b(?:at most|max\w*|more than)\b[^.]*\bcharacters\b|\btoo many characters\b/i;
 
-/** Enough of an error body to find its message. */
+/** Of an error body. */
 const READ_BYTES = 16_384;
-/** The body of a refusal is awaited no longer: its status says enough. */
+/** Milliseconds for an error body. */
 const READ_MS = 2000;
 
 export interface ServiceName {
   readonly url: URL;
-  /** For messages; the host, unless set. */
+  /** For messages; the host by default. */
   readonly name?: string | undefined;
-  /** Where the key came from, in words. */
+  /** In words. */
   readonly keyOrigin: string;
 }
 
-/** The error for an answer without a status of success. */
 export async function refusal(answer: Answer, to: ServiceName): Promise<TtsError> {
   const { status, headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
   const message = messageIn(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
-  // The service's clock, where its answer has a date, may differ from this machine's.
+  // The service's clock may differ from this machine's.
   const after = retryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
   return new TtsError(`${meaning(status, to)} (status ${status}${message && `: ${message}`})`, {
     exitCode: exitCodeOf(status),
@@ -71,7 +70,7 @@ function meaning(status: number, { url, name = url.host }: ServiceName): string 
 }
 
 interface Refused extends Pick<Answer, 'status' | 'headers'> {
-  /** The body's message; may be empty. */
+  /** May be empty. */
   readonly message: string;
 }
 
@@ -89,7 +88,6 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
   return message ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
 }
 
-/** The base URL that leads to where a redirect points. */
 function hintToMove(location: string | undefined, from: URL): string {
   if (location === undefined || !URL.canParse(location, from.href))
     return 'check the base URL: the answer names no other address';
@@ -98,7 +96,7 @@ function hintToMove(location: string | undefined, from: URL): string {
     return 'check the base URL: the redirect does not lead to an http(s) address';
   if (origin === from.origin && pathname === from.pathname)
     return 'the redirect points back to the same address: the service, or something in between, is misconfigured';
-  // The path and the query may hold the key, and are not shown.
+  // Path and query may hold the key.
   const isBase = /^\/(?:tts\/?)?$/.test(pathname);
   return isBase
     ? `if you trust it, name it as the base URL: ${printable(origin)}`
@@ -106,16 +104,15 @@ function hintToMove(location: string | undefined, from: URL): string {
 }
 
 interface Circumstances {
-  /** True if only the beginning of the body was read. */
   readonly isCut?: boolean;
-  /** The header. */
+  /** Of the header. */
   readonly contentType?: string | undefined;
 }
 
 /**
- * The message in an error body, as one readable sentence: of `{"error":{"code","message"}}`, `{"error":"…"}`,
- * `{"message":"…"}`, `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text, or an HTML page. Empty where
- * there is none. A body that was cut ends in "…": its last word, which may be the key, may be half of one.
+ * The message of an error body as one sentence. Reads `{"error":{"code","message"}}`, `{"error":"…"}`, `{"message":"…"}`,
+ * `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text and HTML; empty for none. A cut body ends in "…",
+ * since its last word may be half of a key.
  */
 export function messageIn(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
   if (!isText(body)) return '';
@@ -124,7 +121,7 @@ export function messageIn(body: Uint8Array, { isCut = false, contentType }: Circ
   return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
 }
 
-/** Decodes UTF-8, or a known encoding that the service names. */
+/** As UTF-8, or in the encoding that the service names. */
 function decoded(bytes: Uint8Array, contentType = ''): string {
   const named = /;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1];
   try {
@@ -134,7 +131,7 @@ function decoded(bytes: Uint8Array, contentType = ''): string {
   }
 }
 
-/** True if bytes may be text in an encoding that extends ASCII. */
+/** For encodings that extend ASCII. */
 export function isText(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
 }
@@ -202,14 +199,13 @@ function character(number: number): string {
 
 interface Beginning {
   readonly bytes: Uint8Array;
-  /** True if the body ended in order, with these bytes. */
   readonly isWhole: boolean;
 }
 
 /**
- * The first bytes of a body. An error of the body ends them, and is not thrown.
+ * Ends at an error of the body without throwing it.
  * @param most bytes
- * @param forMs no bytes are awaited after this time
+ * @param forMs milliseconds
  */
 export async function firstBytes(
   body: AsyncIterable<Uint8Array>,

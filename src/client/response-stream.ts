@@ -4,16 +4,15 @@ import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { SilenceTimer } from './silence.ts';
 
-/** An HTTP response. */
 export interface Answer {
   readonly status: number;
-  /** By lower-case name; of a repeated header the first value, unless the header is a list. */
+  /** By lower-case name. A repeated header has its first value, unless it is a list. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** May be read once. A caller that stops reading aborts the request's signal. */
+  /** May be read once. A reader that stops early aborts the request's signal. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** A reused connection was lost before a byte of the answer came. */
+/** A reused connection was lost before the answer began. */
 export class LostConnectionError extends Error {
   override readonly name = 'LostConnectionError';
 }
@@ -21,30 +20,29 @@ export class LostConnectionError extends Error {
 /** undici publishes here which socket a request uses, right after `onRequestStart` and before it writes. */
 const SEND_HEADERS = 'undici:client:sendHeaders';
 
-/** undici's code for a lost connection. */
+/** Its code for a lost connection. */
 const LOST = 'UND_ERR_SOCKET';
 
 const LOSSES = new Set(['ECONNRESET', 'EPIPE', LOST]);
 
-/** Sockets that carried a request. */
 const usedSockets = new WeakSet<Socket>();
 
 /**
- * undici takes ECONNRESET for the end of a body without a length, and fails requests that could use another connection.
- * With its own code for lost connections it does neither.
+ * undici takes ECONNRESET for the end of a body without a length. Its own code makes it an error, and lets other requests
+ * use another connection.
  */
 function renameReset(error: NodeJS.ErrnoException): void {
   if (error.code === 'ECONNRESET') error.code = LOST;
 }
 
-/** The answer to one request, as undici's dispatcher delivers it. */
+/** The handler of one request for undici's dispatcher. */
 export class ResponseStream implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #socket: Socket | undefined;
-  /** Bytes of the answer's head so far. */
+  /** Bytes of the head so far. */
   #headBytes = () => 0;
   #isReused = false;
   readonly #queue = new BodyQueue();
@@ -70,7 +68,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
     if (signal.aborted) this.#abort();
   }
 
-  /** False as long as the request waits for a connection. */
+  /** False while the request waits for a connection. */
   get hasConnection(): boolean {
     return this.#controller !== undefined;
   }
@@ -102,7 +100,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    // undici delivers an empty piece when it resumes, even behind the end of the socket.
+    // undici delivers an empty piece when it resumes.
     if (piece.length === 0) return;
     this.#queue.add(piece);
     if (this.#queue.isFull) {
@@ -128,7 +126,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
     this.#fail(this.#signal.reason);
   };
 
-  /** Everything that arrived is handed out before an error is thrown. */
+  /** Errors come behind all bytes that arrived. */
   async *#body(): AsyncGenerator<Uint8Array> {
     for (;;) {
       while (!this.#queue.isEmpty) for (const piece of this.#take()) yield piece;
@@ -146,7 +144,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
     return pieces;
   }
 
-  /** The socket's end calls it, too: undici throws an assertion where a paused socket ends. */
+  /** Also called when the socket ends: undici asserts that a paused socket does not end. */
   readonly #resume = () => {
     if (!this.#isPaused || this.#hasEnded || this.#failure) return;
     this.#isPaused = false;
@@ -170,7 +168,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Headers whose repeated lines are one list (RFC 9110, section 5.3). */
+/** Repeated lines are one list (RFC 9110, section 5.3). */
 const LISTS = new Set(['content-encoding']);
 
 function singleValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
@@ -182,17 +180,17 @@ function singleValues(headers: IncomingHttpHeaders): Record<string, string | und
   );
 }
 
-/** From this many waiting bytes on, the connection is paused. */
+/** Waiting bytes that pause the connection. */
 const MOST_BYTES = 1 << 19;
-/** Smaller pieces are copied into blocks where several wait: a service may send its answer byte by byte. */
+/** Smaller pieces are copied into blocks: a service may send single bytes. */
 const SMALL_BYTES = 1024;
 const BLOCK_BYTES = 1 << 16;
 
-/** The part of a body that arrived and waits for its reader. */
+/** The part of a body that waits for its reader. */
 export class BodyQueue {
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** Takes small pieces, behind the last of the pieces. */
+  /** For small pieces. */
   #block = Buffer.alloc(0);
   #filled = 0;
 
@@ -212,7 +210,6 @@ export class BodyQueue {
     this.#bytes += piece.length;
   }
 
-  /** Empties the queue. */
   take(): Buffer[] {
     this.#endBlock();
     const pieces = this.#pieces;
@@ -230,7 +227,6 @@ export class BodyQueue {
     this.#filled += piece.length;
   }
 
-  /** The filled part of the block becomes a piece, the rest the next block. */
   #endBlock(): void {
     if (this.#filled === 0) return;
     this.#pieces.push(this.#block.subarray(0, this.#filled));

@@ -1,20 +1,20 @@
-/** No byte came for too long: no connection, no answer, or no more of it. */
+/** No byte came in time. */
 export class SilenceError extends Error {
   override readonly name: string = 'SilenceError';
 }
 
-/** Bytes came, but the head of the answer did not end. */
+/** The head of the answer did not end in time. */
 export class EndlessHeadError extends SilenceError {
   override readonly name = 'EndlessHeadError';
 }
 
-/** The head of an answer, with all 1xx answers before it, may take this many times the limit. */
+/** The time for a head, in limits of silence. It includes 1xx answers. */
 export const HEAD_LIMITS = 10;
 
-/** Looks within one limit: a silence is noticed at most one look late. */
+/** Checks in one limit. */
 const LOOKS = 8;
 
-/** Calls back after a silence. It runs from its construction on. */
+/** Runs from its construction on. */
 export class SilenceTimer {
   readonly #limitMs: number;
   readonly #onSilence: (error: SilenceError) => void;
@@ -23,10 +23,10 @@ export class SilenceTimer {
   #wasRestarted = false;
   #bytes = 0;
   #looksLeft = LOOKS;
-  /** Looks since the last restart. */
+  /** Checks since the last restart. */
   #looks = 0;
 
-  /** @param headBytes counts the bytes of a head, which undici reports only when it is whole: a slow head is no silence */
+  /** @param headBytes bytes of the head, which undici reports only at its end: a slow head is no silence */
   constructor(limitMs: number, onSilence: (error: SilenceError) => void, headBytes: () => number) {
     this.#limitMs = limitMs;
     this.#onSilence = onSilence;
@@ -48,10 +48,7 @@ export class SilenceTimer {
     this.#timer = undefined;
   }
 
-  /**
-   * After a pause of this process (a stopped job, a slow disk) the timer fires before the bytes that wait in the socket
-   * are read: they get one turn of the event loop.
-   */
+  /** After a pause of the process, the timer fires before waiting bytes are read: they get one turn of the event loop. */
   #look(): void {
     this.#wasRestarted = false;
     setImmediate(() =>

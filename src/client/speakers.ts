@@ -6,7 +6,6 @@ import { firstBytes, refusal } from './refusal.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
 import { createTransport, type ProxyRoute, type Transport } from './transport.ts';
 
-/** A speaker in a service's list. */
 export interface ServiceSpeaker {
   readonly no: number;
   readonly name?: string | undefined;
@@ -24,7 +23,7 @@ interface Asking extends RetryPolicy {
 
 interface SpeakersRequest extends Asking {
   readonly transport: Transport;
-  /** The whole address, `/speakers` included. */
+  /** With `/speakers`. */
   readonly url: URL;
 }
 
@@ -34,17 +33,17 @@ interface Listing extends Asking {
   readonly proxy: ProxyRoute | undefined;
 }
 
-/** The answers of services without such a list: only `POST /tts` is required. */
+/** Statuses of services without such a list. */
 const NO_LIST = new Set([301, 302, 307, 308, 400, 404, 405, 406, 410, 501]);
 
-/** Some ten thousand speakers. */
+/** About ten thousand speakers. */
 const MOST_MIB = 4;
 const MOST_BYTES = MOST_MIB * 2 ** 20;
 
 /**
- * The speakers that a service lists at `GET {base}/speakers`, as the built-in one does.
- * @returns `undefined` where it has no such list
- * @throws TtsError when it cannot be reached, does not accept the key, breaks off, or sends more than 4 MiB
+ * The speakers at `GET {base}/speakers`.
+ * @returns `undefined` for a service without a list
+ * @throws TtsError if it cannot be reached, refuses the key, breaks off, or sends more than 4 MiB
  */
 export async function listSpeakers(
   listing: Listing,

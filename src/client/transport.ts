@@ -6,29 +6,27 @@ import { ProxyError, ProxyRefusal } from './failure.ts';
 import { type Answer, ResponseStream } from './response-stream.ts';
 
 export interface ProxyRoute {
-  /** http or https; may hold a user and a password. */
+  /** http or https, with or without user and password. */
   readonly url: URL;
-  /** Hosts to be reached directly: a list as in `NO_PROXY`. */
+  /** As in `NO_PROXY`. */
   readonly except: string;
 }
 
 export interface TransportOptions {
   readonly url: URL;
-  /** Requests that may be open at once. */
   readonly connections: number;
-  /** Longest silence before and within an answer. */
+  /** Of silence. */
   readonly timeoutMs: number;
   readonly proxy?: ProxyRoute | undefined;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Sends requests to one address. Redirects are not followed, and nothing is sent twice. */
+/** Follows no redirect, and sends nothing twice. */
 export interface Transport {
-  /** @param signal ends the request, and has to be aborted where the answer is not read to its end */
+  /** @param signal must abort if the answer is not read to its end */
   post(body: string, headers: Headers, signal: AbortSignal): Promise<Answer>;
   get(headers: Headers, signal: AbortSignal): Promise<Answer>;
-  /** Aborts all requests in flight. */
   close(): Promise<void>;
 }
 
@@ -55,7 +53,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     get: (headers, signal) => send({ method: 'GET' }, headers, signal),
     async close() {
       const closed = pool.destroy();
-      // Ends connections that are still being made, which undici does not.
+      // undici leaves connections that are still being made.
       closing.abort();
       await closed;
     },
@@ -67,11 +65,11 @@ const PROXY_AUTHENTICATION_REQUIRED = 407;
 interface OpenPool {
   readonly pool: Dispatcher;
   readonly target: { readonly origin: string; readonly path: string; readonly headers: Headers };
-  /** Set where the pool's connections lead to a proxy. */
+  /** Set where the pool connects to a proxy. */
   readonly proxy?: URL;
 }
 
-/** A proxy gets an http request itself, in absolute form (RFC 9112, section 3.2.2); for https it opens a tunnel. */
+/** An http request goes to the proxy in absolute form (RFC 9112, section 3.2.2), https through a tunnel. */
 async function openPool(
   { url, connections, timeoutMs: timeout, proxy: route }: TransportOptions,
   signal: AbortSignal,

@@ -17,29 +17,25 @@ import { behindLinks, linkAs } from './paths.ts';
 import { assertWritable, exists, type FileOptions, removed, unwritable } from './writable.ts';
 
 const PERMISSIONS = 0o777;
-/** Of a part whose file may be private. */
 const PRIVATE = 0o600;
-/** Of a new file, before the umask. */
+/** Before the umask. */
 const PUBLIC = 0o666;
 
 interface Publishing {
   readonly target: string;
-  /** Set before the file is published; `undefined` keeps those of the part. */
+  /** Of the published file; `undefined` keeps the part's. */
   readonly permissions: number | undefined;
-  /** True: the file is on the disk when it is published. */
+  /** The content is on the disk when the file is published. */
   readonly durable: boolean;
-  /** True: so is its name. */
+  /** The name is, too. */
   readonly isNameDurable: boolean;
-  /** Throws where the target exists and is to be kept. */
+  /** Throws if the target exists and must stay. */
   readonly assertFree?: () => void;
-  /** The error to throw for an error of the system. */
+  /** Turns an error of the system into the error to throw. */
   readonly explain: (error: unknown, part: string) => unknown;
 }
 
-/**
- * A file that appears in one step: it is written as a neighbour, which is renamed when all of it is there. Until then the
- * old file stays as it is.
- */
+/** A file that appears in one step: a part beside it is renamed when it is complete. Until then the old file stays. */
 export class AtomicFile implements AsyncDisposable {
   readonly fd: number;
   /** Of the part. */
@@ -56,9 +52,9 @@ export class AtomicFile implements AsyncDisposable {
   }
 
   /**
-   * A file whose part has a random name.
-   * @param mode of which the umask takes away
-   * @throws what the system says, here and in the methods
+   * With a random name for the part.
+   * @param mode before the umask
+   * @throws the system's error, here and in the methods
    */
   static create(target: string, { mode, durable }: { mode: number; durable: boolean }): AtomicFile {
     const path = besideFile(target, `${randomUUID()}.part`);
@@ -73,8 +69,8 @@ export class AtomicFile implements AsyncDisposable {
   }
 
   /**
-   * A file that the user named. Its part tells by its name who writes it, and those of killed runs are removed. The old
-   * file's permissions stay; a link stays, and its target is replaced.
+   * For a file that the user named. The name of the part tells its writer; parts of killed runs are removed. The old
+   * permissions stay, and a link stays: its target is replaced.
    * @throws TtsError (output), here and in the methods
    */
   static forOutput(options: FileOptions): AtomicFile {
@@ -96,7 +92,7 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** Does what can fail before another file is published: permissions, fsync, `--no-clobber`. */
+  /** Does what can fail before other files are published: permissions, fsync, `--no-clobber`. */
   async settle(): Promise<void> {
     const { permissions, durable, assertFree, explain } = this.#publishing;
     try {
@@ -115,7 +111,7 @@ export class AtomicFile implements AsyncDisposable {
     try {
       if (!this.#isSettled) await this.settle();
       signal?.throwIfAborted();
-      // Some file systems report only on closing that there was no room.
+      // Some file systems report a full disk only on closing.
       this.#close();
       if (assertFree) linkAs(this.path, as);
       else renameSync(this.path, as);
@@ -128,11 +124,11 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** Removes the part. Never throws; without effect once the file is published. */
+  /** Removes the part. Never throws; has no effect after publishing. */
   discard(): void {
     if (!this.#hasPart) return;
     this.#hasPart = false;
-    // The error that ended the run matters more, and the next run removes leftovers.
+    // The next run removes leftovers.
     for (const tidy of [() => this.#close(), () => rmSync(this.path, { force: true })]) {
       try {
         tidy();
@@ -144,7 +140,7 @@ export class AtomicFile implements AsyncDisposable {
     this.discard();
   }
 
-  /** File systems with one mode for all files refuse to change it. */
+  /** Some file systems have one mode for all files. */
   #allow(permissions: number): void {
     if ((fstatSync(this.fd).mode & PERMISSIONS) !== permissions) fchmodSync(this.fd, permissions);
   }
@@ -160,7 +156,6 @@ function assertMissing(target: string, name: string): void {
   if (lstatSync(target, { throwIfNoEntry: false })) throw exists(name);
 }
 
-/** What an error of publishing says of the target. */
 function meaningOf(
   error: unknown,
   { name, target, part }: Record<'name' | 'target' | 'part', string>,
@@ -173,13 +168,10 @@ function meaningOf(
 
 const sync = promisify(fsync);
 
-/** Codes of file systems without fsync. */
+/** Of file systems without fsync. */
 const UNABLE = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
-/**
- * Resolves when an open file is on its disk, as far as its file system can tell.
- * @throws what the system says
- */
+/** Resolves when the file is on the disk. @throws the system's error */
 export async function synced(fd: number): Promise<void> {
   try {
     await sync(fd);
@@ -188,13 +180,12 @@ export async function synced(fd: number): Promise<void> {
   }
 }
 
-/** Makes a rename durable. */
 export async function syncFolder(folder: string): Promise<void> {
   let fd: number;
   try {
     fd = openSync(folder, 'r');
   } catch {
-    // Windows opens no folders, and some folders may be written and not read.
+    // Windows opens no folders, and some folders cannot be read.
     return;
   }
   try {

@@ -1,20 +1,17 @@
 import { writeSync, writevSync } from 'node:fs';
 import { unwritable } from './writable.ts';
 
-/** So large that a system call for each hardly counts. */
+/** The cost of a system call does not count then. */
 const BATCH_BYTES = 1 << 20;
 
-/**
- * Writes pieces to a file, in batches. It waits for each: handing it to another thread costs more than copying a
- * mebibyte into the system's cache.
- */
+/** Writes pieces in batches, synchronously: another thread costs more than copying a mebibyte into the system's cache. */
 export class FileWriter {
   readonly #fd: number;
   readonly #name: string;
   #batch: Uint8Array[] = [];
   #batched = 0;
 
-  /** @param name as the user knows it, for messages */
+  /** @param name for messages */
   constructor(fd: number, name: string) {
     this.#fd = fd;
     this.#name = name;
@@ -27,7 +24,6 @@ export class FileWriter {
     if (this.#batched >= BATCH_BYTES) this.flush();
   }
 
-  /** Hands what was gathered to the system. */
   flush(): void {
     let left = this.#batch;
     this.#batch = [];
@@ -40,13 +36,12 @@ export class FileWriter {
   }
 }
 
-/** Writes bytes at an offset of a file, all of them. */
 export function writeAt(fd: number, bytes: Uint8Array, position: number): void {
   for (let done = 0; done < bytes.length; )
     done += writeSync(fd, bytes, done, bytes.length - done, position + done);
 }
 
-/** What is left of some pieces when so many of their bytes are written. */
+/** The rest of some pieces. */
 function after(pieces: readonly Uint8Array[], written: number): Uint8Array[] {
   let skip = written;
   return pieces.flatMap((piece) => {

@@ -5,8 +5,8 @@ import type { Host } from '../host.ts';
 import { fromHome, pathOf } from './paths.ts';
 
 /**
- * Makes a folder that is only its owner's business, and those above it that are missing. Several may do so at once.
- * Level by level: making all at once never ends below some special folders (seen for /proc on Node 20 to 26).
+ * Makes a private folder and the missing ones above it, level by level: `recursive` never returns below some special folders
+ * (/proc, Node 20 to 26).
  */
 export function makeFolder(folder: string): void {
   if (!whyNotMade(folder)) return;
@@ -15,7 +15,7 @@ export function makeFolder(folder: string): void {
   if (reason) throw reason;
 }
 
-/** Makes one level. @returns the error where the level above is missing */
+/** @returns the error if the level above is missing */
 function whyNotMade(folder: string): unknown {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -29,13 +29,10 @@ function whyNotMade(folder: string): unknown {
 
 type User = Pick<Host, 'env' | 'home' | 'platform'>;
 
-/**
- * The folder for what can be made again, by the platform's custom: `~/.cache/tts` under Linux. `undefined` for a user
- * without a home.
- */
+/** `~/.cache/tts` on Linux, or the platform's place; `undefined` without a home. */
 function cacheFolder({ env, home, platform }: User): string | undefined {
   const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
-  // The XDG Base Directory Specification wants relative paths to be ignored.
+  // XDG Base Directory Specification: relative paths are ignored.
   if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');
   if (platform === 'win32' && local) return join(local, 'tts', 'Cache');
   if (home === undefined) return undefined;
@@ -44,7 +41,7 @@ function cacheFolder({ env, home, platform }: User): string | undefined {
   return join(home, '.cache', 'tts');
 }
 
-/** The folder of the segment cache: `TTS_CACHE_DIR` as it is, else a folder of its own in {@link cacheFolder}. */
+/** `TTS_CACHE_DIR`, or a folder in {@link cacheFolder}. */
 export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
   const { TTS_CACHE_DIR: named } = host.env;
   if (named) return located(fromHome(named, host.home), host.cwd);
@@ -52,7 +49,6 @@ export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefine
   return folder === undefined ? undefined : join(folder, 'segments');
 }
 
-/** The error where there is no {@link segmentFolder}. */
 export function noSegmentFolder(): TtsError {
   return usageError(
     'there is no folder for the cache: HOME names none',

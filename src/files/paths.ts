@@ -2,15 +2,14 @@ import { linkSync, lstatSync, readlinkSync, realpathSync, renameSync, rmSync, st
 import { access, constants, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 
-/** A name that no shell has seen, such as one in a variable or a file: there, too, `~/` is the user's own folder. */
+/** For names that no shell has expanded. */
 export function fromHome(name: string, home: string | undefined): string {
   return name.replace(/^~(?=[/\\])/, () => home ?? '~');
 }
 
 /**
- * Where the file of a name is. `resolve` alone takes `link/..` for nothing, though it is the folder above the one that the
- * link leads to: another file would be read, or lost.
- * @throws what the system says where a folder in front of ".." is missing
+ * Follows links before "..", as the system does: `resolve` alone drops `link/..` and would name another file.
+ * @throws the system's error if a folder before ".." is missing
  */
 export function pathOf(cwd: string, name: string): string {
   if (!/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) return resolve(cwd, name);
@@ -18,34 +17,34 @@ export function pathOf(cwd: string, name: string): string {
   return join(realpathSync.native(dirname(whole)), basename(whole));
 }
 
-/** Behind a symbolic link it is the file that is made or replaced, not the link. */
+/** A link stays; its target is written. */
 export function behindLinks(path: string): string {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
   return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 
-/** Unlike a rename, a link never takes the place of a file that came up meanwhile. */
+/** A link never replaces a file, as a rename does. */
 export function linkAs(part: string, target: string): void {
   try {
     linkSync(part, target);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST' || statSync(target, { throwIfNoEntry: false }))
       throw error;
-    // A file system without hard links.
+    // No hard links here.
     renameSync(part, target);
     return;
   }
   try {
     rmSync(part);
   } catch {
-    // The file has its name, and this one is removed by the next run for it.
+    // The next run removes the part.
   }
 }
 
 /**
- * @param name one that holds a folder stands for itself, as it does for the system; `.exe` may be left out under Windows
- * @param path folders as in the environment variable `PATH`
- * @returns the whole name of the first program of this name that may be run
+ * @param name with a folder it stands for itself; `.exe` may be missing on Windows
+ * @param path as in `PATH`
+ * @returns the absolute path of the first program that may run
  */
 export async function findProgram(
   name: string,

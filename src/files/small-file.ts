@@ -4,9 +4,9 @@ import { AtomicFile } from './atomic-file.ts';
 import { besideFile } from './part-name.ts';
 
 /**
- * Replaces a small file in one step; it is on the disk then.
- * @param mode of which the umask takes away
- * @throws what the system says; the old file is as it was then
+ * Replaces a small file in one step, durably.
+ * @param mode before the umask
+ * @throws the system's error; the old file is unchanged then
  */
 export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
   await using file = AtomicFile.create(path, { mode, durable: true });
@@ -14,19 +14,19 @@ export async function replaceFile(path: string, text: string, mode: number): Pro
   await file.publish();
 }
 
-/** A lock that is older was left by a killed run, in milliseconds. */
+/** Milliseconds; an older lock was left by a killed run. */
 const LOCK_MS = 5000;
 const POLL_MS = 10;
 
 /**
- * Runs an action that reads and replaces a file, while no other process does so.
- * @throws what the system says where the lock cannot be made
+ * Excludes other processes while a file is read and replaced: two logins at once must not lose a key.
+ * @throws the system's error if the lock cannot be made
  */
 export async function withLock<T>(path: string, action: () => Promise<T>): Promise<T> {
   const lock = besideFile(path, 'lock');
   while (!makeLock(lock)) {
     const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    // A time in the future is no owner either.
+    // A time in the future counts as old, too.
     if (Math.abs(age) > LOCK_MS) rmSync(lock, { force: true });
     else await sleep(POLL_MS);
   }

@@ -4,27 +4,27 @@ import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from './part-name.ts';
 
 export interface FileOptions {
-  /** As the user named it. */
+  /** For messages. */
   readonly name: string;
   /** Absolute. */
   readonly path: string;
-  /** The file that is there now, which will be replaced. */
+  /** The file to be replaced. */
   readonly old: Stats | undefined;
   readonly clobber: boolean;
   readonly writer: Writer;
-  /** True where the caller looks after the folder: it removes what killed runs have left, and syncs it at the end. */
+  /** True if the caller removes leftovers and syncs the folder at the end. */
   readonly isOneOfMany?: boolean;
-  /** What would have it written elsewhere, for whoever reads that it cannot be written here. */
+  /** The end of the hint: how to write elsewhere. */
   readonly elsewhere?: string;
 }
 
-/** A folder in which everybody may make files, and replace only their own: /tmp. */
+/** Only owners may replace their files there, as in /tmp. */
 const STICKY = 0o1000;
 
 /**
- * Whether a file could be written and then take the place of the one that is there, as far as that can be known before.
+ * Tests what can be known before writing.
  * @param target behind links
- * @throws TtsError (output), or what the system says
+ * @throws TtsError (output), or the system's error
  */
 export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
   if (!old) return;
@@ -40,7 +40,6 @@ export function assertWritable(target: string, { name, old, clobber, writer }: F
     );
 }
 
-/** Even where everybody may write the file itself. */
 function isKeptByFolder(file: Stats, folder: Stats, uid: number | undefined): boolean {
   if (uid === undefined || uid === 0 || (folder.mode & STICKY) === 0) return false;
   return file.uid !== uid && folder.uid !== uid;
@@ -60,13 +59,13 @@ export function removed(name: string, part: string): TtsError {
   });
 }
 
-/** Stands for the way to have it written elsewhere. */
+/** The placeholder of `elsewhere`. */
 const ELSEWHERE = Symbol();
 
-/** EDQUOT of Linux, and of macOS and BSD, for which Node 20 has no name. */
+/** EDQUOT on Linux, and on macOS and BSD. Node 20 has no name for it. */
 const QUOTA = new Set([-122, -69]);
 
-/** What the system says, why that is, and what can be done. */
+/** By the system's code. */
 const reasons = new Map<string, [reason: string, ...remedies: (string | typeof ELSEWHERE)[]]>([
   ['ENOSPC', ['no space is left there', 'make room', ELSEWHERE]],
   ['EDQUOT', ['the disk quota is used up', 'make room', ELSEWHERE]],
@@ -84,10 +83,7 @@ const reasons = new Map<string, [reason: string, ...remedies: (string | typeof E
   ['EIO', ['the device reports an error', ELSEWHERE]],
 ]);
 
-/**
- * The error for an output that cannot be written, from what the system said.
- * @param elsewhere what would have it written elsewhere
- */
+/** @param elsewhere how to write elsewhere */
 export function unwritable(name: string, cause: unknown, elsewhere = 'write elsewhere with -o'): TtsError {
   if (cause instanceof TtsError) return cause;
   if (!(cause instanceof Error && 'code' in cause)) throw cause;
@@ -97,10 +93,9 @@ export function unwritable(name: string, cause: unknown, elsewhere = 'write else
   return new TtsError(`cannot write ${name}: ${reason}`, { exitCode: ExitCode.output, hint, cause });
 }
 
-/** What the system, or Node in its place, says when nobody reads any more. */
+/** Codes of the system and of Node for a reader that left. */
 const SAID = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 
-/** Whether writing failed because the reader has left, which ends a run quietly. */
 export function isReaderGone(error: Error): boolean {
   return SAID.has((error as NodeJS.ErrnoException).code ?? '');
 }

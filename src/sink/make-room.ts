@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Makes room in a file by moving all that follows an offset. Loaded when needed: once in 27 hours of sound.
- * @returns whether the file could be opened for that
+ * Moves what follows an offset, for a larger header: once in 27 hours of sound. @returns false if the file could not be
+ * opened
  */
 export async function makeRoom(
   path: string,
@@ -22,12 +22,10 @@ export async function makeRoom(
 const BLOCK_BYTES = 1024 * 1024;
 
 /**
- * Moves all bytes of a file from an offset on to the right, in place: room for a header that grew. The gap keeps its old
- * bytes. The file must be open for reading and writing, and not for appending.
- *
- * @param from offset of the first byte to move
- * @param by how far, in bytes
- * @throws the signal's reason when it aborts between two blocks; the file is no WAV then
+ * Moves bytes to the right, in place. The gap keeps its old bytes.
+ * @param from offset of the first byte
+ * @param by bytes
+ * @throws the signal's reason; the file is damaged then
  */
 export async function shiftRight(
   file: FileHandle,
@@ -37,7 +35,7 @@ export async function shiftRight(
 ): Promise<void> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   const { size } = await file.stat();
-  // From the end, so that no byte is overwritten before it has moved.
+  // From the end: no byte is overwritten before it has moved.
   for (let end = size; end > from; ) {
     signal?.throwIfAborted();
     const start = Math.max(from, end - BLOCK_BYTES);

@@ -14,21 +14,19 @@ import { openDevice, stdoutSink } from './stdout.ts';
 const STDOUT = new Set(['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
 export interface OutputOptions {
-  /** A file's name, or "-" for stdout. */
+  /** A file, or "-" for stdout. */
   readonly output: string;
-  /** Whether a file that exists may be replaced. */
+  /** True if an existing file may be replaced. */
   readonly clobber: boolean;
 }
 
-/** Whether `-o` says standard output. */
 export function isStdout(output: string): boolean {
   return STDOUT.has(output);
 }
 
 /**
- * The sink for what `-o` says: a file, standard output, or a named pipe or a device other than a terminal, which is just
- * written.
- * @throws TtsError (output) when it cannot be written
+ * A file, standard output, a named pipe, or a device that is no terminal.
+ * @throws TtsError (output)
  */
 export async function openSink(
   { output, clobber }: OutputOptions,
@@ -47,7 +45,7 @@ export async function openSink(
   }
 }
 
-/** What is there now; a folder is an error. */
+/** @throws TtsError (output) for a folder */
 export function lookAt(path: string, name: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() || (!stats && /[/\\]$/.test(name)))
@@ -55,7 +53,7 @@ export function lookAt(path: string, name: string): Stats | undefined {
   return stats;
 }
 
-/** Opening a pipe to write waits for its reader; without blocking a thread, so that Ctrl-C still ends the wait. */
+/** Waits for the reader without blocking a thread, so that Ctrl-C ends the wait. */
 async function openPipe(path: string, signal: AbortSignal): Promise<number> {
   for (;;) {
     signal.throwIfAborted();
@@ -69,8 +67,8 @@ async function openPipe(path: string, signal: AbortSignal): Promise<number> {
 }
 
 /**
- * Whether the sink for what `-o` says would be live. Nothing is made, and no reader is waited for.
- * @throws TtsError (output) where opening it would
+ * True if the sink would be heard live. Makes nothing, and waits for no reader.
+ * @throws TtsError (output) as opening would
  */
 export async function checkSink(
   { output, clobber }: OutputOptions,
@@ -92,12 +90,12 @@ export async function checkSink(
   }
 }
 
-/** @throws TtsError (output) where a part could not be made, or not take the file's name */
+/** @throws TtsError (output) if a part could not be made, or not be renamed */
 export function checkFile(options: FileOptions): void {
   try {
     const target = behindLinks(options.path);
     assertWritable(target, options);
-    // The dot is there in folders only.
+    // `.` exists in folders only.
     accessSync(`${dirname(target)}${sep}.`, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw unwritable(options.name, error);
@@ -105,8 +103,8 @@ export function checkFile(options: FileOptions): void {
 }
 
 /**
- * A file that appears when all of the sound is in it.
- * @throws TtsError (output) when it could not be written
+ * The file appears when it is complete.
+ * @throws TtsError (output)
  */
 function fileSink(options: FileOptions): Sink {
   const part = AtomicFile.forOutput(options);

@@ -10,21 +10,20 @@ import { isReaderGone, unwritable } from '../files/writable.ts';
 import { assertAsPromised, type Delivery, type Sink } from './sink.ts';
 
 /**
- * A pipe or a socket. It is written through the event loop: a reader that pauses then blocks no thread, and an end by
- * Ctrl-C does not wait for it.
- * @param fd becomes the sink's own, which closes it when it is written or discarded
+ * A pipe or a socket, written through the event loop: a slow reader blocks no thread, and Ctrl-C does not wait.
+ * @param fd owned by the sink, which closes it
  */
 export function pipeSink(fd: number, name: string): Sink {
   return streamSink(fd, name, () => new Socket({ fd, readable: false, writable: true }));
 }
 
-/** A device that is just written. Its descriptor is dealt with as that of a pipe. */
+/** Owns its descriptor, as a pipe does. */
 export function deviceSink(fd: number, name: string): Sink {
   return streamSink(fd, name, () => createWriteStream(name, { fd }));
 }
 
 function streamSink(fd: number, name: string, open: () => Writable): Sink {
-  // A number that is closed may mean another file at once.
+  // A closed number may be another file's soon.
   let isOurs = true;
   return {
     isLive: true,
@@ -38,23 +37,23 @@ function streamSink(fd: number, name: string, open: () => Writable): Sink {
       try {
         closeSync(fd);
       } catch {
-        // Nothing was written that could be lost.
+        // No bytes were lost.
       }
     },
   };
 }
 
 export interface Pouring {
-  /** Of the stream, for messages. */
+  /** For messages. */
   readonly name: string;
   readonly signal: AbortSignal;
-  /** Bytes of sound that were written so far, and whether that is all there is. */
+  /** Bytes of sound so far, and whether these are all. */
   readonly poured: { bytes: number; isAll: boolean };
 }
 
 /**
- * Writes a WAV to a stream and ends it, at the pace of who reads there.
- * @throws TtsError (output) when it cannot be written; what the speech throws passes through
+ * Writes a WAV at the reader's pace.
+ * @throws TtsError (output); what the speech throws
  */
 export async function pour(
   { format, bytes, pcm }: Speech,
@@ -77,13 +76,10 @@ export async function pour(
   }
 }
 
-/** So long does a header wait for the first sound, in milliseconds. */
+/** Milliseconds that a header waits for the first sound. */
 const AT_ONCE_MS = 2;
 
-/**
- * Sound that is there at once comes in one piece with the header: sox, left to find out what it gets, looks only at what it
- * reads first, and takes a header alone for nothing.
- */
+/** Header and first sound come in one piece if they can: sox detects a format in its first read. */
 async function* wavPieces(
   { format, bytes, pcm }: Speech,
   poured: Pouring['poured'],
@@ -92,7 +88,7 @@ async function* wavPieces(
   const pieces = pcm[Symbol.asyncIterator]();
   try {
     const coming = pieces.next();
-    // Thrown below, unless the reader leaves before.
+    // Awaited below, unless the reader leaves before.
     coming.catch(() => {});
     const isAtOnce = await Promise.race([coming.then(() => true), sleep(AT_ONCE_MS, false, { ref: false })]);
     if (!isAtOnce) yield header;

@@ -2,40 +2,36 @@ import type { Speech } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 
 export interface Delivery {
-  /** Bytes of sound that were handed over, headers not counted. A reader that left may not have taken all of them. */
+  /** Of sound, without headers. A reader that left may have taken fewer. */
   readonly bytes: number;
-  /** Bytes beside them: the header, which depends on what was known of the sound by then, and padding. */
+  /** Header and padding. */
   readonly overheadBytes: number;
-  /** The reader went away before the end, which ends a run quietly. */
+  /** True if the reader left early, which ends a run quietly. */
   readonly readerLeft: boolean;
-  /** The program that was given the sound, where it is a player. */
+  /** If it is a player. */
   readonly player?: string;
-  /** What went wrong beside it, such as the player, though all of the sound is where it belongs. To be thrown at the end. */
+  /** An error beside the complete sound, such as the player's. Thrown at the end. */
   readonly failure?: unknown;
 }
 
-/** Where a WAV goes. It is opened before anything is asked of a service, so that nothing is paid for in vain. */
+/** The destination of a WAV. It opens before the service is asked, so that nothing is paid for in vain. */
 export interface Sink {
-  /** Whether somebody may hear it while it is made. */
+  /** True if the output is heard live (a pipe or a player). */
   readonly isLive: boolean;
-  /** Resolves when the reader has left, where that can show before there is any sound. A failure is told by `write`. */
+  /** Resolves when the reader has left, if that shows before there is sound. `write` throws errors. */
   readonly left?: Promise<void>;
   /**
-   * Writes all of it, or fails and leaves nothing that looks whole.
-   * @throws TtsError (output) when it cannot be written; what the speech throws passes through
+   * Leaves no file that looks complete if it fails.
+   * @throws TtsError (output); what the speech throws
    */
   write(speech: Speech, signal: AbortSignal): Promise<Delivery>;
-  /**
-   * There is nothing to write after all: leaves no trace, as far as that can be, and never fails, since what ended the run
-   * matters more. Of no consequence once something was written.
-   */
+  /** Leaves no trace and never throws. Has no effect after a write. */
   discard(): Promise<void>;
 }
 
 /**
- * Where the header cannot be put right any more by the time that a repeated request turns out longer or shorter: better
- * said than hidden.
- * @param promised by that header; `undefined` where it promises nothing
+ * The header promised another length than a repeated request delivered, and cannot be corrected.
+ * @param promised `undefined` for no promise
  * @throws TtsError (service)
  */
 export function assertAsPromised(bytes: number, promised: number | undefined): void {

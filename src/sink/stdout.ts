@@ -7,28 +7,27 @@ import { deviceSink, pipeSink } from './pipe.ts';
 import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
 
-/** Flags of an open file, as Linux lists them: appends at every write; what it was opened for. */
+/** Flags of an open file on Linux. */
 const O_APPEND = 0o2000;
 const O_ACCMODE = 0o3;
 
 /**
- * Standard output: a pipe, a file (`> out.wav`, whose sizes are put right at the end; `>> all.wav`, which is left
- * alone) or a device. Never a terminal.
- * @throws TtsError (output) when it is a terminal or cannot be looked at
+ * Standard output: a pipe, a file (`> out.wav` gets right sizes at the end, `>> all.wav` does not) or a device.
+ * @throws TtsError (output) for a terminal, and if it cannot be inspected
  */
 export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
   if (isTTY) throw onTerminal();
   const kind = look(fd);
   if (kind.isFile()) return openFileSink(fd, startOf(fd, kind.size));
   const sink = kind.isFIFO() || kind.isSocket() ? pipeSink(fd, 'stdout') : deviceSink(fd, 'stdout');
-  // Without sound there may be words to say there.
+  // stdout may be needed for messages.
   return { ...sink, discard: async () => {} };
 }
 
 function openFileSink(fd: number, start: number | undefined): Sink {
   return {
     isLive: false,
-    // Linux only has such names.
+    // Only Linux has such names.
     async write(speech, signal) {
       const file = { fd, name: 'stdout', start, isWatched: true, path: `/proc/self/fd/${fd}` };
       const delivery = await record(file, speech, signal);
@@ -56,30 +55,29 @@ function isReadOnly(fd: number): boolean {
   try {
     return accessOf(fd) === constants.O_RDONLY;
   } catch {
-    // Elsewhere than on Linux there is no such list.
+    // Only Linux has the list.
     return false;
   }
 }
 
 /**
- * In place of a standard stream that is closed, Node opens /dev/null at its start, for reading and writing; a shell's
- * `> /dev/null` is for writing only.
+ * Node replaces a closed standard stream by /dev/null, open for reading and writing; a shell's `> /dev/null` is open for
+ * writing only.
  */
 function wasClosed(fd: number): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`) === '/dev/null' && accessOf(fd) === constants.O_RDWR;
   } catch {
-    // As above.
     return false;
   }
 }
 
-/** Where the next byte goes, or `undefined` where earlier bytes cannot be changed since every write appends. */
+/** The offset of the next byte; `undefined` if every write appends. */
 function startOf(fd: number, size: number): number | undefined {
   try {
     return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);
   } catch {
-    // Elsewhere than on Linux there is no such list; an empty file was most likely made by `>`.
+    // Elsewhere than on Linux: `>` leaves an empty file.
     return size === 0 ? 0 : undefined;
   }
 }
@@ -96,21 +94,17 @@ function infoOf(fd: number): string {
   return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
 }
 
-/**
- * Opens a device to write to it.
- * @throws TtsError (output) for a terminal, under whatever name; what the system says
- */
+/** @throws TtsError (output) for a terminal by any name; the system's error */
 export async function openDevice(path: string): Promise<number> {
-  // Without becoming the terminal of this process, whose Ctrl-C it would hear.
+  // O_NOCTTY: its Ctrl-C must not reach this process.
   const fd = openSync(path, constants.O_WRONLY | constants.O_NOCTTY);
-  // Loaded only now: it brings the whole network stack with it.
+  // node:tty loads the network stack.
   const { isatty } = await import('node:tty');
   if (!isatty(fd)) return fd;
   closeSync(fd);
   throw onTerminal();
 }
 
-/** The error for sound that would go to a screen. */
 function onTerminal(): TtsError {
   return new TtsError('audio is not written to a terminal', {
     exitCode: ExitCode.output,

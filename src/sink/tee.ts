@@ -2,8 +2,8 @@ import type { Speech } from '../audio/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
- * Sends one sound to an output that must succeed and, at the same time, to a listener that may fail. Both keep step. When
- * the listener leaves or fails, the output gets all of it all the same. What the listener fails of is told by the delivery.
+ * Sends one sound to an output and, in step, to a listener that may fail. The output gets all of it in any case; the
+ * delivery has the listener's error.
  * @throws TtsError of the output, which stops the listener at once
  */
 export function tee(output: Sink, listener: Sink): Sink {
@@ -32,10 +32,9 @@ export function tee(output: Sink, listener: Sink): Sink {
   };
 }
 
-/** One of several readers of the same sound. */
 export interface Branch {
   readonly speech: Speech;
-  /** Lets the others go on without this one, whether or not it waits for a piece. */
+  /** The other branch continues alone. */
   readonly leave: () => Promise<void>;
 }
 
@@ -44,10 +43,10 @@ type Take = (next: Next | Promise<Next>) => void;
 
 const DONE: Next = { done: true, value: undefined };
 
-/** One sound for two readers that keep step: a piece is read when both have taken the one before, or one has left. */
+/** Two readers in step: the next piece is read when both have taken the last one, or one has left. */
 export function fork(speech: Speech): readonly [Branch, Branch] {
   const source = speech.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
-  /** The readers that are still there, each with what to call with the next piece if it waits for that. */
+  /** Readers, with the callback of one that waits. */
   const readers = new Map<symbol, Take | undefined>();
   const advance = () => {
     const takes = [...readers.values()];

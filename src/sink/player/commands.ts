@@ -1,24 +1,22 @@
 import { basename } from 'node:path';
 import { findProgram } from '../../files/paths.ts';
 
-/** What programs there are. */
 export interface Programs {
   readonly platform: NodeJS.Platform;
-  /** Folders as in the environment variable `PATH`. */
+  /** As in `PATH`. */
   readonly path: string;
-  /** Players inherit all of it but the key. */
+  /** Without the key. */
   readonly env: NodeJS.ProcessEnv;
 }
 
 export interface PlayerOptions extends Programs {
-  /** A program and its arguments, where the user named one; otherwise the platform's players are tried in turn. */
+  /** The user's program and its arguments; otherwise the platform's players are tried. */
   readonly command: readonly string[] | undefined;
 }
 
-/** A program that plays a WAV. */
 export type PlayerCommand = { readonly program: string } & (
   | {
-      /** What its standard input is: anything that can be read, or a pipe that can be opened again by its name. */
+      /** `pipe`: a pipe that can be opened by name. */
       readonly input: 'stdin' | 'pipe';
       readonly args: readonly string[];
     }
@@ -29,17 +27,17 @@ function onStdin(program: string, ...args: string[]): PlayerCommand {
   return { program, args, input: 'stdin' };
 }
 
-/** mpv says what is wrong on stderr, and must not read the keyboard; `-` is stdin, and comes last. */
+/** mpv reports errors on stderr and must not read the keyboard; `-` is stdin. */
 const mpv = onStdin('mpv', '--no-input-terminal', '--msg-level=all=error', '--no-video', '-');
 const ffplay = onStdin('ffplay', '-nodisp', '-autoexit', '-loglevel', 'error', '-i', '-');
 const play = onStdin('play', '-q', '-t', 'wav', '-');
 
 const linux: readonly PlayerCommand[] = [
-  // "-" is raw samples up to PipeWire 1.2 and a WAV afterwards; what is opened by name is a WAV to all of them.
+  // "-" means raw samples up to PipeWire 1.2. A file opened by name is always read as a WAV.
   { program: 'pw-play', args: ['/dev/stdin'], input: 'pipe' },
-  // By default two seconds are gathered.
+  // The default is two seconds.
   onStdin('paplay', '--latency-msec=100'),
-  // Starts after 20 ms of sound; by default it fills a buffer of half a second first.
+  // Starts after 20 ms of sound; the default is half a second.
   onStdin('aplay', '-q', '-B', '100000', '-F', '20000', '-'),
   ffplay,
   mpv,
@@ -59,21 +57,18 @@ const windows: readonly PlayerCommand[] = [
   { program: 'powershell', args: (file) => ['-NoProfile', '-Command', soundPlayer(file)], input: 'file' },
 ];
 
-/** PowerShell takes typographic quotes for straight ones; two of them stand for one within a text. */
+/** PowerShell reads typographic quotes as straight ones, and two quotes as one. */
 function soundPlayer(file: string): string {
   return `(New-Object System.Media.SoundPlayer '${file.replace(/['‘’‚‛]/g, '$&$&')}').PlaySync()`;
 }
 
-/** The players of a platform, the first choice first. */
+/** The first choice first. */
 export function playersOf(platform: NodeJS.Platform): readonly PlayerCommand[] {
   if (platform === 'darwin') return mac;
   return platform === 'win32' ? windows : linux;
 }
 
-/**
- * The player that a user named: `{}` in its arguments stands for a file, otherwise it reads a WAV from stdin. One of the
- * platform's own that is named without arguments gets those that it needs: bare, most of them play nothing.
- */
+/** `{}` in the arguments stands for a file; otherwise the player reads stdin. A known player without arguments gets its own. */
 export function namedPlayer(
   [program = '', ...args]: readonly string[],
   platform: NodeJS.Platform,
@@ -86,13 +81,13 @@ export function namedPlayer(
 }
 
 export interface FoundPlayer {
-  /** The whole name of its program. */
+  /** Absolute path. */
   readonly file: string;
-  /** Whether it is given the sound while that is made. */
+  /** True if it plays sound while that is made. */
   readonly isLive: boolean;
 }
 
-/** The player that would be started first. Nothing is started. */
+/** Starts nothing. */
 export async function findPlayer({
   command,
   platform,

@@ -13,21 +13,17 @@ import type { Sink } from '../sink.ts';
 import type { PlayerProcess } from './process.ts';
 
 export interface LiveSink extends Sink {
-  /** Resolves when the player has ended, with the error where it failed. */
+  /** Resolves with the error of a player that failed. */
   readonly ended: Promise<TtsError | undefined>;
-  /** The same, where it has failed by now. */
+  /** Set once it has failed. */
   readonly failure: TtsError | undefined;
 }
 
-/** For a reader that does not leave. */
 export const NEVER = new Promise<void>(() => {});
 
-/**
- * Sound on its way to a player that is running. One that is closed before the end is a reader that leaves, and one
- * that fails is an error, also while the sound is still being made.
- */
+/** Sends sound to a running player. A closed player is a reader that left; a failed one is an error at once. */
 export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
-  // What goes wrong while nothing is written shows when something is.
+  // Errors show in the next write.
   input.on('error', () => {});
   const stop = async () => {
     input.destroy();
@@ -43,13 +39,13 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
     async write(speech, signal) {
       const poured = { bytes: 0, isAll: false };
       const pouring = pour(speech, input, { name: player.name, signal, poured });
-      // When the player ends first, it does not matter any more what becomes of this.
+      // A player that has ended needs no more sound.
       pouring.catch(() => {});
       try {
         await unlessAborted(Promise.race([pouring, player.ended]), signal);
         const failure = await unlessAborted(player.ended, signal);
         if (failure) throw failure;
-        // One that knows the length from the header does not wait for the end of the stream.
+        // Some players stop at the length in the header, before the stream ends.
         const overhead = overheadBytes(speech.format, speech.bytes);
         return {
           player: player.program,
@@ -58,7 +54,7 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
           readerLeft: !poured.isAll,
         };
       } catch (error) {
-        // What has come of a sound that breaks off is heard to its end.
+        // The beginning of broken sound is played to its end.
         await unlessAborted(player.ended, signal);
         throw error;
       } finally {
@@ -71,20 +67,20 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
 
 const run = promisify(execFile);
 
-/** Where POSIX programs are, whatever the user's own PATH says. */
+/** Folders of POSIX programs, whatever `PATH` says. */
 const SYSTEM = '/usr/bin:/bin:/run/current-system/sw/bin';
 
-/** A pipe of the system. What Node makes for a child is a socket, which nobody can open by the name `/dev/stdin`. */
+/** A named pipe. Node's own for children is a socket, which `/dev/stdin` cannot open. */
 export interface Pipe {
-  /** File descriptors of the two ends. */
+  /** File descriptors. */
   readonly read: number;
   readonly write: number;
-  /** Lets go of a reader that opens the pipe by its name when the writer has left: it waits for another writer. */
+  /** Ends the wait of a reader that opens the pipe after the writer has left. */
   readonly wake: () => void;
   readonly remove: () => void;
 }
 
-/** @throws what the system says when it has no such pipes */
+/** @throws the system's error if it has no such pipes */
 export async function makePipe(): Promise<Pipe> {
   const folder = await mkdtemp(join(tmpdir(), 'tts-'));
   const name = join(folder, 'pipe');
@@ -92,7 +88,7 @@ export async function makePipe(): Promise<Pipe> {
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     await run('mkfifo', [name], { env: { PATH: SYSTEM } });
-    // Each end waits for the other to be opened, unless both are there already.
+    // Each end waits for the other to be opened.
     const both = openSync(name, 'r+');
     const read = openSync(name, constants.O_RDONLY);
     const write = open();
@@ -104,7 +100,7 @@ export async function makePipe(): Promise<Pipe> {
   }
 }
 
-/** Opens and closes. Where that fails nobody is there to be woken: the reader has left, or the pipe is gone. */
+/** Fails if the reader has left or the pipe is gone: nobody waits then. */
 function touch(open: () => number): void {
   try {
     closeSync(open());

@@ -6,24 +6,23 @@ import { namedPlayer, type PlayerCommand, type PlayerOptions, type Programs, pla
 import { type LiveSink, NEVER } from './live.ts';
 import { startPlayer } from './start.ts';
 
-/** By then a player has failed that lacks its sound server, in milliseconds since its start. */
+/** Milliseconds in which a player without its sound server fails. */
 const TRIAL_MS = 150;
 
 /**
- * Bytes of sound that fit into pipes and buffers. A player that fails before it took more counts as one that played
- * nothing: some open their device only when they have sound. Unlike a time, this does not depend on the machine.
+ * Bytes that fit into pipes and buffers. A player that fails before it took more has played nothing: some open their device
+ * with the first sound.
  */
 const UNHEARD_BYTES = 512 * 1024;
 
-/** A player that could not play. */
 interface Failed {
   readonly program: string;
   readonly failure: TtsError;
 }
 
 /**
- * Starts a player already, so that it is there when the sound comes.
- * @throws TtsError (output) when none can be started
+ * Starts a player before there is sound.
+ * @throws TtsError (output) if none starts
  */
 export async function openPlayer({ command, ...programs }: PlayerOptions): Promise<Sink> {
   const { platform } = programs;
@@ -32,9 +31,8 @@ export async function openPlayer({ command, ...programs }: PlayerOptions): Promi
 }
 
 /**
- * The first player that can be started. One that fails before there is any sound, for want of the sound server that it
- * belongs to, makes room for the next one.
- * @param failed those before it
+ * A player that fails before there is sound is followed by the next one.
+ * @param failed the players before
  */
 async function openFirst(
   [first, ...others]: readonly PlayerCommand[],
@@ -56,10 +54,10 @@ async function openFirst(
 }
 
 interface Succession {
-  /** How long sound waits to see whether the player fails. */
+  /** Milliseconds that sound waits for a failure. */
   readonly trialMs: number;
   readonly next: (failure: TtsError) => Promise<Sink>;
-  /** What the failure of a player means that has played nothing. */
+  /** The error for a player that has played nothing. */
   readonly asUnheard: (failure: TtsError) => TtsError;
 }
 
@@ -67,7 +65,7 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
   let isDecided = false;
   const tried = Promise.race([sink.ended, sleep(trialMs, undefined, { ref: false })]);
   const heir = sink.ended.then((failure) => (failure && !isDecided ? next(failure) : Promise.resolve(sink)));
-  // That there is none is told when there is sound.
+  // The error comes with the sound.
   heir.catch(() => {});
   const decide = async () => {
     isDecided = true;
@@ -80,7 +78,7 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
       () => NEVER,
     ),
     async write(speech, signal) {
-      // Sound that comes at once, as from the cache, would be lost with a player that is about to fail.
+      // Sound from the cache comes at once, and would be lost with a failing player.
       await unlessAborted(tried, signal);
       const chosen = await decide();
       const taken = { bytes: 0 };
@@ -89,7 +87,7 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
         throw isUnheard ? asUnheard(error) : error;
       });
     },
-    // Where no player is left nothing is to be let go of, and what ended the run matters more.
+    // Without a player there is nothing to close.
     discard: () =>
       decide().then(
         (chosen) => chosen.discard(),
@@ -108,7 +106,7 @@ async function* counted(
   }
 }
 
-/** The error where no player could play. It is the first one that somebody wants to work. */
+/** The first player's error: it is the preferred one. */
 function noneLeft(failed: readonly Failed[]): TtsError {
   const [first, ...others] = failed;
   if (!first)

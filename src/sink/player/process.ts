@@ -7,22 +7,21 @@ import { ExitCode, TtsError } from '../../error.ts';
 import { withoutKeys } from '../../host.ts';
 import { printable, withoutEscapes } from '../../printable.ts';
 
-/** Enough of what a player says to hold its last line, in UTF-16 units. */
+/** UTF-16 units of stderr that are kept. */
 const SAID = 4096;
 
-/** What players print that play nothing and end with 0 all the same. */
+/** Output of players that end with 0 without having played. */
 const UNHEARD: Readonly<Record<string, RegExp>> = { ffplay: /audio open failed/ };
 
-/** A player that is asked to stop and does not is ended after this time. */
+/** Milliseconds to stop after a signal. */
 const PATIENCE_MS = 200;
 
-/** A running player. What it prints is kept apart from the output of this program. */
+/** What the player prints is not passed on. */
 export class PlayerProcess {
   readonly program: string;
   readonly name: string;
-  /** Resolves when it has ended, with the error where it failed. */
+  /** Resolves with the error of a player that failed. */
   readonly ended: Promise<TtsError | undefined>;
-  /** Set once it has failed. */
   failure: TtsError | undefined;
   readonly #child: ChildProcess;
   #said = '';
@@ -31,7 +30,7 @@ export class PlayerProcess {
     this.program = program;
     this.name = basename(program);
     this.#child = child;
-    // Such as that it may not be signalled, for it runs as somebody else.
+    // Signals may fail: the player may run as another user.
     child.on('error', () => {});
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#said = (this.#said + text).slice(-SAID);
@@ -40,8 +39,8 @@ export class PlayerProcess {
   }
 
   /**
-   * @param stdin a file descriptor to inherit, or what to make
-   * @throws what the system says when the program is not there or cannot be run
+   * @param stdin a descriptor, or what to make
+   * @throws the system's error if the program cannot run
    */
   static async start(
     program: string,
@@ -59,15 +58,12 @@ export class PlayerProcess {
     return player;
   }
 
-  /** Where it reads from, for one that was started with a pipe. */
+  /** Set if it was started with a pipe. */
   get stdin(): Writable | null {
     return this.#child.stdin;
   }
 
-  /**
-   * Ends it. Resolves when it is gone, or cannot be ended. What it still says, or what it started, is of no interest any
-   * more.
-   */
+  /** Resolves when the player is gone, or cannot be stopped. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     this.#child.stderr?.destroy();
@@ -86,7 +82,7 @@ export class PlayerProcess {
     });
     const closed = new Promise((resolve) => this.#child.once('close', resolve));
     const [status, signal] = await exit;
-    // What it started may keep its stderr open.
+    // Its children may keep its stderr open.
     await Promise.race([closed, sleep(PATIENCE_MS, undefined, { ref: false })]);
     this.#child.stderr?.destroy();
     const isUnheard = UNHEARD[this.name]?.test(this.#said);

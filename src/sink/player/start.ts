@@ -9,12 +9,12 @@ import { type LiveSink, liveSink, makePipe, type Pipe } from './live.ts';
 import { PlayerProcess } from './process.ts';
 import { temporarySink } from './temporary.ts';
 
-/** How often a player is woken that was slower to begin than the sound took to end. */
+/** Milliseconds between wake-ups of a player that starts after the end of the sound. */
 const WAKE_MS = 50;
 
 /**
- * Starts a player, or makes sure that there is one to be started when its file is complete.
- * @throws TtsError (output) when it cannot be started
+ * Starts a player; one for files starts when its file is complete.
+ * @throws TtsError (output) if it cannot start
  */
 export async function startPlayer(
   player: PlayerCommand,

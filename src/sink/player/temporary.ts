@@ -9,10 +9,9 @@ import { record } from '../recording.ts';
 import type { Delivery, Sink } from '../sink.ts';
 import type { PlayerProcess } from './process.ts';
 
-/** Starts a player for a file. */
 export type StartPlayer = (file: string) => Promise<PlayerProcess>;
 
-/** For players that read files only: all of the sound goes to a temporary file, which is played and removed. */
+/** For players of files: writes a temporary file, plays it, and removes it. */
 export function temporarySink(start: StartPlayer): Sink {
   return {
     isLive: false,
