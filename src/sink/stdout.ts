@@ -96,7 +96,7 @@ function infoOf(fd: number): string {
 
 /** @throws TtsError (output) for a terminal by any name; the system's error */
 export async function openDevice(path: string): Promise<number> {
-  // O_NOCTTY: its Ctrl-C must not reach this process.
+  // O_NOCTTY: the Ctrl-C of that terminal must not reach this run.
   const fd = openSync(path, constants.O_WRONLY | constants.O_NOCTTY);
   // node:tty loads the network stack.
   const { isatty } = await import('node:tty');

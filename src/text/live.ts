@@ -2,13 +2,13 @@ import { unlessAborted } from '../async.ts';
 import { type Segment, Segmenter, type SegmentOptions } from './segment.ts';
 
 /** Milliseconds of waiting for the source, after which complete sentences are given out. */
-export const PATIENCE = 100;
+export const FLUSH_AFTER_MS = 100;
 /** Milliseconds without text, after which a full stop at the end ends its sentence. */
 const QUIET = 500;
 
 /**
  * Cuts a text while it is written. Each segment leaves as soon as it can be spoken.
- * Text without waits has the segments of `segments()`; time that the reader takes does not count. After {@link PATIENCE},
+ * Text without waits has the segments of `segments()`; time that the reader takes does not count. After {@link FLUSH_AFTER_MS},
  * complete sentences leave: another sentence, a line end or an empty line follows them. After {@link QUIET}, a full stop at
  * the end completes one. The held text never exceeds one segment.
  * @throws the signal's reason, at once, even while the source hangs
@@ -28,7 +28,7 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
   let silence = 0;
   for (;;) {
     const mayFlush = segmenter.isHolding && silence < QUIET;
-    const due = Math.max(1, Math.min(PATIENCE - waited, QUIET - silence));
+    const due = Math.max(1, Math.min(FLUSH_AFTER_MS - waited, QUIET - silence));
     const startedAt = performance.now();
     const arrival = await arrivals.next(mayFlush ? due : undefined);
     if (arrival?.done) return;
@@ -36,7 +36,7 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
     if (mayFlush) waited += elapsed;
     silence = arrival ? 0 : silence + Math.max(due, elapsed);
     if (arrival) yield* segmenter.push(arrival.value);
-    if (arrival && waited < PATIENCE) continue;
+    if (arrival && waited < FLUSH_AFTER_MS) continue;
     yield* segmenter.flush(silence >= QUIET);
     waited = 0;
   }

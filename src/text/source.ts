@@ -28,11 +28,11 @@ export async function* readSegments(
 ): AsyncGenerator<Segment> {
   const { live } = await check(input, signal);
   const lines = new InputLines();
-  const prepare = lines.hearing(input.prepare, live && options.pace === 'ramp');
-  const text = lines.counting(readInput({ ...input, prepare }, signal));
+  const prepare = lines.follow(input.prepare, live && options.pace === 'ramp');
+  const text = lines.count(readInput({ ...input, prepare }, signal));
   const found = segmentsOf(text, { ...options, live }, signal);
   for await (const segment of found) {
-    const { file, line } = lines.whereIs(segment);
+    const { file, line } = lines.sourceOf(segment);
     yield { ...segment, line, ...(input.files.length > 1 && { file }) };
   }
 }
@@ -76,7 +76,7 @@ class InputLines {
   #breaks = 0;
 
   /** Called for each source in turn: the line breaks before it are counted by then. */
-  hearing(prepare: Prepare | undefined, isLive: boolean): Prepare {
+  follow(prepare: Prepare | undefined, isLive: boolean): Prepare {
     return (name, text) => {
       const prepared = prepare ? prepare(name, text, isLive) : text;
       this.#sources.push({ name, before: this.#breaks, isAsWritten: prepared === text });
@@ -84,14 +84,14 @@ class InputLines {
     };
   }
 
-  async *counting(text: AsyncIterable<string>): AsyncGenerator<string> {
+  async *count(text: AsyncIterable<string>): AsyncGenerator<string> {
     for await (const piece of text) {
       this.#breaks += countLineBreaks(piece);
       yield piece;
     }
   }
 
-  whereIs({ line = 1 }: Segment): Pick<Segment, 'file' | 'line'> {
+  sourceOf({ line = 1 }: Segment): Pick<Segment, 'file' | 'line'> {
     const source = this.#sources.findLast(({ before }) => before < line);
     return { file: source?.name, line: source?.isAsWritten ? line - source.before : undefined };
   }

@@ -7,9 +7,9 @@ import type { Post } from './send.ts';
 const TRIES = 5;
 
 export interface CallbackOptions {
-  /** Signs the bodies; nothing does where there is no key. */
+  /** Signs the bodies; null does not. */
   readonly apiKey: string | null;
-  /** Origins to which an address of any kind may belong. */
+  /** Origins with any address. */
   readonly origins: ReadonlySet<string>;
   readonly limits: Limits;
   readonly log: Log | undefined;
@@ -21,7 +21,7 @@ interface Outcome {
   readonly reason?: string;
 }
 
-/** Speech that is sent to a URL of the client's choice instead of into the answer. */
+/** Sends speech to a URL instead of into the answer. */
 export class Callbacks {
   readonly #options: CallbackOptions;
   readonly #jobs = new Set<Promise<void>>();
@@ -31,14 +31,14 @@ export class Callbacks {
     this.#options = options;
   }
 
-  /** Accepted and not delivered yet. */
+  /** Accepted and not delivered. */
   get pending(): number {
     return this.#jobs.size;
   }
 
   /**
-   * @param id goes along as `X-Request-Id`
-   * @throws Refusal 503 when too many are pending
+   * @param id for `X-Request-Id`
+   * @throws Refusal 503 if too many are pending
    */
   accept(id: string, url: URL, speak: (signal: AbortSignal) => Sound): void {
     if (this.pending >= this.#options.limits.callbacks) {
@@ -52,7 +52,7 @@ export class Callbacks {
     this.#jobs.add(job);
   }
 
-  /** Waits for all that is pending at the time of the call. */
+  /** Waits for those that are pending now. */
   async settled(): Promise<void> {
     await Promise.all(this.#jobs);
   }
@@ -93,7 +93,7 @@ export class Callbacks {
     }
   }
 
-  /** Anything but a 2xx is a failure that may pass, except for an address that may not be connected to. */
+  /** Anything but a 2xx may pass; a forbidden address does not. */
   async #try(message: Post): Promise<{ status?: number; reason: string; final?: boolean }> {
     const { post } = await import('./send.ts');
     const { ClosedAddress } = await import('./public-address.ts');

@@ -2,17 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { usageError } from '../../error.ts';
 import { Refusal } from '../engine/contract.ts';
 
-/** Where callbacks may go. */
 export interface CallbackPolicy {
-  /** Origins that were listed; what stands behind them is the operator's business. */
+  /** Listed by the operator, with any address. */
   readonly origins: ReadonlySet<string>;
-  /** Every other origin too, as long as its address is a public one. */
+  /** True if every public address is allowed. */
   readonly any: boolean;
 }
 
 /**
  * @param values origins, or `*`
- * @throws TtsError usage
+ * @throws TtsError (usage)
  */
 export function readCallbackPolicy(values: readonly string[], isLoopback: boolean): CallbackPolicy {
   const any = values.includes('*');
@@ -37,8 +36,8 @@ function readOrigin(value: string): string {
 }
 
 /**
- * Where the audio of a request has to go; `undefined` means into the answer.
- * @throws Refusal 403 for a place that is not allowed, 422 for no URL
+ * `undefined`: the audio goes into the answer.
+ * @throws Refusal 403 for an origin that is not allowed, 422 for no URL
  */
 export async function callbackTarget(
   value: string | undefined,
@@ -54,13 +53,13 @@ export async function callbackTarget(
   throw new Refusal(403, 'callback_not_allowed', `Callbacks to ${url.origin} are not allowed`, { field });
 }
 
-/** Names are judged when they are connected to: only then is their address known. */
+/** The address of a name is judged when it is connected to. */
 async function mayBePublic({ hostname }: URL): Promise<boolean> {
   const { isClosedHost } = await import('./public-address.ts');
   return !isClosedHost(hostname);
 }
 
-/** Where the request came to, which is never by https, and the page that it came from. */
+/** The service itself, and the page of the request. */
 function ownOrigins({ headers }: IncomingMessage): readonly string[] {
   return [`http://${headers.host}`, headers.origin ?? '']
     .filter((origin) => URL.canParse(origin))

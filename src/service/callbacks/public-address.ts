@@ -3,10 +3,9 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { bareHost } from '../../address.ts';
 
-/** IPv6 hands out public addresses from this block alone (RFC 4291, section 2.4, and the registry of IANA). */
+/** The only block of public addresses (RFC 4291, section 2.4, and IANA's registry). */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
-/** The address belongs to this machine, this network, or nobody. */
 export class ClosedAddress extends Error {
   override readonly name = 'ClosedAddress';
   constructor(host: string) {
@@ -14,24 +13,21 @@ export class ClosedAddress extends Error {
   }
 }
 
-/** Whether a host is given as an address, or a name, that cannot be public. `[` and `]` around IPv6 are fine. */
+/** True for an address or a name that cannot be public. IPv6 may have brackets. */
 export function isClosedHost(hostname: string): boolean {
   const host = bareHost(hostname);
   if (isIP(host) === 0) return /(^|\.)localhost\.?$/i.test(host);
   return !isPublic(host);
 }
 
-/** Not loopback, link-local, private, shared (RFC 6598), multicast, reserved, or IPv4 in IPv6's clothes. */
+/** False for loopback, link-local, private, shared (RFC 6598), multicast, reserved, and IPv4 within IPv6. */
 function isPublic(address: string): boolean {
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(globalUnicast);
 }
 
-/**
- * Resolves a name to its public addresses only. As the `lookup` of a connection it judges the very address that is
- * connected to, which a check beforehand does not: a name may have another address by then.
- */
+/** A `lookup` with public addresses only. It judges the address that is connected to: an earlier check could see another one. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '');

@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A request and its answer, from the first header byte to the last byte of the body. */
+/** A request and its answer. */
 export interface Exchange {
   readonly id: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Aborted when the client has gone, or is not waited for any longer. */
+  /** Aborts when the client has left or is given up. */
   readonly signal: AbortSignal;
-  /** What the log tells about it, beyond what the request line and the answer do. */
+  /** Entries for the log. */
   readonly details: { -readonly [K in Detail]?: NonNullable<RequestRecord[K]> };
-  /** Path without the query. */
+  /** Without the query. */
   readonly path: string;
   cancel(): void;
 }
 
 type Detail = 'speaker' | 'characters' | 'refusal' | 'status';
 
-/** @param closed called once, when the exchange is over */
+/** @param closed called once, at the end */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -55,33 +55,31 @@ export function openExchange(
   return exchange;
 }
 
-/** Of `/tts?x=1`, or of the form that proxies get: `http://host/tts`. A CONNECT has `host:443` instead. */
+/** Of `/tts?x=1`, or of a proxy's form `http://host/tts`. A CONNECT has `host:443`. */
 function pathOf(target: string): string {
   if (target.startsWith('/')) return target.split('?', 1)[0] ?? '/';
   return /^https?:/i.test(target) && URL.canParse(target) ? new URL(target).pathname : target;
 }
 
-/** What happened to one request. Never holds a key or a text. */
+/** One request in the log, without keys and texts. */
 export interface RequestRecord {
   readonly event: 'request';
   readonly id: string;
-  /** Undefined, as the path is, of what was not understood as a request. */
+  /** Missing, as the path is, if it was no request. */
   readonly method?: string;
-  /** Without the query. */
   readonly path?: string;
-  /** Of the answer; undefined when the client left before there was one. */
+  /** Undefined if the client left before the answer. */
   readonly status: number | undefined;
-  /** The client left, or the answer broke, before its end. */
+  /** True if the answer did not end. */
   readonly cut: boolean;
   readonly milliseconds: number;
   readonly speaker?: number;
-  /** Length of the text in code points, as `--max-text` counts it. */
+  /** Code points, as in `--max-text`. */
   readonly characters?: number;
-  /** Code of the refusal. */
+  /** Its code. */
   readonly refusal?: string;
 }
 
-/** How a callback ended. */
 interface CallbackRecord {
   readonly event: 'callback';
   readonly id: string;
@@ -92,7 +90,7 @@ interface CallbackRecord {
   readonly reason?: string;
 }
 
-/** A defect of the service, answered with 500. */
+/** Answered with 500. */
 interface DefectRecord {
   readonly event: 'defect';
   readonly id: string;

@@ -3,10 +3,10 @@ import { type Effects, type Fault, type HeaderFault, headerFaults } from './faul
 
 type Part = { readonly effects: Effects } | Partial<Pick<Fault, 'match' | 'rate' | 'times'>>;
 
-/** Reads the value of one word of a specification; `undefined` where it means nothing. */
+/** `undefined` for a bad value. */
 type Reader = (value: string) => Part | undefined;
 
-/** Milliseconds that one of Node's timers can wait: 24 days. */
+/** Milliseconds; the limit of Node's timers: 24 days. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
 const parts: Readonly<Record<string, { readonly form: string; readonly read: Reader }>> = {
@@ -50,20 +50,19 @@ const parts: Readonly<Record<string, { readonly form: string; readonly read: Rea
 
 const SPOILING = ['drop-after', 'truncate', 'wav-header', 'content-type'];
 
-/** What cannot befall the same answer. */
+/** Effects that exclude each other. */
 const contradictions: Readonly<Record<string, readonly string[]>> = {
   hang: ['status', 'retry-after', 'delay', ...SPOILING],
   status: SPOILING,
   truncate: ['drop-after'],
 };
 
-/** A comma, but not one behind a backslash that is none itself. */
+/** A comma without an escaping backslash. */
 const SEPARATOR = /(?<=(?<!\\)(?:\\\\)*),/;
 
 /**
- * Reads what `--fault` takes: words separated by commas, as in `status=429,times=2,retry-after=1`. In them `\,` stands
- * for a comma, and `\\` for a backslash.
- * @throws TtsError usage
+ * Reads `--fault`: parts separated by commas, as in `status=429,times=2,retry-after=1`. `\,` is a comma, `\\` a backslash.
+ * @throws TtsError (usage)
  */
 export function parseFault(spec: string): Fault {
   let fault: Fault = { spec, effects: {} };
@@ -118,7 +117,6 @@ function integer(least: number, most: number, part: (value: number) => Part): Re
   };
 }
 
-/** A number with a unit behind it. */
 function measure(
   form: RegExp,
   units: Readonly<Record<string, number>>,

@@ -1,45 +1,44 @@
-/** What goes wrong with an answer, on purpose. */
+/** Faults of one answer, on purpose. */
 export interface Effects {
-  /** Answer with this status instead of audio. */
+  /** In place of audio. */
   readonly status?: number;
-  /** Seconds, sent with the status. */
+  /** Seconds; sent with the status. */
   readonly retryAfter?: number;
-  /** Milliseconds to wait before anything else. */
+  /** Milliseconds before the answer. */
   readonly delay?: number;
-  /** Bytes of the body after which the connection is closed. */
+  /** Bytes of the body before the connection closes. */
   readonly dropAfter?: number;
-  /** The HTTP message ends as it should, but behind half of the samples that the WAV header promises. */
+  /** A complete HTTP message with half of the promised samples. */
   readonly truncate?: boolean;
   readonly wavHeader?: HeaderFault;
   readonly contentType?: string;
-  /** Never answer. */
   readonly hang?: boolean;
 }
 
 /**
- * `zero` and `max` stand in both size fields (`max` is 0xFFFFFFFF); `per-chunk` puts a header in front of every
- * piece of sound; `none` leaves bare PCM.
+ * `zero` and `max` (0xFFFFFFFF) are in both size fields; `per-chunk` repeats the header before every piece; `none` is bare
+ * PCM.
  */
 export const headerFaults = ['zero', 'max', 'per-chunk', 'none'] as const;
 export type HeaderFault = (typeof headerFaults)[number];
 
-/** Effects, and the requests that they happen to. */
+/** Effects, and the requests that get them. */
 export interface Fault {
-  /** As it was written, for people. */
+  /** As typed. */
   readonly spec: string;
   readonly effects: Effects;
-  /** Only for texts that hold this. */
+  /** Only for texts with these words. */
   readonly match?: string;
-  /** Share of the requests, 0 to 1. */
+  /** Share of requests, 0 to 1. */
   readonly rate?: number;
-  /** Only for so many requests. */
+  /** Only for the first requests. */
   readonly times?: number;
 }
 
 /**
- * Says for each text what goes wrong. Of several faults that meet one request, the first has the say, those that take
- * the place of the audio before those that spoil it; only those that had a say are counted.
- * @param random numbers from 0 to 1 (exclusive)
+ * The effects for each text. Faults in place of audio come first; an effect that is set already is not replaced, and only
+ * faults with an effect count.
+ * @param random 0 to 1 (exclusive)
  */
 export function createFaults(faults: readonly Fault[], random = Math.random): (text: string) => Effects {
   const left = new Map(faults.map((fault) => [fault, fault.times ?? Number.POSITIVE_INFINITY]));
@@ -63,7 +62,7 @@ function replacesAudio({ status, hang }: Effects): boolean {
   return status !== undefined || hang === true;
 }
 
-/** What of further effects still shows: where there is no audio any more, an answer can be late, but not spoilt. */
+/** Without audio, only a delay can be added. */
 function addedTo(sum: Effects, further: Effects): Effects {
   const shows = (name: string) => !(name in sum) && (name === 'delay' || !replacesAudio(sum));
   return Object.fromEntries(Object.entries(further).filter(([name]) => shows(name)));

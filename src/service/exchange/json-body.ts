@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../engine/contract.ts';
 
-/** In characters, of a key that a client made up and a message quotes. */
+/** Characters of a client's key that a message quotes. */
 const LONGEST_KEY = 80;
 
 /**
- * The JSON value in the body of a request.
  * @param limit bytes
- * @throws Refusal 415 for another media type, 413 past the limit, 400 for what is not JSON in UTF-8, or ambiguous
+ * @throws Refusal 415 for another media type, 413 past the limit, 400 for anything but unambiguous JSON in UTF-8
  */
 export async function readJson(request: IncomingMessage, response: ServerResponse, limit: number) {
   checkHeaders(request, limit);
@@ -15,7 +14,6 @@ export async function readJson(request: IncomingMessage, response: ServerRespons
   return parse(await readBytes(request, limit));
 }
 
-/** Whether bytes of the request are still on their way. */
 export function hasUnreadBody(request: IncomingMessage): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   return !request.complete && (encoding !== undefined || Number(length ?? 0) > 0);
@@ -41,7 +39,7 @@ function checkType(value: string): void {
   }
 }
 
-/** By events: leaving a `for await` over the request early would destroy the connection that the refusal goes over. */
+/** By events: an early end of `for await` would destroy the connection of the refusal. */
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -88,13 +86,11 @@ function tooLarge(limit: number): Refusal {
   return new Refusal(413, 'body_too_large', `The body is larger than ${limit} bytes`);
 }
 
-/** Braces, and strings with the colon that makes keys of them. */
+/** Braces, and strings, with a colon behind keys. */
 const TOKEN = /[{}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
 
 /**
- * The first key that stands twice in one object. Readers of JSON differ in which of the two they believe: what one has
- * checked, another would not speak.
- *
+ * The first repeated key of an object. Readers of JSON differ in which value counts: one checked value could hide another.
  * @param json valid
  */
 export function repeatedKey(json: string): string | undefined {
@@ -112,7 +108,7 @@ export function repeatedKey(json: string): string | undefined {
   return undefined;
 }
 
-/** The beginning of a text that came from outside, without halves of surrogate pairs (which no UTF-8 can hold). */
+/** The beginning of a text, without half a surrogate pair. */
 export function wellFormedStart(text: string, length: number): string {
   return text.slice(0, length).replace(/\p{Surrogate}/gu, '\ufffd');
 }

@@ -1,17 +1,17 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** Sound that is whole. */
+/** Complete sound. */
 export interface Recording {
   readonly bytes: number;
-  /** From the beginning, as often as wanted. */
+  /** From the beginning, any number of times. */
   read(): AsyncIterable<Uint8Array>;
   dispose(): Promise<void>;
 }
 
-/** Bytes that one recording keeps in memory; a longer one goes to a file. */
+/** Bytes in memory of one recording; a longer one goes to a file. */
 const MOST = 4 * 1024 * 1024;
 
-/** Bytes that all of them keep together, while their readers take their time. What is recorded then goes to files. */
+/** Bytes in memory of all recordings; beyond them, files are used. */
 const MOST_OF_ALL = 64 * 1024 * 1024;
 
 const READ_SIZE = 256 * 1024;
@@ -39,7 +39,7 @@ export async function record(sound: AsyncIterable<Uint8Array>): Promise<Recordin
   return file === undefined ? inMemory(pieces, bytes) : inFile(file, bytes);
 }
 
-/** @returns pieces that are kept in memory, and are not from now on */
+/** Moves the pieces out of memory's account. */
 function take(pieces: Uint8Array[]): Uint8Array[] {
   kept -= pieces.reduce((sum, { length }) => sum + length, 0);
   return pieces.splice(0);
@@ -65,7 +65,7 @@ function inFile(file: FileHandle, bytes: number): Recording {
   return { bytes, read, dispose: () => file.close() };
 }
 
-/** Unlinked as soon as it is open: nobody else can read it, and it goes when the process goes, however that ends. */
+/** Unlinked at once: it goes with the process, and no other process can open it. */
 async function openNamelessFile(): Promise<FileHandle> {
   const [{ open, unlink }, { tmpdir }, { randomUUID }, { join }] = await Promise.all([
     import('node:fs/promises'),

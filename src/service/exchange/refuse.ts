@@ -3,7 +3,7 @@ import { DEFAULT_RETRY_AFTER, Refusal } from '../engine/contract.ts';
 import type { Exchange } from './exchange.ts';
 import { hasUnreadBody } from './json-body.ts';
 
-/** How much of a refused body is still read, so that its sender gets to see the answer: in bytes, and in ms. */
+/** Bytes and milliseconds of a refused body that are read, so that its sender sees the answer. */
 const DRAIN = { bytes: 16 * 1024 * 1024, time: 5_000 };
 
 export interface ErrorBody {
@@ -20,7 +20,6 @@ export function sendJson({ response }: Exchange, status: number, body: unknown):
   response.end(bytes);
 }
 
-/** The answer to whatever was thrown on the way to an answer. */
 export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void> {
   const { request, response } = exchange;
   exchange.details.refusal = refusal.code;
@@ -37,12 +36,12 @@ export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void
     ...(unread && { Connection: 'close' }),
   });
   response.write(body);
-  // A client that waits for "100 Continue" sends nothing after a refusal.
+  // A client that waits for "100 Continue" sends nothing more.
   if (unread && request.headers.expect === undefined) await drain(request);
   response.end();
 }
 
-/** Whatever is not a refusal is a defect, of which a client learns nothing but that it happened. */
+/** Other errors are defects; the client learns nothing about them. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   return new Refusal(500, 'internal_error', 'The service failed on this request');

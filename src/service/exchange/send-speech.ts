@@ -7,33 +7,31 @@ import type { Exchange } from './exchange.ts';
 import type { Effects, HeaderFault } from './fault.ts';
 import { record } from './recording.ts';
 
-/** What an engine makes of a text. */
 export interface Sound {
   readonly format: PcmFormat;
-  /** Nothing can be refused any more once the engine has taken it on. */
+  /** True if the engine refuses nothing any more. */
   readonly speakable: boolean;
   readonly pcm: AsyncIterable<Uint8Array>;
 }
 
-/** How a client wants it, and what goes wrong on the way. */
 export interface Manner {
   readonly streamed: boolean;
   readonly effects: Effects;
 }
 
-/** @throws Refusal of the engine, as long as nothing was sent; whatever fails later breaks the connection */
+/** @throws Refusal of the engine before the answer begins; later errors break the connection */
 export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manner): Promise<void> {
   const { format } = sound;
   const pcm = manner.effects.wavHeader === 'per-chunk' ? withHeaderEach(sound.pcm, format) : sound.pcm;
-  // The `truncate` fault promises the full size and stops halfway: for that the whole must be known first.
+  // `truncate` needs the full size in advance.
   if (manner.streamed && !manner.effects.truncate)
     await sendLive(exchange, { ...sound, pcm }, manner.effects);
   else await sendWhole(exchange, { ...sound, pcm }, manner);
 }
 
 /**
- * The header goes out as soon as nothing can be refused any more, which the first samples may be long behind: others
- * speak too. A full queue refuses at once; a text that may have nothing in it to speak is refused before its first samples.
+ * Sends the header when nothing can be refused any more: the first samples may be long in coming. A doubtful text waits for
+ * its first samples.
  */
 async function sendLive(
   exchange: Exchange,
@@ -43,7 +41,7 @@ async function sendLive(
   const pieces = pcm[Symbol.asyncIterator]();
   try {
     const first = pieces.next();
-    first.catch(() => {}); // where it is not asked for any more
+    first.catch(() => {}); // not awaited in every case
     await (speakable ? Promise.race([first, turn()]) : first);
     exchange.signal.throwIfAborted();
     writeHead(exchange, effects);
@@ -107,17 +105,16 @@ async function* dropped({ response, signal }: Exchange, body: AsyncIterable<Uint
     if (left > 0) yield piece.subarray(0, left);
     left -= piece.length;
     if (left > 0) continue;
-    await turn(); // until then, newer Nodes keep what is written to themselves
+    await turn(); // newer versions of Node hold written bytes until then
     response.socket?.destroySoon();
     await aborted(signal);
     return;
   }
 }
 
-/** Where the sizes of the RIFF and of the data chunk stand in a header of 44 bytes. */
+/** Of the RIFF and the data size in 44 bytes. */
 const SIZE_OFFSETS = [4, 40] as const;
 
-/** The bytes in front of the samples. */
 export function leadingHeader(format: PcmFormat, bytes: number | undefined, fault?: HeaderFault): Uint8Array {
   if (fault === 'none' || fault === 'per-chunk') return new Uint8Array(0);
   const header = wavHeader(format, bytes);
@@ -127,7 +124,7 @@ export function leadingHeader(format: PcmFormat, bytes: number | undefined, faul
   return header;
 }
 
-/** Puts a header of its own in front of each piece, as services do that join ready-made files. */
+/** As services do that join finished files. */
 async function* withHeaderEach(pcm: AsyncIterable<Uint8Array>, format: PcmFormat) {
   for await (const piece of pcm) {
     yield wavHeader(format, piece.length);

@@ -6,9 +6,9 @@ import type { Exchange, Log } from '../exchange/exchange.ts';
 import { errorBody } from '../exchange/refuse.ts';
 import type { Context } from './context.ts';
 
-/** What Node's parser and clock have against a client. */
+/** An error of Node's parser or timer. */
 interface ClientError extends NodeJS.ErrnoException {
-  /** What the parser was given last, and how far it came. */
+  /** The last bytes of the parser, and how many of them it parsed. */
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }
@@ -21,12 +21,12 @@ const refusals: Readonly<Record<string, Refusal>> = {
 const malformed = new Refusal(400, 'malformed_request', 'This is not a valid HTTP request');
 const unknownMethod = new Refusal(501, 'unknown_method', 'There is no such method');
 
-/** Of a request; what a method may consist of says RFC 9110, section 5.6.2. */
+/** RFC 9110, section 5.6.2, says what a method is. */
 const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/\d\.\d\r?$/;
 
-/** Answers what never became a request, behind the answers to the requests before it, and closes the connection. */
+/** Answers what is no request, after the answers to the requests before it, and closes the connection. */
 export function createRefusing({ traffic, log }: Pick<Context, 'traffic' | 'log'>) {
-  // The parser complains again with whatever else comes.
+  // The parser repeats its error with further bytes.
   const refused = new WeakSet<Duplex>();
   return async (error: ClientError, socket: Duplex): Promise<void> => {
     if (refused.has(socket)) return;
@@ -36,13 +36,13 @@ export function createRefusing({ traffic, log }: Pick<Context, 'traffic' | 'log'
   };
 }
 
-interface Told {
-  /** The request that broke off, where its head had come: it is logged as one. */
+interface RefuseContext {
+  /** The incomplete request, if its head had come: the log has it. */
   readonly torn: Exchange | undefined;
   readonly log: Log | undefined;
 }
 
-function refuseRaw(error: ClientError, socket: Duplex, { torn, log }: Told): void {
+function refuseRaw(error: ClientError, socket: Duplex, { torn, log }: RefuseContext): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;

@@ -6,18 +6,18 @@ import type { Log } from '../exchange/exchange.ts';
 import type { Effects } from '../exchange/fault.ts';
 import type { Traffic } from './traffic.ts';
 
-/** What the answers of one running service have in common. */
+/** Shared by all requests of one service. */
 export interface Context {
   readonly engine: Engine;
   readonly basePath: string;
-  /** True where no key is asked for. */
+  /** True if no key is asked for. */
   readonly isOpen: boolean;
   /** @throws Refusal 401 */
   checkKey(request: IncomingMessage): void;
-  /** Characters of the longest text. */
+  /** Code points. */
   readonly maxText: number;
   readonly limits: Limits;
-  /** What goes wrong, on purpose, with the answer to a text. */
+  /** The faults for a text. */
   effectsOn(text: string): Effects;
   readonly callbackPolicy: CallbackPolicy;
   readonly callbacks: Callbacks;

@@ -11,7 +11,7 @@ type Action = (exchange: Exchange, context: Context) => void | Promise<void>;
 
 interface Route {
   readonly method: 'GET' | 'POST';
-  /** Open to whoever has no key. */
+  /** True if it needs no key. */
   readonly open: boolean;
   readonly action: Action;
 }
@@ -52,7 +52,7 @@ async function dispatch(exchange: Exchange, context: Context): Promise<void> {
     throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
   }
   checkHost(request, context);
-  // What stands behind it is no path.
+  // The bytes behind it are no request.
   if (request.method === 'CONNECT') checkMethod(exchange, ['GET', 'HEAD', 'POST', 'OPTIONS']);
   const route = routeTo(path, context.basePath);
   checkMethod(exchange, route.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [route.method, 'OPTIONS']);
@@ -62,8 +62,8 @@ async function dispatch(exchange: Exchange, context: Context): Promise<void> {
 }
 
 /**
- * Node would answer without a word. Where no key is asked for, a web page could reach the service under a name of its own
- * that leads to this machine (DNS rebinding): only names of loopback are answered.
+ * Against DNS rebinding: without a key, a web page could reach the service under its own name. Only names of loopback are
+ * answered then.
  */
 function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: Context): void {
   const { length, 0: host = 'localhost' } = headersDistinct.host ?? [];
@@ -90,7 +90,7 @@ function checkMethod({ request, response }: Exchange, allowed: readonly string[]
   throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here; ${allowed.join(', ')} are`);
 }
 
-/** Whoever watches over the service knows nothing of its base path, so its health is told without one too. */
+/** Health checks do not know the base path. */
 function routeTo(path: string, basePath: string): Route {
   const inner = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '';
   const name = path === '/healthz' ? path : inner;
@@ -123,7 +123,7 @@ function describe(exchange: Exchange, { basePath }: Context): void {
   sendJson(exchange, 200, { ...openapi, servers: [{ ...server, url: basePath || '/' }] });
 }
 
-/** A client that takes nothing of what is there for it counts as gone. Synthesis may take as long as it likes. */
+/** A client that takes no bytes is closed. Synthesis itself has no limit. */
 function limitStalling(response: ServerResponse, time: number): void {
   response.setTimeout(time, () => {
     if (response.writableLength > 0) response.destroy();

@@ -1,39 +1,37 @@
 import type { Style } from '../engine/contract.ts';
 
 /**
- * What `instructions` understand: plain English words, in tables. To teach a word, add it to a row.
- *
- * In what a row says, `{much}` is a word of degree that may stand there, `{number}` a number that must, `{digits}` one
- * that is written in digits, `{not}` a negation; the rest is a regular expression, tried at word borders and without
- * regard to case. Rows stand in the order in which they are tried: what one has understood, the later ones do not see.
- *
- * In front of `{much}` at the beginning a negation is a degree: "not loud" is a bit quieter. Whatever else is negated is
- * understood, and changes nothing: "don't shout" is no wish to be quiet.
+ * The words that `instructions` understand. To add a word, add it to a row.
+ * In a row, `{much}` is an optional word of degree, `{number}` a number, `{digits}` a number in digits, `{not}` a negation;
+ * the rest is a regular expression that matches at word borders, in any case. Rows are tried in this order, and each one
+ * consumes what it understands.
+ * A negation before a leading `{much}` is a degree: "not loud" is a bit quieter. Other negated words change nothing: "don't
+ * shout" is no wish to be quiet.
  */
 export interface Row {
   readonly changes: keyof Style;
   readonly says: readonly string[];
-  /** The factor that a word stands for, to the power of its degree... */
+  /** The factor of the word, to the power of its degree. */
   readonly by?: number;
-  /** ...or how the number makes one: "twice as fast", "twice as slow", "20 % faster", "20 % slower". */
+  /** How a number becomes the factor: "twice as fast", "twice as slow", "20 % faster", "20 % slower". */
   readonly measure?: 'times' | 'divided' | 'more' | 'less';
 }
 
-/** "Why not slower?" and "Can't you speak up?" ask for it. */
+/** "Why not slower?" and "Can't you speak up?" are wishes. */
 const NOT = [
   "(?<!why )(?!(?:ca|could|wo|would)n't you)[a-z]+n't",
   '(?<!why )(?:do |does |must |need |may |try )?not',
   'dont|cannot|never|no|nor|neither',
 ].join('|');
 
-/** "Don't stop shouting" asks for it. */
+/** "Don't stop shouting" is a wish. */
 const NEGATIVE = [
   NOT,
   `(?<!(?:${NOT}) )(?:without|avoid(?:ing)?|stop|quit|refrain from)`,
   'hardly|barely|instead of|rather than|anything but|far from',
 ].join('|');
 
-/** What may stand between a negation and what it denies. */
+/** Words between a negation and what it negates. */
 const AMONG = [
   'a|all|an|any|as|at|be|being|bit|circumstances|ever|even|extremely|get|getting|go|going|have|having|in|it|like|little|lot',
   'make|making|me|means|more|much|my|need|quite|rather|read|reading|really|slightly|so|somewhat|sound|sounding|speak',
@@ -42,13 +40,13 @@ const AMONG = [
   'overly|particularly|terribly|unnecessarily',
 ].join('|');
 
-/** "Not loud enough" denies nothing: it asks for more. */
+/** "Not loud enough" asks for more. */
 export const NEGATION = `(?:${NEGATIVE})(?! (?:[\\w']+ ){1,3}enough)(?: (?:${AMONG}))*`;
 
-/** What carries a negation on, as in "don't shout or whisper": how the words end that stand in front of the second. */
+/** Carries a negation on, as in "don't shout or whisper". */
 export const CARRIED = `(?:${NEGATIVE})(?: (?!and |but |then )[\\w']+){1,4},? or(?: (?:${AMONG}))* $`;
 
-/** Powers of a row's factor: "very slowly" is twice as much as "slowly". The words are regular expressions, too. */
+/** Powers of a row's factor: "very slowly" counts twice. The words are regular expressions. */
 export const DEGREES: Readonly<Record<string, number>> = {
   'a tiny bit': 0.25,
   'a little bit': 0.5,
@@ -69,10 +67,10 @@ export const DEGREES: Readonly<Record<string, number>> = {
   extremely: 3,
 };
 
-/** What a negation makes of a word: "not loud" is a bit quieter. */
+/** The degree of a negation. */
 export const DENIED = -0.5;
 
-/** Words that turn the one behind them into its opposite. Behind it they do not: "slow down, too" is no complaint. */
+/** Words that reverse the next one; not the one before: "slow down, too". */
 export const OPPOSITES: Readonly<Record<string, number>> = {
   [`${NEGATION} less`]: 0.5,
   [NEGATION]: DENIED,
@@ -80,7 +78,7 @@ export const OPPOSITES: Readonly<Record<string, number>> = {
   too: -0.5,
 };
 
-/** Numbers that are words. A number can also be `0.8`, `1.5x`, `80%`, `1/2` or `1½`. */
+/** Besides `0.8`, `1.5x`, `80%`, `1/2` and `1½`. */
 export const NUMBERS: Readonly<Record<string, number>> = {
   'one and a half': 1.5,
   'three quarters': 0.75,
@@ -232,7 +230,7 @@ export const ROWS: readonly Row[] = [
   },
 ];
 
-/** Words that say nothing by themselves. Where only these are left, everything was understood. */
+/** Words without a meaning of their own. */
 export const FILLERS: ReadonlySet<string> = new Set(
   [
     'a all also an and as at be but by could for i in is it kindly me my of or please should so that the then this to',

@@ -11,7 +11,7 @@ import {
   type Row,
 } from './instruction-words.ts';
 
-/** What is allowed, as the port of the engine defines it. */
+/** The limits of `Style`. */
 const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number]>> = {
   rate: [0.25, 4],
   pitch: [0.5, 2],
@@ -19,28 +19,27 @@ const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number
   pause: [0, 5],
 };
 
-/** So much is read, in UTF-16 units: nobody says more about a voice, and the others would have to wait. */
+/** UTF-16 units: parsing blocks other requests. */
 const MOST_READ = 10_000;
 
-/** Stands in the place of each character of what was understood, so that everything else keeps its place. */
+/** Replaces each understood character: the rest keeps its offset. */
 const UNDERSTOOD = '\n';
 
-/** A part of the instructions, and where it begins. */
+/** With its offset. */
 interface Phrase {
   readonly words: string;
   readonly at: number;
 }
 
-/** A phrase with a number in it, which was understood. */
+/** A phrase with a number. */
 interface Measured extends Phrase {
   readonly changes: keyof Style;
 }
 
 /**
- * Reads how a voice is to speak from plain English words, which `instruction-words.ts` lists.
- *
- * @returns the style, and what of the text it does not do, in that order: phrases that were not understood, and those
- * whose numbers come to more or less than is allowed; at the end, what was too much to be read
+ * Reads a style from English words, see `instruction-words.ts`.
+ * @returns the style, and the phrases without effect in their order: not understood, out of range, or beyond the length that
+ * is read
  */
 export function readInstructions(text: string): { style: Style; ignored: string[] } {
   const wanted = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
@@ -72,7 +71,7 @@ function plain(text: string): string {
   return apart.normalize('NFKC').replaceAll('’', "'").replace(/\s+/gu, ' ');
 }
 
-/** What stands between punctuation and what was understood, where it says anything. */
+/** The parts that were not understood. */
 function phrases(rest: string): Phrase[] {
   const parts = rest.matchAll(/(?:[^\n,;:!?.]|\.(?=\d))+/gu);
   return Array.from(parts, ({ 0: part, index }) => ({ words: withoutFillers(part), at: index })).filter(
@@ -80,7 +79,7 @@ function phrases(rest: string): Phrase[] {
   );
 }
 
-/** @param groups what the pattern caught by name, or else some string */
+/** @param groups named groups of the match */
 function factor({ by = 1, measure }: Row, groups: Caught | string, isDenied: boolean): number {
   if (typeof groups === 'string') return by;
   const { much, number, not } = groups;
@@ -98,7 +97,7 @@ function degree(words: string | undefined): number {
   return entryOf(OPPOSITES, words) ?? entryOf(DEGREES, words) ?? 1;
 }
 
-/** From a hundredth to a hundred, so that no product of them is beyond numbers. */
+/** 0.01 to 100: no product of them overflows. */
 function numberOf(words: string): number {
   const value = entryOf(NUMBERS, words) ?? digitsOf(words) / (/%|percent/iu.test(words) ? 100 : 1);
   return Math.max(0.01, Math.min(100, value));
@@ -111,7 +110,7 @@ function digitsOf(words: string): number {
   return (whole ?? 0) + (above ?? 0) / (below ?? 1);
 }
 
-/** The value of the first key, a regular expression, that is all of the words. */
+/** Of the first pattern that matches all of the words. */
 function entryOf(table: Readonly<Record<string, number>>, words: string): number | undefined {
   return Object.entries(table).find(([key]) => new RegExp(`^(?:${key})$`, 'iu').test(words))?.[1];
 }
@@ -131,7 +130,6 @@ function rounded(wanted: Style): Style {
   };
 }
 
-/** A phrase without the words at its ends that say nothing. */
 function withoutFillers(phrase: string): string {
   const words = phrase.split(' ').filter(Boolean);
   const says = (word: string) => !FILLERS.has(word.toLowerCase());
@@ -139,16 +137,15 @@ function withoutFillers(phrase: string): string {
   return first < 0 ? '' : words.slice(first, words.findLastIndex(says) + 1).join(' ');
 }
 
-/** What a pattern may catch by name. */
+/** Named groups of a match. */
 interface Caught {
-  /** A word of degree. */
   readonly much?: string | undefined;
   readonly number?: string | undefined;
-  /** A negation, which leaves things as they are. Where it is a degree, or the row's own, there is no such name. */
+  /** A negation without effect. A negation that is a degree, or the row's own, has no name. */
   readonly not?: string | undefined;
 }
 
-/** `0.8`, `1/2` or `1 1/2`, but no part of `0,8`, `-1` or `1/0.5`. */
+/** `0.8`, `1/2` or `1 1/2`; no part of `0,8`, `-1` or `1/0.5`. */
 const DIGITS = String.raw`(?<!\d,|[-/⁄])(?:(?:\d+ )?\d+[/⁄][1-9]\d*|\d*\.\d+|\d+)(?![/⁄]\d)`;
 const NUMBER = `(?<number>${DIGITS}(?: ?%| percent\\b|x\\b)?|${alternatives(NUMBERS)})(?: times\\b)?`;
 
@@ -159,7 +156,7 @@ interface Reader {
 
 let made: readonly Reader[] | undefined;
 
-/** The rows, each with its patterns. They take 10 ms to make, which whoever gives no instructions need not wait for. */
+/** Made at first use: the patterns take 10 ms. */
 export function readers(): readonly Reader[] {
   made ??= ROWS.map((row) => ({ row, patterns: row.says.map(pattern) }));
   return made;
@@ -183,10 +180,10 @@ function alternatives(words: Readonly<Record<string, number>>): string {
 
 const BEFORE = new RegExp(`(?<![\\w'])${CARRIED}`, 'iu');
 
-/** So much in front of a word can hold what denies it, in UTF-16 units. */
+/** UTF-16 units before a word that can hold its negation. */
 const NEAR = 80;
 
-/** Whether a negation that stands in front of other words holds at this place as well. */
+/** True if an earlier negation also holds here. */
 function isDeniedAt(text: string, at: number): boolean {
   return BEFORE.test(text.slice(Math.max(0, at - NEAR), at));
 }

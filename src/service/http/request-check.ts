@@ -3,7 +3,7 @@ import { Refusal } from '../engine/contract.ts';
 import { wellFormedStart } from '../exchange/json-body.ts';
 import openapi from './openapi.json' with { type: 'json' };
 
-/** The body of `POST /tts`, as the OpenAPI description in this folder has it. */
+/** The body of `POST /tts`, as in openapi.json. */
 export interface SpeechRequest {
   readonly text: string;
   readonly speaker_no: number;
@@ -22,10 +22,10 @@ interface ObjectSchema {
 const schema = openapi.components.schemas.SpeechRequest;
 const validator = new Validator(schema as Schema, '2020-12');
 
-/** In characters, of a name that a client made up and a message quotes. */
+/** Characters of a client's name that a message quotes. */
 const LONGEST_NAME = 80;
 
-/** What breaks a pattern of the schema, said in words. */
+/** What a pattern of the schema means, in words. */
 const patternMessages: Readonly<Record<string, string>> = {
   text: 'must not be blank',
   callback_url: 'must be an http or https URL without spaces, user and password, or empty',
@@ -38,15 +38,15 @@ export function checkRequest(body: unknown): SpeechRequest {
     const field = wellFormedStart(unknown, LONGEST_NAME);
     throw new Refusal(422, 'unknown_field', `${field} is not a field of the request`, { field });
   }
-  // An error of a property is listed behind the note that its parent has one.
+  // The validator lists an error of a property after a note about its parent.
   const error = validator.validate(body).errors.find(({ keyword }) => keyword !== 'properties');
   if (error !== undefined) throw refusalOfField(error, body);
   return body as SpeechRequest;
 }
 
 /**
- * The first field that the schema does not know. The validator would collect all of them, which a body of 100,000
- * unknown names turns into a stack overflow, and it does not bear a name with half a surrogate pair.
+ * The first unknown field. The validator collects all of them, overflows the stack with 100,000, and fails on half a
+ * surrogate pair.
  */
 function unknownField(value: unknown, { properties }: ObjectSchema, path = ''): string | undefined {
   if (!isObject(value)) return undefined;
@@ -77,7 +77,7 @@ function broken(keyword: string, rule: unknown, field: string): string {
   return patternMessages[field] ?? `breaks the rule ${keyword} ${rule}`;
 }
 
-/** The value of a keyword, by its JSON pointer. */
+/** @param pointer JSON pointer of a keyword */
 function ruleAt(pointer: string): unknown {
   let place: unknown = schema;
   for (const step of pointer.split('/').slice(1)) place = (place as Record<string, unknown>)[step];
@@ -88,21 +88,16 @@ function hasProperties(value: object): value is ObjectSchema {
   return 'properties' in value;
 }
 
-/**
- * What every voice of English reads, and what every other voice does: espeak-ng spells the letters that it does not know.
- * Numbers it does not read in each language.
- */
+/** All voices read these, in any language: espeak-ng spells foreign letters. It does not read foreign digits. */
 const ENGLISH = /[a-z0-9]/i;
 const OTHER = /\p{L}/u;
 
-/** What may begin a sequence for terminals, with which letters go that nobody reads. */
+/** The start of escape sequences, whose letters are not spoken. */
 const SEQUENCES = ['\u001b', '\u009b'];
 
 /**
- * Whether a voice will find something to speak in a text, as far as that can be known before it tries. Where this says
- * no, only the engine knows.
- *
- * @param language the voice's
+ * True if a voice surely finds something to speak; otherwise only the engine knows.
+ * @param language of the voice
  */
 export function surelySpeakable(text: string, language: string): boolean {
   if (SEQUENCES.some((start) => text.includes(start))) return false;

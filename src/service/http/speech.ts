@@ -22,10 +22,10 @@ export async function speak(exchange: Exchange, context: Context): Promise<void>
   const order = await orderOf(body, engine, context.maxText);
   const target = await callbackTarget(body.callback_url, request, context.callbackPolicy);
   const effects = context.effectsOn(body.text);
-  await suffer(effects, exchange, context);
+  await applyFaults(effects, exchange, context);
   if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
   if (target !== undefined) {
-    const utterance = { ...order.utterance, isPatient: true }; // it was accepted; how many are is limited there
+    const utterance = { ...order.utterance, isPatient: true }; // accepted already; `Limits.callbacks` bounds how many
     context.callbacks.accept(id, target, (jobSignal) => soundOf(engine, utterance, jobSignal));
     sendJson(exchange, 202, { request_id: id, status: 'accepted' });
     return;
@@ -55,8 +55,8 @@ async function* bytesOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Uint
   }
 }
 
-/** The effects that take the place of an answer, or delay it. */
-async function suffer(effects: Effects, exchange: Exchange, { traffic }: Context): Promise<void> {
+/** Effects before the answer, or in place of it. */
+async function applyFaults(effects: Effects, exchange: Exchange, { traffic }: Context): Promise<void> {
   const { signal } = exchange;
   if (effects.delay !== undefined) await sleep(effects.delay, undefined, { signal });
   if (effects.hang) {

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Exchange, type Log, openExchange } from '../exchange/exchange.ts';
 
-/** All connections and exchanges of a server, so that closing it can tell the busy from the idle. */
+/** All connections and exchanges of a server. */
 export class Traffic {
   readonly #connections = new Set<Socket>();
   readonly #exchanges = new Map<ServerResponse, Exchange>();
   readonly #closing = new AbortController();
   readonly #log: Log | undefined;
 
-  /** @param mostIdle connections of one address without a request: see `Limits` */
+  /** @param mostIdle see `Limits.idle` */
   constructor(server: Server, mostIdle: number, log: Log | undefined) {
     this.#log = log;
     server.on('connection', (socket) => {
@@ -20,12 +20,12 @@ export class Traffic {
     });
   }
 
-  /** Aborted as soon as no new requests are taken. */
+  /** Aborts when no new requests are taken. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Requests for speech that are under way. */
+  /** Requests in work. */
   get speaking(): number {
     return [...this.#exchanges.values()].filter(({ details }) => details.characters !== undefined).length;
   }
@@ -42,8 +42,8 @@ export class Traffic {
   }
 
   /**
-   * Waits until the requests that came whole over a connection have their answers.
-   * @returns whether nothing is left of an answer to another one, into which a further answer would fall
+   * Waits for the answers to complete requests of a connection.
+   * @returns false if a broken answer is left, into which another one would fall
    */
   async answered(socket: Duplex): Promise<boolean> {
     const whole = this.#on(socket).filter(({ request }) => request.complete);
@@ -51,12 +51,12 @@ export class Traffic {
     return !this.#on(socket).some(({ response }) => response.headersSent);
   }
 
-  /** The request on a connection of which not all has come. */
+  /** The incomplete request of a connection. */
   tornOn(socket: Duplex): Exchange | undefined {
     return this.#on(socket).find(({ request }) => !request.complete);
   }
 
-  /** Lets go of every connection on which nothing is being answered. */
+  /** Closes idle connections. */
   close(): void {
     this.#closing.abort();
     for (const socket of this.#connections) {
@@ -64,13 +64,13 @@ export class Traffic {
     }
   }
 
-  /** Ends whatever is still under way. */
+  /** Aborts what is in work. */
   abort(): void {
     for (const exchange of this.#exchanges.values()) exchange.cancel();
     for (const socket of this.#connections) socket.destroy();
   }
 
-  /** Closes the oldest idle connections of an address, so that clients of other addresses find a place. */
+  /** Closes the oldest ones: other addresses need room. */
   #closeIdle(address: string | undefined, most: number): void {
     const busy = new Set([...this.#exchanges.values()].map(({ request }) => request.socket));
     const idle = [...this.#connections].filter(

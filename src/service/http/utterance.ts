@@ -10,19 +10,19 @@ import {
 import { wellFormedStart } from '../exchange/json-body.ts';
 import type { SpeechRequest } from './request-check.ts';
 
-/** What is to be spoken, and what of the instructions was not understood. */
+/** An utterance, and the parts of its instructions without effect. */
 export interface Order {
   readonly utterance: Utterance;
   readonly ignored: readonly string[];
 }
 
-/** In Hz; the interface's default. */
+/** Hz; the interface's default. */
 const DEFAULT_SAMPLE_RATE = 22_050;
 
 const asItIs: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
 /**
- * @param maxText characters (code points)
+ * @param maxText code points
  * @throws Refusal 413 for a longer text; 422 for an unknown speaker, or an option that its kind does not have
  */
 export async function orderOf(request: SpeechRequest, { speakers }: Engine, maxText: number): Promise<Order> {
@@ -60,7 +60,7 @@ function requireKind({ no, kind }: Speaker, needed: Speaker['kind'], option: str
   );
 }
 
-/** The numbers of the speakers, as in `1 to 5, 11 to 15`. */
+/** As in `1 to 5, 11 to 15`. */
 function ranges(speakers: readonly Speaker[]): string {
   const runs: { first: number; last: number }[] = [];
   for (const no of speakers.map((speaker) => speaker.no).sort((a, b) => a - b)) {
@@ -71,13 +71,13 @@ function ranges(speakers: readonly Speaker[]): string {
   return runs.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`)).join(', ');
 }
 
-/** Requests that a worker gets to in a second, roughly: their first segments are short. */
+/** Requests that a worker begins in a second, roughly. */
 const IN_A_SECOND = 10;
 
-/** Seconds. Who waits is not sent away for longer than people wait. */
+/** Seconds. */
 const LONGEST_WAIT = 60;
 
-/** `Retry-After` is at least the time the engine needs to reach everyone who already waits. */
+/** `Retry-After` covers at least the queue. */
 export function withPatience(
   error: unknown,
   { workers, queued }: Pick<Engine, 'workers' | 'queued'>,
@@ -88,11 +88,11 @@ export function withPatience(
   return new Refusal(status, code, message, { field, retryAfter: Math.max(retryAfter, Math.ceil(waiting)) });
 }
 
-/** Longest value and longest phrase of it, in characters: clients bear about 8 KiB of headers in all. */
+/** Characters; clients accept about 8 KiB of headers. */
 const LONGEST = 2_000;
 const LONGEST_PHRASE = 100;
 
-/** What was not understood, as a header can carry it: percent-encoded, separated by a comma and a space. */
+/** Percent-encoded phrases, separated by a comma and a space. */
 export function ignoredHeader(ignored: readonly string[]): string {
   let header = '';
   for (const phrase of ignored) {

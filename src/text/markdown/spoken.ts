@@ -1,4 +1,4 @@
-import { type Arrivals, PATIENCE, whileArriving } from '../live.ts';
+import { type Arrivals, FLUSH_AFTER_MS, whileArriving } from '../live.ts';
 import type { GrowingMarkdown } from './growing.ts';
 import type { MarkdownOptions } from './parser.ts';
 
@@ -19,7 +19,7 @@ export async function* spokenMarkdown(
 }
 
 /**
- * The same while the text is written: complete blocks come out after {@link PATIENCE} of waiting.
+ * The same while the text is written: complete blocks come out after {@link FLUSH_AFTER_MS} of waiting.
  * @throws the signal's reason, at once, even while the source hangs
  */
 export async function* liveMarkdown(
@@ -38,10 +38,10 @@ async function* untilEnd(arrivals: Arrivals<string>, markdown: GrowingMarkdown):
   let isNew = false;
   for (;;) {
     const startedAt = performance.now();
-    const arrival = await arrivals.next(isNew ? Math.max(1, PATIENCE - waited) : undefined);
+    const arrival = await arrivals.next(isNew ? Math.max(1, FLUSH_AFTER_MS - waited) : undefined);
     if (arrival?.done) return;
     if (isNew) waited += performance.now() - startedAt;
-    isNew = arrival !== undefined && waited < PATIENCE;
+    isNew = arrival !== undefined && waited < FLUSH_AFTER_MS;
     if (arrival) markdown.push(arrival.value);
     if (isNew) continue;
     yield* markdown.finished();
