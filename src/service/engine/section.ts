@@ -24,7 +24,7 @@ export function createSection<Job>(
     },
     speak(utterance, signal) {
       const how = recipe(utterance);
-      return audible(queue.run(jobs(utterance, how), signal, utterance.isPatient), how.complaint);
+      return audible(queue.run(jobs(utterance, how, signal), signal, utterance.isPatient), how.complaint);
     },
     close: () => queue.close(),
   };
@@ -62,8 +62,9 @@ export interface Recipe<Job> {
 async function* jobs<Job>(
   { text, sampleRate, style }: Utterance,
   recipe: Recipe<Job>,
+  signal: AbortSignal,
 ): AsyncGenerator<Job, void, undefined> {
-  for await (const segment of segments(text, recipe.normalise)) {
+  for await (const segment of segments(text, recipe.normalise, signal)) {
     const pause = PAUSES[segment.end] * style.pause;
     yield recipe.job(segment.text, { sampleRate, loudness: style.loudness, pause });
   }

@@ -23,25 +23,42 @@ const FIRST_WORDS = 12;
 /** Fewer words are not a segment. */
 const FEWEST_WORDS = 2;
 
-/** The service does nothing else while it cuts one piece. */
+/** Longer paragraphs are cut into such pieces before their sentences are found. */
 const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
 
+/** Characters that are worked on until other requests get their turn. */
+const STEP_CHARACTERS = 2000;
+
 /**
- * Cuts text into sentences, and long sentences into parts.
+ * Cuts text into sentences, and long sentences into parts, in steps of a few milliseconds.
  * @param normalise as in `Recipe`
+ * @throws the reason of the signal
  */
 export async function* segments(
   text: string,
   normalise: (sentence: string) => string,
+  signal: AbortSignal,
 ): AsyncGenerator<Segment, void, undefined> {
   let isFirst = true;
+  let worked = 0;
   for (const { piece, end } of pieces(text)) {
-    const spoken = sentences(piece).map(normalise).filter(Boolean);
-    for (const [index, sentence] of spoken.entries()) {
-      yield* clauses(sentence, isFirst, index === spoken.length - 1 ? end : 'sentence');
-      isFirst = false;
+    let last = '';
+    for (const sentence of sentences(piece)) {
+      const spoken = normalise(sentence);
+      if (spoken && last) {
+        yield* clauses(last, isFirst, 'sentence');
+        isFirst = false;
+      }
+      if (spoken) last = spoken;
+      worked += sentence.length;
+      if (worked < STEP_CHARACTERS) continue;
+      worked = 0;
+      await turn();
+      signal.throwIfAborted();
     }
-    await turn(); // a text without anything to speak must not block the others
+    if (!last) continue;
+    yield* clauses(last, isFirst, end);
+    isFirst = false;
   }
 }
 

@@ -8,7 +8,7 @@ const ends = async (text: string) => (await cut(text, whole)).map((segment) => s
 
 async function cut(text: string, normalise: (sentence: string) => string): Promise<Segment[]> {
   const all: Segment[] = [];
-  for await (const segment of segments(text, normalise)) all.push(segment);
+  for await (const segment of segments(text, normalise, new AbortController().signal)) all.push(segment);
   return all;
 }
 
@@ -28,6 +28,20 @@ describe('segments', () => {
   it('leave out what cannot be spoken', async () => {
     const spoken = await cut('One. 你好。 Two.', (sentence) => sentence.replace(/[^\x20-\x7e]/gu, '').trim());
     expect(spoken.map(({ text }) => text)).toEqual(['One.', 'Two.']);
+  });
+
+  it('are looked for no more when the signal aborts', async () => {
+    const control = new AbortController();
+    let looked = 0;
+    const look = () => {
+      looked += 1;
+      return '';
+    };
+    const found = segments('你好。'.repeat(50_000), look, control.signal);
+    const next = found.next();
+    setImmediate(() => control.abort(new Error('the client left')));
+    await expect(next).rejects.toThrow('the client left');
+    expect(looked).toBeLessThan(25_000);
   });
 
   it('let others have their turn while nothing is found that can be spoken', async () => {

@@ -5,7 +5,7 @@ import { segments } from '../../../../src/service/engine/segments.ts';
 import { surelySpeakable } from '../../../../src/service/http/request-check.ts';
 
 async function isSpoken(text: string): Promise<boolean> {
-  for await (const _ of segments(text, normalise)) return true;
+  for await (const _ of segments(text, normalise, new AbortController().signal)) return true;
   return false;
 }
 

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { singleItem } from '../../src/async.ts';
+import { Secrets } from '../../src/cli/terminal/secrets.ts';
+import { printable } from '../../src/printable.ts';
+import { normalise } from '../../src/service/engine/normalise.ts';
+import { segments as engineSegments } from '../../src/service/engine/segments.ts';
+import { readInstructions } from '../../src/service/http/instructions.ts';
+import { applyLexicon } from '../../src/text/lexicon/apply.ts';
+import { readLexicon } from '../../src/text/lexicon/lexicon.ts';
+import { spokenMarkdown } from '../../src/text/markdown/spoken.ts';
+import { segments } from '../../src/text/segment.ts';
+
+const { signal } = new AbortController();
+const lexicon = readLexicon('gif = jif\nDr. Who = the doctor\nre:/(\\d+)km/ = $1 kilometres', 'names.txt');
+const secrets = new Secrets();
+secrets.add('a-secret-of-twenty-one');
+
+async function drain(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items);
+}
+
+const WORK: readonly (readonly [name: string, work: (text: string) => unknown])[] = [
+  ['segments of a run', (text) => drain(segments(singleItem(text), { maxChars: 1000, pace: 'full' }))],
+  ['sentences of a run', (text) => drain(segments(singleItem(text), { maxChars: 1000, pace: 'sentence' }))],
+  ['segments of the engine', (text) => drain(engineSegments(text, normalise, signal))],
+  ['the lexicon', (text) => drain(applyLexicon(lexicon, singleItem(text)))],
+  ['Markdown', (text) => drain(spokenMarkdown(singleItem(text), { code: 'read' }))],
+  ['instructions', (text) => readInstructions(text)],
+  ['printable text', (text) => printable(text)],
+  ['hidden keys', (text) => secrets.redact(text)],
+];
+
+const SMALL = 12_500;
+const LARGE = 100_000;
+/** Eight times the text takes eight times the work; a quadratic step takes 64 times. */
+const MOST_GROWTH = 30;
+/** Milliseconds; below them the ratio is noise. */
+const MEASURABLE = 30;
+
+async function fastest(work: (text: string) => unknown, text: string): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 3; tries += 1) {
+    const start = performance.now();
+    await work(text);
+    best = Math.min(best, performance.now() - start);
+    if (best < MEASURABLE) break;
+  }
+  return best;
+}
+
+/** How many times longer the whole text takes than its first eighth; 0 if that cannot be measured. */
+async function growth(work: (text: string) => unknown, text: string): Promise<number> {
+  const large = await fastest(work, text);
+  return large < MEASURABLE ? 0 : large / Math.max(1, await fastest(work, text.slice(0, SMALL)));
+}
+
+const pieces = fc.oneof(
+  fc.string({ minLength: 1, maxLength: 4, unit: 'binary' }),
+  fc.constantFrom(
+    '\u001b',
+    ';#',
+    '\u001b;#',
+    '[',
+    '](',
+    '*',
+    '_',
+    '`',
+    '<',
+    '<!--',
+    '&',
+    '|',
+    '> ',
+    '- ',
+    '1. ',
+  ),
+  fc.constantFrom(
+    '. ',
+    '"',
+    '“',
+    '(',
+    '…',
+    '€',
+    '½',
+    'https://',
+    '[^1]',
+    '\n',
+    '\n\n',
+    '\u0301',
+    '😀',
+    '中',
+    '。',
+  ),
+);
+const units = fc.array(pieces, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
+
+describe('the work on a text', () => {
+  it.each(WORK)(
+    'grows as the text does: %s',
+    async (_name, work) => {
+      await fc.assert(
+        fc.asyncProperty(units, async (unit) => {
+          const text = unit.repeat(Math.ceil(LARGE / unit.length));
+          expect(await growth(work, text.slice(0, LARGE))).toBeLessThan(MOST_GROWTH);
+        }),
+        { numRuns: 20 },
+      );
+    },
+    60_000,
+  );
+});
