@@ -12,18 +12,27 @@ export const BROWSER = 'chromium';
 export interface Page {
   /** The value of an expression in the page; a promise is waited for. */
   evaluate<T>(expression: string): Promise<T>;
-  /** @param key as `KeyboardEvent.key` calls it */
+  /** @param key as `KeyboardEvent.key` calls it, also with `Control+` before it */
   press(key: string): Promise<void>;
+  /** Types into the element that has the focus. */
+  type(text: string): Promise<void>;
+  /** A PNG of the whole page. */
+  picture(): Promise<Buffer>;
   /** Addresses that the page asked for. */
   readonly requests: readonly string[];
 }
 
 interface PageOptions {
   readonly isDark?: boolean;
+  /** Of the window, in CSS pixels. */
+  readonly width?: number;
+  /** Runs in the page before its own scripts. */
+  readonly script?: string;
 }
 
-/** Opens a file. The browser ends with the test. */
-export async function openPage(path: string, { isDark = false }: PageOptions = {}): Promise<Page> {
+/** Opens a file, or an address of http. The browser ends with the test. */
+export async function openPage(path: string, options: PageOptions = {}): Promise<Page> {
+  const { isDark = false, width, script } = options;
   const devTools = startBrowser();
   const { targetId } = await devTools.send('Target.createTarget', { url: 'about:blank' });
   const { sessionId } = await devTools.send('Target.attachToTarget', { targetId, flatten: true });
@@ -39,7 +48,13 @@ export async function openPage(path: string, { isDark = false }: PageOptions = {
   await send('Page.enable');
   const features = [{ name: 'prefers-color-scheme', value: isDark ? 'dark' : 'light' }];
   await send('Emulation.setEmulatedMedia', { features });
-  await send('Page.navigate', { url: pathToFileURL(path).href });
+  if (width) {
+    const screen = { width, height: 800, deviceScaleFactor: 2, mobile: true };
+    await send('Emulation.setDeviceMetricsOverride', screen);
+    await send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  }
+  if (script) await send('Page.addScriptToEvaluateOnNewDocument', { source: script });
+  await send('Page.navigate', { url: path.startsWith('http:') ? path : pathToFileURL(path).href });
   await isLoaded;
   return {
     requests,
@@ -49,14 +64,34 @@ export async function openPage(path: string, { isDark = false }: PageOptions = {
       if (exceptionDetails) throw new Error(JSON.stringify(exceptionDetails));
       return (result as { value: T }).value;
     },
-    async press(key) {
-      const text = key.length === 1 ? { text: key } : {};
-      await send('Input.dispatchKeyEvent', { type: 'keyDown', key, code: CODES[key] ?? key, ...text });
-      await send('Input.dispatchKeyEvent', { type: 'keyUp', key, code: CODES[key] ?? key });
+    async press(name) {
+      const key = name.replace('Control+', '');
+      const text = key.length === 1 ? { text: key } : TEXTS[name];
+      const modifiers = key === name ? 0 : CONTROL;
+      const event = { key, code: CODES[key] ?? key, windowsVirtualKeyCode: NUMBERS[key] ?? 0, modifiers };
+      await send('Input.dispatchKeyEvent', { type: 'keyDown', ...event, ...text });
+      await send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+    },
+    async type(text) {
+      await send('Input.insertText', { text });
+    },
+    async picture() {
+      const { data } = await send('Page.captureScreenshot', { captureBeyondViewport: true });
+      return Buffer.from(String(data), 'base64');
     },
   };
 }
 
+const CONTROL = 2;
+const TEXTS: Readonly<Record<string, object>> = { Enter: { text: '\r' } };
+/** Keys that do something in a form do it only with their number. */
+const NUMBERS: Readonly<Record<string, number>> = {
+  Tab: 9,
+  Enter: 13,
+  Escape: 27,
+  ArrowUp: 38,
+  ArrowDown: 40,
+};
 const CODES: Readonly<Record<string, string>> = { ' ': 'Space', '/': 'Slash', x: 'KeyX' };
 
 interface Requested {

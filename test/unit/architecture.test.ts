@@ -25,7 +25,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'service/engine/espeak': ['service/engine', 'text', 'audio', 'files'],
   'service/exchange': ['service/engine', 'text', 'audio', 'files'],
   'service/callbacks': ['service/exchange', 'service/engine', 'text', 'audio', 'files'],
-  'service/http': ['service/callbacks', 'service/exchange', 'service/engine', 'text', 'audio', 'files'],
+  'service/page': ['service/exchange', 'service/engine'],
+  'service/http': [
+    'service/page',
+    'service/callbacks',
+    'service/exchange',
+    'service/engine',
+    'text',
+    'audio',
+    'files',
+  ],
   service: [
     'service/engine',
     'service/engine/flite',

@@ -52,6 +52,7 @@ async function dispatch(exchange: Exchange, context: Context): Promise<void> {
     throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
   }
   checkHost(request, context);
+  if (isForPage(exchange, context)) return (await import('../page/answer.ts')).sendPage(exchange);
   // The bytes behind it are no request.
   if (request.method === 'CONNECT') checkMethod(exchange, ['GET', 'HEAD', 'POST', 'OPTIONS']);
   const route = routeTo(path, context.basePath);
@@ -59,6 +60,13 @@ async function dispatch(exchange: Exchange, context: Context): Promise<void> {
   if (request.method === 'OPTIONS') return void response.writeHead(204).end();
   if (!route.open) context.checkKey(request);
   await route.action(exchange, context);
+}
+
+/** Only browsers ask for HTML. For all others there is nothing at the base path. */
+function isForPage({ request, path }: Exchange, { basePath }: Context): boolean {
+  const { method = '', headers } = request;
+  const isBase = path === `${basePath}/` || path === basePath;
+  return isBase && ['GET', 'HEAD'].includes(method) && /\btext\/html\b/i.test(headers.accept ?? '');
 }
 
 /**

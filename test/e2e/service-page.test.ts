@@ -1,0 +1,308 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ask, type Reply } from '../support/ask.ts';
+import { BROWSER, openPage, type Page } from '../support/browser.ts';
+import { isThere } from '../support/programs.ts';
+import { KEY, Sandbox } from '../support/run.ts';
+
+const HTML = 'text/html,application/xhtml+xml,*/*;q=0.8';
+
+/** Starts `tts serve`, and returns its address. */
+async function serve(args: readonly string[] = ['--api-key', KEY], box = new Sandbox()): Promise<string> {
+  const running = box.start(['serve', '--port', '0', '--json', ...args], { patience: 120_000 });
+  for await (const line of running.stdout) return JSON.parse(String(line)).url;
+  throw new Error((await running.ended).stderr);
+}
+
+/** The sound that a request makes, from another client than the page. */
+const speech = (url: string, body: object): Promise<Reply> =>
+  ask(`${url}/tts`, {
+    method: 'POST',
+    headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+    body,
+  });
+
+/** Keeps what the page plays and saves, and what its policy forbids. */
+const WATCH = `
+  window.saved = []; window.played = []; window.forbidden = [];
+  addEventListener('securitypolicyviolation', ({ violatedDirective }) => forbidden.push(violatedDirective));
+  const makeUrl = URL.createObjectURL;
+  URL.createObjectURL = (blob) => { saved.push(blob); return makeUrl(blob) };
+  const start = AudioBufferSourceNode.prototype.start;
+  AudioBufferSourceNode.prototype.start = function (when) {
+    const { buffer, context } = this;
+    played.push({ when, context, seconds: buffer.duration, rate: buffer.sampleRate, samples: Array.from(buffer.getChannelData(0), (sample) => sample * 32768) });
+    return start.call(this, when);
+  };`;
+
+/** What is shown of an element. */
+const textOf = (page: Page, id: string) =>
+  page.evaluate<string>(
+    `((element) => (element.checkVisibility() ? element.innerText : ''))(document.getElementById('${id}'))`,
+  );
+
+const status = (page: Page, words: RegExp) =>
+  expect.poll(() => textOf(page, 'status'), { timeout: 20_000 }).toMatch(words);
+
+/** Sets fields as a person does. */
+const fill = (page: Page, fields: Readonly<Record<string, string>>) =>
+  page.evaluate(
+    `for (const [id, value] of Object.entries(${JSON.stringify(fields)})) { const field = document.getElementById(id); field.value = value; for (const type of ['input', 'change']) field.dispatchEvent(new Event(type, { bubbles: true })) }`,
+  );
+
+async function open(url: string, options: object = {}): Promise<Page> {
+  const page = await openPage(`${url}/`, { script: WATCH, ...options });
+  await expect.poll(() => page.evaluate(`document.activeElement.id`)).toMatch(/^(key|text)$/);
+  return page;
+}
+
+async function openWithKey(url: string, options: object = {}): Promise<Page> {
+  const page = await open(url, options);
+  await page.type(KEY);
+  await page.press('Enter');
+  await status(page, /voices are ready/);
+  return page;
+}
+
+const choose = (page: Page, answer: string) =>
+  page.evaluate(`document.querySelector('[value="${answer}"]').click()`);
+
+/** The WAV behind the player and the link. */
+async function savedWav(page: Page): Promise<Buffer> {
+  const base64 = await page.evaluate<string>(
+    `new Promise((resolve) => { const reader = new FileReader(); reader.onload = () => resolve(reader.result.split(',')[1]); reader.readAsDataURL(saved.at(-1)) })`,
+  );
+  return Buffer.from(base64, 'base64');
+}
+
+/** A picture to look at, if somebody wants one. */
+async function keepPicture(page: Page, name: string): Promise<void> {
+  const { TTS_PICTURES: folder } = process.env;
+  if (folder) writeFileSync(join(folder, `${name}.png`), await page.picture());
+}
+
+describe('GET / of tts serve', () => {
+  it('is a page where HTML is asked for, and nothing for all others', async () => {
+    const url = await serve(['--api-key', KEY, '--base-path', '/api']);
+    const page = await ask(`${url}/`, { headers: { accept: HTML } });
+    expect(page.status).toBe(200);
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      vary: 'Accept',
+    });
+    const policy = String(page.headers['content-security-policy']);
+    expect(policy).toMatch(/^default-src 'none'; script-src 'sha256-[^' ]+'; style-src 'sha256-[^' ]+';/);
+    expect(policy).not.toContain('unsafe');
+    const head = await ask(`${url}/`, { method: 'HEAD', headers: { accept: HTML } });
+    expect(head).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+    expect(head.headers['content-length']).toBe(String(page.bytes.length));
+    for (const accept of ['*/*', 'application/json'])
+      expect(await ask(`${url}/`, { headers: { accept } })).toMatchObject({
+        status: 404,
+        json: { error: { code: 'not_found' } },
+      });
+    const post = await ask(`${url}/`, { method: 'POST', headers: { accept: HTML }, body: {} });
+    expect(post).toMatchObject({ status: 404 });
+  });
+
+  it('leads from the base URL without a slash to the page', async () => {
+    const url = await serve(['--api-key', KEY, '--base-path', '/deep/api']);
+    const { status, headers } = await ask(url, { headers: { accept: HTML } });
+    expect(status).toBe(308);
+    expect(new URL(String(headers.location), url).href).toBe(`${url}/`);
+  });
+});
+
+describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { timeout: 90_000 }, () => {
+  it('asks for the key, keeps it in memory only, and loads nothing from outside', async () => {
+    const url = await serve();
+    const page = await open(url);
+    expect(await textOf(page, 'problem')).toBe('This service needs its API key.');
+    await page.type('wrong');
+    await page.press('Enter');
+    await expect.poll(() => textOf(page, 'problem')).toBe('The API key in X-API-KEY is not valid.');
+    await page.evaluate(`document.getElementById('key').select()`);
+    await page.type(KEY);
+    await page.press('Enter');
+    await status(page, /^\d+ voices are ready\.$/);
+    await fill(page, { text: 'Hello.' });
+    const kept = `[document.documentElement.outerHTML, [...document.querySelectorAll('input')].map((input) => input.value), JSON.stringify({ ...localStorage, ...sessionStorage }), document.cookie, location.href].join()`;
+    expect(await page.evaluate(kept)).not.toContain(KEY);
+    expect(page.requests.filter((address) => !/^(?:blob|data):/.test(address))).toEqual([
+      `${url}/`,
+      ...Array.from({ length: 3 }, () => `${url}/speakers`),
+    ]);
+    expect(await page.evaluate('forbidden')).toEqual([]);
+    expect(await page.evaluate(`document.querySelector('a[href="openapi.json"]').href`)).toBe(
+      `${url}/openapi.json`,
+    );
+    await page.evaluate(`document.getElementById('forget').click()`);
+    expect(await page.evaluate(`document.getElementById('speak').disabled`)).toBe(true);
+  });
+
+  it('asks for no key where the service wants none', async () => {
+    const page = await open(await serve(['--no-auth']));
+    await status(page, /voices are ready/);
+    expect(await textOf(page, 'key-form')).toBe('');
+    expect(await textOf(page, 'curl')).not.toContain('X-API-KEY');
+    expect(await textOf(page, 'tts')).toContain('TTS_API_KEY=none tts ');
+  });
+
+  it('plays and saves a whole answer as the service sends it', async () => {
+    const url = await serve();
+    const page = await openWithKey(url);
+    await choose(page, 'whole');
+    await fill(page, { text: 'Hello there.', rate: '16000' });
+    await page.press('Control+Enter');
+    await status(page, /^\d\.\d\d s of speech, complete after \d+\.\d+ s\.$/);
+    const { bytes } = await speech(url, {
+      text: 'Hello there.',
+      speaker_no: 1,
+      config: { sample_rate: 16_000 },
+    });
+    expect(await savedWav(page)).toEqual(bytes);
+    const seconds = (bytes.length - 44) / 2 / 16_000;
+    expect(await textOf(page, 'status')).toContain(`${seconds.toFixed(2)} s of speech`);
+    expect(await page.evaluate('document.getElementById("save").href === sound.src')).toBe(true);
+    await expect.poll(() => page.evaluate('sound.ended'), { timeout: 15_000 }).toBe(true);
+    expect(await page.evaluate('sound.duration')).toBeCloseTo(seconds, 3);
+    expect(await page.evaluate('played.length')).toBe(0);
+  });
+
+  it('plays a streamed answer while it comes, without gaps, and saves it with exact sizes', async () => {
+    const url = await serve();
+    const page = await openWithKey(url);
+    const text = 'One sentence. Another sentence. And the last one.';
+    await fill(page, { text });
+    await page.press('Control+Enter');
+    await status(page, /of speech, complete after/);
+    const { bytes } = await speech(url, { text, speaker_no: 1 });
+    expect(await savedWav(page)).toEqual(bytes);
+    const samples = await page.evaluate<number[]>('played.flatMap(({ samples }) => samples)');
+    expect(Buffer.from(Int16Array.from(samples).buffer)).toEqual(bytes.subarray(44));
+    const gaps = await page.evaluate<number[]>(
+      'played.slice(1).map(({ when }, at) => when - played[at].when - played[at].seconds)',
+    );
+    for (const gap of gaps) expect(Math.abs(gap)).toBeLessThan(1e-6);
+    // The sound is heard to its end: then there is nothing to stop.
+    await expect
+      .poll(() => page.evaluate('document.getElementById("stop").disabled'), { timeout: 15_000 })
+      .toBe(true);
+    expect(await page.evaluate('sound.paused')).toBe(true);
+  });
+
+  it('tells of an answer that breaks off, and saves nothing of it', async () => {
+    const page = await openWithKey(await serve(['--api-key', KEY, '--fault', 'drop-after=30000']));
+    await fill(page, { text: 'This sentence is long enough to break off in the middle of its sound.' });
+    await page.press('Control+Enter');
+    await expect.poll(() => textOf(page, 'problem'), { timeout: 15_000 }).toMatch(/broke off/);
+    expect(await page.evaluate('played.length')).toBeGreaterThan(0);
+    expect(await page.evaluate('saved.length')).toBe(0);
+    expect(await textOf(page, 'result')).toBe('');
+    expect(await page.evaluate('document.getElementById("speak").disabled')).toBe(false);
+  });
+
+  it('shows what a service says instead of sound', async () => {
+    const page = await openWithKey(
+      await serve(['--api-key', KEY, '--fault', 'status=503,times=1,retry-after=7']),
+    );
+    await fill(page, { text: 'Hello.' });
+    await page.press('Control+Enter');
+    await expect.poll(() => textOf(page, 'problem')).toMatch(/503 .*\. Try again in 7 s\.$/);
+    await page.press('Control+Enter');
+    await status(page, /of speech/);
+    expect(await textOf(page, 'problem')).toBe('');
+  });
+
+  it('offers instructions or a rate as the kind of the voice allows, and names words not understood', async () => {
+    const page = await openWithKey(await serve());
+    const shown = () =>
+      page.evaluate(`['rate', 'instructions'].filter((id) => document.getElementById(id).checkVisibility())`);
+    expect(await shown()).toEqual(['rate']);
+    await fill(page, { voice: '11' });
+    expect(await shown()).toEqual(['instructions']);
+    await fill(page, { text: 'Hello.', instructions: 'slowly, like a pirate' });
+    await page.press('Control+Enter');
+    await status(page, /Not understood: .*pirate/);
+  });
+
+  it('lists voices by their language', async () => {
+    const page = await openWithKey(await serve());
+    const options = (id: string) =>
+      page.evaluate<string[]>(`[...document.getElementById('${id}').options].map(({ text }) => text)`);
+    expect(await options('language')).toContain('English');
+    expect((await options('voice'))[0]).toMatch(/ · en-US · 1$/);
+    if (!isThere('espeak-ng')) return;
+    await fill(page, { language: 'de' });
+    expect(await options('voice')).toEqual([expect.stringMatching(/^German · de · \d+$/)]);
+  });
+
+  it('shows lines that make the same sound in a shell', async () => {
+    const box = new Sandbox();
+    const url = await serve(undefined, box);
+    const page = await openWithKey(url);
+    const text = `It's "quoted" \\ $HOME \`id\` !\n\n-o x é 😀 ${'and so on, '.repeat(120)}done.`;
+    await choose(page, 'whole');
+    await fill(page, { voice: '12', text, instructions: "a bit slower, don't shout" });
+    await page.evaluate('document.getElementById("form").requestSubmit()');
+    await status(page, /of speech/);
+    const expected = await savedWav(page);
+    for (const id of ['curl', 'tts']) {
+      const line = await page.evaluate<string>(`document.getElementById('${id}').textContent`);
+      expect(line).not.toContain(KEY);
+      expect(await box.shell(line, { env: { TTS_API_KEY: KEY } })).toMatchObject({ status: 0 });
+      expect(box.read('speech.wav').equals(expected)).toBe(true);
+    }
+  });
+
+  it('is used by keyboard: every control in its order, and Escape stops', async () => {
+    const page = await openWithKey(await serve());
+    const order = [];
+    for (let at = 0; at < 9; at += 1) {
+      order.push(await page.evaluate('document.activeElement.id || document.activeElement.value'));
+      await page.press('Tab');
+    }
+    expect(order).toEqual([
+      'text',
+      'language',
+      'voice',
+      'rate',
+      'streamed',
+      'speak',
+      'forget',
+      'curl',
+      expect.anything(),
+    ]);
+    await fill(page, { text: 'A long text of many words. '.repeat(300) });
+    await page.press('Control+Enter');
+    await expect.poll(() => page.evaluate('played.length'), { timeout: 15_000 }).toBeGreaterThan(0);
+    await page.press('Escape');
+    expect(await page.evaluate('played[0].context.state')).toBe('closed');
+    await status(page, /^Stopped\.$|of speech/);
+    expect(await page.evaluate('document.getElementById("speak").disabled')).toBe(false);
+  });
+
+  it.each([
+    ['a desktop', {}, (light: number) => light > 0.9],
+    ['a desktop in the dark', { isDark: true }, (light: number) => light < 0.2],
+    ['a phone', { width: 360 }, (light: number) => light > 0.9],
+    ['a phone in the dark', { width: 360, isDark: true }, (light: number) => light < 0.2],
+  ])('fits %s', async (name, options, fits) => {
+    const page = await openWithKey(await serve(), options);
+    await fill(page, { text: 'Hello from this page.' });
+    await page.press('Control+Enter');
+    await status(page, /of speech/);
+    const light = await page.evaluate<number>(
+      `(() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g); return (+r + +g + +b) / 765 })()`,
+    );
+    expect(light).toSatisfy(fits);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+    const small = await page.evaluate(
+      `[...document.querySelectorAll('button, select, textarea, input:not([type=radio]), #save')].filter((each) => each.checkVisibility() && each.getBoundingClientRect().height < 43).map(({ id }) => id)`,
+    );
+    expect(small).toEqual([]);
+    await keepPicture(page, name.replaceAll(' ', '-'));
+  });
+});
