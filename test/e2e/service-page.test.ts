@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ask, type Reply } from '../support/ask.ts';
-import { BROWSER, openPage, type Page } from '../support/browser.ts';
+import { BROWSER, OTHER_NAME, openPage, type Page } from '../support/browser.ts';
 import { isThere } from '../support/programs.ts';
 import { KEY, Sandbox } from '../support/run.ts';
 
@@ -120,6 +120,7 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { time
     const url = await serve();
     const page = await open(url);
     expect(await textOf(page, 'problem')).toBe('This service needs its API key.');
+    expect(await textOf(page, 'lines')).toBe('');
     await page.type('wrong');
     await page.press('Enter');
     await expect.poll(() => textOf(page, 'problem')).toBe('The API key in X-API-KEY is not valid.');
@@ -221,6 +222,8 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { time
     const shown = () =>
       page.evaluate(`['rate', 'instructions'].filter((id) => document.getElementById(id).checkVisibility())`);
     expect(await shown()).toEqual(['rate']);
+    // A rate that is out of range must not stop a voice that takes none.
+    await fill(page, { rate: '7' });
     await fill(page, { voice: '11' });
     expect(await shown()).toEqual(['instructions']);
     await fill(page, { text: 'Hello.', instructions: 'slowly, like a pirate' });
@@ -255,6 +258,28 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { time
       expect(await box.shell(line, { env: { TTS_API_KEY: KEY } })).toMatchObject({ status: 0 });
       expect(box.read('speech.wav').equals(expected)).toBe(true);
     }
+  });
+
+  it.each([
+    ['127.0.0.1', ''],
+    [OTHER_NAME, 'This connection is not encrypted: others on the network can read the key.'],
+  ])('copies a line at http://%s, and says if the key can be read on its way', async (name, warning) => {
+    const page = await open((await serve()).replace('127.0.0.1', name));
+    expect(await textOf(page, 'insecure')).toBe(warning);
+    await keepPicture(page, `key-at-${name}`);
+    await page.type(KEY);
+    await page.press('Enter');
+    await status(page, /voices are ready/);
+    await page.evaluate(`document.querySelector('[data-copy=curl]').focus()`);
+    await page.press('Enter');
+    await expect
+      .poll(() => page.evaluate(`document.querySelector('[data-copy=curl]').textContent`))
+      .toBe('Copied');
+    const line = await textOf(page, 'curl');
+    expect(line).toMatch(/^curl /);
+    await page.evaluate(`document.getElementById('text').focus()`);
+    await page.press('Control+v');
+    expect(await page.evaluate(`document.getElementById('text').value`)).toBe(line);
   });
 
   it('is used by keyboard: every control in its order, and Escape stops', async () => {

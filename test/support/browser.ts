@@ -5,6 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { emptyFolder } from './folder.ts';
 
+/** A name that leads the browser to this machine, and is no name of loopback for it. */
+export const OTHER_NAME = 'lan.test';
+
 /** The name of the browser on this machine. */
 export const BROWSER = 'chromium';
 
@@ -66,7 +69,7 @@ export async function openPage(path: string, options: PageOptions = {}): Promise
     },
     async press(name) {
       const key = name.replace('Control+', '');
-      const text = key.length === 1 ? { text: key } : TEXTS[name];
+      const text = TEXTS[name] ?? (key.length === 1 && { text: key });
       const modifiers = key === name ? 0 : CONTROL;
       const event = { key, code: CODES[key] ?? key, windowsVirtualKeyCode: NUMBERS[key] ?? 0, modifiers };
       await send('Input.dispatchKeyEvent', { type: 'keyDown', ...event, ...text });
@@ -83,7 +86,10 @@ export async function openPage(path: string, options: PageOptions = {}): Promise
 }
 
 const CONTROL = 2;
-const TEXTS: Readonly<Record<string, object>> = { Enter: { text: '\r' } };
+const TEXTS: Readonly<Record<string, object>> = {
+  Enter: { text: '\r' },
+  'Control+v': { commands: ['paste'] },
+};
 /** Keys that do something in a form do it only with their number. */
 const NUMBERS: Readonly<Record<string, number>> = {
   Tab: 9,
@@ -140,7 +146,8 @@ class DevTools {
 function startBrowser(): DevTools {
   const profile = emptyFolder();
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--mute-audio', '--remote-debugging-pipe'];
-  const child = spawn(BROWSER, [...flags, `--user-data-dir=${profile}`], {
+  const names = `--host-resolver-rules=MAP ${OTHER_NAME} 127.0.0.1`;
+  const child = spawn(BROWSER, [...flags, names, `--user-data-dir=${profile}`], {
     // What it leaves in the folder for temporary files goes with the profile.
     env: { ...process.env, TMPDIR: profile },
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],

@@ -22,6 +22,7 @@ export function announce(url: string, { apiKey, options }: Setup, stdout: Output
   for (const spec of faults) notices.note(`fails on purpose: --fault ${spec}`);
   // A key that was given outlives this run, and is for its owner to show: nobody would know the one that was made.
   if (options.apiKey) notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
+  notices.note(`in a browser: ${url}/`);
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;
   const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };

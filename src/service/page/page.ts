@@ -39,7 +39,7 @@ export const PAGE = `<!doctype html>
 <p class="note">The page keeps the key in its memory only. It is gone when you close or reload the page.</p>
 <p class="note warning" id="insecure" hidden>This connection is not encrypted: others on the network can read the key.</p>
 </form>
-<form id="form">
+<form id="form" hidden>
 <fieldset id="fields" disabled>
 <legend>Request</legend>
 <label for="text">Text</label>
@@ -62,7 +62,7 @@ export const PAGE = `<!doctype html>
 <p id="progress"></p>
 <div id="result" hidden><audio id="sound" controls></audio><a id="save" download="speech.wav">Save speech.wav</a></div>
 </section>
-<section aria-labelledby="lines-title">
+<section id="lines" aria-labelledby="lines-title" hidden>
 <h2 id="lines-title">This request in a shell</h2>
 <div class="line"><pre id="curl" tabindex="0" aria-label="curl line"></pre><button type="button" data-copy="curl">Copy the curl line</button></div>
 <div class="line"><pre id="tts" tabindex="0" aria-label="tts line"></pre><button type="button" data-copy="tts">Copy the tts line</button></div>

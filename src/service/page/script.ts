@@ -40,15 +40,15 @@ function askForKey() {
 async function loadVoices() {
   try {
     const { speakers } = await (await check(await ask('speakers', {}))).json();
-    voices = speakers;
+    if (JSON.stringify(speakers) !== JSON.stringify(voices)) fillLanguages(speakers);
   } catch (error) { return complain(error) }
   $('problem').hidden = $('key-form').hidden = true;
+  form.hidden = $('lines').hidden = false;
   $('forget').hidden = key === '';
   $('fields').disabled = $('speak').disabled = false;
   $('key-note').hidden = key === '';
   $('key').value = '';
   $('status').textContent = voices.length + ' voices are ready.';
-  if (language.length === 0) fillLanguages();
   text.focus();
 }
 
@@ -62,7 +62,8 @@ function languageName(code) {
   return voices.find((speaker) => languageOf(speaker) === code).name;
 }
 
-function fillLanguages() {
+function fillLanguages(speakers) {
+  voices = speakers;
   const names = [...new Set(voices.map(languageOf))].map((code) => [languageName(code), code]).sort(([a], [b]) => a.localeCompare(b));
   language.replaceChildren(...names.map(([name, code]) => new Option(name, code)));
   language.value = languageOf(voices[0]);
@@ -79,8 +80,7 @@ const chosen = () => voices.find((speaker) => speaker.speaker_no === Number(voic
 
 function showOptions() {
   const kind = chosen()?.kind;
-  $('rate-field').hidden = kind !== 'neo.one';
-  $('instructions-field').hidden = kind !== 'Mermish';
+  for (const [id, fitting] of [['rate', 'neo.one'], ['instructions', 'Mermish']]) $(id + '-field').hidden = $(id).disabled = kind !== fitting;
   showLines();
 }
 
