@@ -96,7 +96,9 @@ describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', { time
     await page
       .evaluate('location.reload(), new Promise((resolve) => setTimeout(resolve, 500))')
       .catch(() => {});
-    await expect.poll(() => page.evaluate('boxOf(rows[1]).checked').catch(() => false)).toBe(true);
+    await expect
+      .poll(() => page.evaluate('boxOf(rows[1]).checked').catch(() => false), { timeout: 10_000 })
+      .toBe(true);
   });
 
   it('filters by state and searches in ids, texts and speakers', async () => {
