@@ -35,7 +35,7 @@ async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string)
     let data = torn.length === 0 ? piece : Buffer.concat([torn, piece]);
     torn = data;
     if (encoding === undefined) {
-      if (data.length < LONGEST_MARK) continue;
+      if (data.length < leastBytes(data)) continue;
       assertNoDocument(data, name);
       encoding = detectEncoding(data);
       offset = encoding.mark;
@@ -46,13 +46,19 @@ async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string)
     torn = data.slice(whole.length);
     offset += whole.length;
   }
+  if (encoding === undefined) assertNoDocument(torn, name);
   encoding ??= detectEncoding(torn);
   const skip = offset === 0 ? encoding.mark : 0;
   yield decodeWhole(torn.subarray(skip), { encoding, offset: offset + skip, name });
 }
 
+/** Bytes that tell the kind of an input. */
+function leastBytes(start: Uint8Array): number {
+  return start[0] === 0x3c ? HTML_BYTES : LONGEST_MARK;
+}
+
 function assertNoDocument(start: Uint8Array, name: string): void {
-  const kind = documentKind(start);
+  const kind = documentKind(start, name);
   if (kind) throw usageError(`${name} is not text: it is ${kind.what}`, kind.hint);
 }
 
@@ -125,7 +131,18 @@ const KINDS: readonly DocumentKind[] = [
 /** Bytes of the longest signature. */
 const LOOKED_AT = 12;
 
-function documentKind(start: Uint8Array): DocumentKind | undefined {
+/** Bytes in which the first tag of HTML is looked for; only a text that begins with "<" waits for them. */
+const HTML_BYTES = 64;
+const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html)[\s>]/i;
+
+const HTML_KIND: Omit<DocumentKind, 'signature'> = {
+  what: 'HTML',
+  hint: 'make text of it first, for example with `pandoc -f html -t plain FILE | tts`',
+};
+
+function documentKind(start: Uint8Array, name: string): Omit<DocumentKind, 'signature'> | undefined {
+  const text = Buffer.from(start.subarray(0, HTML_BYTES)).toString('latin1');
+  if (HTML.test(text) || /\.x?html?$/i.test(name)) return HTML_KIND;
   const head = Buffer.from(start.subarray(0, LOOKED_AT)).toString('hex');
   return KINDS.find(({ signature }) => signature.test(head));
 }

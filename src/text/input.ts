@@ -13,6 +13,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import { singleItem } from '../async.ts';
 import { type TtsError, usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
+import { withoutControls } from './controls.ts';
 import { decode } from './decode.ts';
 
 /**
@@ -35,7 +36,7 @@ export interface InputOptions {
 const BETWEEN_FILES = '\n\n';
 
 /**
- * The text as it comes: words, files in their order, or stdin.
+ * The text as it comes: words, files in their order, or stdin. Escape sequences and control characters are dropped.
  * @throws TtsError (usage) for a file that cannot be read or is no text
  */
 export async function* readInput(
@@ -43,7 +44,7 @@ export async function* readInput(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   if (words.length > 0) {
-    yield* prepare('', singleItem(words.join(' ').replaceAll('\r\n', '\n')));
+    yield* prepare('', withoutControls(singleItem(words.join(' ').replaceAll('\r\n', '\n'))));
     return;
   }
   let first = true;
@@ -51,7 +52,7 @@ export async function* readInput(
     if (!first) yield BETWEEN_FILES;
     first = false;
     const bytes = name === '-' ? abortable(stdin(), signal) : openFile(name, cwd, signal);
-    yield* prepare(name, decode(bytes, name === '-' ? 'stdin' : name));
+    yield* prepare(name, withoutControls(decode(bytes, name === '-' ? 'stdin' : name)));
   }
 }
 
