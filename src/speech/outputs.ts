@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { closeQuietly } from '../async.ts';
-import { TtsError } from '../error.ts';
-import type { Host, Messages, RunContext } from '../host.ts';
+import { TtsError, usageError } from '../error.ts';
+import type { Host, RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkSink, isStdout, openSink } from '../sink/open.ts';
 import { findPlayer, type PlayerOptions } from '../sink/player/commands.ts';
@@ -19,12 +19,16 @@ export interface OutputPlan {
   readonly mayFail: boolean;
 }
 
-/** Sound is played on request, and on a terminal without `-o`. */
+/**
+ * Sound is played on request, and on a terminal without `-o`.
+ * @throws TtsError (usage) for a name of another format than WAV
+ */
 export function planOutput(
   { output, clobber, play, player, callbackUrl }: Settings,
   { stdout }: Pick<Host, 'stdout'>,
 ): OutputPlan {
   const isPlayerTyped = player?.origin.place === 'option';
+  if (output) assertWavName(output.value);
   return {
     name: output?.value,
     clobber: clobber.value,
@@ -62,7 +66,6 @@ export async function openOutputs(
   const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan);
   try {
     const sink = await openOutput(output, host, signal);
-    warnOfEnding(output, notices);
     return {
       sink,
       subtitles,
@@ -117,11 +120,15 @@ function failingSink(error: unknown): Sink {
 
 const OTHER_SOUND = /^\.(?:mp3|ogg|opus|flac|m4a|aac|wma|webm)$/i;
 
-function warnOfEnding({ name = '' }: OutputPlan, notices: Messages): void {
+/** @throws TtsError (usage) for a name that promises another format than WAV */
+export function assertWavName(name: string): void {
   const ending = extname(name);
   if (!OTHER_SOUND.test(ending)) return;
-  const instead = `-o x.wav, and then ffmpeg -i x.wav x${ending}`;
-  notices.warn(`${name} will hold a WAV, whatever its name says; for the other: ${instead}`);
+  const stem = /^[\w./-]+$/.test(name) ? name.slice(0, -ending.length) : 'x';
+  throw usageError(
+    `-o ${name}: only WAV files are written`,
+    `write a WAV, and make the other of it: -o ${stem}.wav && ffmpeg -i ${stem}.wav ${stem}${ending}`,
+  );
 }
 
 /**

@@ -39,6 +39,31 @@ describe('an example of the README', () => {
     return expect(service.requests.at(-1)?.json).toMatchObject({ speaker_no: 181 });
   });
 
+  it.for(ending.filter((block) => /\btts\b/.test(block)))(
+    'fails if the service fails in the middle, and leaves nothing that looks complete: %s',
+    async (block) => {
+      const box = machine();
+      const whole = wavOf('spoken by the service, which breaks off in the middle of each sentence');
+      const service = await serveBytes(complete(whole.subarray(0, whole.length / 2)));
+      const proxy = await startProxy();
+      const env = {
+        TTS_BASE_URL: `${service.url}/api`,
+        TTS_SPEAKER: '181',
+        TTS_API_KEY: KEY,
+        TTS_RETRIES: '0',
+      };
+      const script = block
+        .replaceAll(SERVICE, `${service.url}/api`)
+        .replaceAll(PROXY, proxy.url)
+        .replace(/^tts login.*\n|^.*\| tts login.*\n/gm, '');
+      if (script.includes('--dry-run')) return expect(service.requests).toEqual([]);
+      const run = await box.shell(`set -euo pipefail\n${script}`, { env });
+      expect(run.status).not.toBe(0);
+      expect(box.list().filter((name) => /\.(?:wav|mp3|srt)$/.test(name))).toEqual([]);
+      return expect(service.requests).not.toEqual([]);
+    },
+  );
+
   it('is the body that the command beside it sends', async () => {
     const [body = ''] = fenced('json');
     const command = /`(tts [^`]*)` sends `POST/.exec(readme())?.[1];

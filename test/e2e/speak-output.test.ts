@@ -197,20 +197,18 @@ describe('a file', () => {
   });
 
   it.each([
-    ['song.mp3', 'song.mp3', '.mp3'],
-    ['a b.OGG', 'a b.OGG', '.OGG'],
-    ['my\x1b.opus', 'my\\u001b.opus', '.opus'],
-    ['x.webm', 'x.webm', '.webm'],
-  ])('named as another format is a WAV, and a warning says so: %j', async (name, shown, ending) => {
+    ['song.mp3', 'song.mp3', '-o song.wav && ffmpeg -i song.wav song.mp3'],
+    ['a b.OGG', 'a b.OGG', '-o x.wav && ffmpeg -i x.wav x.OGG'],
+    ['my\x1b.opus', 'my\\u001b.opus', '-o x.wav && ffmpeg -i x.wav x.opus'],
+    ['x.webm', 'x.webm', '-o x.wav && ffmpeg -i x.wav x.webm'],
+  ])('named as another format is refused, with the line that makes one: %j', async (name, shown, line) => {
     const { env, box } = await setUp();
-    const run = await box.tts(['hi', '-o', name], { env });
-    expect(run).toMatchObject({
-      status: 0,
-      stderr: `tts: warning: ${shown} will hold a WAV, whatever its name says; for the other: -o x.wav, and then ffmpeg -i x.wav x${ending}\n`,
-    });
-    expect(box.read(name)).toEqual(wav);
-    for (const silent of ['-q', '--json'])
-      expect(await box.tts(['hi', '-o', name, silent], { env })).toMatchObject({ status: 0, stderr: '' });
+    const message = `tts: -o ${shown}: only WAV files are written\nhint: write a WAV, and make the other of it: ${line}\n`;
+    expect(await box.tts(['hi', '-o', name], { env })).toMatchObject({ status: 2, stderr: message });
+    expect(box.list()).toEqual([]);
+    box.file('rows.csv', 'id,text\na,Hello\n');
+    const batch = await box.tts(['batch', 'rows.csv', '-o', `{id}-${name}`], { env });
+    expect(batch).toMatchObject({ status: 2, stderr: expect.stringContaining('only WAV files are written') });
   });
 
   it('named as a WAV, or as nothing, is what it says', async () => {

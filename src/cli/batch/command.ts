@@ -6,6 +6,7 @@ import { NameTemplate } from '../../batch/template.ts';
 import { usageError } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import type { Name } from '../../settings/rules.ts';
+import { assertWavName } from '../../speech/outputs.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import type { BatchRequest } from './job.ts';
@@ -45,7 +46,7 @@ export async function run(context: Context): Promise<number> {
     flags,
     tables: line.words.map((name) => ({ name, kind: kindOf(name, table as string | undefined) })),
     columns: columns === undefined ? new Map() : parseColumns(String(columns)),
-    template: new NameTemplate(String(flags.output ?? '{id}.wav')),
+    template: templateOf(String(flags.output ?? '{id}.wav')),
     shard: shard === undefined ? undefined : parseShard(String(shard)),
     check: check === true,
     prune: prune === true,
@@ -91,4 +92,10 @@ function assertTogether({ tables, shard, check, prune, report, flags }: BatchReq
       '--report is of a run that makes files',
       'leave --check and --dry-run out; a run without work writes the page, too',
     );
+}
+
+/** @throws TtsError (usage) */
+function templateOf(output: string): NameTemplate {
+  assertWavName(output);
+  return new NameTemplate(output);
 }
