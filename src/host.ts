@@ -54,7 +54,7 @@ export interface Host {
 }
 
 /** Messages of a run to its user. */
-export interface Messages {
+interface Messages {
   quiet: boolean;
   verbose: boolean;
   /** From now on `***` replaces the text in all output. */

@@ -52,11 +52,11 @@ function row(flags: string, help: string): string {
   return `  ${flags.padEnd(27)} ${help}`;
 }
 
-function elsewhere({ env, envShown, key, fallback, otherwise }: Rule<unknown>): string[] {
+function elsewhere({ env, envShown, key, keyShown = key, fallback, otherwise }: Rule<unknown>): string[] {
   const otherwiseShown = otherwise ?? (typeof fallback === 'boolean' ? undefined : fallback);
   const parts = [
     envShown ?? env,
-    key && `config: ${key}`,
+    keyShown && `config: ${keyShown}`,
     otherwiseShown !== undefined && `default: ${otherwiseShown}`,
   ];
   const said = parts.filter(Boolean).join('; ');

@@ -25,6 +25,8 @@ export interface Rule<T> {
   readonly envShown?: string;
   /** Of a config file. */
   readonly key?: string;
+  /** Shown in place of `key`, where the help tells of one value. */
+  readonly keyShown?: string;
   readonly fallback?: NoInfer<T>;
   /** The default in words, where `fallback` does not show it. */
   readonly otherwise?: string;
@@ -237,6 +239,7 @@ export const rules = {
     env: 'TTS_CACHE',
     envShown: 'TTS_CACHE=0',
     key: 'cache',
+    keyShown: 'cache: false',
     fallback: true,
     help: 'neither read nor write the cache',
     ofRequests: true,

@@ -68,11 +68,7 @@ export async function chooseService(
       'name the service with --base-url or TTS_BASE_URL; without the key the built-in one speaks',
     );
   }
-  if (!key)
-    throw new TtsError(`no key for ${baseUrl.value.href}`, {
-      exitCode: ExitCode.key,
-      hint: 'set TTS_API_KEY (to any word, for a service that wants no key), or store the key with tts login',
-    });
+  if (!key) throw noKey(baseUrl.value, settings);
   assertKeyMayGo(key, baseUrl, settings);
   const url = new URL(baseUrl.value);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/tts`;
@@ -83,6 +79,16 @@ export async function chooseService(
   const mayBeForged =
     proxy?.origin.place === 'project' && url.protocol === 'http:' && !isExcepted(url, proxy.except);
   return { url, key: key.value, keyOrigin: key.origin.name, proxy, note, mayBeForged };
+}
+
+function noKey(base: URL, { keys }: Settings): TtsError {
+  const near = [...(keys?.value.keys() ?? [])].filter((stored) => new URL(stored).host === base.host);
+  const login =
+    'set TTS_API_KEY (to any word, for a service that wants no key), or store the key with tts login';
+  return new TtsError(`no key for ${base.href}`, {
+    exitCode: ExitCode.key,
+    hint: near.length > 0 ? `a key is stored for ${near.join(', ')}: use that base URL, or ${login}` : login,
+  });
 }
 
 /** Many services show the owner of a key what was spoken with it. */

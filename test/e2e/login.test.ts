@@ -27,6 +27,25 @@ describe('tts login', () => {
     expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.json']);
   });
 
+  it.each(['/tts', '/tts/'])('leaves out %s, which is added to a base URL, and says so', async (end) => {
+    const box = new Sandbox();
+    const run = await login(box, `${URL_}${end}`);
+    expect(run.stderr).toContain(`the base URL is ${URL_}: /tts is added to it`);
+    expect(keysIn(box)).toEqual({ [URL_]: KEY });
+    expect((await box.tts(['logout', `${URL_}${end}`])).stderr).toContain(`the key for ${URL_} is removed`);
+  });
+
+  it('names the keys of the same host to a run that has none for its base URL', async () => {
+    const box = new Sandbox();
+    await login(box, URL_);
+    const run = await box.tts(['hi', '-s', '1', '--base-url', 'https://tts.example.com/v2', '-o', 'a.wav']);
+    expectFailure(
+      run,
+      3,
+      /no key for https:\/\/tts\.example\.com\/v2\nhint: a key is stored for https:\/\/tts\.example\.com\/api:/,
+    );
+  });
+
   it('loses no key where six run at once', async () => {
     const box = new Sandbox();
     const urls = Array.from({ length: 6 }, (_, i) => `https://tts${i}.example.com/`);

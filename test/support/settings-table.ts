@@ -6,8 +6,21 @@ export function settingsTable(): string {
   return ['| option | what | environment, config key | default |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-function rowOf({ flags, env, envShown, key, fallback, otherwise, help, userOnly }: Rule<unknown>): string {
-  const places = [...(envShown ?? env ?? '').split(', '), key ?? ''].filter(Boolean).map(code).join('<br>');
+function rowOf({
+  flags,
+  env,
+  envShown,
+  key,
+  keyShown = key,
+  fallback,
+  otherwise,
+  help,
+  userOnly,
+}: Rule<unknown>): string {
+  const places = [...(envShown ?? env ?? '').split(', '), keyShown ?? '']
+    .filter(Boolean)
+    .map(code)
+    .join('<br>');
   const cells = [
     flags === undefined ? '' : code(flags),
     userOnly ? `${help} (in a config file: only in your own)` : help,

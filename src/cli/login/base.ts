@@ -46,7 +46,7 @@ function misplaced(command: string, what: string): TtsError {
 }
 
 /**
- * The base URL of the command: its argument, else the setting.
+ * The base URL of the command: its argument, else the setting. The argument may be the whole address, with `/tts`.
  * @throws TtsError (usage) if there is none, or a project's config set it
  */
 export function namedBase(word: string | undefined, settings: Settings, command: string): URL {
@@ -67,7 +67,7 @@ export function namedBase(word: string | undefined, settings: Settings, command:
 }
 
 function parsed(word: string, command: string): URL {
-  const url = baseUrl.text(word);
+  const url = baseUrl.text(word.replace(/\/tts\/?$/, ''));
   if (url) return url;
   throw misplaced(command, `takes a base URL, and was given another word; expected ${baseUrl.allowed}`);
 }

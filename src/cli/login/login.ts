@@ -3,6 +3,7 @@ import { ExitCode, usageError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { canBeOverheard, checkedKey } from '../../settings/key.ts';
 import { MOST_READ } from '../../settings/key-file.ts';
+import { baseUrl } from '../../settings/kind.ts';
 import { loadSettings } from '../../settings/load.ts';
 import { outranks, type Settings } from '../../settings/resolve.ts';
 import { storeKey, userFile } from '../../settings/stored-keys.ts';
@@ -21,6 +22,7 @@ export async function run(context: Context): Promise<number> {
   if (!line) return ExitCode.ok;
   const { settings, files } = await loadSettings(line, context);
   const base = namedBase(line.words[0], settings, 'tts login');
+  if (line.words[0]?.match(/\/tts\/?$/)) notices.note(`the base URL is ${base.href}: /tts is added to it`);
   const path = userFile(files, host);
   const typed = host.stdin.isTTY
     ? await askSecret(`Key for ${base.href} (it is not shown): `, context)
@@ -72,11 +74,14 @@ export async function runLogout(context: Context): Promise<number> {
   const line = readBase(logoutCommand(), context);
   if (!line) return ExitCode.ok;
   const { settings, files } = await loadSettings(line, context);
-  const base = namedBase(line.words[0], settings, 'tts logout');
-  const removed = settings.keys?.value.has(base.href) ?? false;
+  const stored = settings.keys?.value;
+  const typed = baseUrl.text(line.words[0] ?? '');
+  const isStored = typed !== undefined && stored?.has(typed.href);
+  const base = isStored ? typed : namedBase(line.words[0], settings, 'tts logout');
+  const removed = stored?.has(base.href) ?? false;
   const file = removed ? userFile(files, host) : undefined;
   if (file !== undefined) await storeKey(file, base, undefined);
-  const others = [...(settings.keys?.value.keys() ?? [])].join(', ');
+  const others = [...(stored?.keys() ?? [])].join(', ');
   const missing = `no key is stored for ${base.href}${others && `; there are keys for ${others}`}`;
   notices.note(removed ? `the key for ${base.href} is removed from ${file}` : missing);
   if (notices.json) printLine(host.stdout, notices.inJson({ baseUrl: base.href, file, removed }));

@@ -36,7 +36,7 @@ const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.terminated]: 'terminated',
 };
 
-function manual([speak, ...others]: readonly Entry[]): string {
+export function manual([speak, ...others]: readonly Entry[]): string {
   return [
     `.TH TTS 1 ${REVISED} "tts ${manifest.version}" "User Commands"`,
     '.SH NAME',
@@ -69,12 +69,21 @@ function manual([speak, ...others]: readonly Entry[]): string {
   ].join('\n');
 }
 
-function setting({ key, env, envShown, help, fallback, otherwise }: Rule<unknown>): string[] {
-  const variable = envShown ?? env;
-  if (key === undefined && variable === undefined) return [];
+function setting({
+  key,
+  keyShown = key,
+  env,
+  envShown = env,
+  help,
+  fallback,
+  otherwise,
+}: Rule<unknown>): string[] {
+  const name = keyShown ?? envShown;
+  if (name === undefined) return [];
+  const variable = name === envShown ? undefined : envShown;
   const unless = otherwise ?? fallback;
   const said = [help, variable && `environment: ${variable}`, unless !== undefined && `otherwise: ${unless}`];
-  return ['.TP', `.B ${escaped(key ?? '(no key)')}`, escaped(said.filter(Boolean).join('; '))];
+  return ['.TP', `.B ${escaped(name)}`, escaped(said.filter(Boolean).join('; '))];
 }
 
 /** Marks the words in brackets: `[base-url]`. */
