@@ -7,7 +7,7 @@ import { isThere } from '../support/programs.ts';
 import { startProxy } from '../support/proxy.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { fenced, readme, updating } from '../support/readme.ts';
-import { KEY, Sandbox } from '../support/run.ts';
+import { KEY, type Running, Sandbox } from '../support/run.ts';
 import { dialogue, lastingLines } from '../support/terminal.ts';
 import { drawPicture } from '../support/terminal-picture.ts';
 import { wavOf } from '../support/text-audio.ts';
@@ -18,8 +18,10 @@ const PROXY = 'http://proxy.example.com:3128';
 
 // `npm ci` and what follows it is what .ci/run does.
 const examples = fenced('sh').filter((block) => !block.includes('npm '));
-const daemons = examples.filter((block) => block.startsWith('tts serve'));
-const ending = examples.filter((block) => !daemons.includes(block));
+const daemons = examples.filter((block) => /^tts serve/m.test(block));
+const OWN_SERVICE = 'http://127.0.0.1:8787';
+const clients = examples.filter((block) => block.includes(OWN_SERVICE));
+const ending = examples.filter((block) => !daemons.includes(block) && !clients.includes(block));
 
 describe('an example of the README', () => {
   it.for(ending)('runs as it stands: %s', async (block, { skip }) => {
@@ -102,12 +104,16 @@ describe('an example of the README', () => {
   });
 
   it.each(daemons)('serves as it stands, until it is ended: %s', async (block) => {
-    const run = machine().startShell(`exec ${block.replace(/--port \d+/, '--port 0')}`);
-    await new Promise<void>((resolve, reject) => {
-      run.child.stderr?.on('data', (bytes) => /http:\/\/127\.0\.0\.1:\d+/.test(`${bytes}`) && resolve());
-      run.ended.then(({ stderr }) => reject(new Error(stderr)), reject);
-    });
+    const { run } = await startDaemon(block);
     expect((await run.endBy('SIGTERM')).ended.status).toBe(0);
+  });
+
+  it.each(clients)('speaks with the service of the example above it: %s', async (block) => {
+    const { url } = await startDaemon(daemons[0] ?? '');
+    const box = machine();
+    const { status, stderr } = await box.shell(`set -euo pipefail\n${block.replaceAll(OWN_SERVICE, url)}`);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expectFiles(box, block);
   });
 
   it.runIf(process.platform === 'linux' && isThere('script')).each(fenced('console'))(
@@ -132,6 +138,20 @@ describe('the picture of the README', () => {
     writeFileSync('docs/picture.svg', await drawPicture(machine()));
   });
 });
+
+/** Runs an example that serves, on a free port. */
+async function startDaemon(block: string): Promise<{ run: Running; url: string }> {
+  const line = block.replace(/^tts serve/m, 'exec tts serve').replace(/--port \d+/, '--port 0');
+  const run = machine().startShell(line, { patience: 60_000 });
+  const url = await new Promise<string>((resolve, reject) => {
+    run.child.stderr?.on('data', (bytes) => {
+      const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(`${bytes}`) ?? [];
+      if (address) resolve(address);
+    });
+    run.ended.then(({ stderr }) => reject(new Error(stderr)), reject);
+  });
+  return { run, url };
+}
 
 /** A machine with the files and programs that the examples name, and silent loudspeakers. */
 function machine(): Sandbox {

@@ -55,6 +55,18 @@ describe('tts serve', () => {
     expect(await ended).toMatchObject({ status: 0, stdout: '' });
   });
 
+  it('shows a curl line that writes no file where the service refuses', async () => {
+    const { said } = serve(['--port', '0', '--no-auth', '--fault', 'status=503']);
+    await expect.poll(() => said.stderr, listening).toMatch(/try: curl .*\/tts\n/);
+    const curl = /try: (curl .*)\n/.exec(said.stderr)?.[1] ?? '';
+    const shell = spawn('sh', ['-c', curl.replace('hello.wav', 'refused.wav')], {
+      cwd: folder,
+      stdio: 'ignore',
+    });
+    expect((await once(shell, 'close'))[0]).toBe(22);
+    expect(existsSync(join(folder, 'refused.wav'))).toBe(false);
+  });
+
   it.each([
     [['--api-key', 'sesame'], {}],
     [[], { TTS_API_KEY: 'sesame' }],

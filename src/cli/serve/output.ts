@@ -32,7 +32,7 @@ export function announce(url: string, { apiKey, options }: Setup, stdout: Output
 function curlLine(url: string, key: string | null): string {
   const keyHeader = key === null ? '' : ` -H "X-API-KEY: ${key}"`;
   const body = `-H "Content-Type: application/json" -d '{"text":"Hello","speaker_no":1}'`;
-  return `curl${keyHeader} ${body} -o hello.wav ${url}/tts`;
+  return `curl -fsS${keyHeader} ${body} -o hello.wav ${url}/tts`;
 }
 
 /** One record as one line: for people, or for programs. */
