@@ -1,9 +1,11 @@
+import { singleItem } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { WavError } from '../audio/wav-format.ts';
 import { HEAD_BYTES, readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
+import { isText, messageIn, statusIn } from './error-body.ts';
 import { brokenAnswer } from './failure.ts';
-import { isText, messageIn, NO_CONTENT, PARTIAL_CONTENT, refusal, type ServiceName } from './refusal.ts';
+import { NO_CONTENT, PARTIAL_CONTENT, refusal, type ServiceName } from './refusal.ts';
 import type { Answer } from './response-stream.ts';
 
 export interface Expectation extends ServiceName {
@@ -32,6 +34,9 @@ export async function readAnswer(answer: Answer, expected: Expectation): Promise
   } catch (error) {
     if (hasCallback && (isNoAudio(error) || (answer.status === ACCEPTED && isCutOff(error))))
       return undefined;
+    const head = error instanceof WavError && error.problem === 'not-wav' ? error.head : undefined;
+    const meant = head && statusIn(head);
+    if (meant) throw await refusal({ ...answer, body: singleItem(head) }, expected, meant);
     throw audioFailure(error, expected, answer.headers['content-type']);
   }
 }

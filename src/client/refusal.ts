@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
+import { firstBytes, messageIn } from './error-body.ts';
 import type { Answer } from './response-stream.ts';
 import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
@@ -30,13 +30,18 @@ export interface ServiceName {
   readonly keyOrigin: string;
 }
 
-export async function refusal(answer: Answer, to: ServiceName): Promise<TtsError> {
-  const { status, headers } = answer;
+/** @param status that the answer means; its own by default */
+export async function refusal(
+  answer: Answer,
+  to: ServiceName,
+  status: number = answer.status,
+): Promise<TtsError> {
+  const { headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
   const message = messageIn(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
   // The service's clock may differ from this machine's.
   const after = retryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
-  return new TtsError(`${meaning(status, to)} (status ${status}${message && `: ${message}`})`, {
+  return new TtsError(`${meaning(status, to)} (status ${answer.status}${message && `: ${message}`})`, {
     exitCode: exitCodeOf(status),
     isUnwanted: UNWANTED.has(status),
     hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, message }, to),
@@ -101,131 +106,4 @@ function hintToMove(location: string | undefined, from: URL): string {
   return isBase
     ? `if you trust it, name it as the base URL: ${printable(origin)}`
     : `if you trust it, look for the base URL below ${printable(origin)}`;
-}
-
-interface Circumstances {
-  readonly isCut?: boolean;
-  /** Of the header. */
-  readonly contentType?: string | undefined;
-}
-
-/**
- * The message of an error body as one sentence. Reads `{"error":{"code","message"}}`, `{"error":"…"}`, `{"message":"…"}`,
- * `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text and HTML; empty for none. A cut body ends in "…",
- * since its last word may be half of a key.
- */
-export function messageIn(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
-  if (!isText(body)) return '';
-  const message = decoded(body, contentType).trim();
-  const text = isCut && message !== '' ? `${message}…` : message;
-  return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
-}
-
-/** As UTF-8, or in the encoding that the service names. */
-function decoded(bytes: Uint8Array, contentType = ''): string {
-  const named = /;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1];
-  try {
-    return new TextDecoder(named).decode(bytes);
-  } catch {
-    return new TextDecoder().decode(bytes);
-  }
-}
-
-/** For encodings that extend ASCII. */
-export function isText(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
-}
-
-function fromJson(text: string): string | undefined {
-  try {
-    return sentence(JSON.parse(text)) || undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function sentence(data: unknown): string {
-  if (typeof data === 'string') return data;
-  if (Array.isArray(data)) return data.map(sentence).filter(Boolean).join('; ');
-  if (typeof data !== 'object' || data === null) return '';
-  const { error, errors, message, msg, detail, title, description, code, loc, field } = data as Record<
-    string,
-    unknown
-  >;
-  const text = [message, msg, detail, error, errors, description, title].map(sentence).find(Boolean) ?? '';
-  if (Array.isArray(loc) && loc.length > 0) return `${loc.join('.')}: ${text}`;
-  const about = [code, field].filter(
-    (part) => typeof part === 'string' && part !== '' && !text.includes(part),
-  );
-  if (text === '') return about.join(' ');
-  return about.length > 0 ? `${text} (${about.join(', ')})` : text;
-}
-
-function looksLikeHtml(text: string): boolean {
-  return /^<(!doctype|!--|\?xml|[a-z][a-z\d]*[\s/>])/i.test(text);
-}
-
-const SIGNS: Readonly<Record<string, string>> = {
-  nbsp: ' ',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  amp: '&',
-};
-
-function fromHtml(html: string): string {
-  const title = /<title[^>]*>([^<]*)/i.exec(html)?.[1]?.trim();
-  const text = html
-    .replace(/<!--[\s\S]*?-->/g, ' ')
-    .replace(/<(script|style|head)\b[\s\S]*?<\/\1\s*>/gi, ' ')
-    .replace(/<[^>]*>/g, ' ')
-    .replace(
-      /&(?:#(\d{1,7}|x[\da-f]{1,6})|(nbsp|lt|gt|quot|apos|amp));/gi,
-      (_, number?: string, name = '') =>
-        number === undefined
-          ? (SIGNS[name.toLowerCase()] ?? '')
-          : character(Number(number.replace(/^x/i, '0x'))),
-    )
-    .replace(/\s+/g, ' ')
-    .trim();
-  if (!title || text.startsWith(title)) return text || title || '';
-  return text ? `${title}: ${text}` : title;
-}
-
-function character(number: number): string {
-  return number <= 0x10ffff ? String.fromCodePoint(number) : '';
-}
-
-interface Beginning {
-  readonly bytes: Uint8Array;
-  readonly isWhole: boolean;
-}
-
-/**
- * Ends at an error of the body without throwing it.
- * @param most bytes
- * @param forMs milliseconds
- */
-export async function firstBytes(
-  body: AsyncIterable<Uint8Array>,
-  most: number,
-  forMs?: number,
-): Promise<Beginning> {
-  const pieces: Uint8Array[] = [];
-  let length = 0;
-  let isWhole = false;
-  const read = async () => {
-    for await (const piece of body) {
-      pieces.push(piece);
-      length += piece.length;
-      if (length >= most) return;
-    }
-    isWhole = true;
-  };
-  const late = new AbortController();
-  const reading = read().catch(() => {});
-  await Promise.race([reading, ...(forMs === undefined ? [] : [sleep(forMs, undefined, late)])]);
-  late.abort();
-  return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
 }

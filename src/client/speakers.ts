@@ -1,8 +1,9 @@
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
 import { plainBody } from './answer.ts';
+import { firstBytes } from './error-body.ts';
 import { noAnswer } from './failure.ts';
-import { firstBytes, refusal } from './refusal.ts';
+import { refusal } from './refusal.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
 import { createTransport, type ProxyRoute, type Transport } from './transport.ts';
 

@@ -176,6 +176,25 @@ const mulaw = riff([chunk('fmt ', fmt(speechFormat, { tag: 7, bits: 8 })), chunk
 
 describe('a 200 that is not audio', () => {
   it.each([
+    [
+      '{"error":{"code":"QUOTA_EXCEEDED","message":"No characters are left"}}',
+      4,
+      /requires payment \(status 200: No characters are left/,
+      1,
+    ],
+    ['{"code":"QUOTA"}', 4, /requires payment/, 1],
+    ['{"success":false,"error":"RATE_LIMITED"}', 4, /takes no more requests for now/, 2],
+    ['{"status":"UNAUTHORIZED"}', 3, /does not accept the key/, 1],
+    ['{"error":{"code":"INVALID_API_KEY"}}', 3, /does not accept the key/, 1],
+    ['{"error":"we rate your quota text"}', 7, /no audio that can be used/, 1],
+  ])('counts as the error that it tells: %s', async (body, status, message, requests) => {
+    const server = await serveBytes(answer(200, body, { 'Content-Type': 'application/json' }));
+    const run = await new Sandbox().tts(['hi', '-o', 'a.wav', '--retries', '1'], { env: named(server.url) });
+    expectFailure(run, status, message);
+    expect(server.requests).toHaveLength(requests);
+  });
+
+  it.each([
     ['JSON', answer(200, '{"error":"no credit left"}'), /no credit left/],
     [
       'HTML',

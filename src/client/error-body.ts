@@ -1,0 +1,153 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { printable } from '../printable.ts';
+
+interface Circumstances {
+  readonly isCut?: boolean;
+  /** Of the header. */
+  readonly contentType?: string | undefined;
+}
+
+/**
+ * The message of an error body as one sentence. Reads `{"error":{"code","message"}}`, `{"error":"…"}`, `{"message":"…"}`,
+ * `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text and HTML; empty for none. A cut body ends in "…",
+ * since its last word may be half of a key.
+ */
+export function messageIn(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
+  if (!isText(body)) return '';
+  const message = decoded(body, contentType).trim();
+  const text = isCut && message !== '' ? `${message}…` : message;
+  return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
+}
+
+/** As UTF-8, or in the encoding that the service names. */
+function decoded(bytes: Uint8Array, contentType = ''): string {
+  const named = /;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1];
+  try {
+    return new TextDecoder(named).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+/** For encodings that extend ASCII. */
+export function isText(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
+}
+
+function fromJson(text: string): string | undefined {
+  try {
+    return sentence(JSON.parse(text)) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sentence(data: unknown): string {
+  if (typeof data === 'string') return data;
+  if (Array.isArray(data)) return data.map(sentence).filter(Boolean).join('; ');
+  if (typeof data !== 'object' || data === null) return '';
+  const { error, errors, message, msg, detail, title, description, code, loc, field } = data as Record<
+    string,
+    unknown
+  >;
+  const text = [message, msg, detail, error, errors, description, title].map(sentence).find(Boolean) ?? '';
+  if (Array.isArray(loc) && loc.length > 0) return `${loc.join('.')}: ${text}`;
+  const about = [code, field].filter(
+    (part) => typeof part === 'string' && part !== '' && !text.includes(part),
+  );
+  if (text === '') return about.join(' ');
+  return about.length > 0 ? `${text} (${about.join(', ')})` : text;
+}
+
+function looksLikeHtml(text: string): boolean {
+  return /^<(!doctype|!--|\?xml|[a-z][a-z\d]*[\s/>])/i.test(text);
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  nbsp: ' ',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  amp: '&',
+};
+
+function fromHtml(html: string): string {
+  const title = /<title[^>]*>([^<]*)/i.exec(html)?.[1]?.trim();
+  const text = html
+    .replace(/<!--[\s\S]*?-->/g, ' ')
+    .replace(/<(script|style|head)\b[\s\S]*?<\/\1\s*>/gi, ' ')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(
+      /&(?:#(\d{1,7}|x[\da-f]{1,6})|(nbsp|lt|gt|quot|apos|amp));/gi,
+      (_, number?: string, name = '') =>
+        number === undefined
+          ? (SIGNS[name.toLowerCase()] ?? '')
+          : character(Number(number.replace(/^x/i, '0x'))),
+    )
+    .replace(/\s+/g, ' ')
+    .trim();
+  if (!title || text.startsWith(title)) return text || title || '';
+  return text ? `${title}: ${text}` : title;
+}
+
+function character(number: number): string {
+  return number <= 0x10ffff ? String.fromCodePoint(number) : '';
+}
+
+interface Beginning {
+  readonly bytes: Uint8Array;
+  readonly isWhole: boolean;
+}
+
+/**
+ * Ends at an error of the body without throwing it.
+ * @param most bytes
+ * @param forMs milliseconds
+ */
+export async function firstBytes(
+  body: AsyncIterable<Uint8Array>,
+  most: number,
+  forMs?: number,
+): Promise<Beginning> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  let isWhole = false;
+  const read = async () => {
+    for await (const piece of body) {
+      pieces.push(piece);
+      length += piece.length;
+      if (length >= most) return;
+    }
+    isWhole = true;
+  };
+  const late = new AbortController();
+  const reading = read().catch(() => {});
+  await Promise.race([reading, ...(forMs === undefined ? [] : [sleep(forMs, undefined, late)])]);
+  late.abort();
+  return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
+}
+
+/** Codes of JSON errors that some services send with status 200, and the statuses that they mean. */
+const CODES: readonly (readonly [code: RegExp, status: number])[] = [
+  [/^[\w-]*(?:quota|credit|billing|payment)[\w-]*$/i, 402],
+  [/^(?:too[_-]?many|rate|throttl)[\w-]*$/i, 429],
+  [/^(?:unauthori[sz]ed|unauthenticated|forbidden|(?:invalid|missing|bad)[_-](?:api[_-]?)?key)[\w-]*$/i, 401],
+];
+
+/** @returns `undefined` for a body that is no JSON error with a known code */
+export function statusIn(body: Uint8Array): number | undefined {
+  try {
+    const codes = wordsIn(JSON.parse(decoded(body)));
+    return CODES.find(([code]) => codes.some((word) => code.test(word)))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** The texts of an object and of the objects in it, without those of several words. */
+function wordsIn(data: unknown, depth = 0): string[] {
+  if (typeof data === 'string') return /\s/.test(data) ? [] : [data];
+  if (typeof data !== 'object' || data === null || depth > 2) return [];
+  return Object.values(data).flatMap((value) => wordsIn(value, depth + 1));
+}
