@@ -90,11 +90,25 @@ export function howToSpeak(command: string): string {
     : `to speak the words: ${command.replace('tts', 'tts speak')} ...`;
 }
 
+/** Options of other speech tools, and what takes their place here. */
+const ADVICE: readonly (readonly [option: string, advice: string])[] = [
+  ['--voice', 'choose a voice with -s, by name or number: tts speakers lists them'],
+  [
+    '--rate',
+    'did you mean --sample-rate? A voice with instructions speaks faster or slower: -s 11 -i "a bit faster"',
+  ],
+  ['--speed', 'a voice with instructions speaks faster or slower: -s 11 -i "a bit faster"'],
+  ['--pitch', 'a voice with instructions speaks higher or deeper: -s 11 -i "a bit deeper"'],
+  ['--volume', 'a voice with instructions speaks louder or softer: -s 11 -i "a bit louder"'],
+];
+
 export function usage({ message, code }: CommanderError, command: Command): TtsError {
   // Only the first letter behind one dash is shown, and only the name of a long option: the rest may be a key.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
   if (code !== 'commander.unknownOption') return usageError(what, `see ${name} --help`);
+  const advice = ADVICE.find(([option]) => what.includes(`'${option}'`))?.[1];
+  if (advice) return usageError(what, advice);
   const nearest = nearestOption(what, command);
   const meant = nearest === undefined ? `see ${name} --help;` : `did you mean ${nearest}?`;
   return usageError(what, `${meant} ${howToSpeak(name)}`);

@@ -97,6 +97,8 @@ async function request(options: ClientOptions, { body, slot, signal }: Request):
       throw noAnswer(cause, url, timeoutMs);
     });
     onEvent({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });
+    const ignored = answer.headers['x-instructions-ignored'];
+    if (ignored) onEvent({ type: 'ignored', instructions: decodedHeader(ignored) });
     const hasCallback = voice.callbackUrl !== undefined;
     const onLeftover = (bytes: number) => onEvent({ type: 'leftover', bytes });
     const speech = await readAnswer(answer, { ...options, hasCallback, onLeftover });
@@ -105,6 +107,15 @@ async function request(options: ClientOptions, { body, slot, signal }: Request):
   } catch (error) {
     if (error instanceof TtsError && !signal.aborted) limiter.failed(slot.order, error);
     throw error;
+  }
+}
+
+/** A percent-encoded header; anything else as it is. */
+function decodedHeader(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
   }
 }
 

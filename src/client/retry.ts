@@ -92,4 +92,5 @@ export type ClientEvent =
   | { readonly type: 'answer'; readonly status: number; readonly milliseconds: number }
   | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }
   | { readonly type: 'other take' }
+  | { readonly type: 'ignored'; readonly instructions: string }
   | { readonly type: 'leftover'; readonly bytes: number };

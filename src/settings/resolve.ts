@@ -92,7 +92,7 @@ export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): Tts
   const shown = rule.secret ? 'the value' : quoted(said);
   return usageError(
     `${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`,
-    rule.flags ? 'see tts speak --help' : 'correct it there',
+    rule.advice?.(said) ?? (rule.flags ? 'see tts speak --help' : 'correct it there'),
   );
 }
 

@@ -31,6 +31,8 @@ export interface Rule<T> {
   /** The default in words, where `fallback` does not show it. */
   readonly otherwise?: string;
   readonly help: string;
+  /** What helps with a refused value. */
+  advice?(said: unknown): string | undefined;
   /** The short help explains it, and only names the others. */
   readonly isCommon?: true;
   /** Every command with requests takes it. */
@@ -99,6 +101,10 @@ export const rules = {
     fallback: 'auto',
     otherwise: 'auto: by file ending',
     help: 'what the text is: text, markdown, auto',
+    advice: (said) =>
+      /^(?:mp3|wav|ogg|opus|flac|aac|m4a|pcm)$/i.test(String(said))
+        ? '--format says how the text is written; the output is a WAV: -o x.wav && ffmpeg -i x.wav x.mp3'
+        : undefined,
   }),
   code: rule({
     kind: choice('announce', 'skip', 'read'),

@@ -189,6 +189,47 @@ describe('the command line', () => {
     expect(await textOf(['--', '--json'])).toBe('--json');
   });
 
+  it.each([
+    ['--voice', /choose a voice with -s/],
+    ['--rate', /did you mean --sample-rate\?.* -i "a bit faster"/],
+    ['--speed', /-i "a bit faster"/],
+    ['--pitch', /-i "a bit deeper"/],
+  ])('helps with %s, an option of other tools', async (option, hint) => {
+    for (const args of [
+      ['hi', option, '2'],
+      ['hi', `${option}=2`],
+    ]) {
+      const { run, spoken } = await speaking(args);
+      expectFailure(run, 2, hint);
+      expect(spoken).toEqual([]);
+    }
+  });
+
+  it('helps with an output format', async () => {
+    expectFailure(
+      (await speaking(['hi', '--format', 'mp3'])).run,
+      2,
+      /hint: --format says how the text is written;.*ffmpeg/,
+    );
+  });
+
+  it('warns once of instructions that the built-in voice does not understand', async () => {
+    const text = `${'A sentence of some words for the voice. '.repeat(60)}`;
+    const run = await new Sandbox().tts([
+      '-s',
+      '11',
+      '-i',
+      'slowly, with a cheerful süß smile',
+      text,
+      '-o',
+      'a.wav',
+    ]);
+    expect(run.status).toBe(0);
+    expect(run.stderr.match(/warning: .*/g)).toEqual([
+      expect.stringMatching(/does not understand ".*cheerful süß smile"; it knows words such as slow/),
+    ]);
+  });
+
   it('speaks the name of a command behind "speak"', async () => {
     expect(await textOf(['speak', 'serve'])).toBe('serve');
     expect(await textOf(['speak', 'speak'])).toBe('speak');

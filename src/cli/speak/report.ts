@@ -41,15 +41,18 @@ export function eventsTo(
   progress: Progress | undefined,
   notices: Notices,
 ): (event: ServiceEvent) => void {
-  let hasLeftover = false;
+  const warned = new Set<string>();
+  const warnOnce = (about: string, text: string) => {
+    if (!warned.has(about)) notices.warn(text);
+    warned.add(about);
+  };
   return (event) => {
     totals.onEvent(event);
     progress?.count.onEvent(event);
     notices.detail(() => describe(event));
     if (!progress) warnOfPause(event, notices);
-    if (event.type !== 'leftover' || hasLeftover) return;
-    hasLeftover = true;
-    notices.warn(`${describe(event)}: words may be missing`);
+    if (event.type === 'leftover') warnOnce(event.type, `${describe(event)}: words may be missing`);
+    if (event.type === 'ignored') warnOnce(event.type, describe(event));
   };
 }
 
@@ -70,6 +73,9 @@ export function introducing(
   };
 }
 
+/** Of the built-in voice; docs/instructions.md has all of them. */
+const KNOWN_INSTRUCTIONS = 'slow, fast, deep, high, loud, quiet, whisper, longer pauses';
+
 /** One event as a line for `--verbose`. */
 export function describe(event: ServiceEvent): string {
   switch (event.type) {
@@ -83,6 +89,8 @@ export function describe(event: ServiceEvent): string {
       return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
     case 'leftover':
       return `the service sent ${event.bytes} bytes behind the samples of a WAV that are neither sound nor a chunk`;
+    case 'ignored':
+      return `the voice does not understand "${event.instructions}"; it knows words such as ${KNOWN_INSTRUCTIONS}`;
     case 'other take':
       return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
   }
