@@ -19,6 +19,8 @@ export interface Shape {
   readonly paragraphPause: number;
   /** Matters for longer texts only. */
   readonly maxChars: number;
+  /** True if a short text, too, is cut between paragraphs. */
+  readonly cutsParagraphs?: boolean | undefined;
 }
 
 export interface RowKey {
@@ -58,11 +60,11 @@ export function rowKeyOf(text: string, shape: Shape): RowKey {
 function keyOf(
   text: string,
   characters: number,
-  { identity, voice, paragraphPause, maxChars }: Shape,
+  { identity, voice, paragraphPause, maxChars, cutsParagraphs }: Shape,
 ): string {
   const { speaker, sampleRate, instructions } = voice;
   const owner = voice.identity ?? identity;
-  const cut = characters > maxChars ? maxChars : null;
+  const cut = characters > maxChars || cutsParagraphs ? maxChars : null;
   return hash(
     'sha256',
     JSON.stringify([owner, speaker, sampleRate ?? null, instructions ?? null, paragraphPause, cut, text]),

@@ -43,6 +43,7 @@ export interface Limits {
 
 export interface JobText extends TextSource {
   readonly maxChars: number;
+  readonly cutsParagraphs?: boolean | undefined;
   /** `by sink`: live outputs begin with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by sink';
 }
@@ -136,20 +137,30 @@ export function voiceOf(settings: Settings, speaker: number): Voice {
 }
 
 /** With subtitles each sentence is a segment, unless `--max-chars` was typed. */
-function cuttingOf({ callbackUrl, maxChars, subtitles }: Settings): Pick<JobText, 'maxChars' | 'pace'> {
-  if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'whole' };
+function cuttingOf(settings: Settings): Pick<JobText, 'maxChars' | 'pace' | 'cutsParagraphs'> {
+  const { callbackUrl, maxChars, subtitles } = settings;
+  if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'whole', cutsParagraphs: false };
   const bySentence = subtitles && maxChars.origin.place !== 'option';
-  return { maxChars: maxChars.value, pace: bySentence ? 'sentence' : 'by sink' };
+  return {
+    maxChars: maxChars.value,
+    pace: bySentence ? 'sentence' : 'by sink',
+    cutsParagraphs: cutsParagraphs(settings),
+  };
+}
+
+/** A pause that the user sets keeps all paragraphs apart; the default one does not cost further requests. */
+export function cutsParagraphs({ paragraphPause: { value, origin } }: Settings): boolean {
+  return value > 0 && origin.place !== 'default';
 }
 
 /** @param isLive true if the output is heard live */
 export function readText(
-  { words, files, prepare, maxChars, pace }: JobText,
+  { words, files, prepare, maxChars, pace, cutsParagraphs }: JobText,
   isLive: boolean,
   { cwd, stdin }: Pick<Host, 'cwd' | 'stdin'>,
   signal: AbortSignal,
 ): AsyncIterable<Segment> {
   const ofSink = isLive ? 'ramp' : 'full';
-  const options: SegmentOptions = { maxChars, pace: pace === 'by sink' ? ofSink : pace };
+  const options: SegmentOptions = { maxChars, pace: pace === 'by sink' ? ofSink : pace, cutsParagraphs };
   return readSegments({ words, files, prepare, cwd, stdin: () => stdin.stream }, options, signal);
 }

@@ -30,6 +30,10 @@ function incompleteEnd(text: string): string {
   return at < 0 ? '' : tail.slice(at);
 }
 
+export function hasControls(text: string): boolean {
+  return text.search(CONTROLS) >= 0;
+}
+
 function cleaned(text: string): string {
-  return text.search(CONTROLS) < 0 ? text : withoutEscapes(text).replace(CONTROLS, '');
+  return !hasControls(text) ? text : withoutEscapes(text).replace(CONTROLS, '');
 }

@@ -26,11 +26,13 @@ export interface SegmentOptions {
    * whole: the whole text
    */
   readonly pace: 'full' | 'ramp' | 'sentence' | 'whole';
+  /** True if a short text, too, is cut between paragraphs. */
+  readonly cutsParagraphs?: boolean | undefined;
 }
 
 /**
  * Cuts a text into segments, and drops only white space between them.
- * A text that fits is one segment (except at pace "sentence"). A longer one is cut at the best border: paragraph, sentence,
+ * A text that fits is one segment (except at pace "sentence" and with `cutsParagraphs`). A longer one is cut at the best border: paragraph, sentence,
  * clause, word, grapheme cluster. No segment spans two paragraphs. Segments depend on their paragraph only (at pace "ramp"
  * also on its number), and not on the pieces of the text.
  * Memory is bounded by a window of eight segments or 16,384 UTF-16 units. Longer paragraphs and grapheme clusters are cut at
@@ -67,7 +69,7 @@ export class Segmenter {
   constructor(options: SegmentOptions) {
     this.#options = options;
     this.#window = Math.max(SMALLEST_WINDOW, options.maxChars * SEGMENTS_IN_WINDOW);
-    this.#isShort = options.pace !== 'sentence';
+    this.#isShort = options.pace !== 'sentence' && !options.cutsParagraphs;
   }
 
   get isHolding(): boolean {

@@ -47,6 +47,17 @@ describe('a batch', () => {
     expect(readdirSync(box.path('out')).sort()).toEqual(['de', 'en', 'tts-batch.jsonl']);
   });
 
+  it('knows a row again whose text has control characters, and one whose pause was set', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\nred,"\x1b[31mError:\x1b[0m no route"\nhi,Hello there.\n');
+    for (const args of [[], ['--paragraph-pause', '0.3']]) {
+      const batch = ['batch', 'p.csv', ...args];
+      expect((await box.tts(batch, { env: named(server.url) })).stderr).toContain('2 made');
+      expect((await box.tts(batch, { env: named(server.url) })).stderr).toContain('0 made, 2 unchanged');
+    }
+  });
+
   it('asks for nothing again that is unchanged, and for what is changed, damaged or missing', async () => {
     const server = await serveRows();
     const box = new Sandbox();

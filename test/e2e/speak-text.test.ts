@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 
@@ -160,6 +160,21 @@ describe('the text', () => {
     await refused([['-f', 'a.HTML'], { files: { 'a.HTML': 'Hello' } }], /a\.HTML is not text: it is HTML\n/);
     expect(await textOf(['-f', '-'], { stdin: '<3 you' })).toBe('<3 you');
     expect(await textOf(['-f', 'a.md'], { files: { 'a.md': '<p align="center">Hi</p>\n' } })).toBe('Hi');
+  });
+
+  it('is cut between paragraphs, however short it is, where a pause between them is set', async () => {
+    const stdin = 'One. And one.\n\nTwo.\n\nThree.\n';
+    expect((await speaking([], { stdin })).spoken).toEqual(['One. And one.\n\nTwo.\n\nThree.']);
+    expect((await speaking(['--paragraph-pause', '0'], { stdin })).spoken).toHaveLength(1);
+    const lengths = [];
+    for (const pause of ['0.5', '1']) {
+      const { run, spoken } = await speaking(['--paragraph-pause', pause, '--concurrency', '1'], { stdin });
+      expect(spoken.slice(-2)).toEqual(['Two.', 'Three.']);
+      lengths.push(run.stdout.length);
+    }
+    const [shorter = 0, longer = 0] = lengths;
+    const { sampleRate, channels, bitsPerSample } = speechFormat;
+    expect(longer - shorter).toBe((sampleRate * channels * bitsPerSample) / 8);
   });
 
   it('loses escape sequences and control characters before it is sent or shown', async () => {

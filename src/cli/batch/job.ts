@@ -9,7 +9,7 @@ import type { Voice } from '../../client/client.ts';
 import { usageError } from '../../error.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
-import { cacheBytesOf, limitsOf, type RunPlan, voiceOf } from '../../speech/job.ts';
+import { cacheBytesOf, cutsParagraphs, limitsOf, type RunPlan, voiceOf } from '../../speech/job.ts';
 import { prepareText } from '../../speech/prepare-text.ts';
 import { chooseService } from '../../speech/service-choice.ts';
 import { decode } from '../../text/decode.ts';
@@ -84,7 +84,13 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
         context,
       );
       const shape = { identity: identityOf(settings), paragraphPause: settings.paragraphPause.value };
-      return new RowTexts({ prepare, maxChars: settings.maxChars.value, host, ...shape });
+      return new RowTexts({
+        prepare,
+        maxChars: settings.maxChars.value,
+        cutsParagraphs: cutsParagraphs(settings),
+        host,
+        ...shape,
+      });
     },
     async chooseTarget() {
       const service = await chooseService(settings, { ...context, files });

@@ -1,6 +1,7 @@
 import type { BatchRow } from '../../batch/plan.ts';
 import { type RowKey, rowKeyOf, type Shape, TextHash } from '../../batch/row-state.ts';
 import type { Host } from '../../host.ts';
+import { hasControls } from '../../text/controls.ts';
 import { type Prepare, readInput } from '../../text/input.ts';
 import type { Segment } from '../../text/segment.ts';
 import { readSegments } from '../../text/source.ts';
@@ -21,7 +22,8 @@ export class RowTexts {
   /** @throws TtsError (usage) for a file that cannot be read */
   async keyOf(row: BatchRow, signal: AbortSignal): Promise<RowKey> {
     const { prepare } = this.#options;
-    if (row.text !== undefined && !prepare) return rowKeyOf(row.text, this.#shapeOf(row));
+    if (row.text !== undefined && !prepare && !hasControls(row.text))
+      return rowKeyOf(row.text, this.#shapeOf(row));
     const hash = new TextHash();
     for await (const piece of readInput({ ...this.#inputOf(row), prepare }, signal)) hash.add(piece);
     return hash.finish(this.#shapeOf(row));
@@ -29,17 +31,17 @@ export class RowTexts {
 
   /** The key belongs to the segments: the file may have changed since the plan. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey } {
-    const { prepare = (_, text) => text, maxChars } = this.#options;
+    const { prepare = (_, text) => text, maxChars, cutsParagraphs } = this.#options;
     const hash = new TextHash();
     const heard: Prepare = (name, text, isLive) => hashed(prepare(name, text, isLive), hash);
     const input = { ...this.#inputOf(row), prepare: heard };
-    const segments = readSegments(input, { maxChars, pace: 'full' }, signal);
+    const segments = readSegments(input, { maxChars, pace: 'full', cutsParagraphs }, signal);
     return { segments, key: () => hash.finish(this.#shapeOf(row)) };
   }
 
   #shapeOf({ voice }: BatchRow): Shape {
-    const { identity, paragraphPause, maxChars } = this.#options;
-    return { identity, voice, paragraphPause, maxChars };
+    const { identity, paragraphPause, maxChars, cutsParagraphs } = this.#options;
+    return { identity, voice, paragraphPause, maxChars, cutsParagraphs };
   }
 
   #inputOf({ text, textFile }: BatchRow) {
