@@ -32,7 +32,9 @@ function nearlyWritten(name: string, candidates: readonly string[]): string | un
     typed,
     candidates.map((candidate) => candidate.toLowerCase()),
   );
-  const near = distance(typed, nearest) <= Math.max(2, Math.floor(name.length / 3));
+  // A code of two or three letters is near to any other: no name is meant by it.
+  const most = name.length <= 3 ? 1 : Math.max(2, Math.floor(name.length / 3));
+  const near = distance(typed, nearest) <= most;
   return near ? candidates.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
 }
 

@@ -53,6 +53,8 @@ export interface SpeechJob extends RunPlan {
   readonly text: JobText;
   readonly voice: Voice;
   readonly espeakVoice: string | undefined;
+  /** True if the speaker was asked for by number. */
+  readonly isNumbered: boolean;
   readonly subtitles: SubtitlesPlan | undefined;
 }
 
@@ -86,6 +88,7 @@ export async function resolveJob(request: Request, context: RunContext): Promise
     text: { ...text, ...cuttingOf(settings) },
     voice: voiceOf(settings, no),
     espeakVoice: espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker.name,
+    isNumbered: typeof general.speaker?.value === 'number',
     subtitles: subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host),
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };

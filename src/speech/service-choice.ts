@@ -151,10 +151,26 @@ export async function speakerOf(
     const chosen = speakersOf(await shelf.open(0));
     return { ...chooseSpeaker(settings, [...chosen, ...builtIn]), engines: [] };
   }
-  if (espeak) return { ...chooseSpeaker(settings, builtIn), espeak, engines: [] };
+  if (espeak) return chooseEspeak(settings, builtIn, espeak);
   const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
   const remark = `101 and up are the voices of espeak-ng, which ${why}`;
   return { ...chooseSpeaker(settings, FLITE_SPEAKERS, remark), engines: [] };
+}
+
+/** A name that no voice has may be a language. */
+async function chooseEspeak(
+  settings: Settings,
+  known: readonly Speaker[],
+  espeak: Espeak,
+): Promise<SpeakerChoice> {
+  const { voiceForLanguage } = await import('../service/engine/espeak/voices.ts');
+  const { speaker } = settings;
+  const { value } = speaker ?? {};
+  const language = typeof value === 'string' && !isAmong(known, settings) ? value : undefined;
+  const voice = language === undefined ? undefined : voiceForLanguage(language, espeak.voices);
+  const chosen =
+    speaker && voice ? { ...settings, speaker: { ...speaker, value: voice.speaker.no } } : settings;
+  return { ...chooseSpeaker(chosen, known), espeak, engines: [] };
 }
 
 /** The voice of an engine that a run asks for. Sound comes at the voice's own rate, and texts fit the engine. */

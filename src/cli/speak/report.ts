@@ -58,7 +58,7 @@ export function eventsTo(
 
 /** Notes with the first event that the built-in service speaks: a run that fails before prints only its error. */
 export function introducing(
-  { service, engines, espeakVoice, voice }: SpeechJob,
+  { service, engines, espeakVoice, isNumbered, voice }: SpeechJob,
   notices: Context['notices'],
   onEvent: (event: ServiceEvent) => void,
 ): (event: ServiceEvent) => void {
@@ -68,6 +68,10 @@ export function introducing(
   let isIntroduced = service !== undefined || engines.length > 0;
   return (event) => {
     if (!isIntroduced) notices.note(`no base URL is set, so ${who} speaks; --base-url names a service`);
+    if (!isIntroduced && espeakVoice && isNumbered)
+      notices.note(
+        `on another machine ${voice.speaker} may be another voice; -s "${espeakVoice}" is the same one`,
+      );
     isIntroduced = true;
     onEvent(event);
   };

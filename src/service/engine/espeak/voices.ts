@@ -9,6 +9,8 @@ export interface EspeakVoice {
   readonly speaker: Speaker;
   /** Below espeak-ng's folder of voices: a unique name. */
   readonly file: string;
+  /** Language codes in lower case, with the rank of the voice for each: 0 is the best. */
+  readonly codes: ReadonlyMap<string, number>;
 }
 
 export interface Espeak {
@@ -24,8 +26,8 @@ const FIRST_NUMBER = 101;
 /** Hz. */
 export const ESPEAK_RATE = 22_050;
 
-/** A line of `espeak-ng --voices`: `Pty Language Age/Gender VoiceName File OtherLanguages`. */
-const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)/u;
+/** A line of `espeak-ng --voices`: `Pty Language Age/Gender VoiceName File OtherLanguages`, the last as in `(fr 5)(fr-fr 5)`. */
+const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)(?<others>.*)/u;
 
 /**
  * The voices of espeak-ng, numbered from 101 by language tag and name.
@@ -43,16 +45,48 @@ export async function listEspeakVoices(
     return columns ? [columns] : [];
   });
   const ordered = voices
-    .map(({ language = '', name = '', file = '' }) => ({
+    .map(({ language = '', name = '', file = '', others = '' }) => ({
       language,
       name: readable(name),
       file,
+      codes: codesOf(language, others),
     }))
     .sort((a, b) => compare(a.language, b.language) || compare(a.name, b.name) || compare(a.file, b.file));
-  return ordered.map(({ language, name, file }, index) => ({
+  return ordered.map(({ language, name, file, codes }, index) => ({
     speaker: { no: FIRST_NUMBER + index, name, kind: 'neo.one', language, sampleRate: ESPEAK_RATE },
     file,
+    codes,
   }));
+}
+
+function codesOf(language: string, others: string): Map<string, number> {
+  const ranks = Array.from(
+    others.matchAll(/\((\S+) (\d+)\)/g),
+    ([, code = '', rank]) => [code, Number(rank)] as const,
+  );
+  return new Map([...ranks, [language, 0] as const].map(([code, rank]) => [code.toLowerCase(), rank]));
+}
+
+/**
+ * The voice for a language: its code (`fr`, `fr-CA`), or the first part of the name of a voice (`french`), in any case.
+ * @returns `undefined` where espeak-ng has none
+ */
+export function voiceForLanguage(asked: string, voices: readonly EspeakVoice[]): EspeakVoice | undefined {
+  const code = asked.toLowerCase().replaceAll('_', '-');
+  const [language = ''] = code.split('-');
+  const isNamed = ({ speaker }: EspeakVoice) => speaker.name.toLowerCase().split(/[ (]/)[0] === code;
+  const ofName = voices.filter(isNamed);
+  return best(voices, code) ?? best(voices, language) ?? ofName.sort((a, b) => ownRank(a) - ownRank(b))[0];
+}
+
+function best(voices: readonly EspeakVoice[], code: string): EspeakVoice | undefined {
+  const rank = (voice: EspeakVoice) => voice.codes.get(code) ?? Number.POSITIVE_INFINITY;
+  return voices.filter(({ codes }) => codes.has(code)).sort((a, b) => rank(a) - rank(b))[0];
+}
+
+/** The rank of a voice for its language without a region. */
+function ownRank({ speaker, codes }: EspeakVoice): number {
+  return codes.get(speaker.language.toLowerCase().split('-')[0] ?? '') ?? 1000;
 }
 
 /** By code units: the order is the same in every locale. */
