@@ -143,6 +143,19 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { time
     expect(await page.evaluate(`document.getElementById('speak').disabled`)).toBe(true);
   });
 
+  it('sends no key that cannot be one, and takes one that was pasted with spaces', async () => {
+    const url = await serve();
+    const page = await open(url);
+    await page.type('ключ');
+    await page.press('Enter');
+    expect(await page.evaluate('document.querySelector("#key:invalid").validationMessage')).not.toBe('');
+    await page.evaluate(`document.getElementById('key').select()`);
+    await page.type(` ${KEY} `);
+    await page.press('Enter');
+    await status(page, /voices are ready/);
+    expect(page.requests.filter((address) => address === `${url}/speakers`)).toHaveLength(2);
+  });
+
   it('asks for no key where the service wants none', async () => {
     const page = await open(await serve(['--no-auth']));
     await status(page, /voices are ready/);

@@ -35,7 +35,7 @@ export const PAGE = `<!doctype html>
 <p id="problem" role="alert" hidden></p>
 <form id="key-form" hidden>
 <label for="key">API key</label>
-<div class="row"><input id="key" type="password" required autocomplete="off" autocapitalize="off" spellcheck="false"><button>Use this key</button></div>
+<div class="row"><input id="key" type="password" required pattern="\\s*[!-~]+\\s*" title="A key has no spaces and no letters beyond ASCII." autocomplete="off" autocapitalize="off" spellcheck="false"><button>Use this key</button></div>
 <p class="note">The page keeps the key in its memory only. It is gone when you close or reload the page.</p>
 <p class="note warning" id="insecure" hidden>This connection is not encrypted: others on the network can read the key.</p>
 </form>

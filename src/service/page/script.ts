@@ -8,8 +8,8 @@ let key = '', voices = [], running, player;
 $('address').textContent = address;
 $('insecure').hidden = isSecureContext;
 
-/* The key stands in no storage and no address. It is sent as UTF-8, as other clients do. */
-const keyHeader = () => key === '' ? {} : { 'X-API-KEY': String.fromCharCode(...new TextEncoder().encode(key)) };
+/* The key stands in no storage and no address. */
+const keyHeader = () => key === '' ? {} : { 'X-API-KEY': key };
 const ask = (path, options) => fetch(new URL(path, base), { cache: 'no-store', redirect: 'error', ...options, headers: { ...options.headers, ...keyHeader() } });
 
 class Refused extends Error { constructor(message, needsKey) { super(message); this.needsKey = needsKey } }
