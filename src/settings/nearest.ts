@@ -38,6 +38,13 @@ function nearlyWritten(name: string, candidates: readonly string[]): string | un
   return near ? candidates.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
 }
 
+/** True for one wrong, missing or further letter, or two letters in the wrong order. */
+export function isOneLetterOff(word: string, known: string): boolean {
+  const letters = (text: string) => text.split('').sort().join('');
+  const edits = distance(word, known);
+  return edits === 1 || (edits === 2 && letters(word) === letters(known));
+}
+
 /** The hint for an unknown key. */
 export function keyHint(key: string, known: readonly string[]): string {
   const nearest = nearestName(key, known);

@@ -276,6 +276,12 @@ export const rules = {
     otherwise: 'no price is shown',
     help: 'what 1000 characters cost, for --dry-run',
   }),
+  currency: rule({
+    kind: words,
+    key: 'currency',
+    otherwise: 'none is shown',
+    help: 'of pricePer1000Chars, for --dry-run',
+  }),
   timeout: rule({
     kind: number({ min: 0.001, max: 86_400, unit: 'seconds' }),
     flags: '--timeout <seconds>',

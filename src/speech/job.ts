@@ -58,10 +58,16 @@ export interface SpeechJob extends RunPlan {
   readonly subtitles: SubtitlesPlan | undefined;
 }
 
+export interface Pricing {
+  readonly per1000Chars: number;
+  /** As the user writes it: `EUR`, `$`. */
+  readonly currency: string | undefined;
+}
+
 export type Resolved =
   | { readonly mode: 'show-text'; readonly text: TextSource }
   | { readonly mode: 'speak'; readonly job: SpeechJob }
-  | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricePer1000Chars: number | undefined };
+  | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
 
 /**
  * All questions about settings and their origins end here. Nothing is opened or sent.
@@ -92,7 +98,18 @@ export async function resolveJob(request: Request, context: RunContext): Promise
     subtitles: subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host),
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };
-  return { mode: 'dry-run', job, pricePer1000Chars: settings.pricePer1000Chars?.value };
+  return { mode: 'dry-run', job, pricing: pricingOf(settings) };
+}
+
+/** @returns `undefined` where the config has no price */
+export function pricingOf({ pricePer1000Chars, currency }: Settings): Pricing | undefined {
+  return pricePer1000Chars && { per1000Chars: pricePer1000Chars.value, currency: currency?.value };
+}
+
+/** The cost of so many characters, exact to a ten-thousandth. */
+export function costOf(characters: number, { per1000Chars, currency }: Pricing) {
+  const price = Math.round(characters * per1000Chars * 10) / 10_000;
+  return { price, ...(currency !== undefined && { currency }) };
 }
 
 export function planRun(

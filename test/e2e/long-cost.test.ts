@@ -101,14 +101,22 @@ test('With --json and a callback URL, a stdout that is named stays for audio.', 
 test('A dry run sends nothing, and tells the same segments and requests as the run itself.', async () => {
   const server = await serveText(SOUND);
   const sandbox = new Sandbox();
-  sandbox.file('.ttsrc.json', '{"pricePer1000Chars": 0.5}');
+  sandbox.file('.ttsrc.json', '{"pricePer1000Chars":0.5,"currency":"EUR"}');
   const args = ['--json', '--max-chars', '40', '-o', 'out.wav', TEXT];
   const env = named(server.url, { TTS_CACHE: '1' });
   const asked = await sandbox.tts(['--dry-run', '-v', ...args], { env });
   expect({ status: asked.status, requests: server.requests }).toEqual({ status: 0, requests: 0 });
   expect(sandbox.list()).toEqual(['.ttsrc.json']);
   const dry = JSON.parse(asked.stdout.toString());
-  expect(dry).toMatchObject({ characters: 58, segments: 2, requests: 2, inCache: 0, price: 0.029 });
+  expect(dry).toMatchObject({
+    characters: 58,
+    charactersToSend: 58,
+    segments: 2,
+    requests: 2,
+    inCache: 0,
+    price: 0.029,
+    currency: 'EUR',
+  });
   expect(dry.bodies[0]).toEqual({ text: 'The first sentence. The second one.', speaker_no: 7 });
 
   const spoken = JSON.parse((await sandbox.tts(args, { env })).stdout.toString());
@@ -116,7 +124,7 @@ test('A dry run sends nothing, and tells the same segments and requests as the r
   expect(spoken).toMatchObject({ characters, segments, requests });
   const again = await sandbox.tts(['--dry-run', ...args.slice(1)], { env });
   expect(again.stdout.toString()).toBe(
-    'characters  58\nsegments    2\nin cache    2\nrequests    0\nprice       0\n',
+    'characters  58\nto send     0\nsegments    2\nin cache    2\nrequests    0\nprice       0 EUR\n',
   );
 });
 
@@ -209,6 +217,8 @@ test.runIf(userInfo().uid === 0)(
 test('A dry run starts no service of its own, and has nothing to tell of a blank text.', async () => {
   const run = await new Sandbox().tts(['--dry-run', 'hello']);
   expect(run.stderr).toBe('');
-  expect(run.stdout.toString()).toBe('characters  5\nsegments    1\nin cache    0\nrequests    1\n');
+  expect(run.stdout.toString()).toBe(
+    'characters  5\nto send     5\nsegments    1\nin cache    0\nrequests    1\n',
+  );
   expectFailure(await new Sandbox().tts(['--dry-run', ' ']), 2, /nothing to say/);
 });

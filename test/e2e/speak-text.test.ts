@@ -311,10 +311,27 @@ describe('the command line', () => {
     expect(run).toMatchObject({ status: 0, stderr: note });
   });
 
+  it.each(['serev', 'docter', 'version', 'cuts.tx', 'missing.md'])(
+    'says with one note that a word is spoken that was meant otherwise: %s',
+    async (word) => {
+      const { run, spoken } = await speaking([word]);
+      expect(spoken).toEqual([word]);
+      expect(run.stderr).toMatch(/^tts: [^\n]* spoken; [^\n]*\n$/);
+      for (const silent of [[word, '-q'], ['--', word], ['speak', word], [`${word} is`]])
+        expect((await speaking(silent)).run.stderr).toBe('');
+    },
+  );
+
+  it.each(['hello', 'example.com', 'Node.js', 'v1.2', 'etc.', 'U.S.A'])(
+    'is silent about an ordinary word: %s',
+    async (word) => {
+      expect((await speaking([word])).run.stderr).toBe('');
+    },
+  );
+
   it.each([
     [['1.md', '2.md'], true],
     [['1.md', 'word'], false],
-    [['3.md'], false],
     [['--', '1.md'], false],
   ])('says that the names of files are spoken: %j', async (args, isSaid) => {
     const { run } = await speaking(args, { files: { '1.md': 'hi', '2.md': 'hi' } });

@@ -8,6 +8,7 @@ import { KnownFiles, Survey } from '../../batch/survey.ts';
 import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { visible } from '../../printable.ts';
+import { costOf } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
 import { printLine, readerReady } from '../terminal/print.ts';
 import type { BatchJob } from './job.ts';
@@ -25,8 +26,7 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
   const { missing, stale, damaged, unchanged, empty } = counts;
   const changed = stale + damaged;
   const rows = missing + changed + unchanged + empty;
-  const { pricePer1000Chars } = job;
-  const price = pricePer1000Chars && { price: Math.round(characters * pricePer1000Chars * 10) / 10_000 };
+  const price = job.pricing && costOf(characters, job.pricing);
   const { host, notices } = context;
   if (job.json) {
     const cost = { dryRun: true, rows, new: missing, changed, unchanged, empty, characters, ...price };
@@ -34,7 +34,7 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
     return ExitCode.ok;
   }
   const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
-  const cost = price ? `, price ${price.price}` : '';
+  const cost = price ? `, price ${price.price} ${price.currency ?? ''}`.trimEnd() : '';
   printLine(host.stdout, `${rows} rows: ${states}; ${grouped(characters)} characters${cost}`);
   return ExitCode.ok;
 }

@@ -9,7 +9,15 @@ import type { Voice } from '../../client/client.ts';
 import { usageError } from '../../error.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
-import { cacheBytesOf, cutsParagraphs, limitsOf, type RunPlan, voiceOf } from '../../speech/job.ts';
+import {
+  cacheBytesOf,
+  cutsParagraphs,
+  limitsOf,
+  type Pricing,
+  pricingOf,
+  type RunPlan,
+  voiceOf,
+} from '../../speech/job.ts';
 import { prepareText } from '../../speech/prepare-text.ts';
 import { chooseService } from '../../speech/service-choice.ts';
 import { decode } from '../../text/decode.ts';
@@ -42,7 +50,7 @@ export interface BatchJob {
   readonly maxFailures: number;
   readonly dryRun: boolean;
   readonly json: boolean;
-  readonly pricePer1000Chars: number | undefined;
+  readonly pricing: Pricing | undefined;
   readonly paragraphPause: number;
   /** Loads what the rows of a plan need: Markdown, lexicon. */
   openTexts(): Promise<RowTexts>;
@@ -75,7 +83,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     maxFailures: request.maxFailures,
     dryRun: settings.dryRun.value,
     json: settings.json.value,
-    pricePer1000Chars: settings.pricePer1000Chars?.value,
+    pricing: pricingOf(settings),
     paragraphPause: settings.paragraphPause.value,
     async openTexts() {
       const { prepare } = await prepareText(

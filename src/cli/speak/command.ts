@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { ExitCode, usageError } from '../../error.ts';
 import { pathOf } from '../../files/paths.ts';
 import type { Host } from '../../host.ts';
+import { isOneLetterOff } from '../../settings/nearest.ts';
 import { type CommandLine, readCommandLine } from '../command-line.ts';
 import { besideSpeaking, type Context } from '../context.ts';
 
@@ -31,8 +32,28 @@ function doubtOf({ words }: CommandLine, { argv, named, host }: Context): string
   const [first = ''] = words;
   if ((besideSpeaking as readonly string[]).includes(first) && words.length <= LONGEST_COMMAND)
     return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
+  if (words.length === 1 && isNearCommand(first))
+    return `"${first}" is no command, so the word is spoken; tts help lists the commands`;
+  if (words.length === 1 && isMissingFile(first, host))
+    return `there is no file ${first}, so its name is spoken; -f speaks what is in a file`;
   if (areFiles(words, host)) return `the name ${first} is spoken; -f ${first} speaks what is in that file`;
   return undefined;
+}
+
+/** `tts version` is common in other tools. */
+function isNearCommand(word: string): boolean {
+  return (
+    word === 'version' || [...besideSpeaking, 'speak', 'help'].some((name) => isOneLetterOff(word, name))
+  );
+}
+
+/** Endings of files that hold text. */
+const ENDINGS = ['txt', 'text', 'md', 'markdown', 'html', 'csv', 'srt', 'pdf', 'docx', 'epub', 'log'];
+
+function isMissingFile(word: string, { cwd }: Pick<Host, 'cwd'>): boolean {
+  const ending = /^\S*[^\s.]\.([a-z]{2,8})$/i.exec(word)?.[1]?.toLowerCase();
+  if (ending === undefined || areFiles([word], { cwd })) return false;
+  return ENDINGS.some((known) => known === ending || (known.length > 2 && isOneLetterOff(ending, known)));
 }
 
 /** True if all words are names, with an ending, of existing files. */

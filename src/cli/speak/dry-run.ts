@@ -5,7 +5,7 @@ import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { identityOf } from '../../service/engine/external/voice-source.ts';
 import { openSegments } from '../../speech/caching.ts';
-import { type Resolved, readText } from '../../speech/job.ts';
+import { costOf, type Resolved, readText } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
 import type { Segment } from '../../text/segment.ts';
 import { blankText } from '../../text/source.ts';
@@ -16,13 +16,13 @@ import { printLine } from '../terminal/print.ts';
 /** Request bodies that are shown with `--verbose`. */
 const SHOWN_BODIES = 3;
 
-type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricePer1000Chars'>;
+type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;
 
 /**
  * Prints what a run would cost. Sends nothing; removes damaged entries of the cache.
  * @throws TtsError as the run does before it sends anything
  */
-export async function dryRun({ job, pricePer1000Chars }: DryRun, context: Context): Promise<number> {
+export async function dryRun({ job, pricing }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const { voice, cacheBytes } = job;
   if (job.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(job.subtitles);
@@ -40,8 +40,7 @@ export async function dryRun({ job, pricePer1000Chars }: DryRun, context: Contex
     if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, voice));
   }
   if (count.segments === 0) throw blankText();
-  const price = pricePer1000Chars === undefined ? undefined : count.priceAt(pricePer1000Chars);
-  const cost = { ...count.result, ...(price !== undefined && { price }) };
+  const cost = { ...count.result, ...(pricing && costOf(count.result.charactersToSend, pricing)) };
   const text = job.json ? notices.inJson(asData(cost, bodies)) : notices.redact(inWords(cost, bodies));
   printLine(host.stdout, text);
   return ExitCode.ok;
@@ -67,13 +66,8 @@ class Count {
 
   get result() {
     const { segments } = this;
-    const [characters, inCache] = [this.#characters, this.#inCache];
-    return { characters, segments, requests: segments - inCache, inCache };
-  }
-
-  /** Exact to a ten-thousandth. */
-  priceAt(per1000: number): number {
-    return Math.round(this.#charactersToSend * per1000 * 10) / 10_000;
+    const [characters, inCache, charactersToSend] = [this.#characters, this.#inCache, this.#charactersToSend];
+    return { characters, charactersToSend, segments, requests: segments - inCache, inCache };
   }
 
   async add({ text }: Segment): Promise<void> {
@@ -93,7 +87,7 @@ class Count {
   }
 }
 
-type Cost = Count['result'] & { readonly price?: number };
+type Cost = Count['result'] & Partial<ReturnType<typeof costOf>>;
 
 function asData(cost: Cost, bodies: readonly string[]): object {
   const shown = bodies.length > 0 && { bodies: bodies.map((body) => JSON.parse(body)) };
@@ -101,15 +95,16 @@ function asData(cost: Cost, bodies: readonly string[]): object {
 }
 
 function inWords(
-  { characters, segments, requests, inCache, price }: Cost,
+  { characters, charactersToSend, segments, requests, inCache, price, currency = '' }: Cost,
   bodies: readonly string[],
 ): string {
   return [
     `characters  ${characters}`,
+    `to send     ${charactersToSend}`,
     `segments    ${segments}`,
     `in cache    ${inCache}`,
     `requests    ${requests}`,
-    ...(price === undefined ? [] : [`price       ${price}`]),
+    ...(price === undefined ? [] : [`price       ${price} ${currency}`.trimEnd()]),
     ...bodies.map(visible),
   ].join('\n');
 }
