@@ -25,6 +25,16 @@ interface Retry {
   readonly status?: number;
 }
 
+/** Where a text broke off. */
+export interface Stop {
+  /** Segments before it. */
+  readonly done: number;
+  /** Of the whole text, if it can be counted. */
+  readonly total?: number | undefined;
+  /** Of the input, from 1. */
+  readonly line?: number | undefined;
+}
+
 export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
   /** One sentence: what the user can do. Missing only if the user ended the run. */
@@ -36,6 +46,7 @@ export interface TtsErrorOptions {
   readonly retry?: Retry | undefined;
   /** The service refuses this request; it may accept others. */
   readonly isUnwanted?: boolean | undefined;
+  readonly stop?: Stop | undefined;
 }
 
 /** An error with a cause outside this program. Anything else that is thrown is a defect. */
@@ -46,11 +57,12 @@ export class TtsError extends Error {
   readonly details: readonly string[] | undefined;
   readonly retry: TtsErrorOptions['retry'];
   readonly isUnwanted: boolean;
+  readonly stop: Stop | undefined;
 
   /** @param message what happened, in one line without a full stop at its end */
   constructor(
     message: string,
-    { exitCode, hint, details, cause, retry, isUnwanted = false }: TtsErrorOptions,
+    { exitCode, hint, details, cause, retry, isUnwanted = false, stop }: TtsErrorOptions,
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
@@ -58,11 +70,12 @@ export class TtsError extends Error {
     this.details = details;
     this.retry = retry;
     this.isUnwanted = isUnwanted;
+    this.stop = stop;
   }
 
-  /** The same error with another message. */
-  inWords(message: string): TtsError {
-    return new TtsError(message, { ...this, cause: this.cause ?? this });
+  /** The same error with another message, and other options where these are given. */
+  inWords(message: string, options: Partial<TtsErrorOptions> = {}): TtsError {
+    return new TtsError(message, { ...this, ...options, cause: this.cause ?? this });
   }
 }
 

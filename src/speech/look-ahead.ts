@@ -116,7 +116,8 @@ export class LookAhead {
   withLoss(error: unknown, segment: Segment): unknown {
     const { signal, missing = restFrom } = this.#options;
     if (this.isSingle || signal.aborted || !(error instanceof TtsError)) return error;
-    return error.inWords(`${error.message}; ${missing(segment)}`);
+    const stop = { done: segment.index, line: segment.line };
+    return error.inWords(`${error.message}; ${missing(segment)}`, { stop });
   }
 }
 

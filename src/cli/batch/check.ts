@@ -11,6 +11,7 @@ import { visible } from '../../printable.ts';
 import { costOf } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
 import { printLine, readerReady } from '../terminal/print.ts';
+import { grouped } from '../terminal/style.ts';
 import type { BatchJob } from './job.ts';
 
 /** Sends nothing. */
@@ -37,10 +38,6 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
   const cost = price ? `, price ${price.price} ${price.currency ?? ''}`.trimEnd() : '';
   printLine(host.stdout, `${rows} rows: ${states}; ${grouped(characters)} characters${cost}`);
   return ExitCode.ok;
-}
-
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */

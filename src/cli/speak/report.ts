@@ -1,5 +1,6 @@
 import { secondsOf } from '../../audio/pcm.ts';
 import type { Voice } from '../../client/client.ts';
+import { TtsError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { printable } from '../../printable.ts';
 import { isStdout } from '../../sink/open.ts';
@@ -11,6 +12,7 @@ import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
+import { grouped } from '../terminal/style.ts';
 
 interface Reported {
   readonly output: OutputPlan;
@@ -79,6 +81,23 @@ export function introducing(
 
 /** Of the built-in voice; docs/instructions.md has all of them. */
 const KNOWN_INSTRUCTIONS = 'slow, fast, deep, high, loud, quiet, whisper, longer pauses';
+
+/** Tells how much of a text is in the cache when a run breaks off. */
+export async function withKept(
+  error: unknown,
+  { text, cacheBytes }: SpeechJob,
+  isLive: boolean,
+  { host, signal }: Pick<Context, 'host' | 'signal'>,
+): Promise<unknown> {
+  if (!(error instanceof TtsError) || !error.stop || cacheBytes === undefined || signal.aborted) return error;
+  const { done } = error.stop;
+  const { totalOf } = await import('../terminal/progress.ts');
+  const total = (await totalOf(text, isLive, host, signal))?.segments;
+  const of = total === undefined ? `${grouped(done)}` : `${grouped(done)} of ${grouped(total)}`;
+  const kept = `${of} segments are kept: the same command goes on from there`;
+  const hint = error.hint === undefined ? kept : `${error.hint}; ${kept}`;
+  return error.inWords(error.message, { hint, stop: { ...error.stop, total } });
+}
 
 /** One event as a line for `--verbose`. */
 export function describe(event: ServiceEvent): string {

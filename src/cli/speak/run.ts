@@ -7,7 +7,7 @@ import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { eventsTo, introducing, report } from './report.ts';
+import { eventsTo, introducing, report, withKept } from './report.ts';
 
 /** Parts under way for each open request: keeps all of them busy behind a slow one. */
 const WINDOW = 2;
@@ -37,6 +37,8 @@ export async function speak(request: Request, context: Context): Promise<number>
     sink,
     signal,
     listeners: [totals, progress?.count, subtitles],
+  }).catch(async (error) => {
+    throw await withKept(error, job, sink.isLive, context);
   });
   progress?.stop();
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);

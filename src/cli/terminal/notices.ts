@@ -86,13 +86,13 @@ export class Notices {
   failure(thrown: unknown, paint = plain): ExitCode {
     const error = unsuppressed(thrown);
     const known = error instanceof TtsError ? error : defect(error);
-    const { message, hint, details, exitCode } = known;
+    const { message, hint, details, exitCode, stop } = known;
     if (exitCode === ExitCode.output) this.#doubts.length = 0;
     this.tellDoubts();
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
     if (this.json) {
       const traced = trace.length > 0 ? trace : undefined;
-      this.printJson({ error: { message, hint, details, exitCode, trace: traced } });
+      this.printJson({ error: { message, hint, details, exitCode, ...stop, trace: traced } });
       return exitCode;
     }
     this.#write(`${paint.problem('tts:')} ${inOneLine(this.redact(message))}`);

@@ -28,6 +28,11 @@ export function cellsOf(character: string): number {
   return point >= 0x2300 || (point >= 0x1100 && point < 0x1160) ? 2 : 1;
 }
 
+/** `2,130` */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+}
+
 /** Aligns rows of cells in columns. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widest = (column: number) =>

@@ -7,6 +7,6 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
   expect(open.map(({ key }) => key)).toEqual([
     ...['speaker', 'speakers', 'format', 'code', 'lexicon', 'stream', 'sampleRate', 'instructions'],
     ...['baseUrl', 'engine', 'apiKey', 'apiKeyFile', 'maxChars', 'concurrency', 'paragraphPause', 'cache'],
-    ...['pricePer1000Chars', 'timeout', 'retries', 'proxy'],
+    ...['pricePer1000Chars', 'currency', 'timeout', 'retries', 'proxy'],
   ]);
 });

@@ -99,7 +99,7 @@ describe('resolveJob', () => {
 
   it('knows what a dry run costs, and needs no key to show the text', async () => {
     const dry = await resolve({ ...SERVICE, dryRun: true, pricePer1000Chars: '2' }).resolved;
-    expect(dry).toMatchObject({ mode: 'dry-run', pricePer1000Chars: 2 });
+    expect(dry).toMatchObject({ mode: 'dry-run', pricing: { per1000Chars: 2 } });
     const shown = await resolve({ baseUrl: SERVICE.baseUrl, showText: true }).resolved;
     expect(shown).toMatchObject({ mode: 'show-text', text: { words: ['hello'] } });
   });

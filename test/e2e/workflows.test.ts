@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { answer, complete } from '../support/http-bytes.ts';
+import { wholePcm } from '../support/read-wav.ts';
+import { named, Sandbox } from '../support/run.ts';
+import { textOf, wavOf } from '../support/text-audio.ts';
+
+const PARAGRAPHS = 12;
+const book = Array.from({ length: PARAGRAPHS }, (_, at) => `Paragraph ${at + 1} of the book.`).join('\n\n');
+
+/** A service that speaks until the quota of so many requests is used up. */
+async function withQuota(requests: number) {
+  const account = { left: requests };
+  const server = await serveBytes((wire, request, number) => {
+    account.left -= 1;
+    const { text } = request.json as { text: string };
+    const spent = answer(402, '{"error":{"message":"the quota is used up"}}');
+    return (account.left < 0 ? spent : complete(wavOf(text)))(wire, request, number);
+  });
+  return { server, account };
+}
+
+describe('a book with a quota that ends in the middle', () => {
+  const args = [
+    '-f',
+    'book.txt',
+    '-o',
+    'book.wav',
+    '--max-chars',
+    '40',
+    '--paragraph-pause',
+    '0',
+    '--concurrency',
+    '1',
+  ];
+
+  it('says what is kept, and goes on the next day without paying for anything twice', async () => {
+    const box = new Sandbox();
+    box.file('book.txt', book);
+    const { server, account } = await withQuota(5);
+    const env = named(server.url, { TTS_CACHE: '1' });
+    const first = await box.tts(args, { env });
+    expect(first.status).toBe(4);
+    expect(first.stderr).toMatch(
+      /hint: .*; 5 of 12 segments are kept: the same command goes on from there\n$/,
+    );
+    expect(box.list()).toEqual(['book.txt']);
+    const again = await box.tts([...args, '--json'], { env });
+    const { error } = JSON.parse(again.stderr);
+    expect(error).toMatchObject({ exitCode: 4, done: 5, total: 12, line: 11 });
+    const spent = server.requests.length;
+    account.left = 100;
+    const next = await box.tts(args, { env });
+    expect(next).toMatchObject({ status: 0 });
+    expect(server.requests.length - spent).toBe(PARAGRAPHS - 5);
+    expect(textOf(wholePcm(box.read('book.wav'))).replace(/\s/g, '')).toBe(book.replace(/\s/g, ''));
+  });
+
+  it('says nothing of the cache where nothing is kept', async () => {
+    const box = new Sandbox();
+    box.file('book.txt', book);
+    const { server } = await withQuota(5);
+    const run = await box.tts([...args, '--no-cache'], { env: named(server.url, { TTS_CACHE: '1' }) });
+    expect(run.status).toBe(4);
+    expect(run.stderr).not.toContain('kept');
+  });
+});
