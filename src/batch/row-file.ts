@@ -39,7 +39,7 @@ export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sin
     isLive: false,
     async write(speech: Speech, signal: AbortSignal): Promise<Delivery> {
       const delivery = await record({ fd: part.fd, name, start: 0, path: part.path }, speech, signal);
-      await part.settle();
+      await part.prepare();
       const sha256 = await hashFile(part.path, signal);
       await onFinished({ format: speech.format, bytes: delivery.bytes, sha256 });
       await part.publish(signal);

@@ -10,7 +10,7 @@ interface CacheUse {
   /** See {@link segmentKey}. */
   readonly keyOf: (text: string) => string;
   /** Called for each text. */
-  readonly onLookup: (found: 'hit' | 'miss') => void;
+  readonly onLookup: (found: 'hit' | 'miss', index: number) => void;
 }
 
 /**
@@ -25,7 +25,7 @@ export function cached(synthesize: Synthesize, { store, keyOf, onLookup }: Cache
     const done = claim(making, key, signal);
     try {
       const kept = await store.get(key);
-      onLookup(kept ? 'hit' : 'miss');
+      onLookup(kept ? 'hit' : 'miss', utterance.index);
       const speech = kept ?? (await synthesize(utterance, signal));
       if (speech && !kept) return { ...speech, pcm: copied(speech, store.put(key, speech.format), done) };
       done();
@@ -52,8 +52,8 @@ function claim(making: Map<string, Promise<void>>, key: string, signal: AbortSig
 
 function resolvable() {
   let resolve = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
+  const promise = new Promise<void>((settled) => {
+    resolve = settled;
   });
   return { promise, resolve };
 }

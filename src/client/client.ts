@@ -92,11 +92,11 @@ async function request(options: ClientOptions, { body, slot, signal }: Request):
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
   try {
-    onEvent({ type: 'request', url, body });
+    onEvent({ type: 'request', index: slot.order, url, body });
     const answer = await transport.post(body, headers, signal).catch((cause) => {
       throw noAnswer(cause, url, timeoutMs);
     });
-    onEvent({ type: 'answer', status: answer.status, milliseconds: Date.now() - begun });
+    onEvent({ type: 'answer', index: slot.order, status: answer.status, milliseconds: Date.now() - begun });
     const ignored = answer.headers['x-instructions-ignored'];
     if (ignored) onEvent({ type: 'ignored', instructions: decodedHeader(ignored) });
     const hasCallback = voice.callbackUrl !== undefined;

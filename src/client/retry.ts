@@ -88,8 +88,13 @@ export async function waitOrGiveUp(
 }
 
 export type ClientEvent =
-  | { readonly type: 'request'; readonly url: URL; readonly body: string }
-  | { readonly type: 'answer'; readonly status: number; readonly milliseconds: number }
+  | { readonly type: 'request'; readonly index: number; readonly url: URL; readonly body: string }
+  | {
+      readonly type: 'answer';
+      readonly index: number;
+      readonly status: number;
+      readonly milliseconds: number;
+    }
   | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }
   | { readonly type: 'other take' }
   | { readonly type: 'ignored'; readonly instructions: string }

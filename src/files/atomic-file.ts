@@ -42,7 +42,7 @@ export class AtomicFile implements AsyncDisposable {
   readonly path: string;
   readonly #publishing: Publishing;
   #isOpen = true;
-  #isSettled = false;
+  #isPrepared = false;
   #hasPart = true;
 
   private constructor({ fd, path }: Part, publishing: Publishing) {
@@ -93,12 +93,12 @@ export class AtomicFile implements AsyncDisposable {
   }
 
   /** Does what can fail before other files are published: permissions, fsync, `--no-clobber`. */
-  async settle(): Promise<void> {
+  async prepare(): Promise<void> {
     const { permissions, durable, assertFree, explain } = this.#publishing;
     try {
       if (permissions !== undefined) this.#allow(permissions);
       if (durable) await synced(this.fd);
-      this.#isSettled = true;
+      this.#isPrepared = true;
       assertFree?.();
     } catch (error) {
       throw explain(error, this.path);
@@ -109,7 +109,7 @@ export class AtomicFile implements AsyncDisposable {
   async publish(signal?: AbortSignal, as = this.#publishing.target): Promise<void> {
     const { isNameDurable, assertFree, explain } = this.#publishing;
     try {
-      if (!this.#isSettled) await this.settle();
+      if (!this.#isPrepared) await this.prepare();
       signal?.throwIfAborted();
       // Some file systems report a full disk only on closing.
       this.#close();

@@ -42,12 +42,12 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
     assertAsPromised(bytes, speech.bytes);
     return { bytes, overheadBytes: overheadBytes(format, speech.bytes), readerLeft: false };
   }
-  const settled = await settle({ ...recording, start }, { ...speech, bytes }, signal);
-  return { bytes, overheadBytes: settled + padding(bytes), readerLeft: false };
+  const headerSize = await writeSizes({ ...recording, start }, { ...speech, bytes }, signal);
+  return { bytes, overheadBytes: headerSize + padding(bytes), readerLeft: false };
 }
 
 /** @returns the length of the header that the file has now */
-async function settle(
+async function writeSizes(
   { fd, name, start, path }: Recording & { start: number },
   { format, bytes }: Pick<Speech, 'format'> & { bytes: number },
   signal: AbortSignal,

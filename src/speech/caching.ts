@@ -12,7 +12,7 @@ export interface Caching {
   around(
     synthesize: Synthesize,
     spoken: Voice & { readonly identity: string },
-    onLookup: (found: 'hit' | 'miss') => void,
+    onLookup: (found: 'hit' | 'miss', index: number) => void,
   ): Synthesize;
   close(): Promise<void>;
 }

@@ -8,7 +8,13 @@ import type { RunPlan } from './job.ts';
 import type { NamedService } from './service-choice.ts';
 
 /** Progress events of one segment. */
-export type ServiceEvent = ClientEvent | { readonly type: 'cache'; readonly found: 'hit' | 'miss' };
+export type ServiceEvent =
+  | ClientEvent
+  | {
+      readonly type: 'cache';
+      readonly index: number;
+      readonly found: 'hit' | 'miss';
+    };
 
 /** Starts the built-in service, unless another one is named. */
 export async function openService(
@@ -45,7 +51,7 @@ export async function openClient(
       const synthesize = createClient({ ...shared, voice });
       const identity = service.identityOf ? service.identityOf(voice.speaker) : service.url.href;
       if (!caching || identity === undefined) return synthesize;
-      const onLookup = (found: 'hit' | 'miss') => onEvent({ type: 'cache', found });
+      const onLookup = (found: 'hit' | 'miss', index: number) => onEvent({ type: 'cache', index, found });
       return caching.around(synthesize, { ...voice, identity }, onLookup);
     },
     async [Symbol.asyncDispose]() {

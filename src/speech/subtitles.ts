@@ -68,7 +68,7 @@ export class Subtitles implements Listener {
     if (this.#current) this.#end(this.#current);
     this.#write(this.#style.tail);
     this.#flush();
-    await this.#file.settle();
+    await this.#file.prepare();
   }
 
   /** To be called after the sound is published. */

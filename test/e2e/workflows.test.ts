@@ -64,4 +64,15 @@ describe('a book with a quota that ends in the middle', () => {
     expect(run.status).toBe(4);
     expect(run.stderr).not.toContain('kept');
   });
+
+  it('is told segment by segment with --verbose', async () => {
+    const box = new Sandbox();
+    box.file('book.txt', book);
+    const { server } = await withQuota(100);
+    const env = named(server.url, { TTS_CACHE: '1' });
+    const first = await box.tts([...args, '-v'], { env });
+    expect(first.stderr).toMatch(/segment 2 "Paragraph 2 of the book\.": POST http/);
+    expect(first.stderr).toMatch(/segment 2: status 200 after \d+ ms/);
+    expect((await box.tts([...args, '-v'], { env })).stderr).toMatch(/segment 12: in the cache/);
+  });
 });

@@ -103,11 +103,11 @@ export async function withKept(
 export function describe(event: ServiceEvent): string {
   switch (event.type) {
     case 'request':
-      return `POST ${event.url.href}  X-API-KEY: ***  ${event.body}`;
+      return `segment ${event.index + 1} ${beginningOf(event.body)}: POST ${event.url.href}  X-API-KEY: ***  ${event.body}`;
     case 'answer':
-      return `status ${event.status} after ${Math.round(event.milliseconds)} ms`;
+      return `segment ${event.index + 1}: status ${event.status} after ${Math.round(event.milliseconds)} ms`;
     case 'cache':
-      return event.found === 'hit' ? 'from the cache' : 'not in the cache';
+      return `segment ${event.index + 1}: ${event.found === 'hit' ? '' : 'not '}in the cache`;
     case 'retry':
       return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
     case 'leftover':
@@ -117,6 +117,17 @@ export function describe(event: ServiceEvent): string {
     case 'other take':
       return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
   }
+}
+
+/** Code points of a text that are quoted. */
+const QUOTED = 40;
+
+function beginningOf(body: string): string {
+  const { text } = JSON.parse(body) as { text: string };
+  const beginning = Array.from(text.slice(0, 2 * QUOTED + 1).replace(/\s+/g, ' '));
+  return JSON.stringify(
+    beginning.length > QUOTED ? `${beginning.slice(0, QUOTED).join('')}…` : beginning.join(''),
+  );
 }
 
 const LONG_PAUSE_SECONDS = 10;
