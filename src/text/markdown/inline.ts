@@ -44,10 +44,18 @@ function spoken({ type, content, children }: Token): string {
     case 'hardbreak':
       return '\n';
     case 'html_inline':
-      return LINE.test(content) ? '\n' : '';
+      return LINE.test(content) ? '\n' : descriptionIn(content);
     default:
       return '';
   }
+}
+
+const DESCRIPTION = /^<img\b[^>]*?\salt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/iu;
+
+/** `<img alt="…">` is read as `![…]()` is. */
+function descriptionIn(tag: string): string {
+  const [, ...values] = DESCRIPTION.exec(tag) ?? [];
+  return values.find((value) => value !== undefined) ?? '';
 }
 
 /** A bare address is read as its host. */
