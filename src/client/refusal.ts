@@ -84,13 +84,20 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
   if (status === 402 || status === 429) return 'wait, or look at the limits of the account';
   if (status === 404 && url.pathname.endsWith('/tts/tts'))
     return 'the base URL ends in /tts already, and /tts is added to it: leave it out there';
-  if (status === 404) return 'check the base URL: /tts is added to it';
+  if (status === 404) return `check the base URL: /tts is added to it${hintToEngine(url, message)}`;
   if (status === 407) return 'the proxy wants a user and a password: http://user:password@proxy:port';
   if (status >= 300 && status < 400) return hintToMove(headers.location, url);
   if (status === 413 || (UNWANTED.has(status) && TOO_LONG.test(message)))
     return 'send less at once: --max-chars sets how long one request may be';
   if (isTransient(status)) return 'try again later';
   return message ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
+}
+
+/** FastAPI's message, or the version in the path, suggests a server with OpenAI's interface. */
+function hintToEngine({ origin, pathname }: URL, message: string): string {
+  const base = pathname.replace(/\/tts$/, '');
+  if (!base.endsWith('/v1') && message !== 'Not Found') return '';
+  return `; a server with OpenAI's /audio/speech is an engine: --engine ${origin}${base.endsWith('/v1') ? base : `${base}/v1`}`;
 }
 
 function hintToMove(location: string | undefined, from: URL): string {

@@ -276,3 +276,28 @@ describe('who may name an engine', () => {
     expectFailure(await box.tts(OUT), 2, message);
   });
 });
+
+describe('a base URL that is one of such a server', () => {
+  it.each([
+    ['/v1', '{"detail":"Not Found"}', '/v1'],
+    ['', '{"detail":"Not Found"}', '/v1'],
+    ['/api', 'nothing here', undefined],
+  ])('is told of --engine where /tts is not found: %s', async (path, body, engine) => {
+    const server = await serveBytes(answer(404, body));
+    const env = {
+      TTS_BASE_URL: `${server.url}${path}`,
+      TTS_API_KEY: 'key',
+      TTS_SPEAKER: '1',
+      TTS_CACHE: '0',
+    };
+    const run = await new Sandbox().tts(['hi', '-o', 'a.wav'], { env });
+    const end = engine
+      ? `; a server with OpenAI's /audio/speech is an engine: --engine ${server.url}${engine}`
+      : '';
+    expect(run).toMatchObject({
+      status: 7,
+      stderr: expect.stringMatching(/^tts: there is nothing at /),
+    });
+    expect(run.stderr.endsWith(`\nhint: check the base URL: /tts is added to it${end}\n`)).toBe(true);
+  });
+});
