@@ -42,6 +42,23 @@ const listening = { timeout: 15_000 };
 const key = { 'x-api-key': 'sesame', 'content-type': 'application/json' };
 const hello = { text: 'hello', speaker_no: 1 };
 
+it('tts serve --fault help lists every part of a fault, with examples that work', async () => {
+  const { status, stdout } = await new Sandbox().tts(['serve', '--fault', 'help']);
+  expect(status).toBe(0);
+  for (const part of [
+    'status=',
+    'drop-after=',
+    'wav-header=',
+    'hang',
+    'after=',
+    'every=',
+    'speaker=',
+    'rate=',
+  ])
+    expect(stdout.toString()).toContain(`\n  ${part}`);
+  expect(stdout.toString()).toContain('--fault status=429,times=2,retry-after=1');
+});
+
 describe('tts serve', () => {
   it('says on stderr where it listens, makes a key, and the curl line it shows works', async () => {
     const { child, said, ended } = serve(['--port', '0', '--base-path', '/api/']);

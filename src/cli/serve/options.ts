@@ -3,11 +3,12 @@ import { isLoopback } from '../../address.ts';
 import { usageError } from '../../error.ts';
 import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../service/engine/contract.ts';
 import type { Fault } from '../../service/exchange/fault.ts';
-import { parseFault } from '../../service/exchange/fault-spec.ts';
+import { faultHelp, parseFault } from '../../service/exchange/fault-spec.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { type Kind, number, words } from '../../settings/kind.ts';
 import { readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
+import { printLine } from '../terminal/print.ts';
 
 type LogForm = 'text' | 'json';
 
@@ -59,6 +60,10 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
   const line = readSubcommand(serveCommand(), context);
   if (!line) return undefined;
   const flags = line.flags as Flags;
+  if (flags.fault?.includes('help')) {
+    printLine(context.host.stdout, faultHelp());
+    return undefined;
+  }
   const host = parsed('--host', flags.host ?? DEFAULT_HOST, address);
   return {
     host,
@@ -101,10 +106,7 @@ export function serveCommand(): Command {
       ),
       new Option('--max-text <n>', `characters of the longest text (default: ${DEFAULT_MAX_TEXT})`),
       new Option('--callbacks <origin...>', 'origins that audio may be sent to; "*": all public ones'),
-      new Option(
-        '--fault <spec...>',
-        'fail on purpose, as in status=429,times=2 or hang,match=Yes\\, sir (\\, is a comma of the text)',
-      ),
+      new Option('--fault <spec...>', 'fail on purpose, as in status=429,times=2; --fault help lists all'),
       new Option(
         '--engine <url|folder|name>',
         'further voices: a server, a model, or one of engines (repeatable)',

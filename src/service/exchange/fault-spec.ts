@@ -1,7 +1,11 @@
 import { type TtsError, usageError } from '../../error.ts';
 import { type Effects, type Fault, type HeaderFault, headerFaults } from './fault.ts';
 
-type Part = { readonly effects: Effects } | Partial<Pick<Fault, 'match' | 'rate' | 'times'>>;
+/** What says which requests get the effects. */
+const CONDITIONS = ['match', 'speaker', 'after', 'every', 'times', 'rate'] as const;
+type Condition = (typeof CONDITIONS)[number];
+
+type Part = { readonly effects: Effects } | Partial<Pick<Fault, Condition>>;
 
 /** `undefined` for a bad value. */
 type Reader = (value: string) => Part | undefined;
@@ -9,44 +13,94 @@ type Reader = (value: string) => Part | undefined;
 /** Milliseconds; the limit of Node's timers: 24 days. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
-const parts: Readonly<Record<string, { readonly form: string; readonly read: Reader }>> = {
-  status: { form: 'status=300..599', read: integer(300, 599, (status) => ({ effects: { status } })) },
+const parts: Readonly<
+  Record<string, { readonly form: string; readonly help: string; readonly read: Reader }>
+> = {
+  status: {
+    form: 'status=300..599',
+    help: 'answers with this status',
+    read: integer(300, 599, (status) => ({ effects: { status } })),
+  },
   'retry-after': {
     form: 'retry-after=SECONDS',
+    help: 'sends Retry-After with the status',
     read: integer(0, 86_400, (retryAfter) => ({ effects: { retryAfter } })),
   },
   delay: {
     form: 'delay=2s (24 days at most)',
+    help: 'waits before the answer',
     read: measure(/^(\d+(?:\.\d+)?)(ms|s|m)?$/, { ms: 1, s: 1000, m: 60_000 }, 's', (delay) =>
       delay <= LONGEST_DELAY ? { effects: { delay } } : undefined,
     ),
   },
   'drop-after': {
     form: 'drop-after=64k',
+    help: 'closes the connection after so many bytes of the body',
     read: measure(/^(\d+)(b|k|m)?$/i, { b: 1, k: 1024, m: 1024 ** 2 }, 'b', (dropAfter) => ({
       effects: { dropAfter },
     })),
   },
-  truncate: { form: 'truncate', read: flag({ truncate: true }) },
+  truncate: {
+    form: 'truncate',
+    help: 'ends the answer in order, with half of the promised samples',
+    read: flag({ truncate: true }),
+  },
   'wav-header': {
     form: `wav-header=${headerFaults.join('|')}`,
+    help: 'spoils the sizes of the header, repeats it, or leaves it out',
     read: (value) => (isHeaderFault(value) ? { effects: { wavHeader: value } } : undefined),
   },
   'content-type': {
     form: 'content-type=text/html',
+    help: 'sends this Content-Type',
     read: (contentType) => (/^[\x21-\x7e]+$/.test(contentType) ? { effects: { contentType } } : undefined),
   },
-  hang: { form: 'hang', read: flag({ hang: true }) },
-  times: { form: 'times=2', read: integer(1, Number.MAX_SAFE_INTEGER, (times) => ({ times })) },
-  match: { form: 'match=TEXT', read: (match) => (match === '' ? undefined : { match }) },
+  hang: { form: 'hang', help: 'never answers', read: flag({ hang: true }) },
+  speaker: {
+    form: 'speaker=11',
+    help: 'for requests with this speaker',
+    read: integer(0, Number.MAX_SAFE_INTEGER, (speaker) => ({ speaker })),
+  },
+  after: {
+    form: 'after=5',
+    help: 'not for the first so many requests',
+    read: integer(0, Number.MAX_SAFE_INTEGER, (after) => ({ after })),
+  },
+  every: {
+    form: 'every=3',
+    help: 'for each third request',
+    read: integer(1, Number.MAX_SAFE_INTEGER, (every) => ({ every })),
+  },
+  times: {
+    form: 'times=2',
+    help: 'for so many requests',
+    read: integer(1, Number.MAX_SAFE_INTEGER, (times) => ({ times })),
+  },
+  match: {
+    form: 'match=TEXT',
+    help: 'for texts that hold these words',
+    read: (match) => (match === '' ? undefined : { match }),
+  },
   rate: {
     form: 'rate=0.1',
+    help: 'for this share of the requests, at random',
     read: (value) => {
       const rate = /^(\d+(\.\d*)?|\.\d+)$/.test(value) ? Number(value) : Number.NaN;
       return rate >= 0 && rate <= 1 ? { rate } : undefined;
     },
   },
 };
+
+/** All parts of a fault, with examples, for `--fault help`. */
+export function faultHelp(): string {
+  return [
+    '--fault SPEC: parts separated by commas; effects, and the requests that they are for. Repeatable.',
+    ...Object.values(parts).map(({ form, help }) => `  ${form.padEnd(36)} ${help}`),
+    'Examples:',
+    '  --fault status=429,times=2,retry-after=1',
+    '  --fault drop-after=64k,every=3 --fault "hang,match=Yes\\, sir"',
+  ].join('\n');
+}
 
 const SPOILING = ['drop-after', 'truncate', 'wav-header', 'content-type'];
 
@@ -84,7 +138,7 @@ function checkNames(names: readonly string[], spec: string): void {
   const repeated = names.find((name, index) => names.indexOf(name) < index);
   if (repeated !== undefined)
     throw badFault(spec, `it says ${repeated} twice`, 'each once; --fault as often as wanted');
-  const effects = names.filter((name) => !['retry-after', 'times', 'match', 'rate'].includes(name));
+  const effects = names.filter((name) => !['retry-after', ...CONDITIONS].includes(name));
   if (effects.length === 0) {
     throw badFault(
       spec,

@@ -29,6 +29,12 @@ export interface Fault {
   readonly effects: Effects;
   /** Only for texts with these words. */
   readonly match?: string;
+  /** Only for requests with this speaker. */
+  readonly speaker?: number;
+  /** Not for the first so many requests. */
+  readonly after?: number;
+  /** Only for each n-th request. */
+  readonly every?: number;
   /** Share of requests, 0 to 1. */
   readonly rate?: number;
   /** Only for the first requests. */
@@ -36,20 +42,30 @@ export interface Fault {
 }
 
 /**
- * The effects for each text. Faults in place of audio come first; an effect that is set already is not replaced, and only
+ * The effects for each request. Faults in place of audio come first; an effect that is set already is not replaced, and only
  * faults with an effect count.
  * @param random 0 to 1 (exclusive)
  */
-export function createFaults(faults: readonly Fault[], random = Math.random): (text: string) => Effects {
+export function createFaults(
+  faults: readonly Fault[],
+  random = Math.random,
+): (text: string, speaker?: number) => Effects {
   const left = new Map(faults.map((fault) => [fault, fault.times ?? Number.POSITIVE_INFINITY]));
-  const meets = (fault: Fault, text: string) =>
-    (left.get(fault) ?? 0) > 0 && text.includes(fault.match ?? '') && random() < (fault.rate ?? 1);
+  const seen = new Map<Fault, number>();
+  const meets = (fault: Fault, text: string, speaker: number | undefined) => {
+    const { match = '', after = 0, every = 1, rate = 1 } = fault;
+    if (!text.includes(match) || (fault.speaker !== undefined && fault.speaker !== speaker)) return false;
+    const number = (seen.get(fault) ?? 0) + 1;
+    seen.set(fault, number);
+    const isDue = number > after && (number - after) % every === 0;
+    return isDue && (left.get(fault) ?? 0) > 0 && random() < rate;
+  };
   const ordered = faults.toSorted(
     (a, b) => Number(replacesAudio(b.effects)) - Number(replacesAudio(a.effects)),
   );
-  return (text) => {
+  return (text, speaker) => {
     let sum: Effects = {};
-    for (const fault of ordered.filter((one) => meets(one, text))) {
+    for (const fault of ordered.filter((one) => meets(one, text, speaker))) {
       const added = addedTo(sum, fault.effects);
       if (Object.keys(added).length > 0) left.set(fault, (left.get(fault) ?? 0) - 1);
       sum = { ...sum, ...added };

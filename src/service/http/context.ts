@@ -18,7 +18,7 @@ export interface Context {
   readonly maxText: number;
   readonly limits: Limits;
   /** The faults for a text. */
-  effectsOn(text: string): Effects;
+  effectsOn(text: string, speaker: number): Effects;
   readonly callbackPolicy: CallbackPolicy;
   readonly callbacks: Callbacks;
   readonly traffic: Traffic;

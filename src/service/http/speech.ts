@@ -21,7 +21,7 @@ export async function speak(exchange: Exchange, context: Context): Promise<void>
   Object.assign(details, { speaker: body.speaker_no, characters: countCodePoints(body.text) });
   const order = await orderOf(body, engine, context.maxText);
   const target = await callbackTarget(body.callback_url, request, context.callbackPolicy);
-  const effects = context.effectsOn(body.text);
+  const effects = context.effectsOn(body.text, body.speaker_no);
   await applyFaults(effects, exchange, context);
   if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
   if (target !== undefined) {

@@ -65,6 +65,19 @@ describe('createFaults', () => {
     return Array.from({ length: count }, () => effectsOn('text'));
   };
 
+  it('counts the requests that a fault may meet', () => {
+    const statuses = (...specs: string[]) => effectsOf(8, ...specs).map(({ status = 200 }) => status);
+    expect(statuses('status=500,after=6')).toEqual([200, 200, 200, 200, 200, 200, 500, 500]);
+    expect(statuses('status=500,every=3')).toEqual([200, 200, 500, 200, 200, 500, 200, 200]);
+    expect(statuses('status=500,every=2,after=2,times=1')).toEqual([200, 200, 200, 500, 200, 200, 200, 200]);
+  });
+
+  it('meets one speaker', () => {
+    const effectsOn = createFaults([parseFault('status=500,speaker=11,every=2')]);
+    const asked = [11, 1, 1, 11, 11, 11].map((speaker) => effectsOn('text', speaker).status ?? 200);
+    expect(asked).toEqual([200, 200, 200, 500, 200, 500]);
+  });
+
   it('lets the first of several faults decide, and uses up only that', () => {
     expect(effectsOf(3, 'status=500,times=1', 'status=503,times=1,retry-after=2')).toEqual([
       { status: 500 },
