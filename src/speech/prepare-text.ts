@@ -1,10 +1,10 @@
+import { extname } from 'node:path';
 import { usageError } from '../error.ts';
 import type { RunContext } from '../host.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { decode } from '../text/decode.ts';
 import { type InputOptions, openFile, type Prepare, readWhole } from '../text/input.ts';
-import { formatOf } from '../text/markdown/format.ts';
 
 /** UTF-16 units: a hundred thousand words. */
 const LONGEST_LEXICON = 4 * 1024 * 1024;
@@ -55,4 +55,13 @@ async function lexiconReader(name: NonNullable<Settings['lexicon']>, { host, sig
   );
   const lexicon = readLexicon(source, name.value);
   return (plain: AsyncIterable<string>) => applyLexicon(lexicon, plain);
+}
+
+/** Of Markdown. */
+const ENDINGS = new Set(['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn']);
+
+/** @param name of a file, or "-"; words and stdin are text by default */
+export function formatOf(name: string, format: 'text' | 'markdown' | 'auto'): 'text' | 'markdown' {
+  if (format !== 'auto') return format;
+  return ENDINGS.has(extname(name).toLowerCase()) ? 'markdown' : 'text';
 }

