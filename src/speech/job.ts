@@ -9,7 +9,7 @@ import { readSegments } from '../text/source.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
 import { prepareText, type TextSource } from './prepare-text.ts';
-import { chooseService, type NamedService, speakerOf } from './service-choice.ts';
+import { chooseService, type NamedService, speakerOf, withNumber } from './service-choice.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 
 export interface Request {
@@ -70,7 +70,8 @@ export type Resolved =
   | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
 
 /**
- * All questions about settings and their origins end here. Nothing is opened or sent.
+ * All questions about settings and their origins end here. Nothing is opened, and nothing is sent but one question for the
+ * number of a speaker whose name only the service knows.
  * @throws TtsError (usage, key, output)
  */
 export async function resolveJob(request: Request, context: RunContext): Promise<Resolved> {
@@ -87,7 +88,9 @@ export async function resolveJob(request: Request, context: RunContext): Promise
     general,
     service ? undefined : openShelf,
     context,
-  );
+  ).catch(async (error) => {
+    throw service ? await withNumber(error, general, service, context.signal) : error;
+  });
   const { subtitles } = settings;
   const job: SpeechJob = {
     ...planRun(settings, { service, espeak, engines, output }),

@@ -173,6 +173,25 @@ async function chooseEspeak(
   return { ...chooseSpeaker(chosen, known), espeak, engines: [] };
 }
 
+/** Adds to an unknown name the number that the service lists for it. */
+export async function withNumber(
+  error: unknown,
+  { speaker, timeout, dryRun }: Settings,
+  service: NamedService,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const name = speaker?.value;
+  if (!(error instanceof TtsError) || typeof name !== 'string' || dryRun.value) return error;
+  const { listSpeakers } = await import('../client/speakers.ts');
+  const options = { ...service, retries: 0, timeoutMs: timeout.value * 1000, onEvent: () => {} };
+  const list = await listSpeakers(options, signal).catch(() => undefined);
+  signal.throwIfAborted();
+  const listed = list?.find((one) => one.name?.toLowerCase() === name.toLowerCase());
+  if (!listed) return error;
+  const hint = `${service.url.host} lists ${listed.name} as ${listed.no}: -s ${listed.no}, or name it under "speakers" in a config file`;
+  return error.inWords(error.message, { hint });
+}
+
 /** The voice of an engine that a run asks for. Sound comes at the voice's own rate, and texts fit the engine. */
 async function voiceOfEngine(settings: Settings, shelf: EngineShelf): Promise<SpeakerChoice | undefined> {
   const found = await shelf.find(settings);
