@@ -332,7 +332,7 @@ describe('Ctrl-C', () => {
     run.child.stderr?.on('data', (piece) => {
       said += piece;
     });
-    await expect.poll(() => said, { timeout: 5000 }).toMatch(/\ntts: status 403 after /);
+    await expect.poll(() => said, { timeout: 5000 }).toMatch(/\ntts: segment 1: status 403 after /);
     const { ended } = await run.endBy('SIGINT');
     expect(ended).toMatchObject({ status: 130, stderr: expect.stringMatching(/\ntts: interrupted\n$/) });
   });
