@@ -8,6 +8,7 @@ import { type NumberedSource, speakersOf } from '../service/engine/external/voic
 import { FLITE_SPEAKERS } from '../service/engine/flite/voices.ts';
 import { exposedFiles } from '../settings/config.ts';
 import { assertKeyMayGo, assertProxyMaySee, findKey, isFromUntrustedProject } from '../settings/key.ts';
+import { nearestName } from '../settings/nearest.ts';
 import {
   type ConfigFile,
   chooseProxy,
@@ -176,12 +177,14 @@ async function chooseEspeak(
 /** Adds to an unknown name the number that the service lists for it. */
 export async function withNumber(
   error: unknown,
-  { speaker, timeout, dryRun }: Settings,
+  { speaker, speakers, timeout, dryRun }: Settings,
   service: NamedService,
   signal: AbortSignal,
 ): Promise<unknown> {
   const name = speaker?.value;
   if (!(error instanceof TtsError) || typeof name !== 'string' || dryRun.value) return error;
+  // A name of the config, or nearly one, is no question for the service.
+  if (nearestName(name, [...(speakers?.value.keys() ?? [])])) return error;
   const { listSpeakers } = await import('../client/speakers.ts');
   const options = { ...service, retries: 0, timeoutMs: timeout.value * 1000, onEvent: () => {} };
   const list = await listSpeakers(options, signal).catch(() => undefined);

@@ -126,7 +126,7 @@ describe('a language', () => {
     );
     const run = await box.tts(['Hallo', '-q', '-s', language, '-o', 'out.wav'], { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
-    expect(asked().at(-1)).toContain(`-v test/${voice}`.replace('test/', ''));
+    expect(`${asked().at(-1)} `).toContain(`-v ${voice} `);
   });
 
   it('that espeak-ng does not have is near to no name', async () => {

@@ -7,12 +7,12 @@ const mark = fs.writeFileSync;
 let calls = 0;
 let isMarking = false;
 
-function fault() {
+function fault(name) {
   if (isMarking) return undefined;
   calls += 1;
   if (calls !== at && !(FAULT_MODE === 'onwards' && calls > at)) return undefined;
   isMarking = true;
-  mark(FAULT_MARK, '');
+  mark(FAULT_MARK, name);
   isMarking = false;
   if (FAULT_MODE === 'kill') process.kill(process.pid, 'SIGKILL');
   return Object.assign(new Error('EIO: i/o error, injected'), {
@@ -25,7 +25,7 @@ function fault() {
 function failing(name, isCounted = () => true) {
   const real = fs[name];
   fs[name] = (...args) => {
-    const error = isCounted(args) ? fault() : undefined;
+    const error = isCounted(args) ? fault(name) : undefined;
     if (!error) return real(...args);
     if (name.endsWith('Sync')) throw error;
     return process.nextTick(args.at(-1), error);
