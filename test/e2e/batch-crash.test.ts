@@ -1,10 +1,9 @@
-import { existsSync, rmSync, statSync, utimesSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { existsSync, statSync, utimesSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { failingCall, MODES } from '../support/failing-calls.ts';
 import { serveRows, wavOf } from '../support/row-service.ts';
 import { named, Sandbox } from '../support/run.ts';
 
-const PRELOAD = fileURLToPath(new URL('../support/failing-fs.cjs', import.meta.url));
 /** A run that was killed before it wrote its name into its lock counts as alive for a minute. */
 function forgetOwner(lock: string): void {
   if (statSync(lock, { throwIfNoEntry: false })?.size === 0) utimesSync(lock, 0, 0);
@@ -12,7 +11,7 @@ function forgetOwner(lock: string): void {
 
 const ROWS = ['one', 'two'];
 
-it.each(['once', 'onwards', 'kill'])(
+it.each(MODES)(
   'A batch is whole after a fault at each place and a second run: %s',
   {
     timeout: 240_000,
@@ -27,24 +26,17 @@ it.each(['once', 'onwards', 'kill'])(
     for (let at = 1; ; at += 1) {
       const box = new Sandbox();
       box.file('p.csv', table);
-      const hit = box.path('hit');
-      const fault = {
-        FAULT_AT: `${at}`,
-        FAULT_MODE: mode,
-        FAULT_MARK: hit,
-        NODE_OPTIONS: `--require=${PRELOAD}`,
-      };
+      const failing = failingCall(box, at, mode);
       const broken = await box
-        .tts(args, { env: { ...named(url), ...fault } })
+        .tts(args, { env: { ...named(url), ...failing.env } })
         .catch(() => ({ status: null }));
-      const isHit = existsSync(hit);
-      rmSync(hit, { force: true });
+      const call = failing.hit();
       // A file that has its name is whole.
       for (const text of ROWS)
         if (existsSync(box.path(`${text}.wav`)))
           expect(box.read(`${text}.wav`), `${text} at ${at}`).toEqual(Buffer.from(wavOf(text)));
-      if (isHit && mode === 'kill') expect(broken.status).toBe(null);
-      if (!isHit) {
+      if (call && mode === 'kill') expect(broken.status).toBe(null);
+      if (!call) {
         expect(broken.status).toBe(0);
         // Otherwise nothing was tried.
         expect(at).toBeGreaterThan(10);
