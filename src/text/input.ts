@@ -97,6 +97,26 @@ export async function* openFile(name: string, cwd: string, signal: AbortSignal):
   }
 }
 
+/**
+ * The same of a file that must stay as it is until its end.
+ * @throws TtsError (usage) behind the last byte, if the file was changed or replaced meanwhile
+ */
+export async function* openUnchanged(
+  name: string,
+  cwd: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const before = lookAt(name, cwd);
+  yield* openFile(name, cwd, signal);
+  const after = lookAt(name, cwd);
+  const isSame = before.ino === after.ino && before.size === after.size && before.mtimeMs === after.mtimeMs;
+  if (before.isFile() && !isSame)
+    throw usageError(
+      `${name} was changed while it was read`,
+      'run the same command again when it is complete',
+    );
+}
+
 /** @throws TtsError (usage) if it does not exist */
 export function lookAt(name: string, cwd: string): Stats {
   try {

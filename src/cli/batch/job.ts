@@ -21,7 +21,7 @@ import {
 import { prepareText } from '../../speech/prepare-text.ts';
 import { chooseService } from '../../speech/service-choice.ts';
 import { decode } from '../../text/decode.ts';
-import { abortable, lookAt, openFile } from '../../text/input.ts';
+import { abortable, lookAt, openUnchanged } from '../../text/input.ts';
 import type { Context } from '../context.ts';
 import { RowTexts } from './row-text.ts';
 import { RowVoices } from './voices.ts';
@@ -113,7 +113,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
 
 function openTable({ name, kind }: BatchRequest['tables'][number], { host, signal }: Context): NamedTable {
   const label = name === '-' ? 'stdin' : name;
-  const bytes = name === '-' ? abortable(host.stdin.stream, signal) : openFile(name, host.cwd, signal);
+  const bytes = name === '-' ? abortable(host.stdin.stream, signal) : openUnchanged(name, host.cwd, signal);
   return { name: label, rows: readTable(decode(bytes, label), kind, label) };
 }
 
