@@ -171,9 +171,9 @@ function cuttingOf(settings: Settings): Pick<JobText, 'maxChars' | 'pace' | 'cut
   };
 }
 
-/** A pause that the user sets keeps all paragraphs apart; the default one does not cost further requests. */
-export function cutsParagraphs({ paragraphPause: { value, origin } }: Settings): boolean {
-  return value > 0 && origin.place !== 'default';
+/** A pause that the user sets, 0 too, keeps all paragraphs apart; the default one does not cost further requests. */
+export function cutsParagraphs({ paragraphPause }: Settings): boolean {
+  return paragraphPause.origin.place !== 'default';
 }
 
 /** @param isLive true if the output is heard live */
