@@ -62,6 +62,7 @@ export async function run(context: Context): Promise<number> {
 
 function showNames(speakers: readonly ServiceSpeaker[], { host, notices }: Context): number {
   const names = [...new Set(speakers.map(({ name = '' }) => name))];
+  if (names.length === 0 && !notices.json) return ExitCode.ok;
   printLine(
     host.stdout,
     notices.json ? notices.inJson({ names }) : notices.redact(names.map(visible).join('\n')),
