@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { singleItem } from '../../src/async.ts';
 import { Secrets } from '../../src/cli/terminal/secrets.ts';
-import { printable } from '../../src/printable.ts';
+import { printable, withoutEscapes } from '../../src/printable.ts';
 import { normalise } from '../../src/service/engine/normalise.ts';
 import { segments as engineSegments } from '../../src/service/engine/segments.ts';
 import { readInstructions } from '../../src/service/http/instructions.ts';
@@ -28,6 +28,7 @@ const WORK: readonly (readonly [name: string, work: (text: string) => unknown])[
   ['Markdown', (text) => drain(spokenMarkdown(singleItem(text), { code: 'read' }))],
   ['instructions', (text) => readInstructions(text)],
   ['printable text', (text) => printable(text)],
+  ['text without escape sequences', (text) => withoutEscapes(text)],
   ['hidden keys', (text) => secrets.redact(text)],
 ];
 
@@ -92,6 +93,19 @@ const pieces = fc.oneof(
     '。',
   ),
 );
+/** Beginnings and units that took time in the square of their number in some version, or nearly did. */
+const KNOWN: readonly (readonly [beginning: string, unit: string])[] = [
+  ['\u001b', ';#'],
+  ['', '['],
+  ['', '!['],
+  ['', 'x\n\n'],
+  ['', '&;#'],
+  ['"', 'a'],
+  ['<!--', '<!--'],
+  ['', '10km gif '],
+];
+
+const beginnings = fc.oneof(fc.constant(''), pieces);
 const units = fc.array(pieces, { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
 
 describe('the work on a text', () => {
@@ -99,11 +113,11 @@ describe('the work on a text', () => {
     'grows as the text does: %s',
     async (_name, work) => {
       await fc.assert(
-        fc.asyncProperty(units, async (unit) => {
-          const text = unit.repeat(Math.ceil(LARGE / unit.length));
+        fc.asyncProperty(beginnings, units, async (beginning, unit) => {
+          const text = beginning + unit.repeat(Math.ceil(LARGE / unit.length));
           expect(await growth(work, text.slice(0, LARGE))).toBeLessThan(MOST_GROWTH);
         }),
-        { numRuns: 20 },
+        { numRuns: 20, examples: KNOWN.map((known) => [...known]) },
       );
     },
     60_000,
