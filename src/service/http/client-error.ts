@@ -24,7 +24,7 @@ const unknownMethod = new Refusal(501, 'unknown_method', 'There is no such metho
 /** RFC 9110, section 5.6.2, says what a method is. */
 const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/\d\.\d\r?$/;
 
-/** Answers what is no request, after the answers to the requests before it, and closes the connection. */
+/** Refuses invalid bytes. The refusal follows the answers to earlier requests, and closes the connection. */
 export function createRefusing({ traffic, log }: Pick<Context, 'traffic' | 'log'>) {
   // The parser repeats its error with further bytes.
   const refused = new WeakSet<Duplex>();

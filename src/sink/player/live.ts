@@ -100,7 +100,7 @@ export async function makePipe(): Promise<Pipe> {
   }
 }
 
-/** Fails if the reader has left or the pipe is gone: nobody waits then. */
+/** An error means that no reader waits: it has left, or the pipe is gone. */
 function touch(open: () => number): void {
   try {
     closeSync(open());
