@@ -124,7 +124,7 @@ test('A dry run sends nothing, and tells the same segments and requests as the r
   expect(spoken).toMatchObject({ characters, segments, requests });
   const again = await sandbox.tts(['--dry-run', ...args.slice(1)], { env });
   expect(again.stdout.toString()).toBe(
-    'characters  58\nto send     0\nsegments    2\nin cache    2\nrequests    0\nprice       0 EUR\n',
+    'characters  58\nto send     0\nsegments    2\nin cache    2\nrequests    0\nprice       0.00 EUR\n',
   );
 });
 

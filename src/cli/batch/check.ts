@@ -11,7 +11,7 @@ import { visible } from '../../printable.ts';
 import { costOf } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
 import { printLine, readerReady } from '../terminal/print.ts';
-import { grouped } from '../terminal/style.ts';
+import { grouped, priceInWords } from '../terminal/style.ts';
 import type { BatchJob } from './job.ts';
 
 /** Sends nothing. */
@@ -35,7 +35,8 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
     return ExitCode.ok;
   }
   const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
-  const cost = price ? `, price ${price.price} ${price.currency ?? ''}`.trimEnd() : '';
+  const label = price?.currency === undefined ? 'price ' : '';
+  const cost = price ? `, ${label}${priceInWords(price)}` : '';
   printLine(host.stdout, `${rows} rows: ${states}; ${grouped(characters)} characters${cost}`);
   return ExitCode.ok;
 }

@@ -12,6 +12,7 @@ import { blankText } from '../../text/source.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
 import { printLine } from '../terminal/print.ts';
+import { priceInWords } from '../terminal/style.ts';
 
 /** Request bodies that are shown with `--verbose`. */
 const SHOWN_BODIES = 3;
@@ -95,7 +96,7 @@ function asData(cost: Cost, bodies: readonly string[]): object {
 }
 
 function inWords(
-  { characters, charactersToSend, segments, requests, inCache, price, currency = '' }: Cost,
+  { characters, charactersToSend, segments, requests, inCache, price, currency }: Cost,
   bodies: readonly string[],
 ): string {
   return [
@@ -104,7 +105,7 @@ function inWords(
     `segments    ${segments}`,
     `in cache    ${inCache}`,
     `requests    ${requests}`,
-    ...(price === undefined ? [] : [`price       ${price} ${currency}`.trimEnd()]),
+    ...(price === undefined ? [] : [`price       ${priceInWords({ price, ...(currency && { currency }) })}`]),
     ...bodies.map(visible),
   ].join('\n');
 }

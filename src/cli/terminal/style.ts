@@ -33,6 +33,19 @@ export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
+/** `$0.30` for a sign, `0.30 EUR` for letters, the bare number without a currency. */
+export function priceInWords({
+  price,
+  currency,
+}: {
+  readonly price: number;
+  readonly currency?: string;
+}): string {
+  if (currency === undefined) return String(price);
+  const amount = price.toFixed(Math.max(2, `${price}`.split('.')[1]?.length ?? 0));
+  return /\p{L}/u.test(currency) ? `${amount} ${currency}` : `${currency}${amount}`;
+}
+
 /** Aligns rows of cells in columns. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widest = (column: number) =>
