@@ -5,6 +5,15 @@ export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
+/** A text with a bare `%` stays as it is. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 type Network = readonly [address: string, prefix: number, family: 'ipv4' | 'ipv6'];
 
 const LOOPBACK: readonly Network[] = [

@@ -1,3 +1,4 @@
+import { percentDecoded } from '../address.ts';
 import { type Speech, sameFormat } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { audioFailure, readAnswer } from './answer.ts';
@@ -36,7 +37,7 @@ export type Synthesize = (utterance: Utterance, signal: AbortSignal) => Promise<
  * no frame is delivered twice.
  * @throws TtsError after all tries, here and while the sound is read
  */
-export function createClient(options: ClientOptions): Synthesize {
+export function createSynthesizer(options: ClientOptions): Synthesize {
   return async (utterance, signal) => {
     const point = new ResumePoint(options.checksum, () => options.onEvent({ type: 'other take' }));
     const pcm = synthesize(options, { ...utterance, point, signal });
@@ -61,7 +62,12 @@ async function* synthesize(
     let failure: unknown;
     const slot = await limiter.enter(index, signal);
     try {
-      const speech = await request(options, { body, slot, signal: AbortSignal.any([signal, slot.signal]) });
+      const speech = await request(options, {
+        text,
+        body,
+        slot,
+        signal: AbortSignal.any([signal, slot.signal]),
+      });
       yield* point.begin(speech, url);
       for await (const piece of speech?.pcm ?? []) {
         const fresh = point.advance(piece);
@@ -81,24 +87,29 @@ async function* synthesize(
   }
 }
 
-interface Request {
+/** One try of a request. */
+interface Attempt {
+  readonly text: string;
   readonly body: string;
   readonly slot: Slot;
   readonly signal: AbortSignal;
 }
 
-async function request(options: ClientOptions, { body, slot, signal }: Request): Promise<Speech | undefined> {
+async function request(
+  options: ClientOptions,
+  { text, body, slot, signal }: Attempt,
+): Promise<Speech | undefined> {
   const { transport, url, key, timeoutMs, limiter, voice, onEvent } = options;
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
   try {
-    onEvent({ type: 'request', index: slot.order, url, body });
+    onEvent({ type: 'request', index: slot.order, text, url, body });
     const answer = await transport.post(body, headers, signal).catch((cause) => {
       throw noAnswer(cause, url, timeoutMs);
     });
     onEvent({ type: 'answer', index: slot.order, status: answer.status, milliseconds: Date.now() - begun });
     const ignored = answer.headers['x-instructions-ignored'];
-    if (ignored) onEvent({ type: 'ignored', instructions: decodedHeader(ignored) });
+    if (ignored) onEvent({ type: 'ignored', instructions: percentDecoded(ignored) });
     const hasCallback = voice.callbackUrl !== undefined;
     const onLeftover = (bytes: number) => onEvent({ type: 'leftover', bytes });
     const speech = await readAnswer(answer, { ...options, hasCallback, onLeftover });
@@ -107,15 +118,6 @@ async function request(options: ClientOptions, { body, slot, signal }: Request):
   } catch (error) {
     if (error instanceof TtsError && !signal.aborted) limiter.failed(slot.order, error);
     throw error;
-  }
-}
-
-/** A percent-encoded header; anything else as it is. */
-function decodedHeader(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
   }
 }
 

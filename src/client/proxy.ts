@@ -5,7 +5,7 @@ import { isIP, type Socket } from 'node:net';
 import { addAbortSignal } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
-import { bareHost } from '../address.ts';
+import { bareHost, percentDecoded } from '../address.ts';
 import { codeOf, ProxyError, ProxyRefusal, TunnelError } from './failure.ts';
 import { SilenceError } from './silence.ts';
 
@@ -94,15 +94,8 @@ function tunnelError(cause: unknown): unknown {
 /** From the user and the password of the proxy's URL. */
 export function proxyAuthorization({ username, password }: URL): Readonly<Record<string, string>> {
   if (!username && !password) return {};
-  const credentials = Buffer.from(`${decoded(username)}:${decoded(password)}`).toString('base64');
+  const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString(
+    'base64',
+  );
   return { 'proxy-authorization': `Basic ${credentials}` };
-}
-
-/** A bare `%` stands for itself. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

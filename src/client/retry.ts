@@ -88,7 +88,13 @@ export async function waitOrGiveUp(
 }
 
 export type ClientEvent =
-  | { readonly type: 'request'; readonly index: number; readonly url: URL; readonly body: string }
+  | {
+      readonly type: 'request';
+      readonly index: number;
+      readonly text: string;
+      readonly url: URL;
+      readonly body: string;
+    }
   | {
       readonly type: 'answer';
       readonly index: number;

@@ -1,5 +1,5 @@
 import { closeQuietly } from '../async.ts';
-import { createClient, type Synthesize, type Voice } from '../client/client.ts';
+import { createSynthesizer, type Synthesize, type Voice } from '../client/client.ts';
 import { ConcurrencyLimiter } from '../client/limiter.ts';
 import type { ClientEvent } from '../client/retry.ts';
 import { createTransport } from '../client/transport.ts';
@@ -48,7 +48,7 @@ export async function openClient(
   const shared = { ...service, transport, timeoutMs, retries, onEvent, limiter, checksum };
   return {
     speakAs(voice) {
-      const synthesize = createClient({ ...shared, voice });
+      const synthesize = createSynthesizer({ ...shared, voice });
       const identity = service.identityOf ? service.identityOf(voice.speaker) : service.url.href;
       if (!caching || identity === undefined) return synthesize;
       const onLookup = (found: 'hit' | 'miss', index: number) => onEvent({ type: 'cache', index, found });

@@ -12,7 +12,8 @@ import { prepareText, type TextSource } from './prepare-text.ts';
 import { chooseService, type NamedService, speakerOf, withNumber } from './service-choice.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 
-export interface Request {
+/** What a command line asks to speak. */
+export interface SpeakRequest {
   readonly flags: Flags;
   readonly words: readonly string[];
   readonly files: readonly string[];
@@ -74,7 +75,7 @@ export type Resolved =
  * number of a speaker whose name only the service knows.
  * @throws TtsError (usage, key, output)
  */
-export async function resolveJob(request: Request, context: RunContext): Promise<Resolved> {
+export async function resolveJob(request: SpeakRequest, context: RunContext): Promise<Resolved> {
   const { host } = context;
   const loaded = await loadSettings(request, context);
   const { settings: general, files } = loaded;

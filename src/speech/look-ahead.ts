@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Speech } from '../audio/pcm.ts';
 import { TtsError } from '../error.ts';
 import type { Segment } from '../text/segment.ts';
+import { excerpt } from '../text/unicode.ts';
 import { Budget, Prefetch } from './prefetch.ts';
 
 /** `speech` is `undefined` if the service sends the sound elsewhere. */
@@ -125,9 +126,4 @@ function restFrom({ file, line, text }: Segment): string {
   const whole = file === undefined ? 'the text' : `the text of ${file === '-' ? 'stdin' : file}`;
   const start = `"${excerpt(text)}"`;
   return `${whole} is missing from ${line === undefined ? `${start} on` : `line ${line} on, ${start}`}`;
-}
-
-function excerpt(text: string): string {
-  const words = text.replace(/\s+/g, ' ');
-  return words.length <= 40 ? words : `${words.slice(0, 40).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }

@@ -51,7 +51,7 @@ export interface Outputs extends AsyncDisposable {
   readonly subtitles: Subtitles | undefined;
 }
 
-interface OutputsPlan {
+interface OutputOptions {
   readonly output: OutputPlan;
   readonly subtitles?: SubtitlesPlan | undefined;
 }
@@ -60,7 +60,7 @@ interface OutputsPlan {
  * @throws TtsError (output); then none is left open
  */
 export async function openOutputs(
-  { output, subtitles: plan }: OutputsPlan,
+  { output, subtitles: plan }: OutputOptions,
   { host, notices, signal }: RunContext,
 ): Promise<Outputs> {
   const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan);

@@ -21,6 +21,15 @@ export function fitting(text: string, units: number): string {
   return text.slice(0, units - (isHighSurrogate(text, units - 1) ? 1 : 0));
 }
 
+/** UTF-16 units of a text that a message quotes. */
+const QUOTED = 40;
+
+/** The beginning of a text in one line, for messages. */
+export function excerpt(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length <= QUOTED ? line : `${fitting(line, QUOTED)}…`;
+}
+
 export function unitsAt(text: string, at: number): 1 | 2 {
   return isPair(text, at) ? 2 : 1;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createClient } from '../../src/client/client.ts';
+import { createSynthesizer } from '../../src/client/client.ts';
 import { ConcurrencyLimiter } from '../../src/client/limiter.ts';
 import { createTransport } from '../../src/client/transport.ts';
 import { ExitCode, TtsError } from '../../src/error.ts';
@@ -57,7 +57,7 @@ it(`The client has the right sound or the right error through a faulty network (
     const transport = await createTransport({ url, connections, timeoutMs });
     let sent = 0;
     const retried: string[] = [];
-    const synthesize = createClient({
+    const synthesize = createSynthesizer({
       transport,
       url,
       timeoutMs,

@@ -9,6 +9,7 @@ import type { ServiceEvent } from '../../speech/connection.ts';
 import type { SpeechJob } from '../../speech/job.ts';
 import type { OutputPlan } from '../../speech/outputs.ts';
 import type { RunTotals } from '../../speech/totals.ts';
+import { excerpt } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -103,7 +104,7 @@ export async function withKept(
 export function describe(event: ServiceEvent): string {
   switch (event.type) {
     case 'request':
-      return `segment ${event.index + 1} ${beginningOf(event.body)}: POST ${event.url.href}  X-API-KEY: ***  ${event.body}`;
+      return `segment ${event.index + 1} ${JSON.stringify(excerpt(event.text))}: POST ${event.url.href}  X-API-KEY: ***  ${event.body}`;
     case 'answer':
       return `segment ${event.index + 1}: status ${event.status} after ${Math.round(event.milliseconds)} ms`;
     case 'cache':
@@ -117,17 +118,6 @@ export function describe(event: ServiceEvent): string {
     case 'other take':
       return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
   }
-}
-
-/** Code points of a text that are quoted. */
-const QUOTED = 40;
-
-function beginningOf(body: string): string {
-  const { text } = JSON.parse(body) as { text: string };
-  const beginning = Array.from(text.slice(0, 2 * QUOTED + 1).replace(/\s+/g, ' '));
-  return JSON.stringify(
-    beginning.length > QUOTED ? `${beginning.slice(0, QUOTED).join('')}…` : beginning.join(''),
-  );
 }
 
 const LONG_PAUSE_SECONDS = 10;

@@ -1,7 +1,7 @@
 import { ExitCode } from '../../error.ts';
 import { openClient, openService } from '../../speech/connection.ts';
 import { deliver } from '../../speech/deliver.ts';
-import { type Request, readText, resolveJob, type SpeechJob } from '../../speech/job.ts';
+import { readText, resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
 import { type Outputs, openOutputs } from '../../speech/outputs.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
@@ -13,7 +13,7 @@ import { eventsTo, introducing, report, withKept } from './report.ts';
 const WINDOW = 2;
 
 /** From text to sound. Nothing is sent before everything is checked and open. */
-export async function speak(request: Request, context: Context): Promise<number> {
+export async function speak(request: SpeakRequest, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const totals = new RunTotals();
   const resolved = await resolveJob(request, context);

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createClient } from '../../../src/client/client.ts';
+import { createSynthesizer } from '../../../src/client/client.ts';
 import { ConcurrencyLimiter } from '../../../src/client/limiter.ts';
 import { createTransport } from '../../../src/client/transport.ts';
 import { serveBytes } from '../../support/byte-server.ts';
@@ -15,7 +15,7 @@ it.each([200, 500])('A request is ended as soon as its answer is of no use: stat
   const timeoutMs = 600_000;
   const transport = await createTransport({ url, connections: 1, timeoutMs });
   onTestFinished(() => transport.close());
-  const synthesize = createClient({
+  const synthesize = createSynthesizer({
     transport,
     url,
     timeoutMs,
