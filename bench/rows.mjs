@@ -60,7 +60,7 @@ export const rows = [
     what: '256 MiB to a file / `curl -o`',
     most: { 20: 1.5 },
     ...times,
-    measure: (at) => ratio(at.speak('large', '-o', at.out), at.curl('large', '-o', at.out), at, 7),
+    measure: (at) => ratio(at.speak('large', '-o', at.out), at.curl('large', '-o', at.out), at, 21),
   },
   {
     what: '50 MiB in chunks of 16 KiB',
