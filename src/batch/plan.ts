@@ -58,6 +58,7 @@ export class BatchPlan implements Disposable {
     ({ id }) => `id ${folded(id)}`,
     ({ file }) => `file ${folded(file)}`,
   );
+  /** Of all rows, where the run is a shard. */
   readonly #orders = new NumberList();
   readonly #options: PlanOptions;
   readonly #names: string;
@@ -155,7 +156,7 @@ export class BatchPlan implements Disposable {
     };
     this.#assertNew(row);
     this.rows.add(row);
-    this.#orders.push(orderOf(id));
+    if (this.#options.shard) this.#orders.push(orderOf(id));
   }
 
   #assertNew({ id, file }: BatchRow): void {

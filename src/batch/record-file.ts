@@ -87,7 +87,7 @@ function removeQuietly(path: string): void {
 /** A hash table with open addressing. It reads records to tell equal hashes apart. */
 class KeyIndex<T> {
   readonly keyOf: (record: T) => string;
-  readonly #hashes = new NumberList();
+  readonly #hashes = new NumberList(Int32Array);
   /** Numbers plus one; 0 is free. The length is a power of two. */
   #places = new Int32Array(1024);
 
@@ -130,13 +130,19 @@ const CHUNK = 65_536;
 
 /** Numbers in chunks: growing copies nothing. */
 export class NumberList {
-  readonly #chunks: Float64Array[] = [];
+  readonly #chunks: (Float64Array | Int32Array)[] = [];
+  readonly #Chunk: typeof Float64Array | typeof Int32Array;
   length = 0;
+
+  /** @param Chunk 8 bytes a number for integers below 2^53, or 4 bytes below 2^31 */
+  constructor(Chunk: typeof Float64Array | typeof Int32Array = Float64Array) {
+    this.#Chunk = Chunk;
+  }
 
   push(value: number): void {
     const at = this.length % CHUNK;
-    if (at === 0) this.#chunks.push(new Float64Array(CHUNK));
-    (this.#chunks.at(-1) as Float64Array)[at] = value;
+    if (at === 0) this.#chunks.push(new this.#Chunk(CHUNK));
+    (this.#chunks.at(-1) as Float64Array | Int32Array)[at] = value;
     this.length += 1;
   }
 
