@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** The host name of a URL without the brackets of IPv6, as the system knows it. */
+/** Without the brackets of IPv6. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
@@ -31,28 +31,25 @@ const PRIVATE_NETWORKS: readonly Network[] = [
   ['fe80::', 10, 'ipv6'],
 ];
 
-/**
- * Whether a URL's host is this machine without a name server being asked. Names below `localhost`, and `localhost.` with
- * its dot, are not: many systems look these up.
- */
+/** True for a host that is this machine without a name server. Names below `localhost` are not: many systems look them up. */
 export function isLoopback(hostname: string): boolean {
   const host = bareHost(hostname);
   return host === 'localhost' || isLoopbackAddress(host);
 }
 
-/** Whether a URL's host is this machine or in its own network: private addresses, names without a dot or below these. */
+/** True for this machine and its network: private addresses, names without a dot or below these. */
 export function isNearby(hostname: string): boolean {
   const host = relativeHost(hostname);
   if (isIP(host)) return isLoopbackAddress(host) || within(PRIVATE_NETWORKS, host);
   return /\.local(?:host)?$/.test(host) || !host.includes('.');
 }
 
-/** RFC 1122 and RFC 4291, also where an IPv6 address stands for one of IPv4. */
+/** RFC 1122 and RFC 4291, IPv4 inside IPv6 included. */
 function isLoopbackAddress(host: string): boolean {
   return isIPv4(host) ? host.startsWith('127.') : within(LOOPBACK, host);
 }
 
-/** The list is made where it is asked for: Node takes 1 ms for the first one, and most services need none. */
+/** Lazy: Node takes 1 ms for the first list. */
 function within(networks: readonly Network[], host: string): boolean {
   const family = isIP(host);
   if (family === 0) return false;
@@ -61,14 +58,13 @@ function within(networks: readonly Network[], host: string): boolean {
   return list.check(host, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Without the dot that ends an absolute name. */
 function relativeHost(hostname: string): string {
   return bareHost(hostname).replace(/\.$/, '');
 }
 
 /**
- * Whether an address is to be reached directly, by a list as in `NO_PROXY`: hosts and what lies below them, addresses,
- * networks such as 10.0.0.0/8, some of them with a port, or `*`.
+ * True for a host in a list as in `NO_PROXY`: hosts and what lies below them, addresses, networks, each perhaps with a port,
+ * or `*`.
  */
 export function isExcepted({ hostname, port, protocol }: URL, except: string): boolean {
   const name = bareHost(hostname);
@@ -83,7 +79,7 @@ export function isExcepted({ hostname, port, protocol }: URL, except: string): b
     });
 }
 
-/** The host and the port of an entry. The colons of an IPv6 address without brackets lead to no port. */
+/** The colons of a bare IPv6 address are no port. */
 function split(entry: string): [domain: string, port?: string | undefined] {
   if (isIP(entry) === 6) return [entry];
   const [, domain = '', port] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
@@ -94,7 +90,7 @@ function covers(domain: string, name: string): boolean {
   return domain === '*' || name === domain || name.endsWith(`.${domain}`) || isInNetwork(domain, name);
 }
 
-/** @param network an address, which may be written in several ways, or as in `fc00::/7` */
+/** @param network an address, or as in `fc00::/7` */
 function isInNetwork(network: string, name: string): boolean {
   const [, address = '', bits] = /^([^/]+)(?:\/(\d+))?$/.exec(network) ?? [];
   const family = isIP(address);

@@ -1,4 +1,3 @@
-/** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
@@ -6,7 +5,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** The promise, or the signal's reason as an error if it aborts before. */
+/** Rejects with the signal's reason if it aborts first. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -20,7 +19,7 @@ export async function* singleItem<T>(item: T): AsyncGenerator<T> {
   yield item;
 }
 
-/** For disposers: an error of closing must not hide the outcome of the run, and becomes a warning. */
+/** Closes after a run: an error must not hide its outcome, and becomes a warning. */
 export async function closeQuietly(
   close: () => Promise<void>,
   notices: { warn(text: string): void },

@@ -17,11 +17,10 @@ export const ExitCode = {
 export type ExitCode = (typeof ExitCode)[keyof typeof ExitCode];
 
 interface Retry {
-  /** Seconds to wait, as the service asked. */
+  /** Seconds that the service asked for. */
   readonly after?: number | undefined;
-  /** The service is overloaded: fewer requests at once may help. */
+  /** True if fewer requests at once may help. */
   readonly busy?: boolean;
-  /** The HTTP status of the answer. */
   readonly status?: number;
 }
 
@@ -29,7 +28,6 @@ interface Retry {
 export interface Stop {
   /** Segments before it. */
   readonly done: number;
-  /** Of the whole text, if it can be counted. */
   readonly total?: number | undefined;
   /** Of the input, from 1. */
   readonly line?: number | undefined;
@@ -37,9 +35,8 @@ export interface Stop {
 
 export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
-  /** One sentence: what the user can do. Missing only if the user ended the run. */
+  /** What the user can do. Missing only if the user ended the run. */
   readonly hint?: string | undefined;
-  /** Lines below the message: one for each thing that is wrong, where these are several. */
   readonly details?: readonly string[] | undefined;
   readonly cause?: unknown;
   /** Set if another try may succeed. */
@@ -73,16 +70,12 @@ export class TtsError extends Error {
     this.stop = stop;
   }
 
-  /** The same error with another message, and other options where these are given. */
   inWords(message: string, options: Partial<TtsErrorOptions> = {}): TtsError {
     return new TtsError(message, { ...this, ...options, cause: this.cause ?? this });
   }
 }
 
-/**
- * A wrong option, text, value or config file.
- * @param hint what to do instead
- */
+/** A wrong option, text, value or config file. */
 export function usageError(message: string, hint: string, cause?: unknown): TtsError {
   return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });
 }

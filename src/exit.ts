@@ -8,7 +8,7 @@ const MEANINGS: Record<Signal, { what: string; exitCode: ExitCode }> = {
   SIGHUP: { what: 'the terminal is gone', exitCode: ExitCode.hangup },
 };
 
-/** One AbortSignal for the whole run. When the process is told to stop, it aborts with the error that ends the run. */
+/** Its signal aborts with the error that ends the run when the process is told to stop. */
 export function interruption(host: Host): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const listeners = Object.entries(MEANINGS).map(([name, { what, exitCode }]) => {
@@ -19,10 +19,10 @@ export function interruption(host: Host): { readonly signal: AbortSignal; stop()
   return { signal: controller.signal, stop: () => listeners.forEach((off) => void off()) };
 }
 
-/** Statuses above this one stand for a signal: 128 and its number. */
+/** 128 and the number of a signal. */
 const SIGNALS = 128;
 
-/** Milliseconds that an interrupted process gets to end by itself. */
+/** Milliseconds for an interrupted process to end by itself. */
 const GRACE_MS = 50;
 
 const STANDARD_STREAMS = [0, 1, 2];
@@ -31,14 +31,13 @@ type Process = Pick<NodeJS.Process, 'kill' | 'once' | 'pid' | 'platform' | 'getB
   exitCode?: number | string | null | undefined;
 };
 
-/** Sets how a process ends whose work is done. */
 export function endWith(status: number, process: Process): void {
   process.exitCode = status;
   const dieOfSignal = () => process.kill(process.pid, status - SIGNALS);
   process.once('exit', () => {
     const isTyped = status === ExitCode.interrupted && isOnTerminal(process);
     closeLostTerminals(process);
-    // bash goes on with its loop after a child that only returned 130: after Ctrl-C the signal has to end it.
+    // bash goes on with its loop after a child that returned 130: the signal has to end it.
     if (isTyped) dieOfSignal();
   });
   // Node waits for work that cannot be cancelled, such as the lookup of a host name.
@@ -49,12 +48,12 @@ function isOnTerminal(process: Process): boolean {
   return process.platform !== 'win32' && STANDARD_STREAMS.some((fd) => isTerminal(process, fd));
 }
 
-/** Node 20 aborts at its end if a terminal that it was started on is gone and its descriptor is still open. */
+/** Node 20 aborts at its end if a terminal that it was started on is gone. */
 function closeLostTerminals(process: Process): void {
   for (const fd of STANDARD_STREAMS) if (isLostTerminal(process, fd)) closeSync(fd);
 }
 
-/** A character device that is no terminal any more. Those with major number 1, such as /dev/null, never were one. */
+/** Those with major number 1, such as /dev/null, never were a terminal. */
 function isLostTerminal(process: Process, fd: number): boolean {
   try {
     const stats = fstatSync(fd);

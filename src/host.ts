@@ -13,7 +13,6 @@ interface Input {
 }
 
 export interface Output {
-  /** The file descriptor, for `fstat` and for writes at a position. */
   readonly fd: number;
   readonly isTTY: boolean;
   /** Width of the terminal now; 0 or undefined without one. */
@@ -22,7 +21,7 @@ export interface Output {
   readonly stream: Writable;
 }
 
-/** Everything that the program takes from its process. */
+/** What the program takes from its process. */
 export interface Host {
   /** The arguments; U+FFFD stands for bytes that are not UTF-8. */
   readonly argv: readonly string[];
@@ -34,17 +33,16 @@ export interface Host {
   readonly home: string | undefined;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
-  /** Names the space in which process IDs are unique: a boot of a machine, or a container. */
+  /** Names the space of process IDs: a boot of a machine, or a container. */
   readonly realm: string;
-  /** The user who owns the files that the process makes; `undefined` on Windows. */
+  /** `undefined` on Windows. */
   readonly uid: number | undefined;
   /** Version and architecture of Node: `v20.19.0-x64`. */
   readonly runtime: string;
-  /** The program that runs JavaScript. */
   readonly execPath: string;
-  /** Whether a process with this number runs in this realm. */
+  /** In this realm. */
   isRunning(pid: number): boolean;
-  /** Ends a process that leads a group, with all that it has started. Throws where there is no such group. */
+  /** Ends a process group. Throws where there is none. */
   endGroup(pid: number): void;
   readonly stdin: Input;
   readonly stdout: Output;
@@ -53,7 +51,6 @@ export interface Host {
   off(signal: Signal, listener: () => void): void;
 }
 
-/** Messages of a run to its user. */
 interface Messages {
   quiet: boolean;
   verbose: boolean;
@@ -61,7 +58,6 @@ interface Messages {
   hide(secret: string): void;
   /** Information; nothing is wrong. */
   note(text: string): void;
-  /** Something may go wrong. */
   warn(text: string): void;
   /** A warning that is dropped if an output error ends the run within a second. */
   doubt(text: string): void;
@@ -71,15 +67,13 @@ interface Messages {
   ask(question: string): void;
 }
 
-/** What every stage of a run needs. */
 export interface RunContext {
   readonly host: Host;
   readonly notices: Messages;
-  /** Aborts when the process is told to stop. The reason is the error that ends the run. */
+  /** The reason is the error that ends the run. */
   readonly signal: AbortSignal;
 }
 
-/** The host that a process of Node is. */
 export function hostOf(process: NodeJS.Process): Host {
   return {
     argv: process.argv.slice(2),
@@ -127,10 +121,7 @@ function isArgvUtf8(): boolean | undefined {
   }
 }
 
-/**
- * HOME, else the list of users, in which the user of a container may be missing. As `os.homedir()`, but `node:os` is loaded
- * only if needed.
- */
+/** As `os.homedir()`, but `node:os` loads only where the user of a container has no HOME. */
 function homeFolder(process: NodeJS.Process): string | undefined {
   try {
     const named = process.platform === 'win32' ? undefined : process.env.HOME;
@@ -149,7 +140,7 @@ function workingFolder(process: NodeJS.Process): string {
   }
 }
 
-/** On Linux the boot and the namespace of processes, elsewhere the name of the machine. */
+/** The boot and the process namespace on Linux, else the name of the machine. */
 function realmOf(process: NodeJS.Process): string {
   const machine = () => process.getBuiltinModule('node:os').hostname();
   if (process.platform !== 'linux') return machine();
@@ -184,7 +175,7 @@ function outputOf(process: NodeJS.Process, name: 'stdout' | 'stderr'): Output {
   };
 }
 
-/** `node:tty` loads the network stack, which takes 2 ms: it is asked only about what may be a terminal. */
+/** `node:tty` loads the network stack, which takes 2 ms. */
 export function isTerminal(process: Pick<NodeJS.Process, 'getBuiltinModule'>, fd: number): boolean {
   return mayBeTerminal(fd) && process.getBuiltinModule('node:tty').isatty(fd);
 }
@@ -198,7 +189,7 @@ function mayBeTerminal(fd: number): boolean {
   }
 }
 
-/** The environment for a program that this one starts: without the keys of this one. */
+/** The environment of a child process. */
 export function withoutKeys(env: Host['env']): Record<string, string | undefined> {
   const { TTS_API_KEY: _key, TTS_API_KEY_FILE: _file, ...rest } = env;
   return rest;

@@ -2,9 +2,9 @@ import { endWith, interruption } from './exit.ts';
 import { hostOf } from './host.ts';
 import { runCommand } from './run.ts';
 
-/** Runs the command line of a process of Node, which then ends by itself with the status of the run. */
+/** Runs the command line; Node ends by itself with its status. */
 export async function main(process: NodeJS.Process): Promise<void> {
-  // Node's own warnings, such as that a module is experimental, are of no use to a user of this program.
+  // Such as that a module is experimental.
   process.removeAllListeners('warning');
   const host = hostOf(process);
   const { signal, stop } = interruption(host);

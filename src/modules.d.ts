@@ -10,7 +10,7 @@ declare module 'markdown-it-footnote' {
   export default footnotes;
 }
 
-/** The part of ES2024 that Node 20 has and the engine uses. */
+/** ES2024 in Node 20. */
 interface ArrayBufferConstructor {
   new (byteLength: number, options: { readonly maxByteLength: number }): ArrayBuffer;
 }
@@ -43,7 +43,7 @@ declare module '@echogarden/speex-resampler-wasm/simd' {
   export default boot;
 }
 
-/** The part of `WebAssembly` that the engine uses; TypeScript has it in its DOM library only. */
+/** TypeScript has it in its DOM library only. */
 declare namespace WebAssembly {
   class Module {
     private readonly brand;

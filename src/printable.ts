@@ -1,12 +1,9 @@
 import stripAnsi from 'strip-ansi';
 
-/** In characters. */
+/** Characters. */
 const LONGEST = 500;
 
-/**
- * Text from outside in one line for a terminal: without control and format characters (escape sequences, direction
- * overrides), cut at 500 characters.
- */
+/** Text from outside for a terminal: one line without control and format characters, 500 characters at most. */
 export function printable(text: string): string {
   const clean = text
     .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -16,10 +13,7 @@ export function printable(text: string): string {
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : clean;
 }
 
-/**
- * A name or value for a terminal: control and format characters become `\u001b` as in JSON. Joiners stay, since emoji need
- * them.
- */
+/** A name or value for a terminal: control and format characters as in JSON. Joiners stay: emoji need them. */
 export function visible(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return text.replace(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
@@ -30,12 +24,11 @@ export function visible(text: string): string {
   );
 }
 
-/** The same in one line. */
 export function inOneLine(text: string): string {
   return visible(text.replace(/\s+/g, ' '));
 }
 
-/** Text without escape sequences. Takes linear time, unlike Node's `stripVTControlCharacters`. */
+/** Linear, unlike Node's `stripVTControlCharacters`. */
 export function withoutEscapes(text: string): string {
   return stripAnsi(text);
 }

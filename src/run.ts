@@ -5,16 +5,13 @@ import { paintFor } from './cli/terminal/style.ts';
 import { ExitCode, TtsError, usageError } from './error.ts';
 import type { Host } from './host.ts';
 
-/**
- * Runs the command that a host's arguments call, and prints its error.
- * @returns the exit status; nothing is left behind that would keep the process alive
- */
+/** Runs the called command and prints its error. @returns the exit status */
 export async function runCommand(host: Host, signal: AbortSignal): Promise<number> {
   const notices = new Notices(host);
   try {
     const { argv } = host;
     notices.json = asksForJson(argv);
-    // Hidden before the options are parsed: an error about them may quote the key.
+    // An error about the options may quote the key.
     for (const key of [host.env.TTS_API_KEY ?? '', ...typedKeys(argv)]) notices.hide(key.trim());
     const { run, ...called } = await commandOf(argv);
     if (run !== help && run !== version) await delayTierUp(host);
@@ -27,8 +24,8 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
 }
 
 /**
- * Node 20 begins to optimise undici's HTTP parser, one giant WebAssembly function, with the first answer, which takes
- * 90 ms. Later versions take 5 to 10 ms more with this flag. The voice is as fast with it as without.
+ * Node 20 optimises undici's WebAssembly parser with the first answer, which takes 90 ms. Later versions lose 5 to 10 ms by
+ * this flag.
  */
 async function delayTierUp({ runtime }: Host): Promise<void> {
   if (!runtime.startsWith('v20.')) return;
@@ -36,12 +33,11 @@ async function delayTierUp({ runtime }: Host): Promise<void> {
   setFlagsFromString('--wasm-tiering-budget=100000000');
 }
 
-/** @returns the exit status */
 type Run = (context: Context) => Promise<number>;
 
 type Load = () => Promise<{ run: Run }>;
 
-/** The first word decides, if it is one of these. A command is loaded when it is called. */
+/** A command is loaded when it is called. */
 const loads: Readonly<Record<'speak' | 'help' | (typeof besideSpeaking)[number], Load>> = {
   speak: () => import('./cli/speak/command.ts'),
   serve: () => import('./cli/serve/serve.ts'),
@@ -61,7 +57,7 @@ const commands: ReadonlyMap<string, Load> = new Map(Object.entries(loads));
 
 type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
 
-/** The command that was called, and its arguments. A first word that names no command is text to speak. */
+/** A first word that names no command is text. */
 async function commandOf(argv: readonly string[]): Promise<Called> {
   const [first = '', ...rest] = argv;
   if (/^(?:-h|--help)$/.test(first)) return { run: help, argv: rest, named: false };
@@ -80,7 +76,6 @@ function refuseToLoad(cause: unknown): never {
   });
 }
 
-/** `tts help`, and `tts help <command>` for the help of a command. */
 async function runHelp(context: Context): Promise<number> {
   const [name, ...more] = context.argv;
   if (name === undefined || name.startsWith('-')) return help({ ...context, named: false });
@@ -94,7 +89,7 @@ async function runHelp(context: Context): Promise<number> {
   );
 }
 
-/** Includes misspellings of the option: their value is a key as well. */
+/** A misspelled option holds a key as well. */
 function typedKeys(argv: readonly string[]): string[] {
   return optionsIn(argv).flatMap((word, index, words) => {
     if (words[index - 1] === '--api-key') return word;
@@ -102,12 +97,11 @@ function typedKeys(argv: readonly string[]): string[] {
   });
 }
 
-/** Found before the options are parsed, so that an error about them is printed as JSON. */
+/** An error about the options is printed as JSON, too. */
 function asksForJson(argv: readonly string[]): boolean {
   return optionsIn(argv).findLast((word) => /^--(?:no-)?json$/.test(word)) === '--json';
 }
 
-/** The arguments before `--`. */
 function optionsIn(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   return end < 0 ? argv : argv.slice(0, end);

@@ -1,4 +1,4 @@
-/** Counts the bytes of a body. Whole pieces are not copied. */
+/** Whole pieces are not copied. */
 export class ByteReader {
   readonly #body: AsyncIterator<Uint8Array>;
   #ahead: Uint8Array = new Uint8Array(0);

@@ -1,4 +1,4 @@
-/** Samples are interleaved and little-endian; 8-bit integers are unsigned (as in WAV). */
+/** Interleaved, little-endian; 8-bit integers are unsigned, as in WAV. */
 export interface PcmFormat {
   readonly encoding: 'integer' | 'float';
   /** Hz. */
@@ -10,15 +10,13 @@ export interface PcmFormat {
 
 export interface Speech {
   readonly format: PcmFormat;
-  /** Of all PCM, if known before the end. */
   readonly bytes: number | undefined;
-  /** In whole frames. May be iterated once. */
+  /** Whole frames; iterated once. */
   readonly pcm: AsyncIterable<Uint8Array>;
-  /** Asked at the end: false if renderings that differ were put together. */
+  /** Asked at the end: false for pieces of different renderings. */
   readonly isOneTake?: (() => boolean) | undefined;
 }
 
-/** A frame holds one sample of each channel. */
 export function frameBytes(format: PcmFormat): number {
   return format.channels * (format.bitsPerSample / 8);
 }
@@ -43,11 +41,10 @@ export function describeFormat({ encoding, sampleRate, channels, bitsPerSample }
 
 const MAX_PIECE_BYTES = 64 * 1024;
 
-/** Pieces share their memory: do not write to them. */
+/** Pieces share their memory. */
 export function* silence(format: PcmFormat, seconds: number): Generator<Uint8Array> {
   const frame = frameBytes(format);
   const piece = new Uint8Array(MAX_PIECE_BYTES - (MAX_PIECE_BYTES % frame));
-  // 8-bit samples are unsigned.
   if (format.bitsPerSample === 8) piece.fill(0x80);
   for (let left = silentFrames(format, seconds) * frame; left > 0; left -= piece.length) {
     yield piece.subarray(0, left);

@@ -26,9 +26,8 @@ const MAX_CHANNELS = 64;
 const MAX_SAMPLE_RATE = 768_000;
 
 /**
- * Ignores byte rate and block align: both follow from the rest, and services get them wrong.
- * @param chunk its content, cut at {@link FORMAT_BYTES}
- * @throws WavError `unsupported`
+ * Ignores byte rate and block align: services get them wrong. @param chunk cut at {@link FORMAT_BYTES} @throws WavError
+ * `unsupported`
  */
 export function parseFormat(chunk: Buffer): PcmFormat {
   if (chunk.length < 16) throw new WavError('unsupported', `WAV with a fmt chunk of ${chunk.length} bytes`);
@@ -71,17 +70,13 @@ function formatTag(chunk: Buffer): number {
   return chunk.readUInt16LE(24);
 }
 
-/**
- * - `incomplete`: the body ended early or without a sample; another try may help
- * - `format-changed`: two headers or `fmt ` chunks of one body differ
- */
+/** `incomplete`: the body ended early or without a sample. `format-changed`: two headers of one body differ. */
 export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-changed';
 
-/** The body is no usable WAV. Errors of reading the body are never wrapped in it. */
 export class WavError extends Error {
   override readonly name = 'WavError';
   readonly problem: WavProblem;
-  /** With `not-wav`: the first bytes of the body, 1024 at most. */
+  /** With `not-wav`: the first bytes, 1024 at most. */
   readonly head: Uint8Array | undefined;
 
   constructor(problem: WavProblem, message: string, head?: Uint8Array) {
@@ -95,8 +90,8 @@ export class WavError extends Error {
 const SLACK = 0x1_0000;
 
 /**
- * `undefined` for a placeholder: 0, about 2^31 (sox: 0x7FFFF000), about 2^32 (ffmpeg: 0xFFFFFFFF) or about 2,000,000,000.
- * A size taken for a placeholder costs one check of two: HTTP marks the end as well.
+ * `undefined` for a placeholder: 0, about 2^31 (sox), 2^32 (ffmpeg) or 2,000,000,000. A wrong guess costs one check of two:
+ * HTTP marks the end as well.
  */
 export function realSize(size: number): number | undefined {
   const nearly = (limit: number) => size > limit - SLACK && size <= limit;
@@ -109,7 +104,6 @@ export function realSize64(size: bigint): number | undefined {
   return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
 }
 
-/** All registered chunk names are printable ASCII. */
 export function isFourCC(bytes: Uint8Array, at: number): boolean {
   if (bytes.length < at + 4) return false;
   for (let i = at; i < at + 4; i++) {

@@ -1,24 +1,23 @@
 import { frameBytes, type PcmFormat } from './pcm.ts';
 
-/** The size in a stream, as ffmpeg writes it, and in RF64, which has its sizes in `ds64`. */
+/** In a stream, as ffmpeg writes it, and in RF64. */
 const UNKNOWN = 0xffff_ffff;
 
 const RIFF_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
 const INTEGER_FMT_BYTES = 16;
-/** With the size of an extension: 0. */
 const FLOAT_FMT_BYTES = 18;
 const FACT_BYTES = 4;
 const DS64_BYTES = 28;
 
 export const RF64_EXTRA_BYTES = CHUNK_HEAD_BYTES + DS64_BYTES;
 
-/** Chunks begin at even offsets. Without a size in the header, a padding byte would be sound. */
+/** Without a size in the header, a padding byte would be sound. */
 export function padding(dataBytes: number | undefined): 0 | 1 {
   return dataBytes === undefined || dataBytes % 2 === 0 ? 0 : 1;
 }
 
-/** 44 for integers, 58 for floats, and {@link RF64_EXTRA_BYTES} more for sizes above 32 bits. */
+/** 44 for integers, 58 for floats, {@link RF64_EXTRA_BYTES} more above 32 bits. */
 export function headerBytes(format: PcmFormat, dataBytes: number | undefined): number {
   return plainHeaderBytes(format) + (needsRf64(format, dataBytes) ? RF64_EXTRA_BYTES : 0);
 }
@@ -27,7 +26,7 @@ export function overheadBytes(format: PcmFormat, dataBytes: number | undefined):
   return headerBytes(format, dataBytes) + padding(dataBytes);
 }
 
-/** @param dataBytes `undefined`: sizes are 0xFFFFFFFF */
+/** @param dataBytes `undefined` for a stream */
 export function wavHeader(format: PcmFormat, dataBytes: number | undefined): Uint8Array {
   const rf64 = needsRf64(format, dataBytes);
   const header = Buffer.alloc(headerBytes(format, dataBytes));
@@ -55,7 +54,6 @@ function needsRf64(format: PcmFormat, dataBytes: number | undefined): boolean {
   return dataBytes !== undefined && riffSize(plainHeaderBytes(format), dataBytes) >= UNKNOWN;
 }
 
-/** Counts all of the file but its first eight bytes. */
 function riffSize(header: number, dataBytes: number): number {
   return header - CHUNK_HEAD_BYTES + dataBytes + padding(dataBytes);
 }

@@ -4,23 +4,21 @@ import { WavError } from './wav-format.ts';
 import { readSamples } from './wav-samples.ts';
 import { beginsWav, endsEarly, RIFF_BYTES, readStart, type WavStart } from './wav-start.ts';
 
-/** Bytes that are quoted of a body that is no WAV. */
 export const HEAD_BYTES = 1024;
 
 const SMALLEST_WAV_BYTES = 44;
 
 export interface WavOptions {
   readonly bodyBytes?: number | undefined;
-  /** Bytes to wait for if the body is no WAV: {@link HEAD_BYTES} unless set. */
+  /** By default {@link HEAD_BYTES}. */
   readonly quotedBytes?: number | undefined;
   /** Called for a kilobyte or more behind the samples that is no chunk. */
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Resolves where the samples begin; `pcm` reads to the end of the body. Drops chunks, further headers, and a last frame
- * that is not whole.
- * @throws WavError here and while `pcm` is iterated
+ * Resolves where the samples begin. Drops chunks, further headers, and a torn last frame. @throws WavError here and while
+ * `pcm` is iterated
  */
 export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptions = {}): Promise<Speech> {
   const reader = new ByteReader(body);
@@ -48,7 +46,7 @@ async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void>
   throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
 }
 
-/** Unknown if a further WAV may follow: some services send several. */
+/** Some services send several WAVs. */
 function totalBytes(
   { format, size, end = 0 }: WavStart,
   position: number,

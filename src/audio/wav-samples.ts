@@ -6,9 +6,8 @@ import { beginsWav, RIFF_BYTES, readStart, skipChunk, skipPadding, type WavStart
 const SUSPICIOUS_BYTES = 1024;
 
 /**
- * All samples of a body as whole frames. Further headers may come behind a chunk or inside it. Closes the reader.
- * @param onLeftover called for {@link SUSPICIOUS_BYTES} or more behind the samples that are no chunk
- * @throws WavError
+ * The samples as whole frames. A header may come behind a chunk or inside it. @param onLeftover called for {@link
+ * SUSPICIOUS_BYTES} or more behind the samples that are no chunk @throws WavError
  */
 export async function* readSamples(
   reader: ByteReader,
@@ -45,7 +44,6 @@ class DataChunk {
   readonly #limit: number;
   readonly #marks: readonly Mark[];
   readonly #frameBytes: number;
-  /** A frame that is not whole yet. */
   #begun: Uint8Array = new Uint8Array(0);
 
   constructor(reader: ByteReader, size: number | undefined, frameBytes: number) {
@@ -55,7 +53,7 @@ class DataChunk {
     this.#frameBytes = frameBytes;
   }
 
-  /** Whole frames, in at most two pieces; `undefined` at the end. */
+  /** At most two pieces; `undefined` at the end. */
   async read(): Promise<readonly Uint8Array[] | undefined> {
     if (this.end) return undefined;
     const left = this.#limit - this.bytes;
@@ -75,11 +73,11 @@ class DataChunk {
       this.end = 'mark';
       return undefined;
     }
-    // It only began like a mark: the first byte is sound.
+    // The first byte is sound after all.
     return this.#align(await this.#reader.take(1));
   }
 
-  /** Cuts at frame borders; copies one frame at each seam. */
+  /** Copies one frame at each seam. */
   #align(piece: Uint8Array): readonly Uint8Array[] {
     this.bytes += piece.length;
     const aligned: Uint8Array[] = [];
@@ -99,7 +97,6 @@ class DataChunk {
   }
 }
 
-/** False if the body ends without a further WAV. */
 async function skipToWav(
   reader: ByteReader,
   size: number,
@@ -143,7 +140,7 @@ function brokeOff(bytes: number, size: number): WavError {
   return new WavError('incomplete', `WAV that broke off: ${bytes} of ${size} bytes of samples came`);
 }
 
-/** A chunk that no sound looks like by chance: name, four bytes of size, kind. */
+/** No sound looks like it by chance: name, four bytes of size, kind. */
 interface Mark {
   readonly name: Buffer;
   readonly kinds: readonly Buffer[];
@@ -152,7 +149,7 @@ interface Mark {
 
 const WAV = mark('RIFF', ['WAVE'], 16);
 
-/** Other chunks have no kind: only a known size tells them from samples. */
+/** Only a known size tells other chunks from samples. */
 const LIST = mark('LIST', ['INFO', 'adtl'], 12);
 
 function mark(name: string, kinds: readonly string[], bytes: number): Mark {
@@ -163,7 +160,6 @@ function mark(name: string, kinds: readonly string[], bytes: number): Mark {
   };
 }
 
-/** Bytes before the next mark, or before what may become one. */
 function bytesBeforeMark(piece: Uint8Array, marks: readonly Mark[]): number {
   const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.length);
   return Math.min(...marks.map((mark) => bytesBefore(bytes, mark)));
@@ -179,7 +175,6 @@ function bytesBefore(bytes: Buffer, mark: Mark): number {
   return bytes.length;
 }
 
-/** Waits for no more bytes than it takes to tell. */
 async function isMarkNext(reader: ByteReader, marks: readonly Mark[], limit: number): Promise<boolean> {
   for (let count = 1; count <= limit; count++) {
     const bytes = await reader.peek(count);
@@ -195,9 +190,8 @@ function mayBegin(bytes: Uint8Array, at: number, mark: Mark): boolean {
   return mark !== WAV || bytes.length < at + WAV.bytes || isFourCC(bytes, at + 12);
 }
 
-/** Compares as far as there are bytes. */
 function agrees(bytes: Uint8Array, at: number, name: Uint8Array): boolean {
-  // `every` costs as much as the search if pieces are small.
+  // `every` costs as much as the search.
   for (let i = 0; i < name.length && at + i < bytes.length; i++) if (bytes[at + i] !== name[i]) return false;
   return true;
 }

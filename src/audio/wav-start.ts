@@ -11,7 +11,7 @@ export interface WavStart {
   readonly format: PcmFormat;
   /** Bytes of samples; `undefined` for a placeholder. */
   readonly size: number | undefined;
-  /** Position in the body by the RIFF size, which may be wrong. */
+  /** By the RIFF size, which may be wrong. */
   readonly end?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ async function readFormat(
   );
 }
 
-/** For samples in front of their format. Gives them back to the reader. */
+/** For samples in front of their format. */
 async function readLateFormat(reader: ByteReader, size: number | undefined): Promise<WavStart> {
   if (size === undefined || size > MAX_HELD_BYTES) {
     throw new WavError(
@@ -100,7 +100,6 @@ async function readChunkHead(reader: ByteReader): Promise<Chunk> {
   return { id: fourCC(head), size: head.readUInt32LE(4) };
 }
 
-/** Skips the chunk behind its first `wanted` bytes. */
 async function readContent(reader: ByteReader, { size }: Chunk, wanted: number): Promise<Buffer> {
   const content = await reader.take(Math.min(size, wanted));
   if (content.length < Math.min(size, wanted)) throw endsEarly();
@@ -109,10 +108,7 @@ async function readContent(reader: ByteReader, { size }: Chunk, wanted: number):
   return content;
 }
 
-/**
- * A chunk of odd size ends with a padding byte, by the standard zero. Many writers leave it out: then the next chunk's name
- * stands there.
- */
+/** Many writers leave the padding out: then the next chunk's name stands there. */
 export async function skipPadding(reader: ByteReader, size: number): Promise<void> {
   if (size % 2 === 1 && !isFourCC(await reader.peek(4), 0)) await reader.skip(1);
 }

@@ -13,7 +13,7 @@ export interface Outcome {
   readonly survey: Survey;
 }
 
-/** One line for each row in the order of the table, then one for each left-over file. */
+/** For each row in the order of the table, then for each left-over file. */
 export function* manifestLines({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
   for (const number of plan.mine()) {
     const entry = known.at(survey.entryOf(number));
@@ -22,7 +22,6 @@ export function* manifestLines({ folder, shard, plan, known, survey }: Outcome):
   if (!shard) for (const entry of leftOver({ folder, plan, known })) yield lineOf(entry);
 }
 
-/** Entries of existing files without a row. */
 export function* leftOver({
   folder,
   plan,
@@ -35,14 +34,12 @@ export function* leftOver({
   }
 }
 
-/** Deletes the left-over files. @returns their names */
 export function prune(outcome: Pick<Outcome, 'folder' | 'plan' | 'known'>): string[] {
   const files = [...leftOver(outcome)].map(({ file }) => file);
   for (const file of files) rmSync(join(outcome.folder, file), { force: true });
   return files;
 }
 
-/** Removes the journal, and after a whole run the files of shards. */
 export function removeFolded({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): void {
   const names = shard ? [journalName(shard)] : findBatchFiles(folder).parts;
   for (const name of names) rmSync(join(folder, name), { force: true });

@@ -1,17 +1,14 @@
 import { usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 
-/** All other columns are for the template. */
+/** Other columns are for the template. */
 const fields = ['id', 'text', 'file', 'speaker', 'sampleRate', 'instructions'] as const;
 export type Field = (typeof fields)[number];
 
 /** Other fields are in the column of their own name. */
 export type ColumnNames = ReadonlyMap<Field, string>;
 
-/**
- * Reads `--columns id=Filename,text=Text`.
- * @throws TtsError (usage)
- */
+/** @throws TtsError (usage) */
 export function parseColumns(option: string): ColumnNames {
   const names = new Map<Field, string>();
   for (const pair of option.split(',')) {
@@ -34,10 +31,7 @@ export function columnOf(field: Field, names: ColumnNames): string {
   return names.get(field) ?? field;
 }
 
-/**
- * Checks that the needed columns are there.
- * @throws TtsError (usage) that lists the columns and suggests `--columns`
- */
+/** @throws TtsError (usage) that lists the columns and suggests `--columns` */
 export function assertColumns(columns: readonly string[], names: ColumnNames, table: string): void {
   const has = (field: Field) => columns.includes(columnOf(field, names));
   const missing = [...names].find(([, column]) => !columns.includes(column));
@@ -54,7 +48,6 @@ function noColumn(missing: string, columns: readonly string[], table: string) {
   );
 }
 
-/** Usual names of the needed columns. */
 const LIKELY = {
   id: /\b(?:id|key|name|filename|file ?name|identifier)\b/i,
   text: /text|translation|sentence/i,

@@ -18,12 +18,11 @@ import type { Shard } from './shard.ts';
 
 /** Milliseconds between two updates of the lock. */
 const BEAT_MS = 10_000;
-/** Milliseconds without an update, after which a run on another machine counts as dead. */
+/** Milliseconds after which a run on another machine counts as dead. */
 const DEAD_MS = 60_000;
 
 interface Owner {
   readonly pid: number;
-  /** The space of process numbers, see {@link Host.realm}. */
   readonly realm: string;
   readonly machine: string;
 }
@@ -31,8 +30,8 @@ interface Owner {
 type LockHost = Pick<Host, 'pid' | 'realm' | 'isRunning'>;
 
 /**
- * Keeps other runs out of the folder of a batch. Shards of one division may run side by side. The lock of a dead process is
- * taken over: at once on the same machine, after a minute on another.
+ * Keeps other runs out of a folder; shards of one division may run side by side. The lock of a dead process is taken over:
+ * at once on the same machine, after a minute on another.
  */
 export class BatchLock implements Disposable {
   readonly #path: string;
@@ -108,7 +107,6 @@ function assertDead(path: string, host: LockHost): void {
   if (isAlive) throw atWork(path, owner);
 }
 
-/** Leaves a lock that another run has put in its place. */
 function removeDead(path: string, host: LockHost): void {
   const dead = readFileSync(path, 'utf8');
   assertDead(path, host);
@@ -120,7 +118,7 @@ function removeDead(path: string, host: LockHost): void {
   if (!isSame) throw atWork(path, ownerOf(path));
 }
 
-/** @returns `undefined` while the owner is still writing it */
+/** @returns `undefined` while the owner writes it */
 function ownerOf(path: string): Owner | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

@@ -13,23 +13,19 @@ import type { RowKey } from './row-state.ts';
 /** Bytes of sound of all rows that wait for the disk. */
 const BUDGET_BYTES = 64 * 2 ** 20;
 
-/** Segments of one row in flight: long rows are rare. */
 const WINDOW = 4;
 
 export interface MakeOptions {
   readonly folder: string;
   readonly journal: Journal;
   readonly writer: Writer;
-  /** Rows in flight. */
   readonly rowsAtOnce: number;
   readonly paragraphPause: number;
   speakAs(voice: BatchRow['voice']): Synthesize;
-  /** The segments of a row; its key when they were read. */
+  /** With the key of the row when they were read. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey };
   readonly maxFailures: number;
-  /** They get the sound of all rows. */
   readonly listeners: readonly Listener[];
-  /** Called for each finished row. */
   onRow(number: number, outcome: RowOutcome): void;
 }
 
@@ -37,10 +33,10 @@ export type RowOutcome =
   | { readonly state: 'made'; readonly entry: ManifestEntry }
   | { readonly state: 'failed'; readonly error: TtsError };
 
-/** Errors of one row: no sound, a refused text, a silent service. */
+/** No sound, a refused text, a silent service. */
 const OF_THE_ROW: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCode.timeout];
 
-/** Makes the files of several rows at once. They share one client. */
+/** Rows share one client. */
 export class Maker {
   readonly #options: MakeOptions;
   readonly #rowAt: (number: number) => BatchRow;
@@ -51,11 +47,7 @@ export class Maker {
     this.#options = options;
   }
 
-  /**
-   * @param numbers of rows
-   * @returns false if too many rows failed and the others were left
-   * @throws TtsError of the whole run: key, quota, connection, output. Rows in flight are left
-   */
+  /** @returns false if too many rows failed @throws TtsError of the whole run: key, quota, connection, output */
   async make(numbers: Iterable<number>, signal: AbortSignal): Promise<boolean> {
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);

@@ -19,12 +19,10 @@ export interface ManifestEntry {
   readonly characters: number;
 }
 
-/** `tts-batch.jsonl`; `tts-batch.3-of-8.jsonl` for a shard. */
 export function manifestName(shard?: Shard): string {
   return `${baseName(shard)}.jsonl`;
 }
 
-/** Written until the manifest is complete. */
 export function journalName(shard?: Shard): string {
   return `${baseName(shard)}.journal`;
 }
@@ -38,7 +36,6 @@ function baseName(shard?: Shard): string {
 }
 
 export interface BatchFiles {
-  /** Manifests and journals of shards, and journals of killed runs. */
   readonly parts: readonly string[];
   readonly locks: readonly string[];
   /** The newest entries last. */
@@ -48,7 +45,6 @@ export interface BatchFiles {
 const PART = /^tts-batch\.\d+-of-\d+\.(?:jsonl|journal)$/;
 const LOCK = /^tts-batch(?:\.\d+-of-\d+)?\.lock$/;
 
-/** @param folder may be missing */
 export function findBatchFiles(folder: string): BatchFiles {
   const names = existsSync(folder) ? readdirSync(folder).sort() : [];
   const shards = names.filter((name) => PART.test(name));
@@ -66,8 +62,8 @@ export function findBatchFiles(folder: string): BatchFiles {
 const isManifest = (name: string) => name.endsWith('.jsonl');
 
 /**
- * Skips a torn line of a journal.
- * @throws TtsError (usage) with the line of a manifest that is no entry, such as a merge conflict
+ * Skips a torn line of a journal. @throws TtsError (usage) with the line of a manifest that is no entry, such as a merge
+ * conflict
  */
 export function* readEntries(folder: string, name: string): Generator<ManifestEntry> {
   let number = 0;
@@ -95,12 +91,12 @@ function entryOf(line: string): ManifestEntry | undefined {
   }
 }
 
-/** Others may have written the manifest, and `--prune` deletes what it names. */
+/** `--prune` deletes what a manifest names. */
 function isInside(file: string): boolean {
   return !/^(?:[/\\]|[a-z]:)/i.test(file) && !file.split(/[/\\]/).includes('..');
 }
 
-/** With a fixed order of values: equal runs write equal bytes. */
+/** Equal runs write equal bytes. */
 export function lineOf(entry: ManifestEntry): string {
   const { id, file, key, sha256, frames, sampleRate, characters } = entry;
   return `${JSON.stringify({ id, file, key, sha256, frames, sampleRate, characters })}\n`;
@@ -128,15 +124,11 @@ function* linesOf(path: string): Generator<string> {
   }
 }
 
-/** Written entry by entry: a killed run goes on behind the last one. */
 export class Journal implements Disposable {
   readonly #path: string;
   readonly #fd: number;
 
-  /**
-   * Appends to the journal of a killed run.
-   * @throws TtsError (output), as `add` does
-   */
+  /** @throws TtsError (output), as `add` does */
   constructor(path: string) {
     this.#path = path;
     this.#fd = openJournal(path);

@@ -10,7 +10,7 @@ export interface RowVoice {
   readonly speaker: number;
   readonly sampleRate?: number | undefined;
   readonly instructions?: string | undefined;
-  /** Of the voice's engine, where that is not the service of all rows. */
+  /** Where that is not the service of all rows. */
   readonly identity?: string | undefined;
 }
 
@@ -28,19 +28,15 @@ export interface BatchRow {
   readonly file: string;
 }
 
-/** Cells of a row's voice. The options replace missing ones. */
 export type VoiceCells = Partial<Readonly<Record<'speaker' | 'sampleRate' | 'instructions', string>>>;
 
 export interface PlanOptions {
   readonly columns: ColumnNames;
   readonly template: NameTemplate;
   readonly shard: Shard | undefined;
-  /**
-   * @param where names a cell for errors: `prompts.csv, line 12, column speaker`
-   * @throws TtsError (usage) for a bad value
-   */
+  /** @param where as in `prompts.csv, line 12, column speaker` @throws TtsError (usage) */
   readonly voiceOf: (cells: VoiceCells, where: (field: Field) => string) => Promise<RowVoice>;
-  /** @throws TtsError (usage) for a file that cannot be read */
+  /** @throws TtsError (usage) */
   readonly textFileOf: (cell: string, table: string) => string;
 }
 
@@ -49,16 +45,15 @@ export interface NamedTable {
   readonly rows: AsyncIterable<TableRow>;
 }
 
-/** Errors of a table. */
 const MOST_SHOWN = 10;
 
-/** The checked rows of all tables, on disk: see {@link RecordFile}. */
+/** The checked rows of all tables, on disk. */
 export class BatchPlan implements Disposable {
   readonly rows = new RecordFile<BatchRow>(
     ({ id }) => `id ${folded(id)}`,
     ({ file }) => `file ${folded(file)}`,
   );
-  /** Of all rows, where the run is a shard. */
+  /** For a shard. */
   readonly #orders = new NumberList();
   readonly #options: PlanOptions;
   readonly #names: string;
@@ -71,7 +66,7 @@ export class BatchPlan implements Disposable {
     this.#options = options;
   }
 
-  /** @throws TtsError (usage) with the first ten errors (file, line, column) and the number of the others */
+  /** @throws TtsError (usage) with the first ten errors and the number of the others */
   static async read(tables: readonly NamedTable[], options: PlanOptions): Promise<BatchPlan> {
     const plan = new BatchPlan(tables.map(({ name }) => name).join(', '), options);
     try {
@@ -87,16 +82,11 @@ export class BatchPlan implements Disposable {
     }
   }
 
-  /** Numbers of the rows of this run: all, or those of its shard. */
   *mine(): Generator<number> {
     for (let number = 0; number < this.rows.count; number += 1)
       if (this.#isMine(this.#orders.at(number))) yield number;
   }
 
-  /**
-   * @param numbers of rows
-   * @throws TtsError (usage) as `read` does
-   */
   assertSpeakers(numbers: Iterable<number>, isKnown: (speaker: number) => boolean): void {
     for (const number of numbers) {
       const { table, line, voice, namesSpeaker } = this.rows.at(number);
@@ -107,7 +97,7 @@ export class BatchPlan implements Disposable {
     this.#assertFaultless('nothing was sent: tts speakers lists those that there are');
   }
 
-  /** Whatever shard the row belongs to. */
+  /** In any shard. */
   hasFile(file: string): boolean {
     return this.rows.find(1, `file ${folded(file)}`) !== undefined;
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const BATCH_BYTES = 256 * 1024;
 
-/** Records in a temporary file, with an index in memory: about 40 bytes a record. A table is read only once. */
+/** Records in a temporary file, with an index in memory: 40 bytes a record. */
 export class RecordFile<T> implements Disposable {
   readonly #path = join(tmpdir(), `tts-batch-${randomUUID()}`);
   readonly #fd = openSync(this.#path, 'wx+', 0o600);
@@ -15,7 +15,7 @@ export class RecordFile<T> implements Disposable {
   #pendingBytes = 0;
   #writtenBytes = 0;
 
-  /** @param keys to {@link find} records by. Keys of different kinds must differ. */
+  /** @param keys to {@link find} records by; different kinds must differ */
   constructor(...keys: readonly ((record: T) => string)[]) {
     this.#indexes = keys.map((key) => new KeyIndex(key));
     // POSIX keeps an open file; on Windows `dispose` removes it.
@@ -47,11 +47,7 @@ export class RecordFile<T> implements Disposable {
     return JSON.parse(bytes.toString());
   }
 
-  /**
-   * @param which index of the key in the constructor
-   * @param accepts chooses among records with this key
-   * @returns the number of the last one
-   */
+  /** @returns the number of the last accepted record with this key */
   find(which: number, key: string, accepts = (_: T) => true): number | undefined {
     const index = this.#indexes[which];
     return index?.find(key, (number) => {
@@ -80,11 +76,11 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Windows keeps an open file; the system clears its temporary folder.
+    // Windows keeps an open file.
   }
 }
 
-/** A hash table with open addressing. It reads records to tell equal hashes apart. */
+/** Open addressing. Reads records to tell equal hashes apart. */
 class KeyIndex<T> {
   readonly keyOf: (record: T) => string;
   readonly #hashes = new NumberList(Int32Array);
@@ -101,7 +97,6 @@ class KeyIndex<T> {
     else this.#put(number);
   }
 
-  /** @returns the last equal record */
   find(key: string, isSame: (number: number) => boolean): number | undefined {
     const wanted = hash32(key);
     const mask = this.#places.length - 1;
@@ -128,13 +123,13 @@ class KeyIndex<T> {
 
 const CHUNK = 65_536;
 
-/** Numbers in chunks: growing copies nothing. */
+/** Growing copies nothing. */
 export class NumberList {
   readonly #chunks: (Float64Array | Int32Array)[] = [];
   readonly #Chunk: typeof Float64Array | typeof Int32Array;
   length = 0;
 
-  /** @param Chunk 8 bytes a number for integers below 2^53, or 4 bytes below 2^31 */
+  /** @param Chunk for integers below 2^53, or below 2^31 */
   constructor(Chunk: typeof Float64Array | typeof Int32Array = Float64Array) {
     this.#Chunk = Chunk;
   }
@@ -146,13 +141,12 @@ export class NumberList {
     this.length += 1;
   }
 
-  /** 0 beyond the end. */
   at(place: number): number {
     return this.#chunks[Math.floor(place / CHUNK)]?.[place % CHUNK] ?? 0;
   }
 }
 
-/** FNV-1a over UTF-16 units. */
+/** FNV-1a. */
 function hash32(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);

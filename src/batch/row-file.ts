@@ -9,7 +9,6 @@ import { record } from '../sink/recording.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import { hashFile } from './row-state.ts';
 
-/** Complete, but without its name yet. */
 export interface FinishedFile {
   readonly format: PcmFormat;
   /** Of sound. */
@@ -24,15 +23,11 @@ export interface RowFileOptions {
   /** For messages. */
   readonly name: string;
   readonly writer: Writer;
-  /** Called before the file gets its name. A run that is killed in between knows a missing file and makes it again. */
+  /** Called before the file gets its name: a run that is killed in between makes it again. */
   readonly onFinished: (file: FinishedFile) => Promise<void>;
 }
 
-/**
- * The file of one row appears in one step. The part is opened while the service works, since making a file waits for the
- * disk.
- * @throws TtsError (output)
- */
+/** The part opens while the service works: making a file waits for the disk. @throws TtsError (output) */
 export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sink {
   const part = openPart({ path, name, writer });
   return {
@@ -52,11 +47,8 @@ export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sin
 }
 
 /**
- * Finds files that could not be written, and removes parts of killed runs, once for each folder.
- * @param paths absolute
- * @param isRowFile true for the path of a row's file
- * @returns the folders, to be synced at the end
- * @throws TtsError (output)
+ * Finds folders that cannot be written, and removes parts of killed runs. @param paths absolute @returns the folders, to be
+ * synced at the end @throws TtsError (output)
  */
 export function prepareRowFiles(
   paths: Iterable<string>,
@@ -79,7 +71,6 @@ export function prepareRowFiles(
   return folders;
 }
 
-/** Checks the nearest existing folder. */
 function assertFolderWritable(folder: string): void {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (!stats && dirname(folder) !== folder) {

@@ -5,21 +5,18 @@ import type { ManifestEntry } from './manifest.ts';
 import type { RowVoice } from './plan.ts';
 
 /**
- * `stale`: made of another text or voice, or unknown to the manifest. `damaged`: other bytes than were written. `empty`: a
- * row without text.
+ * `stale`: of another text or voice, or not in the manifest. `damaged`: other bytes than were written. `empty`: a row
+ * without text.
  */
 export type RowState = 'unchanged' | 'missing' | 'stale' | 'damaged' | 'empty';
 
-/** What shapes the sound of a row beside its text. */
 export interface Shape {
-  /** Of the service or engine: numbers of speakers are its own. */
+  /** Numbers of speakers are the service's or engine's own. */
   readonly identity: string;
   readonly voice: RowVoice;
   /** Seconds. */
   readonly paragraphPause: number;
-  /** Matters for longer texts only. */
   readonly maxChars: number;
-  /** True if a short text, too, is cut between paragraphs. */
   readonly cutsParagraphs?: boolean | undefined;
 }
 
@@ -31,27 +28,24 @@ export interface RowKey {
   readonly isBlank: boolean;
 }
 
-/** Computes the key of a row while its text goes by. */
 export class TextHash {
   readonly #hash = createHash('sha256');
   #characters = 0;
   #isBlank = true;
 
-  /** @param text behind Markdown and the lexicon */
+  /** @param text behind Markdown and lexicon */
   add(text: string): void {
     this.#hash.update(text);
     this.#characters += countCodePoints(text);
     this.#isBlank &&= text.trim() === '';
   }
 
-  /** Call once. */
   finish(shape: Shape): RowKey {
     const key = keyOf(this.#hash.digest('hex'), this.#characters, shape);
     return { key, characters: this.#characters, isBlank: this.#isBlank };
   }
 }
 
-/** The same for a whole text, faster. */
 export function rowKeyOf(text: string, shape: Shape): RowKey {
   const characters = countCodePoints(text);
   return { key: keyOf(hash('sha256', text), characters, shape), characters, isBlank: text.trim() === '' };
@@ -71,7 +65,6 @@ function keyOf(
   );
 }
 
-/** Bytes of a file that is read at once. */
 const SMALL_FILE = 4 * 1024 * 1024;
 
 /** @returns SHA-256 in hex */
@@ -82,7 +75,6 @@ export async function hashFile(path: string, signal: AbortSignal): Promise<strin
   return digest.digest('hex');
 }
 
-/** @param entry of the row's file in the manifest */
 export async function stateOf(
   { key, isBlank }: RowKey,
   entry: ManifestEntry | undefined,

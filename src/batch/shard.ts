@@ -11,10 +11,7 @@ export interface Shard {
 
 const MOST_SHARDS = 100_000;
 
-/**
- * Reads `--shard 3/8`.
- * @throws TtsError (usage), also for an empty text: an unset variable must not make every job do the whole table
- */
+/** @throws TtsError (usage), also for an empty text: an unset variable must not make every job do the whole table */
 export function parseShard(option: string): Shard {
   const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(option.trim()) ?? [];
   const shard = { index: Number(index), count: Number(count) };
@@ -30,17 +27,12 @@ export function orderOf(id: string): number {
   return Number.parseInt(hash('sha256', id).slice(0, 12), 16);
 }
 
-/**
- * Deals rows round robin by {@link orderOf}: shards differ by one row at most, and do not depend on the order of the table.
- * @param orders of all rows
- * @returns true for the order of a row of the shard
- */
+/** Round robin by {@link orderOf}: shards differ by one row at most, whatever the order of the table. */
 export function dealShard(orders: NumberList, { index, count }: Shard): (order: number) => boolean {
   const sorted = new Float64Array(orders.length).map((_, row) => orders.at(row)).sort();
   return (order) => rankOf(order, sorted) % count === index - 1;
 }
 
-/** The count of smaller numbers. */
 function rankOf(value: number, sorted: Float64Array): number {
   let low = 0;
   let high = sorted.length;

@@ -4,12 +4,11 @@ import { type BatchPlan, type BatchRow, folded } from './plan.ts';
 import { RecordFile } from './record-file.ts';
 import { type RowKey, type RowState, stateOf } from './row-state.ts';
 
-/** By their numbers in {@link Survey}. */
 const STATES: readonly RowState[] = ['unchanged', 'missing', 'stale', 'damaged', 'empty'];
 const NOT_MINE = STATES.length;
 const NO_ENTRY = -1;
 
-/** The entries of all manifests and journals of a folder. */
+/** Of all manifests and journals of a folder. */
 export class KnownFiles implements Disposable {
   readonly entries = new RecordFile<ManifestEntry>(({ file }) => folded(file));
 
@@ -18,7 +17,7 @@ export class KnownFiles implements Disposable {
       for (const entry of readEntries(folder, name)) this.entries.add(entry);
   }
 
-  /** @returns the number of the file's entry with this key, or else of its last entry */
+  /** @returns the entry with this key, else the file's last one */
   find(file: string, key: string): number {
     const name = folded(file);
     const sameKey = this.entries.find(0, name, (entry) => entry.key === key);
@@ -34,10 +33,9 @@ export class KnownFiles implements Disposable {
   }
 }
 
-/** The state of each row's file, in five bytes a row. */
+/** Five bytes a row. */
 export class Survey {
   readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
-  /** Of rows to make. */
   characters = 0;
   readonly #states: Uint8Array;
   readonly #entries: Int32Array;
@@ -47,10 +45,6 @@ export class Survey {
     this.#entries = new Int32Array(rows).fill(NO_ENTRY);
   }
 
-  /**
-   * Reads files that may be unchanged.
-   * @param keyOf see `rowKey`
-   */
   static async take(
     plan: BatchPlan,
     known: KnownFiles,
@@ -73,7 +67,6 @@ export class Survey {
     return survey;
   }
 
-  /** @returns `undefined` for a row of another shard */
   stateOf(number: number): RowState | undefined {
     return STATES[this.#states[number] ?? NOT_MINE];
   }
@@ -90,7 +83,6 @@ export class Survey {
     return missing + stale + damaged;
   }
 
-  /** The current entry of a row's file. */
   entryOf(number: number): number {
     return this.#entries[number] ?? NO_ENTRY;
   }
@@ -101,7 +93,6 @@ export class Survey {
 
   #set(number: number, state: RowState, entry: number): void {
     this.#states[number] = STATES.indexOf(state);
-    // The former file of an empty row is left over.
     this.#entries[number] = state === 'empty' || state === 'missing' ? NO_ENTRY : entry;
     this.counts[state] += 1;
   }

@@ -7,28 +7,22 @@ export const tableKinds = ['csv', 'tsv', 'jsonl', 'psv'] as const;
 export type TableKind = (typeof tableKinds)[number];
 
 export interface TableRow {
-  /** Its first line, from 1. */
   readonly line: number;
-  /** In the order of the table. */
   readonly cells: ReadonlyMap<string, string>;
-  /** Why the line is no row. The other lines still count. */
+  /** The other lines still count. */
   readonly fault?: string;
 }
 
 /** UTF-16 units: an open quote must not take the rest of the table into memory. */
 const LONGEST_ROW = 32 * 1024 * 1024;
 
-/** By ending. @returns `undefined` for another ending, and for "-" */
 export function tableKindOf(name: string): TableKind | undefined {
   return tableKinds.find((kind) => name.toLowerCase().endsWith(`.${kind}`));
 }
 
 /**
- * CSV and TSV follow RFC 4180 with a header. JSONL has one object a line. PSV has `id|text` without quotes and header; its
- * further columns are "3", "4" and so on. Empty lines are skipped.
- * @param text with LF
- * @param name for errors
- * @throws TtsError (usage) with the line of the fault
+ * CSV and TSV follow RFC 4180 with a header. JSONL has one object a line. PSV has `id|text` without quotes and header,
+ * further columns "3", "4". Empty lines are skipped. @throws TtsError (usage) with the line
  */
 export function readTable(
   text: AsyncIterable<string>,
@@ -50,7 +44,7 @@ async function* readQuoted(
   delimiter: string,
   name: string,
 ): AsyncGenerator<TableRow> {
-  // The parser runs ahead: its error belongs to the line behind the last record.
+  // The parser runs ahead.
   let lastLine = 0;
   const parser = parse({
     delimiter,
@@ -104,7 +98,6 @@ function rowOf(columns: readonly string[], record: readonly string[], line: numb
 
 const QUOTES = 'put quotes around the whole cell, and write a quote inside it twice: "say ""hello"""';
 
-/** @param start first line of the incomplete row */
 function inPlainWords(error: unknown, { name, start }: { name: string; start: number }): unknown {
   const { code, lines } = error as CsvError & { readonly lines?: number };
   if (code === 'CSV_QUOTE_NOT_CLOSED')
@@ -153,7 +146,6 @@ interface Line {
   readonly content: string;
 }
 
-/** Without blank ones. Holds one line at most. */
 async function* linesOf(text: AsyncIterable<string>, name: string): AsyncGenerator<Line> {
   let pieces: string[] = [];
   let length = 0;

@@ -10,14 +10,14 @@ const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
 type Piece = { readonly literal: string } | { readonly column: string };
 
-/** Names of files from a template: `prompts/{lang}/{id}.wav`. */
+/** As in `prompts/{lang}/{id}.wav`. */
 export class NameTemplate {
   readonly #pieces: readonly Piece[];
-  /** The folder before the first column, relative or absolute: `prompts`, or `.`. */
+  /** Before the first column: `prompts`, or `.`. */
   readonly fixedFolder: string;
   readonly columns: readonly string[];
 
-  /** @throws TtsError (usage) for an open brace, an empty column, or a folder as the name */
+  /** @throws TtsError (usage) */
   constructor(template: string) {
     this.#pieces = parsePieces(template);
     this.columns = this.#pieces.flatMap((piece) => ('column' in piece ? [piece.column] : []));
@@ -31,11 +31,7 @@ export class NameTemplate {
       );
   }
 
-  /**
-   * Relative to the fixed folder, with "/".
-   * @param cell the value of a column; `undefined` for none
-   * @throws NameError
-   */
+  /** Relative to the fixed folder, with "/". @throws NameError */
   nameOf(cell: (column: string) => string | undefined): string {
     const name = this.#pieces
       .map((piece) => ('literal' in piece ? piece.literal : pathPart(piece.column, cell(piece.column))))

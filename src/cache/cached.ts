@@ -7,16 +7,11 @@ import type { Store } from './store.ts';
 
 interface CacheUse {
   readonly store: Pick<Store, 'get' | 'put'>;
-  /** See {@link segmentKey}. */
   readonly keyOf: (text: string) => string;
-  /** Called for each text. */
   readonly onLookup: (found: 'hit' | 'miss', index: number) => void;
 }
 
-/**
- * Asks the synthesizer only for sound that is not in the cache, and keeps complete sound. A second call for a text waits
- * until the first one has ended.
- */
+/** Keeps complete sound, and asks only for what is missing. A second call for a text waits for the first. */
 export function cached(synthesize: Synthesize, { store, keyOf, onLookup }: CacheUse): Synthesize {
   const making = new Map<string, Promise<void>>();
   return async (utterance, signal) => {
@@ -37,7 +32,7 @@ export function cached(synthesize: Synthesize, { store, keyOf, onLookup }: Cache
   };
 }
 
-/** Ends when the signal aborts or the returned function is called. */
+/** Ends with the signal or the returned function. */
 function claim(making: Map<string, Promise<void>>, key: string, signal: AbortSignal): () => void {
   const { promise, resolve } = resolvable();
   const done = () => {
@@ -58,7 +53,7 @@ function resolvable() {
   return { promise, resolve };
 }
 
-/** Passes each piece on before it is written, and reads the next one afterwards. */
+/** Each piece goes to the reader before it is written. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   entry: Keeping | undefined,
@@ -73,7 +68,7 @@ async function* copied(
       delivered += piece.length;
     }
     const isWhole = bytes === undefined || bytes === delivered;
-    // Sound of two renderings is not kept.
+    // Of two renderings.
     if (isWhole && (isOneTake?.() ?? true)) await entry?.publish();
   } finally {
     await entry?.discard();
@@ -81,13 +76,13 @@ async function* copied(
   }
 }
 
-/** What shapes the sound of a segment. Streaming does not. */
+/** Streaming does not shape the sound. */
 export interface Spoken extends Pick<Voice, 'speaker' | 'sampleRate' | 'instructions'> {
-  /** The address of the service, or the identity of the engine. */
+  /** The service's address, or the engine's identity. */
   readonly identity: string;
 }
 
-/** SHA-256 as 64 hex digits. JSON separates the parts, and also writes broken UTF-16 unambiguously. */
+/** SHA-256 in hex. JSON separates the parts, and also writes broken UTF-16 unambiguously. */
 export function segmentKey({ identity, speaker, sampleRate, instructions }: Spoken, text: string): string {
   const parts = [identity, speaker, sampleRate ?? null, instructions ?? null, text];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

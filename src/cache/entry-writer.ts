@@ -10,23 +10,22 @@ import { checksumSeed, entryName, placeOf } from './entry.ts';
 import { type Home, isOwnFolder } from './folder.ts';
 
 export interface KeepingOptions {
-  /** @param bytes size of an entry */
   readonly hasRoom: (bytes: number) => boolean;
   /** Called before the entry gets its name. */
   readonly publishing: (bytes: number) => void;
-  /** Called afterwards, unless the cache was emptied meanwhile. */
+  /** Not called if the cache was emptied meanwhile. */
   readonly published: (bytes: number) => Promise<void>;
   readonly failed: (error: unknown) => void;
-  /** Called once, when no file is open any more. */
+  /** No file is open any more. */
   readonly ended: () => void;
 }
 
-/** A segment on its way into the cache. Its methods never throw: an entry with an error is dropped. */
+/** A segment on its way into the cache. Never throws: an entry with an error is dropped. */
 export class Keeping {
   readonly #file: EntryFile;
   readonly #options: KeepingOptions;
   #isOpen = true;
-  /** Runs the steps one after the other, even if their caller has left. */
+  /** One after the other, even if their caller has left. */
   #steps: Promise<void> = Promise.resolve();
 
   constructor(file: EntryFile, options: KeepingOptions) {
@@ -41,7 +40,6 @@ export class Keeping {
     });
   }
 
-  /** All samples are written. */
   publish(): Promise<void> {
     return this.#step(async () => {
       const size = this.#file.sizeWith(0);
@@ -54,7 +52,6 @@ export class Keeping {
     });
   }
 
-  /** Has no effect on a published entry. */
   discard(): Promise<void> {
     return this.#step(() => this.#end());
   }
@@ -79,12 +76,12 @@ export class Keeping {
   }
 }
 
-/** Bytes; the cost of a system call does not count then. */
+/** Bytes. */
 const BATCH_BYTES = 128 * 1024;
 
 const writeSome = promisify(write);
 
-/** The file of a new entry. The caller awaits each method; errors are the system's. */
+/** The caller awaits each method. Errors are the system's. */
 export class EntryFile {
   readonly #home: Home;
   readonly #key: string;
@@ -107,7 +104,7 @@ export class EntryFile {
     return this.#bytes;
   }
 
-  /** The file's size with so many more bytes of sound. */
+  /** With so many more bytes of sound. */
   sizeWith(more: number): number {
     const bytes = this.#bytes + more;
     return overheadBytes(this.#format, bytes) + bytes;
@@ -158,7 +155,6 @@ export class EntryFile {
     return file;
   }
 
-  /** Leaves room for the header. */
   async #open(): Promise<AtomicFile> {
     makeFolder(this.#home.folder);
     this.#file = AtomicFile.create(join(this.#home.folder, 'entry'), { mode: 0o600, durable: false });
@@ -167,7 +163,6 @@ export class EntryFile {
   }
 }
 
-/** @param position `undefined` appends */
 async function writeAll(fd: number, bytes: Uint8Array, position?: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const at = position === undefined ? null : position + done;

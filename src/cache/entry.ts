@@ -10,7 +10,6 @@ import { ExitCode, TtsError } from '../error.ts';
 
 const BLOCK_BYTES = 256 * 1024;
 
-/** More than any header of an entry. */
 const HEAD_BYTES = 128;
 
 /** Neither waits for the writer of a pipe nor follows a link. Windows has neither flag. */
@@ -18,23 +17,19 @@ const WARY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOF
 
 interface Layout {
   readonly format: PcmFormat;
-  /** Offset of the first sample. */
   readonly start: number;
-  /** Bytes of samples. */
   readonly bytes: number;
 }
 
-/** A complete entry. It stays readable if another run removes it. */
+/** Stays readable if another run removes the entry. */
 export interface OpenEntry extends Layout {
   readonly path: string;
   readonly file: FileHandle;
 }
 
 /**
- * Opens an entry and checks every byte.
- * @param name from {@link entryName}
- * @returns `undefined` for a damaged or foreign file
- * @throws the system's error if it cannot be opened
+ * Checks every byte. @param name from {@link entryName} @returns `undefined` for a damaged or foreign file @throws the
+ * system's error
  */
 export async function openEntry(path: string, name: string, key: string): Promise<OpenEntry | undefined> {
   const file = await open(path, WARY);
@@ -65,7 +60,7 @@ async function readLayout(file: FileHandle): Promise<Layout | undefined> {
   return start + bytes + padding(bytes) === found.size ? { format, start, bytes } : undefined;
 }
 
-/** In the order of writing: the samples, then the header. */
+/** The samples, then the header, as written. */
 async function checksum(file: FileHandle, { start, bytes }: Layout, key: string): Promise<number> {
   let sum = checksumSeed(key);
   const end = start + bytes + padding(bytes);
@@ -75,9 +70,8 @@ async function checksum(file: FileHandle, { start, bytes }: Layout, key: string)
 }
 
 /**
- * Whole frames.
- * @param close called at the end, or when the reader leaves
- * @throws TtsError if the disk fails; the entry is removed
+ * Whole frames. @param close called at the end, or when the reader leaves @throws TtsError if the disk fails; the entry is
+ * removed
  */
 export async function* readSamples(
   { file, path, format, start, bytes }: OpenEntry,
@@ -110,7 +104,7 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
   return block;
 }
 
-/** Folders of entries: the first byte of the key. */
+/** The first byte of the key. */
 export const SHARD = /^[0-9a-f]{2}$/;
 /** An unfinished entry; version 0.1 had no prefix. */
 export const PART = /^(?:entry\.)?[0-9a-f-]{36}\.part$/;
@@ -121,7 +115,7 @@ export function placeOf(key: string): { readonly shard: string; readonly prefix:
   return { shard: key.slice(0, 2), prefix: `${key.slice(2)}.` };
 }
 
-/** The checksum is in the name, so that the file is a plain WAV. */
+/** The file is a plain WAV: the checksum is in its name. */
 export function entryName(key: string, checksum: number): string {
   return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.wav`;
 }
@@ -130,7 +124,7 @@ export function isEntryName(name: string): boolean {
   return ENTRY.test(name);
 }
 
-/** Binds the checksum to the key: sound under another key is damaged. */
+/** Sound under another key is damaged. */
 export function checksumSeed(key: string): number {
   return crc32(key);
 }

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { makeFolder } from '../files/folders.ts';
 
 export interface Home {
-  /** Absolute. Made with the first segment. */
+  /** Absolute. */
   readonly folder: string;
   /** `undefined` on Windows. */
   readonly uid: number | undefined;
 }
 
-/** The reason why a folder cannot hold a cache; `undefined` also for a missing folder. */
+/** Why a folder cannot hold a cache; `undefined` also for a missing one. */
 export async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
   try {
     const found = await stat(folder);
@@ -19,14 +19,14 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT') return `it cannot be read (${code})`;
-    // A folder that root makes in another user's home would be useless to that user.
+    // The other user could not use root's folder.
     return uid === 0 && dirname(folder) !== folder
       ? objectionTo({ folder: dirname(folder), uid })
       : undefined;
   }
 }
 
-/** Tries it, and makes the folder. @returns the reason in words */
+/** Makes the folder. @returns the reason in words */
 export function objectionToWriting(folder: string): string | undefined {
   try {
     makeFolder(folder);
@@ -37,13 +37,12 @@ export function objectionToWriting(folder: string): string | undefined {
   }
 }
 
-/** False for a link: its target is not the cache's. */
+/** A link's target is not the cache's. */
 export async function isOwnFolder(path: string, uid: Home['uid']): Promise<boolean> {
   const found = await lstat(path);
   return found.isDirectory() && isOurs(found.uid, uid);
 }
 
-/** True on Windows. */
 function isOurs(owner: number, uid: Home['uid']): boolean {
   return uid === undefined || owner === uid;
 }

@@ -8,18 +8,14 @@ export interface Found {
   readonly bytes: number;
 }
 
-/** @throws TtsError (output) if it cannot be read */
+/** @throws TtsError (output) */
 export async function measureCache(folder: string): Promise<Found> {
   return total(folder, () => {}).catch((cause) => {
     throw inaccessible('read', folder, cause);
   });
 }
 
-/**
- * Removes only what the cache has made. A run that writes at this moment loses its unfinished entries.
- * @returns what was removed
- * @throws TtsError (output) if it cannot be emptied
- */
+/** Removes only what the cache has made. A run that writes now loses its unfinished entries. @throws TtsError (output) */
 export async function clearCache(folder: string): Promise<Found> {
   return clear(folder).catch((cause) => {
     throw inaccessible('empty', folder, cause);
@@ -60,7 +56,7 @@ function removeIfEmpty(folder: string): void {
     rmdirSync(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Another file is there, or another run has written meanwhile.
+    // Another run has written, or the file is foreign.
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error;
   }
 }

@@ -7,14 +7,11 @@ import { isEntryName, PART, SHARD } from './entry.ts';
 export interface CacheFile {
   readonly path: string;
   readonly bytes: number;
-  /** Of the last read or write, in milliseconds since 1970. */
+  /** The last read or write, in milliseconds since 1970. */
   readonly usedAt: number;
 }
 
-/**
- * Entries, one sub-folder at a time; other files are left out. Reading a whole folder at once costs a fifth of asking for
- * each file.
- */
+/** One sub-folder at a time, without other files. Reading a whole folder costs a fifth of asking for each file. */
 export async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> {
   for (const shard of listShards(folder)) {
     yield files(shard, isEntryName);
@@ -22,12 +19,10 @@ export async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> 
   }
 }
 
-/** Unfinished entries. */
 export function listParts(folder: string): CacheFile[] {
   return files(folder, (name) => PART.test(name));
 }
 
-/** No links. */
 export function listShards(folder: string): string[] {
   return read(folder)
     .filter((found) => found.isDirectory() && SHARD.test(found.name))
@@ -54,13 +49,13 @@ function read(folder: string): Dirent[] {
   }
 }
 
-/** Milliseconds without a byte, after which the writer counts as dead. */
+/** Milliseconds without a byte from a dead writer. */
 const LEFT_BEHIND = 3_600_000;
 
-/** Files removed before other work has its turn. */
+/** Files removed in one turn of the event loop. */
 const BATCH = 64;
 
-/** Removes the least recently used entries until `limit` bytes are left. */
+/** The least recently used ones. */
 export async function evict(folder: string, limit: number): Promise<void> {
   const entries: CacheFile[] = [];
   for await (const found of listEntries(folder)) entries.push(...found);
@@ -75,7 +70,7 @@ export async function evict(folder: string, limit: number): Promise<void> {
   }
 }
 
-/** Removes unfinished entries of dead runs. */
+/** Of dead runs. */
 export function sweepParts(folder: string, now: number): void {
   for (const { path, usedAt } of listParts(folder))
     if (now - usedAt > LEFT_BEHIND) rmSync(path, { force: true });
@@ -83,14 +78,13 @@ export function sweepParts(folder: string, now: number): void {
 
 export const TALLY = 'tally';
 
-/** Bytes of one byte of the tally. */
 const UNIT_BYTES = 4096;
 
 const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * Counts what all runs write. The count is the length of a file: several processes can append at once.
- * @returns true when `limit` bytes have come together; the count starts again
+ * Counts what all runs write by the length of a file, to which several processes can append. @returns true when `limit`
+ * bytes have come together; the count starts again
  */
 export async function tally(folder: string, bytes: number, limit: number): Promise<boolean> {
   const file = await open(join(folder, TALLY), APPENDING, 0o600);

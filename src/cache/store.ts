@@ -7,23 +7,22 @@ import { EntryFile, Keeping } from './entry-writer.ts';
 import { type Home, isOwnFolder, objectionTo, reasonOf } from './folder.ts';
 import { evict, sweepParts, tally } from './inventory.ts';
 
-/** Bytes. Larger sizes in a WAV header may be placeholders. */
+/** Larger sizes in a WAV header may be placeholders. */
 const MAX_ENTRY_BYTES = 2 ** 30;
 
-/** The share of the cache that is written before the next eviction. */
+/** Of the cache, written before the next eviction. */
 const SLACK = 1 / 16;
 
 const FULL =
   'this run has filled the cache: what follows is not kept, and paid for again if it is repeated (cacheSize in your own config makes room)';
 
 export interface StoreOptions extends Home {
-  /** Eviction removes the least recently used entries beyond it. */
   readonly maxBytes: number;
-  /** Called once for each reason why segments are not kept or read. */
+  /** Called once for each reason. */
   readonly warn: (text: string) => void;
 }
 
-/** @returns `undefined`, after a warning, if the folder cannot hold a cache */
+/** @returns `undefined`, after a warning, for a folder that cannot hold a cache */
 export async function openStore(options: StoreOptions): Promise<Store | undefined> {
   const objection = await objectionTo(options);
   if (objection === undefined) return new Store(options);
@@ -32,13 +31,12 @@ export async function openStore(options: StoreOptions): Promise<Store | undefine
 }
 
 /**
- * Segments by key, on disk; several runs may share the folder. An entry is complete or absent: it appears in one step, and
- * is read only after every byte was checked.
+ * Segments by key; several runs may share the folder. An entry appears in one step, and every byte is checked before it is
+ * read.
  */
 export class Store {
   readonly #home: Home;
   readonly #maxBytes: number;
-  /** Bytes after an eviction. */
   readonly #limit: number;
   readonly #used: Used;
   readonly #warn: StoreOptions['warn'];
@@ -57,14 +55,14 @@ export class Store {
     this.#warn = warn;
   }
 
-  /** Counts as use. The file stays open until `pcm` ends or is left, or the store closes. */
+  /** Counts as use. The file is open until `pcm` ends or is left, or the store closes. */
   async get(key: string): Promise<Speech | undefined> {
     const entry = await this.#find(key);
     if (!entry) return undefined;
     const { file, format, bytes } = entry;
     this.#used.add(key, overheadBytes(format, bytes) + bytes);
     const now = new Date();
-    // On a read-only medium nothing will be evicted.
+    // A read-only medium evicts nothing.
     await file.utimes(now, now).catch(() => {});
     this.#files.add(file);
     const pcm = readSamples(entry, async () => {
@@ -81,7 +79,7 @@ export class Store {
     return entry !== undefined;
   }
 
-  /** `undefined` where nothing is kept any more. */
+  /** `undefined` where nothing is kept. */
   put(key: string, format: PcmFormat): Keeping | undefined {
     if (this.#off) return undefined;
     if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder, Date.now()));
@@ -97,14 +95,14 @@ export class Store {
     return keeping;
   }
 
-  /** Closes what was not read to its end, and waits for writes. */
+  /** Waits for writes. */
   async close(): Promise<void> {
     await Promise.all([...this.#drafts].map((keeping) => keeping.discard()));
     await Promise.all([...this.#files].map(closeEntry));
     await this.#tidying;
   }
 
-  /** An unreadable entry is paid for again: a warning says so. */
+  /** It is paid for again. */
   async #find(key: string): Promise<OpenEntry | undefined> {
     try {
       return await findEntry(this.#home, key);
@@ -116,7 +114,7 @@ export class Store {
     }
   }
 
-  /** False, with a warning, once this run has filled the cache: another entry would evict one of its own. */
+  /** False, with a warning, once another entry would evict one of this run. */
   #hasRoom(bytes: number): boolean {
     const isKeepable = bytes <= Math.min(this.#limit, MAX_ENTRY_BYTES);
     if (isKeepable && !this.#used.hasRoom(bytes)) this.#stop(FULL);
@@ -148,13 +146,9 @@ function notKept(folder: string, reason: string): string {
   return `segments are not kept in ${folder}: ${reason}`;
 }
 
-/** Errors for a missing entry, or a link. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
-/**
- * Removes a damaged entry.
- * @throws the system's error for an entry that cannot be read
- */
+/** Removes a damaged entry. @throws the system's error for an entry that cannot be read */
 async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined> {
   const { shard, prefix } = placeOf(key);
   const folder = join(home.folder, shard);
@@ -172,7 +166,7 @@ async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined
   return undefined;
 }
 
-/** Two, if two runs got different sound at the same time. */
+/** Two, if two runs got different sound. */
 async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
   try {
     if (!(await isOwnFolder(folder, uid))) return [];
@@ -187,13 +181,12 @@ function isAbsent(error: unknown): boolean {
   return ABSENT.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Counts the entries that a run has read and made. Together they fit, so that the run does not evict its own beginning. */
+/** What a run has read and made fits together: it does not evict its own beginning. */
 export class Used {
   readonly #limit: number;
   readonly #keys = new Set<string>();
   #bytes = 0;
 
-  /** @param limit bytes after an eviction */
   constructor(limit: number) {
     this.#limit = limit;
   }

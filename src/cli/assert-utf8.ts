@@ -3,24 +3,18 @@ import { usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { printable } from '../printable.ts';
 
-/** Arguments, and the host that knows their bytes. */
 export interface Typed {
   readonly argv: readonly string[];
   readonly host: Pick<Host, 'isArgvUtf8'>;
 }
 
-/**
- * Refuses arguments that are not UTF-8. Node replaces their bytes by U+FFFD: the program would speak other words, or
- * write a file of another name.
- * @throws TtsError (usage) naming the argument
- */
+/** Node replaces other bytes by U+FFFD: the program would speak other words. @throws TtsError (usage) naming the argument */
 export function assertUtf8(command: Command, { argv, host }: Typed): void {
   if (!argv.some(isDamaged)) return;
   const hint = command.name() === 'tts' ? ELSEWHERE : IN_UTF8;
   refuse(damagedOption(command) ?? damagedWord(command.args, hint), host);
 }
 
-/** The same for words without options. */
 export function assertWordsUtf8(words: readonly string[], host: Pick<Host, 'isArgvUtf8'>): void {
   refuse(damagedWord(words, IN_UTF8), host);
 }
@@ -58,7 +52,7 @@ function isDamaged(value: unknown): value is string {
   return typeof value === 'string' && value.includes('\uFFFD');
 }
 
-/** Shows the value only of an option that names a file: any other may be a key. */
+/** Only the value of an option that names a file is shown: any other may be a key. */
 function foundIn({ long, flags }: Option, value: string): Found {
   if (!flags.includes('<file')) return { name: `the value of ${long}`, hint: IN_UTF8 };
   return {

@@ -10,7 +10,6 @@ import { printLine } from './terminal/print.ts';
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
-/** `tts cache` shows the segment cache, `tts cache clear` empties it. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readSubcommand(cacheCommand(), context, { most: Number.POSITIVE_INFINITY });
@@ -55,7 +54,7 @@ function inWords(folder: string, { entries, bytes }: Found, cleared: boolean): s
 
 function sizeInWords(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
-  // 1023.95 would be rounded to 1024.0, which is 1.0 of the next unit.
+  // 1023.95 would be rounded to 1024.0.
   const power = UNITS.findIndex((_, index) => bytes < 1023.95 * 1024 ** (index + 1)) + 1 || UNITS.length;
   return `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power - 1]}`;
 }

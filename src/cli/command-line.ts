@@ -15,10 +15,7 @@ export interface CommandLine {
   readonly version: boolean;
 }
 
-/**
- * Reads the arguments of `tts speak`. `settings/` checks the values.
- * @throws TtsError (usage), for an unknown option with the nearest real one
- */
+/** `settings/` checks the values. @throws TtsError (usage) */
 export function readCommandLine(typed: Typed): CommandLine {
   const command = speakCommand();
   const { file, help = false, version = false, ...flags } = parse(command, typed).opts();
@@ -39,14 +36,14 @@ function addRules(command: Command, names: readonly Name[]): Command {
   for (const { flags, help } of names.map(ruleOf)) {
     if (flags === undefined) continue;
     const option = new Option(flags, help);
-    // A `--no-x` alone makes commander report `x: true` if the option is not given.
+    // commander reports `x: true` for a `--no-x` alone.
     if (option.negate) command.addOption(new Option(`--${option.name().replace(/^no-/, '')}`).hideHelp());
     command.addOption(option);
   }
   return command;
 }
 
-/** Adds `--no-x` for a switch `--x`, only if it is typed: all of them would fill the help. */
+/** Only what is typed: all of them would fill the help. */
 function addOpposites(command: Command, argv: readonly string[]): void {
   for (const word of new Set(argv.filter((each) => each.startsWith('--no-')))) {
     const isKnown = command.options.some(({ long }) => long === word);
@@ -60,7 +57,6 @@ function oppositeOf(option: Option): string | undefined {
   return isSwitch ? `--no-${option.name()}` : undefined;
 }
 
-/** Turns an error of commander into one of ours. */
 type Complain = (error: CommanderError, command: Command) => TtsError;
 
 function parse(command: Command, typed: Typed, complain: Complain = usage): Command {
@@ -75,7 +71,7 @@ function parse(command: Command, typed: Typed, complain: Complain = usage): Comm
     return command;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // Parsed again without the value behind "=": commander cannot name the option with it, and it may be a key.
+    // commander quotes the value behind "=", which may be a key.
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
     if (mistyped === undefined) throw complain(error, command);
     parse(command, { ...typed, argv: [mistyped] }, complain);
@@ -83,14 +79,13 @@ function parse(command: Command, typed: Typed, complain: Complain = usage): Comm
   }
 }
 
-/** How to have the words of a command line spoken. */
 export function howToSpeak(command: string): string {
   return command === 'tts'
     ? 'to speak it, put -- in front of the text'
     : `to speak the words: ${command.replace('tts', 'tts speak')} ...`;
 }
 
-/** Options of other speech tools, and what takes their place here. */
+/** Of other speech tools. */
 const ADVICE: readonly (readonly [option: string, advice: string])[] = [
   ['--voice', 'choose a voice with -s, by name or number: tts speakers lists them'],
   [
@@ -103,7 +98,7 @@ const ADVICE: readonly (readonly [option: string, advice: string])[] = [
 ];
 
 export function usage({ message, code }: CommanderError, command: Command): TtsError {
-  // Only the first letter behind one dash is shown, and only the name of a long option: the rest may be a key.
+  // The rest may be a key.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
   if (code !== 'commander.unknownOption') return usageError(what, `see ${name} --help`);
@@ -114,7 +109,6 @@ export function usage({ message, code }: CommanderError, command: Command): TtsE
   return usageError(what, `${meant} ${howToSpeak(name)}`);
 }
 
-/** Includes hidden options, unlike commander's own suggestions. */
 export function nearestOption(complaint: string, { options }: Command): string | undefined {
   const typed = /'(--[^']*)'/.exec(complaint)?.[1];
   return (
@@ -126,10 +120,8 @@ export function nearestOption(complaint: string, { options }: Command): string |
   );
 }
 
-/** The settings of every command that asks a service for sound. */
 export const OF_REQUESTS = settingNames.filter((name) => ruleOf(name).ofRequests);
 
-/** A command with its own options and those of some settings. */
 export function subcommand(
   name: string,
   description: string,
@@ -145,16 +137,11 @@ export function subcommand(
 }
 
 interface Reading {
-  /** The most words. Default: 0. */
   readonly most?: number;
   readonly complain?: Parameters<typeof parse>[2];
 }
 
-/**
- * Reads the arguments of a command.
- * @returns `undefined` after `--help` was printed
- * @throws TtsError (usage)
- */
+/** @returns `undefined` after `--help` @throws TtsError (usage) */
 export function readSubcommand(
   command: Command,
   context: Pick<Context, 'argv' | 'host'>,

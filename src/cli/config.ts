@@ -11,7 +11,6 @@ import { type CommandLine, readSubcommand, subcommand } from './command-line.ts'
 import type { Context } from './context.ts';
 import { printLine } from './terminal/print.ts';
 
-/** `tts config`: every setting with its value and origin, and the config files. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readSubcommand(configCommand(), context);
@@ -38,12 +37,10 @@ export function configCommand(): Command {
 
 interface Row {
   readonly name: Name;
-  /** `undefined` if it is not set. */
   readonly value: unknown;
   readonly origin: Origin | undefined;
 }
 
-/** Leaves out settings that only an option can set. */
 function rowsOf(settings: Settings, host: Host): Row[] {
   const shown = settingNames.filter((name) => {
     const { key, env } = ruleOf(name);
@@ -56,13 +53,12 @@ function rowsOf(settings: Settings, host: Host): Row[] {
   });
 }
 
-/** The key that a run would use, from any source. `apiKeyFile` and `keys` have rows of their own too. */
+/** From any source. */
 function keyOf(settings: Settings): Settings['apiKey'] {
   const origin = keyOrigin(settings);
   return origin && { value: '', origin };
 }
 
-/** The proxy that a run would use, the usual environment variables included. */
 function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
   if (!settings.baseUrl) return settings.proxy;
   const chosen = chooseProxy(settings, env, settings.baseUrl.value);
@@ -85,9 +81,7 @@ function inJson(rows: readonly Row[]): Record<string, unknown> {
 }
 
 interface Files {
-  /** The strongest first. */
   readonly read: readonly string[];
-  /** Found, but hidden by a stronger one. */
   readonly passedOver: readonly string[];
   readonly lookedFor: readonly string[];
 }
@@ -116,7 +110,6 @@ function filesInWords({ read, passedOver, lookedFor }: Files): string {
     .join('\n');
 }
 
-/** Settings that are not shown as their plain value. */
 const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
   speakers: (speakers) => Object.fromEntries(speakers),
   engines: (engines) =>
@@ -128,7 +121,7 @@ const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
   proxy: withoutPassword,
 };
 
-/** The value of a setting without secrets, as JSON can hold it. */
+/** Without secrets, as JSON can hold it. */
 export function shownValue<N extends Name>(name: N, value: Value<N>): unknown {
   const show = shows[name] as ((value: Value<N>) => unknown) | undefined;
   return show ? show(value) : value;
@@ -140,7 +133,6 @@ export function withoutPassword(address: URL): string {
   return shown.href;
 }
 
-/** A shown value as text. */
 export function inWords(shown: unknown): string {
   if (Array.isArray(shown)) return shown.map(inWords).join(', ');
   if (shown instanceof URL) return shown.href;

@@ -6,7 +6,7 @@ import { printLine } from './terminal/print.ts';
 
 const WIDTH = 80;
 
-/** `tts --help`; the long form if `speak` was named. */
+/** The long form if `speak` was named. */
 export async function help({ host, named }: Pick<Context, 'host' | 'named'>): Promise<ExitCode> {
   printLine(host.stdout, named ? fullHelp() : shortHelp());
   return ExitCode.ok;
@@ -63,7 +63,7 @@ function elsewhere({ env, envShown, key, keyShown = key, fallback, otherwise }: 
   return said === '' ? [] : [row('', `  ${said}`)];
 }
 
-/** Lines of entries behind a label. An entry stays in one line. */
+/** An entry stays in one line. */
 function wrap(label: string, entries: readonly (string | undefined)[], gap = '  '): string[] {
   const lines = [label];
   for (const entry of entries) {

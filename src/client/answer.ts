@@ -10,7 +10,7 @@ import type { Answer } from './response-stream.ts';
 
 export interface Expectation extends ServiceName {
   readonly timeoutMs: number;
-  /** A 2xx without audio is a success then. */
+  /** A 2xx without audio is a success. */
   readonly hasCallback: boolean;
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
@@ -19,16 +19,15 @@ export interface Expectation extends ServiceName {
 const ACCEPTED = 202;
 
 /**
- * The sound of an answer; `undefined` where it goes to the callback address. Ignores the `Content-Type`. Errors while the
- * sound is read are for {@link audioFailure}.
- * @throws TtsError refused, no audio, or broken off before the sound
+ * `undefined` for sound that goes to the callback address. Ignores the `Content-Type`. Errors of reading are for {@link
+ * audioFailure}. @throws TtsError
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);
   const { hasCallback, onLeftover } = expected;
   if (!isSuccess(answer.status, hasCallback)) throw await refusal({ ...answer, body }, expected);
   try {
-    // The body may be anything then, and torn.
+    // The body may be anything then.
     const quotedBytes = hasCallback ? SIGNATURE_BYTES : undefined;
     return await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes, onLeftover });
   } catch (error) {
@@ -81,7 +80,6 @@ const hints: Record<WavError['problem'], string> = {
   'format-changed': 'ask for one sample rate with --sample-rate',
 };
 
-/** In hexadecimal. */
 const SIGNATURES: readonly (readonly [RegExp, string])[] = [
   [/^494433|^ff[ef][2-9a-e]/, 'MP3'],
   [/^4f676753/, 'Ogg'],
@@ -105,10 +103,9 @@ function describe({ problem, message, head }: WavError, contentType: string | un
   return `it says: ${messageIn(head, { isCut: head.length === HEAD_BYTES, contentType }) || 'nothing but blanks'}`;
 }
 
-/** Each one takes memory. */
 const MOST_CODINGS = 4;
 
-/** Loads zlib only for a coded body. */
+/** zlib loads for a coded body only. */
 export async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
   const codings = codingsIn(headers['content-encoding'] ?? '');
   if (codings.length === 0) return body;

@@ -11,7 +11,7 @@ export interface ClientOptions extends RetryPolicy {
   readonly transport: Transport;
   /** With `/tts`. */
   readonly url: URL;
-  /** For messages; the host by default. */
+  /** By default the host. */
   readonly name?: string | undefined;
   readonly key: string;
   /** In words. */
@@ -19,23 +19,22 @@ export interface ClientOptions extends RetryPolicy {
   readonly voice: Voice;
   readonly timeoutMs: number;
   readonly limiter: ConcurrencyLimiter;
-  /** Set where the sound is kept: it shows whether a repeated answer begins like the first. */
+  /** Set where sound is kept: does a repeated answer begin like the first? */
   readonly checksum: Checksum | undefined;
 }
 
 interface Utterance {
   readonly text: string;
-  /** Place of the sound in the whole. */
+  /** In the whole. */
   readonly index: number;
 }
 
-/** `undefined` where the sound goes to the callback address. */
+/** `undefined` for sound that goes to the callback address. */
 export type Synthesize = (utterance: Utterance, signal: AbortSignal) => Promise<Speech | undefined>;
 
 /**
- * A synthesizer behind `POST /tts`. It repeats requests that may succeed later. A broken answer continues at the same frame:
- * no frame is delivered twice.
- * @throws TtsError after all tries, here and while the sound is read
+ * `POST /tts`, repeated where that may help. A broken answer continues at the same frame. @throws TtsError after all tries,
+ * here and while the sound is read
  */
 export function createSynthesizer(options: ClientOptions): Synthesize {
   return async (utterance, signal) => {
@@ -51,7 +50,7 @@ interface Task extends Utterance {
   readonly signal: AbortSignal;
 }
 
-/** An empty piece when the format is known, then the samples. */
+/** An empty piece for the format, then the samples. */
 async function* synthesize(
   options: ClientOptions,
   { text, index, point, signal }: Task,
@@ -87,7 +86,6 @@ async function* synthesize(
   }
 }
 
-/** One try of a request. */
 interface Attempt {
   readonly text: string;
   readonly body: string;
@@ -145,25 +143,24 @@ export function requestBody(
   });
 }
 
-/** @param before checksum of the bytes before; 0 at the start */
+/** @param before checksum of the bytes before, 0 at the start */
 export type Checksum = (bytes: Uint8Array, before: number) => number;
 
-/** Where the next answer continues. */
 class ResumePoint {
   /** Of the first answer. */
   speech: Speech | undefined;
   #bytes = 0;
   #checksum = 0;
   #isOneTake = true;
-  /** Bytes of this answer that were delivered before, and the checksum of the skipped ones. */
+  /** Bytes of this answer to skip, and their checksum. */
   #toSkip = 0;
   #skippedChecksum = 0;
   readonly #checksumOf: Checksum | undefined;
   readonly #onOtherTake: () => void;
 
   /**
-   * @param checksum left out where it is not needed: it takes a seventh of the time of a large answer
-   * @param onOtherTake called if an answer does not begin like the first
+   * @param checksum only where it is needed: it takes a seventh of the time of a large answer @param onOtherTake called if
+   * an answer begins otherwise than the first
    */
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
     this.#checksumOf = checksum;
@@ -174,10 +171,7 @@ class ResumePoint {
     return this.#isOneTake;
   }
 
-  /**
-   * Yields an empty piece for the first answer with sound.
-   * @throws TtsError (service) for a later answer without sound, or in another format
-   */
+  /** Yields an empty piece for the first answer. @throws TtsError (service) without sound, or in another format */
   *begin(speech: Speech | undefined, url: URL): Generator<Uint8Array> {
     this.#toSkip = this.#bytes;
     this.#skippedChecksum = 0;
@@ -196,7 +190,7 @@ class ResumePoint {
       });
   }
 
-  /** The new part of a piece. Pieces end at frame borders. */
+  /** The new part of a piece, at frame borders. */
   advance(piece: Uint8Array): Uint8Array {
     const fresh = this.#toSkip === 0 ? piece : this.#skip(piece);
     this.#bytes += fresh.length;
@@ -204,7 +198,7 @@ class ResumePoint {
     return fresh;
   }
 
-  /** @throws TtsError (service), with a retry, for an answer shorter than what was delivered */
+  /** @throws TtsError (service), with a retry, for a shorter answer */
   end(): void {
     if (this.#toSkip > 0)
       throw new TtsError('on retry, the service sent less audio than before', {

@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
 
-/** Many services leave out the zlib wrapper that the standard requires for `deflate`. */
+/** Many services leave out the zlib wrapper of `deflate`. */
 const decoders = new Map<string, (firstByte: number) => Transform>([
   ['gzip', () => createGunzip()],
   ['x-gzip', () => createGunzip()],
@@ -12,10 +12,7 @@ const decoders = new Map<string, (firstByte: number) => Transform>([
   ['br', () => createBrotliDecompress()],
 ]);
 
-/**
- * Removes one content coding (RFC 9110, section 8.4). Errors of the data are zlib's.
- * @throws TtsError (service) for an unknown coding
- */
+/** Errors of the data are zlib's (RFC 9110, section 8.4). @throws TtsError (service) for an unknown coding */
 export async function* decompress(
   packed: AsyncIterable<Uint8Array>,
   coding: string,
@@ -32,7 +29,7 @@ export async function* decompress(
   async function* all() {
     for (let next = first; !next.done; next = await pieces.next()) yield next.value;
   }
-  // The reader of the decoder gets the errors of the pipeline.
+  // The decoder's reader gets them.
   pipeline(Readable.from(all()), decoder).catch(() => {});
   try {
     yield* decoder;

@@ -3,14 +3,13 @@ import { printable } from '../printable.ts';
 
 interface Circumstances {
   readonly isCut?: boolean;
-  /** Of the header. */
   readonly contentType?: string | undefined;
 }
 
 /**
- * The message of an error body as one sentence. Reads `{"error":{"code","message"}}`, `{"error":"…"}`, `{"message":"…"}`,
- * `{"detail":"…"}`, FastAPI's `{"detail":[{"loc","msg"}]}`, plain text and HTML; empty for none. A cut body ends in "…",
- * since its last word may be half of a key.
+ * One sentence of `{"error":{"code","message"}}`, `{"error":"…"}`, `{"message":"…"}`, `{"detail":"…"}`, FastAPI's
+ * `{"detail":[{"loc","msg"}]}`, plain text or HTML; empty for none. A cut body ends in "…": its last word may be half of a
+ * key.
  */
 export function messageIn(body: Uint8Array, { isCut = false, contentType }: Circumstances = {}): string {
   if (!isText(body)) return '';
@@ -19,7 +18,6 @@ export function messageIn(body: Uint8Array, { isCut = false, contentType }: Circ
   return printable(fromJson(text) ?? (looksLikeHtml(text) ? fromHtml(text) : text));
 }
 
-/** As UTF-8, or in the encoding that the service names. */
 function decoded(bytes: Uint8Array, contentType = ''): string {
   const named = /;\s*charset="?([^\s";]+)/i.exec(contentType)?.[1];
   try {
@@ -29,7 +27,6 @@ function decoded(bytes: Uint8Array, contentType = ''): string {
   }
 }
 
-/** For encodings that extend ASCII. */
 export function isText(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d) || byte === 0x1b);
 }
@@ -100,11 +97,7 @@ interface Beginning {
   readonly isWhole: boolean;
 }
 
-/**
- * Ends at an error of the body without throwing it.
- * @param most bytes
- * @param forMs milliseconds
- */
+/** Ends quietly at an error of the body. @param forMs milliseconds */
 export async function firstBytes(
   body: AsyncIterable<Uint8Array>,
   most: number,
@@ -128,7 +121,7 @@ export async function firstBytes(
   return { bytes: Buffer.concat(pieces).subarray(0, most), isWhole };
 }
 
-/** Codes of JSON errors that some services send with status 200, and the statuses that they mean. */
+/** Some services send errors with status 200. */
 const CODES: readonly (readonly [code: RegExp, status: number])[] = [
   [/^[\w-]*(?:quota|credit|billing|payment)[\w-]*$/i, 402],
   [/^(?:too[_-]?many|rate|throttl)[\w-]*$/i, 429],
@@ -145,7 +138,7 @@ export function statusIn(body: Uint8Array): number | undefined {
   }
 }
 
-/** The texts of an object and of the objects in it, without those of several words. */
+/** Without those of several words. */
 function wordsIn(data: unknown, depth = 0): string[] {
   if (typeof data === 'string') return /\s/.test(data) ? [] : [data];
   if (typeof data !== 'object' || data === null || depth > 2) return [];

@@ -38,7 +38,7 @@ function notHttp(code: string, message: string, host: string) {
   const contradicts = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || /Content-Length/.test(message);
   if (!contradicts && (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW'))
     return { what: `${host} does not answer in HTTP`, hint: elsewhere };
-  // undici asserts that some answers never come, such as an unasked status 101.
+  // undici asserts against some answers, such as an unasked status 101.
   if (code === 'ERR_ASSERTION') return { what: `${host} does not answer as HTTP demands`, hint: elsewhere };
   if (message === 'bad upgrade')
     return { what: `${host} wants to go on in another protocol (status 101)`, hint: elsewhere };
@@ -79,7 +79,7 @@ function silence(host: string, timeoutMs: number, cause: unknown): TtsError {
 /** Node's codes; OpenSSL's other reasons are `UNSPECIFIED`. */
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_|CRL_|UNSPECIFIED$)/;
-/** Other codes of Node and undici (`ERR_INVALID_…`) are defects. */
+/** Other codes (`ERR_INVALID_…`) are defects. */
 const OF_THE_SYSTEM = /^(?!ERR_|UND_ERR_)[A-Z][A-Z0-9_]+$|^ERR_(SOCKET|STREAM)_/;
 
 interface Peer {
@@ -93,11 +93,9 @@ interface Case {
   readonly what: (who: string, failure: Peer & { readonly code: string; readonly message: string }) => string;
   readonly hint: string;
   readonly fitsProxy?: boolean;
-  /** True if another try would fail as well. */
   readonly isLasting?: boolean;
 }
 
-/** The first match counts. */
 const cases: readonly Case[] = [
   {
     code: /^(ENOTFOUND|EAI_AGAIN|EAI_NODATA)$/,
@@ -164,10 +162,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/**
- * `undefined` for other causes.
- * @param isLost true for a connection that was used before: the next try needs no wait
- */
+/** `undefined` for other causes. @param isLost true for a reused connection: the next try needs no wait */
 export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = false): TtsError | undefined {
   const code = codeOf(cause);
   const found = cases.find((each) => each.code.test(code));
@@ -181,7 +176,7 @@ export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = f
   });
 }
 
-/** Parser errors, and WebAssembly's for lack of memory, get codes of their own. */
+/** Errors of the parser, and of WebAssembly without memory, get codes. */
 export function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if (error instanceof RangeError && error.message.includes('Out of memory')) return 'ENOMEM';
@@ -202,7 +197,6 @@ export class ProxyError extends Error {
   }
 }
 
-/** An error status of the proxy itself. */
 export class ProxyRefusal extends Error {
   readonly status: number;
 
@@ -212,7 +206,7 @@ export class ProxyRefusal extends Error {
   }
 }
 
-/** The message says what the proxy does instead, as in `closed the connection`. */
+/** The message is as in `closed the connection`. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';
 }
@@ -220,7 +214,7 @@ export class TunnelError extends Error {
 const PASSWORD =
   'give a user name and password that the proxy accepts, as in http://user:password@proxy:port';
 
-/** The error for a proxy that blocks the way; `undefined` for other causes. */
+/** `undefined` for other causes. */
 function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
   const { connection: exitCode } = ExitCode;
   if (cause instanceof ProxyRefusal) {

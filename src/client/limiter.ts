@@ -1,11 +1,11 @@
 import type { TtsError } from '../error.ts';
 import { LONGEST_REQUESTED_WAIT } from './retry.ts';
 
-/** Accepted requests until the limit rises by one; each refusal doubles the number. */
+/** Until the limit rises by one; each refusal doubles the number. */
 const FIRST_ACCEPTED = 16;
 const MOST_ACCEPTED = 1024;
 
-/** Milliseconds between checks for stuck answers while a request waits. */
+/** Milliseconds. */
 const LOOK_INTERVAL = 500;
 
 interface Waiting {
@@ -15,8 +15,8 @@ interface Waiting {
 }
 
 /**
- * Limits open requests. A refusal by a busy service lowers the limit to the number it accepted. The limit rises again,
- * slower after each refusal, up to the user's.
+ * A refusal by a busy service lowers the limit to the number it accepted. The limit rises again, slower after each refusal,
+ * up to the user's.
  */
 export class ConcurrencyLimiter {
   readonly #most: number;
@@ -24,7 +24,7 @@ export class ConcurrencyLimiter {
   #accepted = 0;
   #acceptedToRise = FIRST_ACCEPTED;
   #heldUntil = 0;
-  /** The earliest request whose error all others share. */
+  /** All later requests share the error of the earliest. */
   #closed: { readonly order: number; readonly error: unknown } | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #open = new Set<Slot>();
@@ -35,11 +35,7 @@ export class ConcurrencyLimiter {
     this.#limit = most;
   }
 
-  /**
-   * Resolves when a request may be sent.
-   * @param order place of its sound; the earliest goes first
-   * @throws the signal's reason; the error of {@link close}
-   */
+  /** @param order of the sound; the earliest goes first @throws the signal's reason; the error of {@link close} */
   async enter(order: number, signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#closed && order > this.#closed.order) throw this.#closed.error;
@@ -72,27 +68,23 @@ export class ConcurrencyLimiter {
     this.#admit();
   }
 
-  /** @param order of a request that failed before its sound began */
+  /** Before its sound began. */
   failed(order: number, error: TtsError): void {
     if (error.retry?.busy) this.refused(error.retry.after);
     // A text may be unwanted alone; a key is refused for all.
     if (!error.retry && !error.isUnwanted) this.close(order, error);
   }
 
-  /**
-   * A busy service refused a request.
-   * @param seconds for which it wants none
-   */
+  /** By a busy service. @param seconds for which it wants none */
   refused(seconds = 0): void {
     this.#limit = Math.max(1, Math.min(this.#limit, this.#open.size - 1));
     this.#accepted = 0;
     this.#acceptedToRise = Math.min(MOST_ACCEPTED, this.#acceptedToRise * 2);
-    // A request with a longer wait fails.
     if (seconds <= LONGEST_REQUESTED_WAIT)
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
   }
 
-  /** Sends no request behind this one: all would fail with its error, as with a wrong key. */
+  /** Requests behind this one would fail with its error. */
   close(order: number, error: unknown): void {
     if (!this.#closed || order < this.#closed.order) this.#closed = { order, error };
     const behind = this.#waiting.filter((waiting) => waiting.order > order);
@@ -101,7 +93,7 @@ export class ConcurrencyLimiter {
   }
 
   #admit(): void {
-    // Loading `performance` takes 2 ms, and most runs never wait.
+    // Loading `performance` takes 2 ms.
     const hold = this.#heldUntil && this.#heldUntil - performance.now();
     if (hold <= 0) this.#fill();
     clearTimeout(this.#timer);
@@ -125,7 +117,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** If all open answers wait for the sound of this request, the last of them gives its slot up. */
+  /** If all open answers wait for this sound, the last of them leaves its slot. */
   #preemptFor({ order }: Waiting): void {
     const open = [...this.#open];
     if (!open.every((slot) => slot.order > order && slot.isStuck)) return;
@@ -133,17 +125,15 @@ export class ConcurrencyLimiter {
   }
 }
 
-/** Milliseconds since its reader last asked for sound. */
+/** Milliseconds. */
 const STUCK_AFTER = 1000;
 
-/** Aborted in favour of an earlier request, and repeated later. */
+/** In favour of an earlier request; repeated later. */
 export class Preempted extends Error {
   override readonly name = 'Preempted';
 }
 
-/** The right to one open request. */
 export class Slot {
-  /** Place of its sound. */
   readonly order: number;
   readonly #free: () => void;
   readonly #ending = new AbortController();
@@ -154,7 +144,7 @@ export class Slot {
     this.#free = free;
   }
 
-  /** Aborts when the slot is left or preempted. */
+  /** Also when preempted. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
@@ -167,12 +157,10 @@ export class Slot {
     return this.#restingSince !== undefined && Date.now() - this.#restingSince > STUCK_AFTER;
   }
 
-  /** The reader works on a piece. */
   rest(): void {
     this.#restingSince = Date.now();
   }
 
-  /** The reader wants the next piece. */
   goOn(): void {
     this.#restingSince = undefined;
   }

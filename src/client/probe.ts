@@ -26,20 +26,13 @@ export async function lookUp({ url, timeoutMs, signal }: Probe): Promise<string[
   }
 }
 
-/**
- * Opens a connection, and closes it.
- * @throws TtsError (connection, timeout)
- */
+/** @throws TtsError (connection, timeout) */
 export async function reach(probe: Probe): Promise<void> {
   const socket = tcpConnect({ host: bareHost(probe.url.hostname), port: portOf(probe.url) });
   await opened(socket, 'connect', probe, () => undefined);
 }
 
-/**
- * Checks the certificate, and closes the connection.
- * @returns the protocol, as in `TLSv1.3`, and the last day of the certificate
- * @throws TtsError (connection, timeout)
- */
+/** @returns the protocol, as in `TLSv1.3`, and the last day of the certificate @throws TtsError (connection, timeout) */
 export async function handshake(probe: Probe): Promise<{ protocol: string; until: string }> {
   const host = bareHost(probe.url.hostname);
   const socket = tlsConnect({ host, port: portOf(probe.url), ...(!isIP(host) && { servername: host }) });
@@ -60,7 +53,6 @@ function unlessLate<T>(promise: Promise<T>, limitMs: number): Promise<T> {
   });
 }
 
-/** @param look called while the connection is open */
 function opened<T>(
   socket: Socket,
   event: string,

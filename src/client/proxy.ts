@@ -10,15 +10,12 @@ import { codeOf, ProxyError, ProxyRefusal, TunnelError } from './failure.ts';
 import { SilenceError } from './silence.ts';
 
 interface Limits {
-  /** Milliseconds until the connection is ready. */
+  /** Milliseconds. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
 
-/**
- * Opens tunnels for undici (RFC 9110, section 9.3.6). undici's own ProxyAgent takes 70 ms to load, and repeats without end
- * for a proxy that hangs up.
- */
+/** RFC 9110, section 9.3.6. undici's ProxyAgent takes 70 ms to load, and repeats without end for a proxy that hangs up. */
 export function tunnelThrough(proxy: URL, { timeout, signal }: Limits): buildConnector.connector {
   return (target, callback) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
@@ -91,7 +88,6 @@ function tunnelError(cause: unknown): unknown {
   return new TunnelError(what, { cause });
 }
 
-/** From the user and the password of the proxy's URL. */
 export function proxyAuthorization({ username, password }: URL): Readonly<Record<string, string>> {
   if (!username && !password) return {};
   const credentials = Buffer.from(`${percentDecoded(username)}:${percentDecoded(password)}`).toString(

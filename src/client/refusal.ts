@@ -7,30 +7,30 @@ import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 /** RFC 9110, section 15.3.5. */
 export const NO_CONTENT = 204;
 
-/** For range requests (RFC 9110, section 15.3.7), which are never sent. */
+/** For range requests, which are never sent (RFC 9110, section 15.3.7). */
 export const PARTIAL_CONTENT = 206;
 
-/** For an unknown speaker or a bad text. */
+/** An unknown speaker or a bad text. */
 const UNWANTED = new Set([400, 404, 422]);
 
-/** Messages about a long text come with other statuses than 413, too. */
+/** Such messages come with other statuses than 413, too. */
 const TOO_LONG =
   /\b(?:text|input|string|sentence)\b.*\b(?:too long|too large|exceeds?|at most|max\w*)\b|\b(?:at most|max\w*|more than)\b[^.]*\bcharacters\b|\btoo many characters\b/i;
 
 /** Of an error body. */
 const READ_BYTES = 16_384;
-/** Milliseconds for an error body. */
+/** Milliseconds. */
 const READ_MS = 2000;
 
 export interface ServiceName {
   readonly url: URL;
-  /** For messages; the host by default. */
+  /** By default the host. */
   readonly name?: string | undefined;
   /** In words. */
   readonly keyOrigin: string;
 }
 
-/** @param status that the answer means; its own by default */
+/** @param status that the answer means */
 export async function refusal(
   answer: Answer,
   to: ServiceName,
@@ -39,7 +39,7 @@ export async function refusal(
   const { headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
   const message = messageIn(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
-  // The service's clock may differ from this machine's.
+  // Clocks may differ.
   const after = retryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
   return new TtsError(`${meaning(status, to)} (status ${answer.status}${message && `: ${message}`})`, {
     exitCode: exitCodeOf(status),
@@ -75,7 +75,6 @@ function meaning(status: number, { url, name = url.host }: ServiceName): string 
 }
 
 interface Refused extends Pick<Answer, 'status' | 'headers'> {
-  /** May be empty. */
   readonly message: string;
 }
 
@@ -93,7 +92,7 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
   return message ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
 }
 
-/** FastAPI's message, or the version in the path, suggests a server with OpenAI's interface. */
+/** FastAPI's message, or the version in the path, suggests OpenAI's interface. */
 function hintToEngine({ origin, pathname }: URL, message: string): string {
   const base = pathname.replace(/\/tts$/, '');
   if (!base.endsWith('/v1') && message !== 'Not Found') return '';

@@ -6,43 +6,37 @@ import { SilenceTimer } from './silence.ts';
 
 export interface Answer {
   readonly status: number;
-  /** By lower-case name. A repeated header has its first value, unless it is a list. */
+  /** By lower-case name; the first value, unless it is a list. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** May be read once. A reader that stops early aborts the request's signal. */
+  /** Read once. Leaving it aborts the request. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** A reused connection was lost before the answer began. */
+/** Before the answer began. */
 export class LostConnectionError extends Error {
   override readonly name = 'LostConnectionError';
 }
 
-/** undici publishes here which socket a request uses, right after `onRequestStart` and before it writes. */
+/** undici publishes the socket of a request here, between `onRequestStart` and writing. */
 const SEND_HEADERS = 'undici:client:sendHeaders';
 
-/** Its code for a lost connection. */
 const LOST = 'UND_ERR_SOCKET';
 
 const LOSSES = new Set(['ECONNRESET', 'EPIPE', LOST]);
 
 const usedSockets = new WeakSet<Socket>();
 
-/**
- * undici takes ECONNRESET for the end of a body without a length. Its own code makes it an error, and lets other requests
- * use another connection.
- */
+/** undici takes ECONNRESET for the end of a body without a length. */
 function renameReset(error: NodeJS.ErrnoException): void {
   if (error.code === 'ECONNRESET') error.code = LOST;
 }
 
-/** The handler of one request for undici's dispatcher. */
 export class ResponseStream implements Dispatcher.DispatchHandler {
   readonly answer: Promise<Answer>;
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #socket: Socket | undefined;
-  /** Bytes of the head so far. */
   #headBytes = () => 0;
   #isReused = false;
   readonly #queue = new BodyQueue();
@@ -68,7 +62,6 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
     if (signal.aborted) this.#abort();
   }
 
-  /** False while the request waits for a connection. */
   get hasConnection(): boolean {
     return this.#controller !== undefined;
   }
@@ -100,7 +93,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    // undici delivers an empty piece when it resumes.
+    // undici delivers one when it resumes.
     if (piece.length === 0) return;
     this.#queue.add(piece);
     if (this.#queue.isFull) {
@@ -144,7 +137,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
     return pieces;
   }
 
-  /** Also called when the socket ends: undici asserts that a paused socket does not end. */
+  /** undici asserts that a paused socket does not end. */
   readonly #resume = () => {
     if (!this.#isPaused || this.#hasEnded || this.#failure) return;
     this.#isPaused = false;
@@ -168,7 +161,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Repeated lines are one list (RFC 9110, section 5.3). */
+/** RFC 9110, section 5.3. */
 const LISTS = new Set(['content-encoding']);
 
 function singleValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
@@ -180,17 +173,16 @@ function singleValues(headers: IncomingHttpHeaders): Record<string, string | und
   );
 }
 
-/** Waiting bytes that pause the connection. */
+/** Of waiting sound, until the connection pauses. */
 const MOST_BYTES = 1 << 19;
-/** Smaller pieces are copied into blocks: a service may send single bytes. */
+/** Copied into blocks: a service may send single bytes. */
 const SMALL_BYTES = 1024;
 const BLOCK_BYTES = 1 << 16;
 
-/** The part of a body that waits for its reader. */
+/** Waits for the reader. */
 export class BodyQueue {
   #pieces: Buffer[] = [];
   #bytes = 0;
-  /** For small pieces. */
   #block = Buffer.alloc(0);
   #filled = 0;
 

@@ -4,7 +4,7 @@ import { TtsError } from '../error.ts';
 /** Seconds; doubles with each try. */
 const FIRST_WAIT = 0.5;
 const LONGEST_WAIT = 30;
-/** Seconds; the least of a `Retry-After`. */
+/** Seconds. */
 const SHORTEST_REQUESTED_WAIT = 0.05;
 /** Seconds; a longer wait ends the run. */
 export const LONGEST_REQUESTED_WAIT = 3600;
@@ -16,16 +16,13 @@ export function isTransient(status: number): boolean {
 }
 
 interface Tries {
-  /** Of further tries. */
   readonly made: number;
   readonly allowed: number;
 }
 
 /**
- * The wait before another try in seconds; `undefined` for no other try. Half of an unasked wait is random, so that clients
- * do not return together.
- * @param made further tries
- * @param chance from 0 to 1
+ * Seconds; `undefined` for no other try. Half of an unasked wait is random, so that clients do not return together. @param
+ * chance from 0 to 1
  */
 export function retryDelay(
   { retry }: TtsError,
@@ -33,24 +30,21 @@ export function retryDelay(
   chance: number,
 ): number | undefined {
   if (!retry || made >= allowed) return undefined;
-  // Other kept connections may be lost at the same moment: only one try needs no wait.
+  // Other kept connections may be lost, too: only one try needs no wait.
   const isRepeated = retry.after === 0 && made > 0;
   if (retry.after === undefined || isRepeated)
     return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** made) * (0.5 + chance / 2);
   return retry.after > LONGEST_REQUESTED_WAIT ? undefined : retry.after;
 }
 
-/** For larger numbers (RFC 9111, section 1.2.2). */
+/** RFC 9111, section 1.2.2. */
 const LARGEST_SECONDS = 2 ** 31;
 
-/**
- * Reads a number of seconds or a date (RFC 9110, section 10.2.3); at least 0.05, `undefined` for neither.
- * @param now milliseconds since 1970
- */
+/** Seconds, at least 0.05, from a number or a date (RFC 9110, section 10.2.3). @param now milliseconds since 1970 */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return bounded(Number(text));
-  // One of the three forms of a date has no zone; all are GMT.
+  // One form has no zone; all are GMT.
   const date = /^[A-Za-z]/.test(text) ? Date.parse(/\d$/.test(text) ? `${text} GMT` : text) : Number.NaN;
   return Number.isNaN(date) ? undefined : bounded((date - now) / 1000);
 }
@@ -64,13 +58,11 @@ export interface RetryPolicy {
   readonly onEvent: (event: ClientEvent) => void;
 }
 
-/** State of one request. */
 export interface RetryState {
-  /** Further tries. */
   made: number;
 }
 
-/** @throws the error itself if another try makes no sense or none is left; the signal's reason */
+/** @throws the error itself without another try; the signal's reason */
 export async function waitOrGiveUp(
   error: unknown,
   { retries, onEvent }: RetryPolicy,

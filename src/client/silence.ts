@@ -1,20 +1,17 @@
-/** No byte came in time. */
 export class SilenceError extends Error {
   override readonly name: string = 'SilenceError';
 }
 
-/** The head of the answer did not end in time. */
 export class EndlessHeadError extends SilenceError {
   override readonly name = 'EndlessHeadError';
 }
 
-/** The time for a head, in limits of silence. It includes 1xx answers. */
+/** The time for a head, 1xx answers included, in limits of silence. */
 export const HEAD_LIMITS = 10;
 
-/** Checks in one limit. */
+/** In one limit. */
 const LOOKS = 8;
 
-/** Runs from its construction on. */
 export class SilenceTimer {
   readonly #limitMs: number;
   readonly #onSilence: (error: SilenceError) => void;
@@ -23,10 +20,9 @@ export class SilenceTimer {
   #wasRestarted = false;
   #bytes = 0;
   #looksLeft = LOOKS;
-  /** Checks since the last restart. */
   #looks = 0;
 
-  /** @param headBytes bytes of the head, which undici reports only at its end: a slow head is no silence */
+  /** @param headBytes undici reports a head at its end only: a slow head is no silence */
   constructor(limitMs: number, onSilence: (error: SilenceError) => void, headBytes: () => number) {
     this.#limitMs = limitMs;
     this.#onSilence = onSilence;
@@ -48,7 +44,7 @@ export class SilenceTimer {
     this.#timer = undefined;
   }
 
-  /** After a pause of the process, the timer fires before waiting bytes are read: they get one turn of the event loop. */
+  /** After a pause of the process, waiting bytes get one turn of the event loop first. */
   #look(): void {
     this.#wasRestarted = false;
     setImmediate(() =>

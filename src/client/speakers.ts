@@ -34,18 +34,14 @@ interface Listing extends Asking {
   readonly proxy: ProxyRoute | undefined;
 }
 
-/** Statuses of services without such a list. */
+/** Of services without such a list. */
 const NO_LIST = new Set([301, 302, 307, 308, 400, 404, 405, 406, 410, 501]);
 
-/** About ten thousand speakers. */
+/** Ten thousand speakers. */
 const MOST_MIB = 4;
 const MOST_BYTES = MOST_MIB * 2 ** 20;
 
-/**
- * The speakers at `GET {base}/speakers`.
- * @returns `undefined` for a service without a list
- * @throws TtsError if it cannot be reached, refuses the key, breaks off, or sends more than 4 MiB
- */
+/** `GET {base}/speakers`. @returns `undefined` for a service without a list @throws TtsError */
 export async function listSpeakers(
   listing: Listing,
   signal: AbortSignal,

@@ -6,7 +6,7 @@ import { ProxyError, ProxyRefusal } from './failure.ts';
 import { type Answer, ResponseStream } from './response-stream.ts';
 
 export interface ProxyRoute {
-  /** http or https, with or without user and password. */
+  /** May have user and password. */
   readonly url: URL;
   /** As in `NO_PROXY`. */
   readonly except: string;
@@ -65,11 +65,10 @@ const PROXY_AUTHENTICATION_REQUIRED = 407;
 interface OpenPool {
   readonly pool: Dispatcher;
   readonly target: { readonly origin: string; readonly path: string; readonly headers: Headers };
-  /** Set where the pool connects to a proxy. */
   readonly proxy?: URL;
 }
 
-/** An http request goes to the proxy in absolute form (RFC 9112, section 3.2.2), https through a tunnel. */
+/** http goes to the proxy in absolute form (RFC 9112, section 3.2.2), https through a tunnel. */
 async function openPool(
   { url, connections, timeoutMs: timeout, proxy: route }: TransportOptions,
   signal: AbortSignal,

@@ -23,19 +23,17 @@ const PUBLIC = 0o666;
 
 interface Publishing {
   readonly target: string;
-  /** Of the published file; `undefined` keeps the part's. */
+  /** `undefined` keeps the part's. */
   readonly permissions: number | undefined;
   /** The content is on the disk when the file is published. */
   readonly durable: boolean;
-  /** The name is, too. */
   readonly isNameDurable: boolean;
   /** Throws if the target exists and must stay. */
   readonly assertFree?: () => void;
-  /** Turns an error of the system into the error to throw. */
   readonly explain: (error: unknown, part: string) => unknown;
 }
 
-/** A file that appears in one step: a part beside it is renamed when it is complete. Until then the old file stays. */
+/** A part beside the target is renamed when it is complete. Until then the old file stays. */
 export class AtomicFile implements AsyncDisposable {
   readonly fd: number;
   /** Of the part. */
@@ -51,11 +49,7 @@ export class AtomicFile implements AsyncDisposable {
     this.#publishing = publishing;
   }
 
-  /**
-   * With a random name for the part.
-   * @param mode before the umask
-   * @throws the system's error, here and in the methods
-   */
+  /** With a random name. @throws the system's error, here and in the methods */
   static create(target: string, { mode, durable }: { mode: number; durable: boolean }): AtomicFile {
     const path = besideFile(target, `${randomUUID()}.part`);
     const part = { fd: openSync(path, 'wx', mode), path };
@@ -69,9 +63,8 @@ export class AtomicFile implements AsyncDisposable {
   }
 
   /**
-   * For a file that the user named. The name of the part tells its writer; parts of killed runs are removed. The old
-   * permissions stay, and a link stays: its target is replaced.
-   * @throws TtsError (output), here and in the methods
+   * For a file that the user named: parts of killed runs are removed, the old permissions stay, and a link's target is
+   * replaced. @throws TtsError (output), here and in the methods
    */
   static forOutput(options: FileOptions): AtomicFile {
     const { name, path, old, clobber, writer, isOneOfMany, elsewhere } = options;
@@ -92,7 +85,7 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** Does what can fail before other files are published: permissions, fsync, `--no-clobber`. */
+  /** Permissions, fsync and `--no-clobber` can fail before other files are published. */
   async prepare(): Promise<void> {
     const { permissions, durable, assertFree, explain } = this.#publishing;
     try {
@@ -124,7 +117,7 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** Removes the part. Never throws; has no effect after publishing. */
+  /** Never throws; has no effect after publishing. */
   discard(): void {
     if (!this.#hasPart) return;
     this.#hasPart = false;
@@ -171,7 +164,7 @@ const sync = promisify(fsync);
 /** Of file systems without fsync. */
 const UNABLE = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
-/** Resolves when the file is on the disk. @throws the system's error */
+/** @throws the system's error */
 export async function synced(fd: number): Promise<void> {
   try {
     await sync(fd);

@@ -1,23 +1,22 @@
 import { writeSync, writevSync } from 'node:fs';
 import { unwritable } from './writable.ts';
 
-/** The cost of a system call does not count then. */
+/** A system call does not count then. */
 const BATCH_BYTES = 1 << 20;
 
-/** Writes pieces in batches, synchronously: another thread costs more than copying a mebibyte into the system's cache. */
+/** Synchronous: another thread costs more than a copy into the system's cache. */
 export class FileWriter {
   readonly #fd: number;
   readonly #name: string;
   #batch: Uint8Array[] = [];
   #batched = 0;
 
-  /** @param name for messages */
   constructor(fd: number, name: string) {
     this.#fd = fd;
     this.#name = name;
   }
 
-  /** @throws TtsError (output), for this piece or an earlier one */
+  /** @throws TtsError (output), perhaps for an earlier piece */
   write(piece: Uint8Array): void {
     if (piece.length > 0) this.#batch.push(piece);
     this.#batched += piece.length;
@@ -41,7 +40,6 @@ export function writeAt(fd: number, bytes: Uint8Array, position: number): void {
     done += writeSync(fd, bytes, done, bytes.length - done, position + done);
 }
 
-/** The rest of some pieces. */
 function after(pieces: readonly Uint8Array[], written: number): Uint8Array[] {
   let skip = written;
   return pieces.flatMap((piece) => {

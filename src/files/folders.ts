@@ -4,10 +4,7 @@ import { type TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { fromHome, pathOf } from './paths.ts';
 
-/**
- * Makes a private folder and the missing ones above it, level by level: `recursive` never returns below some special folders
- * (/proc, Node 20 to 26).
- */
+/** Level by level: `recursive` never returns below some special folders (/proc, Node 20 to 26). */
 export function makeFolder(folder: string): void {
   if (!whyNotMade(folder)) return;
   makeFolder(dirname(folder));
@@ -15,7 +12,6 @@ export function makeFolder(folder: string): void {
   if (reason) throw reason;
 }
 
-/** @returns the error if the level above is missing */
 function whyNotMade(folder: string): unknown {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -29,7 +25,6 @@ function whyNotMade(folder: string): unknown {
 
 type User = Pick<Host, 'env' | 'home' | 'platform'>;
 
-/** `~/.cache/tts` on Linux, or the platform's place; `undefined` without a home. */
 function cacheFolder({ env, home, platform }: User): string | undefined {
   const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
   // XDG Base Directory Specification: relative paths are ignored.
@@ -41,7 +36,6 @@ function cacheFolder({ env, home, platform }: User): string | undefined {
   return join(home, '.cache', 'tts');
 }
 
-/** `TTS_CACHE_DIR`, or a folder in {@link cacheFolder}. */
 export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
   const { TTS_CACHE_DIR: named } = host.env;
   if (named) return located(fromHome(named, host.home), host.cwd);

@@ -2,7 +2,6 @@ import { openSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Host } from '../host.ts';
 
-/** The process that writes. */
 export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
 
 export interface Part {
@@ -10,13 +9,13 @@ export interface Part {
   readonly path: string;
 }
 
-/** Without a write for so long, a part has no owner. */
+/** A part without a write for so long has no owner. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
 /** Target, process, realm, and a number if the name is taken. */
 const PART = /^(?<target>.+)\.(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/s;
 
-/** Creates `NAME.PID-REALM.part` beside the target. A taken name is left alone: realms may be equal by chance. */
+/** Creates `NAME.PID-REALM.part`. A taken name stays: realms may be equal by chance. */
 export function createPart(target: string, { pid, realm }: Writer, mode: number): Part {
   for (let number = 0; ; number += 1) {
     const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);
@@ -28,16 +27,13 @@ export function createPart(target: string, { pid, realm }: Writer, mode: number)
   }
 }
 
-/** Removes parts of killed runs for the same file, if that is allowed. */
+/** Of killed runs for the same file. */
 export function removeLeftovers(target: string, writer: Writer): void {
   const short = shortName(target);
   removeLeftoversIn(dirname(target), (name) => name === short, writer);
 }
 
-/**
- * For many files of one folder.
- * @param isTarget gets shortened names for long ones
- */
+/** @param isTarget gets shortened names for long ones */
 export function removeLeftoversIn(folder: string, isTarget: (name: string) => boolean, writer: Writer): void {
   for (const name of namesIn(folder)) {
     const found = PART.exec(name)?.groups;
@@ -45,9 +41,7 @@ export function removeLeftoversIn(folder: string, isTarget: (name: string) => bo
     const path = join(folder, name);
     try {
       if (isOver(found, path, writer)) unlinkSync(path);
-    } catch {
-      // Another user's, in a folder like /tmp.
-    }
+    } catch {}
   }
 }
 
@@ -55,19 +49,18 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // Unreadable folder.
     return [];
   }
 }
 
-/** Only time tells for other realms, and for this process's own number. */
+/** Only time tells for other realms and for this process's own number. */
 function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writer): boolean {
   if (tag === tagOf(writer.realm) && Number(pid) !== writer.pid) return !writer.isRunning(Number(pid));
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_AFTER_MS;
 }
 
-/** 32 bits: names are bounded, and node:zlib would load for crc32 alone. */
+/** 32 bits: names are bounded, and crc32 would load node:zlib. */
 function tagOf(realm: string): string {
   const mixed = Buffer.from(realm).reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 0);
   return (mixed >>> 0).toString(16).padStart(8, '0');
@@ -76,18 +69,16 @@ function tagOf(realm: string): string {
 /** Most file systems allow 255 bytes. */
 const KEPT_BYTES = 200;
 
-/** `NAME.ENDING`; a long name is cut. */
+/** A long name is cut. */
 export function besideFile(path: string, ending: string): string {
   return join(dirname(path), `${shortName(path)}.${ending}`);
 }
 
-/** Several files may share a short name. */
 function shortName(path: string): string {
   const name = basename(path);
   const bytes = Buffer.from(name);
   if (bytes.length <= KEPT_BYTES) return name;
   let end = KEPT_BYTES;
-  // Continuation bytes of a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return bytes.toString('utf8', 0, end);
 }

@@ -7,23 +7,19 @@ export function fromHome(name: string, home: string | undefined): string {
   return name.replace(/^~(?=[/\\])/, () => home ?? '~');
 }
 
-/**
- * Follows links before "..", as the system does: `resolve` alone drops `link/..` and would name another file.
- * @throws the system's error if a folder before ".." is missing
- */
+/** `resolve` alone drops `link/..`, which the system follows. @throws the system's error if a folder before ".." is missing */
 export function pathOf(cwd: string, name: string): string {
   if (!/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) return resolve(cwd, name);
   const whole = isAbsolute(name) ? name : `${cwd}${sep}${name}`;
   return join(realpathSync.native(dirname(whole)), basename(whole));
 }
 
-/** A link stays; its target is written. */
 export function behindLinks(path: string): string {
   if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return path;
   return behindLinks(resolve(realpathSync(dirname(path)), readlinkSync(path)));
 }
 
-/** A link never replaces a file, as a rename does. */
+/** Unlike a rename, a link replaces no file. */
 export function linkAs(part: string, target: string): void {
   try {
     linkSync(part, target);
@@ -36,16 +32,10 @@ export function linkAs(part: string, target: string): void {
   }
   try {
     rmSync(part);
-  } catch {
-    // The next run removes the part.
-  }
+  } catch {}
 }
 
-/**
- * @param name with a folder it stands for itself; `.exe` may be missing on Windows
- * @param path as in `PATH`
- * @returns the absolute path of the first program that may run
- */
+/** @param name one with a folder stands for itself; `.exe` may be missing on Windows @param path as in `PATH` */
 export async function findProgram(
   name: string,
   path: string,

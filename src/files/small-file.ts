@@ -3,30 +3,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AtomicFile } from './atomic-file.ts';
 import { besideFile } from './part-name.ts';
 
-/**
- * Replaces a small file in one step, durably.
- * @param mode before the umask
- * @throws the system's error; the old file is unchanged then
- */
+/** One step, durable. @throws the system's error; the old file is unchanged then */
 export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
   await using file = AtomicFile.create(path, { mode, durable: true });
   writeFileSync(file.fd, text);
   await file.publish();
 }
 
-/** Milliseconds; an older lock was left by a killed run. */
+/** Milliseconds; an older lock is a killed run's. */
 const LOCK_MS = 5000;
 const POLL_MS = 10;
 
-/**
- * Excludes other processes while a file is read and replaced: two logins at once must not lose a key.
- * @throws the system's error if the lock cannot be made
- */
+/** Two logins at once must not lose a key. @throws the system's error */
 export async function withLock<T>(path: string, action: () => Promise<T>): Promise<T> {
   const lock = besideFile(path, 'lock');
   while (!makeLock(lock)) {
     const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    // A time in the future counts as old, too.
+    // The future is as old.
     if (Math.abs(age) > LOCK_MS) rmSync(lock, { force: true });
     else await sleep(POLL_MS);
   }

@@ -4,28 +4,23 @@ import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from './part-name.ts';
 
 export interface FileOptions {
-  /** For messages. */
   readonly name: string;
   /** Absolute. */
   readonly path: string;
-  /** The file to be replaced. */
+  /** To be replaced. */
   readonly old: Stats | undefined;
   readonly clobber: boolean;
   readonly writer: Writer;
-  /** True if the caller removes leftovers and syncs the folder at the end. */
+  /** The caller removes leftovers and syncs the folder at the end. */
   readonly isOneOfMany?: boolean;
-  /** The end of the hint: how to write elsewhere. */
+  /** How to write elsewhere. */
   readonly elsewhere?: string;
 }
 
-/** Only owners may replace their files there, as in /tmp. */
+/** As /tmp has. */
 const STICKY = 0o1000;
 
-/**
- * Tests what can be known before writing.
- * @param target behind links
- * @throws TtsError (output), or the system's error
- */
+/** What can be known before writing. @param target behind links @throws TtsError (output), or the system's error */
 export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
   if (!old) return;
   accessSync(target, constants.W_OK);
@@ -59,13 +54,11 @@ export function removed(name: string, part: string): TtsError {
   });
 }
 
-/** The placeholder of `elsewhere`. */
 const ELSEWHERE = Symbol();
 
-/** EDQUOT on Linux, and on macOS and BSD. Node 20 has no name for it. */
+/** EDQUOT on Linux, macOS and BSD. Node 20 has no name for it. */
 const QUOTA = new Set([-122, -69]);
 
-/** By the system's code. */
 const reasons = new Map<string, [reason: string, ...remedies: (string | typeof ELSEWHERE)[]]>([
   ['ENOSPC', ['no space is left there', 'make room', ELSEWHERE]],
   ['EDQUOT', ['the disk quota is used up', 'make room', ELSEWHERE]],
@@ -83,7 +76,6 @@ const reasons = new Map<string, [reason: string, ...remedies: (string | typeof E
   ['EIO', ['the device reports an error', ELSEWHERE]],
 ]);
 
-/** @param elsewhere how to write elsewhere */
 export function unwritable(name: string, cause: unknown, elsewhere = 'write elsewhere with -o'): TtsError {
   if (cause instanceof TtsError) return cause;
   if (!(cause instanceof Error && 'code' in cause)) throw cause;
@@ -93,7 +85,7 @@ export function unwritable(name: string, cause: unknown, elsewhere = 'write else
   return new TtsError(`cannot write ${name}: ${reason}`, { exitCode: ExitCode.output, hint, cause });
 }
 
-/** Codes of the system and of Node for a reader that left. */
+/** Of a reader that left. */
 const SAID = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
 
 export function isReaderGone(error: Error): boolean {

@@ -6,13 +6,10 @@ import { decode, decodeAll } from '../text/decode.ts';
 import { openFile, readWhole } from '../text/input.ts';
 import { isObject } from './special-kinds.ts';
 
-/** Bytes, or UTF-16 units. A parser takes many times the size in memory. */
+/** Bytes or UTF-16 units. A parser takes many times the size. */
 const LONGEST_CONFIG = 1024 * 1024;
 
-/**
- * The data of a file; of a package.json its `tts`. `undefined` or `null` for none.
- * @throws TtsError (usage) with the file, and the line if known
- */
+/** Of a package.json its `tts`; `undefined` or `null` for none. @throws TtsError (usage) with the file, and the line if known */
 export function readData(path: string): unknown {
   return load(path, () => {
     if (statSync(path).size > LONGEST_CONFIG) throw tooLong(path);
@@ -23,7 +20,7 @@ export function readData(path: string): unknown {
   });
 }
 
-/** The same for a pipe or a device, which may have no writer or no end. */
+/** It may have no writer or no end. */
 export async function readPipedData(path: string, signal: AbortSignal): Promise<unknown> {
   const text = decode(openFile(path, '', signal), path);
   const content = await readWhole(text, LONGEST_CONFIG, () => tooLong(path));
@@ -47,7 +44,7 @@ function load(path: string, read: () => unknown): unknown {
   }
 }
 
-/** The parser's message is not shown: it quotes the file, which may hold a key. */
+/** The parser's message quotes the file, which may hold a key. */
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'there is no such file';
   if (code === 'EISDIR') return 'it is a folder';
@@ -57,7 +54,7 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;
 }
 
-/** Only cosmiconfig's loaders are used: its search would run a `.config/config.js` of the working folder. */
+/** cosmiconfig's own search would run a `.config/config.js` of the working folder. */
 function parse(path: string, content: string): unknown {
   if (content.trim() === '') return undefined;
   const data = defaultLoadersSync[extname(path) === '.json' ? '.json' : '.yaml'](path, content);

@@ -5,7 +5,7 @@ import type { Host } from '../host.ts';
 
 export interface ConfigPath {
   readonly path: string;
-  /** The user's own file is trusted; a project's is not. */
+  /** A project's file is not trusted. */
   readonly place: 'project' | 'user';
 }
 
@@ -13,7 +13,7 @@ const WRITTEN_BY_ALL = 0o002;
 const ROOT = 0;
 
 const ENDINGS = ['', '.json', '.yaml', '.yml'];
-/** In the order of precedence in one folder. All are data. */
+/** In their order in one folder. All are data. */
 export const PROJECT_PLACES = [
   'package.json',
   ...ENDINGS.map((ending) => `.ttsrc${ending}`),
@@ -21,7 +21,6 @@ export const PROJECT_PLACES = [
   'tts.config.json',
 ];
 
-/** The folder of the user's config; `undefined` without a home. */
 export function userFolder({
   env,
   home,
@@ -47,10 +46,7 @@ export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): strin
   return ['config.json', 'config.yaml', 'config.yml'].map((name) => join(folder, name));
 }
 
-/**
- * The nearest file first.
- * @throws TtsError (usage) if the user's folder cannot be searched: another voice would speak
- */
+/** The nearest file first. @throws TtsError (usage) if the user's folder cannot be searched */
 export function findConfig(host: Host): ConfigPath[] {
   const project = [...foldersUpwards(host.cwd)]
     .flatMap((folder) => filesIn(folder, host.uid))
@@ -63,13 +59,13 @@ export function findConfig(host: Host): ConfigPath[] {
   ];
 }
 
-/** In a folder that everybody may write, files of other users do not count. */
+/** In a folder that all users may write, files of other users do not count. */
 function filesIn(folder: string, uid: number | undefined): string[] {
   const beginning = join(folder, sep);
   const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
   if (files.length === 0 || uid === undefined || (statSync(folder).mode & WRITTEN_BY_ALL) === 0) return files;
   const isOwn = (stats: Stats) => stats.uid === uid || stats.uid === ROOT;
-  // Another user's link could lead to any file of this user.
+  // The link of another user could lead to any file of this user.
   return files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path)));
 }
 
@@ -79,7 +75,6 @@ function* foldersUpwards(folder: string): Generator<string> {
   if (parent !== folder) yield* foldersUpwards(parent);
 }
 
-/** No file can be there. */
 const NOWHERE = new Set(['ENOTDIR', 'ENAMETOOLONG']);
 
 function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
@@ -95,7 +90,7 @@ function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): bool
   }
 }
 
-/** Under another user's environment, as with `su`, the home is not this user's. */
+/** As with `su`. */
 function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
   if (uid === undefined) return false;
   try {
@@ -105,7 +100,7 @@ function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>):
   }
 }
 
-/** An unreadable place of a project counts as empty. */
+/** An unreadable place of a project is empty. */
 function isFile(path: string): boolean {
   try {
     return isThere(path);
@@ -121,7 +116,7 @@ function isThere(path: string): boolean {
 /** Bytes. A longer package.json is not read. */
 const LONGEST_MANIFEST = 1024 * 1024;
 
-/** A quick test that spares parsing most manifests. The parser reports a broken one. */
+/** Spares parsing most manifests. */
 function mentionsTts(path: string): boolean {
   try {
     if (statSync(path).size > LONGEST_MANIFEST) return false;

@@ -4,11 +4,7 @@ import { findConfig } from './config-places.ts';
 import type { Hide } from './read-config.ts';
 import type { ConfigFile } from './resolve.ts';
 
-/**
- * The checked config files, the strongest first: the nearest of the project, then the user's. A named file is the only one;
- * it may be a pipe.
- * @throws TtsError (usage) with the file and its fault
- */
+/** The strongest first. A named file is the only one; it may be a pipe. @throws TtsError (usage) */
 export async function loadConfig(
   host: Host,
   named: string | undefined,
@@ -29,7 +25,7 @@ export async function loadConfig(
 /** Permission bits. */
 const READ_BY_OTHERS = 0o044;
 
-/** The user's own files with a key that others can read. Windows has no such permissions. */
+/** Those with a key that others can read. Windows has no such permissions. */
 export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
   if (platform === 'win32') return [];
   return files

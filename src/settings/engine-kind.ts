@@ -6,7 +6,7 @@ import { command, isObject, namedMap } from './special-kinds.ts';
 export interface EngineEntry {
   /** Of a server with OpenAI's `/audio/speech`. */
   readonly url?: string;
-  /** Of a server: the model in requests. Without `url`: a folder for sherpa-onnx. */
+  /** For a server the model in requests, otherwise a folder for sherpa-onnx. */
   readonly model?: string;
   readonly key?: string;
   readonly keyFile?: string;
@@ -16,7 +16,7 @@ export interface EngineEntry {
   /** Hz. */
   readonly sampleRate?: number;
   readonly voices?: readonly string[];
-  /** Longest text of one call. */
+  /** Of one call. */
   readonly maxChars?: number;
   readonly concurrency?: number;
 }
@@ -37,7 +37,6 @@ const engineFields: { readonly [F in keyof Required<EngineEntry>]: Kind<unknown>
 
 const ENGINE = 'as in "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1" } }';
 
-/** Their order numbers their voices. */
 export const engines = namedMap<EngineEntry>({
   allowed: 'an object of names with their engines',
   faultIn: faultInEngines,

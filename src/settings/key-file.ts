@@ -7,14 +7,12 @@ import { namedFile } from './named-file.ts';
 import type { Setting } from './resolve.ts';
 
 export interface KeyContext extends Pick<Host, 'cwd' | 'home'> {
-  /** Ends the wait for a pipe without a writer. */
   readonly signal: AbortSignal;
 }
 
-/** Characters: a device may have no end. */
 export const MOST_READ = 65_536;
 
-/** @throws TtsError (usage) if it cannot be read or is too long */
+/** @throws TtsError (usage) */
 export async function readKeyFile(named: Setting<string>, context: KeyContext): Promise<string> {
   const path = namedFile(named, context, 'TTS_API_KEY_FILE');
   try {

@@ -3,17 +3,16 @@ import { usageError } from '../error.ts';
 import type { KeyContext } from './key-file.ts';
 import { type Origin, outranks, type Setting, type Settings } from './resolve.ts';
 
-/** Characters. Web servers accept 8 to 16 KiB of headers. */
+/** Web servers accept 8 to 16 KiB of headers. */
 const LONGEST_KEY = 8192;
 
-/** `isForBase`: the key was stored for this base URL. */
 export interface Key extends Setting<string> {
   readonly isForBase: boolean;
 }
 
 /**
- * The key of the strongest place among `apiKey`, `apiKeyFile` and `keys`; in one place, a key for the base URL comes first.
- * @throws TtsError (usage) if its file cannot be read, or no header can carry it
+ * The strongest of `apiKey`, `apiKeyFile` and `keys`; in one place, the base URL's own key comes first. @throws TtsError
+ * (usage)
  */
 export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
   const { said, isFile, isForBase } = saidKey(settings);
@@ -29,7 +28,6 @@ export function keyOrigin(settings: KeySettings): Origin | undefined {
 
 type KeySettings = Pick<Settings, 'apiKey' | 'apiKeyFile' | 'keys' | 'baseUrl'>;
 
-/** The key, or the name of its file. */
 function saidKey(
   settings: KeySettings,
 ): Pick<Key, 'isForBase'> & { said?: Setting<string>; isFile: boolean } {
@@ -53,7 +51,7 @@ function storedKey({ keys, baseUrl }: KeySettings): Setting<string> | undefined 
   return keys && value !== undefined ? { value, origin: keys.origin } : undefined;
 }
 
-/** @throws TtsError (usage) if no header can carry it */
+/** @throws TtsError (usage) */
 export function checkedKey(key: Setting<string>): Setting<string> {
   const value = key.value.trim();
   if (value.length > LONGEST_KEY)
@@ -71,9 +69,8 @@ export function checkedKey(key: Setting<string>): Setting<string> {
 }
 
 /**
- * Refuses to send a key to an address that its owner did not name, or that others could overhear. Options, the environment
- * and the user's config are the owner's.
- * @throws TtsError (usage) with the way to allow it
+ * Only to an address that the key's owner named and that others cannot overhear. @throws TtsError (usage) with the way to
+ * allow it
  */
 export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings): void {
   if (!key.isForBase && !mayLearn(key.origin, base, settings))
@@ -88,10 +85,7 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
     );
 }
 
-/**
- * Refuses a proxy that would see the key, if a project named it, or if others could overhear the way to it.
- * @throws TtsError (usage)
- */
+/** Refuses a project's proxy that would see the key, and a way to a proxy that others overhear. @throws TtsError (usage) */
 export function assertProxyMaySee(
   key: Key,
   { base, proxy }: { readonly base: URL; readonly proxy: { readonly url: URL; readonly origin: Origin } },
@@ -119,13 +113,13 @@ function mayLearn(key: Origin, base: Setting<URL>, settings: Settings): boolean 
   return key.place === 'project' || !isFromUntrustedProject(base, settings);
 }
 
-/** True for a base URL of a project that the user does not trust. Loopback is no exception: another user may listen there. */
+/** Loopback is no exception: another user may listen there. */
 export function isFromUntrustedProject(base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
   if (base.origin.place !== 'project') return false;
   return !trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value));
 }
 
-/** Some servers read these as a step up; URL does not. */
+/** Some servers step up for these; URL does not. */
 const LEADS_UP = /%2f|%5c|%2e|\.\.;/i;
 
 function covers(trusted: URL, address: URL): boolean {

@@ -1,13 +1,11 @@
-/** A type of value, read from text (options, environment) and from data (config files). */
+/** Read from text (options, environment) and from data (config files). */
 export interface Kind<T> {
   /** The end of "expected …". */
   readonly allowed: string;
-  /** If these are a few words. */
   readonly choices?: readonly string[];
   /** `undefined` for a bad value. */
   text(text: string): T | undefined;
   data(data: unknown): T | undefined;
-  /** The part of refused data that is wrong. */
   fault?(data: unknown): Fault | undefined;
 }
 
@@ -46,12 +44,10 @@ export const toggle: Kind<boolean> = {
   data: (data) => (typeof data === 'boolean' ? data : undefined),
 };
 
-/** Data holds the value as text, too. */
 export function textual<T>(kind: Omit<Kind<T>, 'data'>): Kind<T> {
   return { ...kind, data: (data) => (typeof data === 'string' ? kind.text(data) : undefined) };
 }
 
-/** Not blank. */
 export const words = textual<string>({
   allowed: 'a text that is not blank',
   text: (text) => (text.trim() === '' ? undefined : text),
@@ -59,7 +55,6 @@ export const words = textual<string>({
 
 export const fileName: Kind<string> = { ...words, allowed: 'the name of a file' };
 
-/** A number from 0, or a name. */
 export const speaker: Kind<number | string> = {
   allowed: 'a speaker by number (0 or more) or by name',
   text: (text) => {
@@ -79,7 +74,6 @@ function speakerNumber(no: number): number | undefined {
   return Number.isSafeInteger(no) && no >= 0 ? no : undefined;
 }
 
-/** @param schemes allowed ones */
 export function url(...schemes: string[]): Kind<URL> {
   return textual({
     allowed: `a URL that begins with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
@@ -92,10 +86,7 @@ export function url(...schemes: string[]): Kind<URL> {
   });
 }
 
-/**
- * http or https, without a trailing slash. A user name, a query and a fragment are refused: a password would appear in
- * messages.
- */
+/** A password would appear in messages: user name, query and fragment are refused, and a trailing slash goes. */
 export const baseUrl = textual<URL>({
   allowed: 'a URL that begins with http:// or https://, without a user name, "?" or "#"',
   text: (text) => {
@@ -108,7 +99,7 @@ export const baseUrl = textual<URL>({
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 
-/** Bytes, or a text with a unit; MB means MiB. */
+/** MB means MiB. */
 export const byteCount: Kind<number> = {
   allowed: 'a number of bytes, or a text such as "500 MiB" or "2 GiB"',
   text: (text) => {
@@ -133,7 +124,7 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
   });
 }
 
-/** Has no form for the command line. */
+/** Not for the command line. */
 export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
   return {
     allowed: `a list, each entry ${kind.allowed}`,
@@ -154,15 +145,11 @@ export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
   };
 }
 
-/** Characters that are shown. */
 const LONGEST = 200;
 
-/**
- * A value as messages show it: quoted, shortened, without the password and query of an address. Lists and objects are not
- * written out: nested YAML aliases would take minutes.
- */
+/** Quoted, shortened, without an address's password and query. Nested YAML aliases would take minutes to write out. */
 export function quoted(data: unknown): string {
-  // YAML has numbers without a form in JSON.
+  // JSON has no form for some numbers of YAML.
   if (typeof data === 'number') return String(data);
   if (Array.isArray(data)) return 'a list';
   if (data instanceof Date) return 'a date';

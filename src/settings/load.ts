@@ -9,7 +9,7 @@ export interface LoadedSettings {
   readonly files: readonly ConfigFile[];
 }
 
-/** @throws TtsError (usage) for a bad value in any place */
+/** @throws TtsError (usage) */
 export async function loadSettings(
   { flags }: { readonly flags: Flags },
   { host, notices, signal }: Pick<RunContext, 'host' | 'notices' | 'signal'>,

@@ -6,10 +6,8 @@ import type { Host } from '../host.ts';
 import type { Origin, Setting } from './resolve.ts';
 
 /**
- * The path of a file that a setting names, relative to its config file.
- * @param byYourself how the user names one, whatever the project says
- * @throws TtsError (usage) for a project's name of a file outside the project: its contents would go to a server of the
- * project's choice
+ * Relative to its config file. @param byYourself how the user names one @throws TtsError (usage) for a project's name of a
+ * file outside: its contents would go to a server of the project's choice
  */
 export function namedFile(
   { value, origin }: Setting<string>,
@@ -53,7 +51,7 @@ function found(path: string, { name }: Origin, find: () => string): string {
 
 type Paths = Pick<PlatformPath, 'isAbsolute' | 'relative' | 'sep'>;
 
-/** Both paths without links; the folder may be the root of a drive. */
+/** @param path its root may be a drive's */
 export function isWithin(folder: string, file: string, path: Paths = { relative, isAbsolute, sep }): boolean {
   const between = path.relative(folder, file);
   return !path.isAbsolute(between) && between.split(path.sep)[0] !== '..';

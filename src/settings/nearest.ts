@@ -1,12 +1,9 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** Characters that are enough to guess a name. */
+/** Enough characters to guess a name. */
 const LEAST_TELLING = 3;
 
-/**
- * The shortest candidate that begins with the name or has it as a word, or else the one with the nearest spelling;
- * `undefined` if none is near.
- */
+/** The shortest candidate that begins with the name or has it as a word, else the nearest spelling. */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   return shortened(name, candidates) ?? nearlyWritten(name, candidates);
 }
@@ -32,20 +29,19 @@ function nearlyWritten(name: string, candidates: readonly string[]): string | un
     typed,
     candidates.map((candidate) => candidate.toLowerCase()),
   );
-  // A code of two or three letters is near to any other: no name is meant by it.
+  // Codes of two or three letters are all near to each other.
   const most = name.length <= 3 ? 1 : Math.max(2, Math.floor(name.length / 3));
   const near = distance(typed, nearest) <= most;
   return near ? candidates.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
 }
 
-/** True for one wrong, missing or further letter, or two letters in the wrong order. */
+/** Also two letters in the wrong order. */
 export function isOneLetterOff(word: string, known: string): boolean {
   const letters = (text: string) => text.split('').sort().join('');
   const edits = distance(word, known);
   return edits === 1 || (edits === 2 && letters(word) === letters(known));
 }
 
-/** The hint for an unknown key. */
 export function keyHint(key: string, known: readonly string[]): string {
   const nearest = nearestName(key, known);
   return nearest ? `did you mean ${JSON.stringify(nearest)}?` : `there are: ${known.join(', ')}`;

@@ -12,18 +12,13 @@ import { fileOrigin, refused } from './resolve.ts';
 import { type Rule, rules } from './rules.ts';
 import { isObject } from './special-kinds.ts';
 
-/** Takes a secret that output must never show. */
 export type Hide = (secret: string) => void;
 
-/**
- * An empty file has no values.
- * @throws TtsError (usage) with the file, the key and the nearest right name
- */
+/** @throws TtsError (usage) with the file, the key and the nearest right name */
 export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
   return checked(file, readData(file.path), hide);
 }
 
-/** The same for a pipe or a device. */
 export async function readPipedConfig(
   file: ConfigPath,
   { hide, signal }: { readonly hide: Hide; readonly signal: AbortSignal },
@@ -40,7 +35,7 @@ function checked({ path, place }: ConfigPath, read: unknown, hide: Hide): Config
   return { path, folder: dirname(path), place, values: Object.fromEntries(values) };
 }
 
-/** Also those of a file with errors, which messages quote. */
+/** Messages quote a file with errors, too. */
 function secretsIn(config: object): string[] {
   const { apiKey, keys, engines } = config as Readonly<Record<string, unknown>>;
   const ofEngines = isObject(engines) ? Object.values(engines).map((engine) => engine?.key) : [];
@@ -74,7 +69,6 @@ function checkedValue(key: string, said: unknown, file: ConfigPath): unknown {
 
 type Place = Pick<Host, 'cwd' | 'home'>;
 
-/** May be a pipe. */
 export async function loadNamed(
   name: string,
   host: Place,
@@ -93,7 +87,6 @@ function located(name: string, { cwd, home }: Place): string {
   }
 }
 
-/** Reading a file that cannot be inspected gives the error. */
 function isPiped(path: string): boolean {
   try {
     const stats = statSync(path);

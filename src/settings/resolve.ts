@@ -6,10 +6,8 @@ import { quoted } from './kind.ts';
 import { type Name, type Rule, ruleOf, rules, type Value } from './rules.ts';
 import { hostOnly } from './special-kinds.ts';
 
-/** Typed options, by names of rules. */
 export type Flags = Readonly<Record<string, unknown>>;
 
-/** Checked values. */
 export interface ConfigFile {
   readonly path: string;
   /** Relative paths begin here. */
@@ -22,11 +20,9 @@ export interface ConfigFile {
 export interface Said {
   readonly flags: Flags;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The strongest first. */
   readonly files: readonly ConfigFile[];
 }
 
-/** Settings with a fallback are always set. */
 export type Settings = {
   readonly [N in Name]: (typeof rules)[N] extends { readonly fallback: unknown }
     ? Setting<Value<N>>
@@ -36,8 +32,8 @@ export type Settings = {
 const DEFAULT: Origin = { place: 'default', name: 'the default' };
 
 /**
- * The first of option, environment, project config, user config and default counts. An empty variable is not set.
- * @throws TtsError (usage) with the value, its origin and what is allowed
+ * The first of option, environment, project config, user config and default counts. @throws TtsError (usage) with the value,
+ * its origin and what is allowed
  */
 export function resolve(said: Said): Settings {
   const names = Object.keys(rules) as Name[];
@@ -96,13 +92,12 @@ export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): Tts
   );
 }
 
-/** `--speaker` of `-s, --speaker <no|name>`; the typed form of a switch that is off. */
+/** `--speaker` of `-s, --speaker <no|name>`. */
 function optionName(rule: Rule<unknown>, said: unknown): string {
   const long = /--[a-z-]+/.exec(rule.flags ?? '')?.[0] ?? '';
   return said === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
 }
 
-/** From the strongest to the weakest. */
 const places = ['option', 'environment', 'project', 'user', 'default'] as const;
 type Place = (typeof places)[number];
 
@@ -119,12 +114,10 @@ export interface Setting<T> {
   readonly origin: Origin;
 }
 
-/** True if the first place is stronger. */
 export function outranks(a: Origin, b: Origin): boolean {
   return places.indexOf(a.place) < places.indexOf(b.place);
 }
 
-/** Also has the hosts that need no proxy. */
 export function chooseProxy(
   settings: Settings,
   env: Readonly<Record<string, string | undefined>>,

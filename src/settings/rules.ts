@@ -15,35 +15,30 @@ import {
 } from './kind.ts';
 import { command, keys, proxyUrl, speakers } from './special-kinds.ts';
 
-/** One setting. Options, configuration, `--help` and the README's table come from this table. */
+/** Options, configuration, `--help` and the README's table come from this table. */
 export interface Rule<T> {
   readonly kind: Kind<T>;
   /** In commander's syntax; without it there is no option. */
   readonly flags?: string;
   readonly env?: string;
-  /** Shown in place of `env`, where several variables count. */
+  /** Where several variables count. */
   readonly envShown?: string;
-  /** Of a config file. */
   readonly key?: string;
-  /** Shown in place of `key`, where the help tells of one value. */
+  /** Where the help tells of one value. */
   readonly keyShown?: string;
   readonly fallback?: NoInfer<T>;
-  /** The default in words, where `fallback` does not show it. */
+  /** In words, where `fallback` does not show it. */
   readonly otherwise?: string;
   readonly help: string;
-  /** What helps with a refused value. */
   advice?(said: unknown): string | undefined;
-  /** The short help explains it, and only names the others. */
+  /** The short help only names the others. */
   readonly isCommon?: true;
-  /** Every command with requests takes it. */
   readonly ofRequests?: true;
-  /** Never shown, not even in an error. */
   readonly secret?: true;
-  /** Merges values of several config files, the strongest first. Otherwise the strongest counts. */
+  /** Merges the values of several config files. Otherwise the strongest counts. */
   combine?(values: readonly T[]): T;
-  /** Tells which values a project's file may set. */
   projectMay?(value: NoInfer<T>): boolean;
-  /** A project's file may not set it: it decides what leaves, runs or is deleted on the user's machine. */
+  /** It decides what leaves, runs or is deleted on the user's machine. */
   readonly userOnly?: true;
 }
 
@@ -363,5 +358,4 @@ export function ruleOf(name: Name): Rule<unknown> {
   return rules[name] as Rule<unknown>;
 }
 
-/** In the order of the table. */
 export const settingNames = Object.keys(rules) as readonly Name[];

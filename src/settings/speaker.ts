@@ -11,18 +11,15 @@ export interface KnownSpeaker {
 
 export interface Choice {
   readonly no: number;
-  /** With the speaker's own defaults. */
   readonly settings: Settings;
 }
 
-/** Settings that only one kind accepts. */
 const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const;
 
 /**
- * Finds the speaker, and adds its own defaults to the settings; options and the environment are stronger.
- * @param known speakers of the built-in service, the default first; empty for another service
- * @param remark end of a hint about a missing speaker
- * @throws TtsError (usage) for an unknown speaker, or one that cannot do what is asked for
+ * Adds the speaker's own defaults; options and the environment are stronger. @param known speakers of the built-in service,
+ * the default first; empty for another service @param remark end of a hint about a missing speaker @throws TtsError (usage)
+ * for an unknown speaker, or one that cannot do what is asked for
  */
 export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[], remark?: string): Choice {
   const chosen = find(settings, known, remark);
@@ -31,7 +28,7 @@ export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]
   return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings) };
 }
 
-/** True if one of them is asked for, or no speaker at all. */
+/** Or if no speaker is asked for. */
 export function isAmong(known: readonly KnownSpeaker[], { speaker, speakers }: Settings): boolean {
   if (speaker === undefined) return true;
   const asked = lookUp(speaker.value, speakers, known);
@@ -99,7 +96,7 @@ function withDefaults(settings: Settings, { name, sampleRate, instructions }: Ch
   };
 }
 
-/** Options and the environment are stronger than the speaker's own value, and that is stronger than the config's. */
+/** The speaker's own value is stronger than the config's, and weaker than options and environment. */
 function stronger<T>(
   said: Setting<T> | undefined,
   own: T | undefined,
@@ -121,15 +118,12 @@ function assertSupported(settings: Settings, speaker: Chosen & { readonly kind: 
   }
 }
 
-/** Speakers in a hint. */
+/** In a hint. */
 const MOST_SHOWN = 20;
 
 interface Unknown {
-  /** The place that named it. */
   readonly origin: string;
-  /** In words. */
   readonly there: readonly string[];
-  /** The end of the hint. */
   readonly remark: string | undefined;
 }
 

@@ -15,11 +15,10 @@ import { keyHint } from './nearest.ts';
 interface NamedMap<T> {
   readonly allowed: string;
   readonly faultIn: (data: object) => Fault | undefined;
-  /** Reads a checked entry. */
   readonly read: (name: string, said: unknown) => readonly [name: string, value: T];
 }
 
-/** Values by name: an object in data, without a form for the command line. */
+/** Values by name. Not for the command line. */
 export function namedMap<T>({ allowed, faultIn, read }: NamedMap<T>): Kind<ReadonlyMap<string, T>> {
   return {
     allowed,
@@ -32,14 +31,14 @@ export function namedMap<T>({ allowed, faultIn, read }: NamedMap<T>): Kind<Reado
   };
 }
 
-/** Keys by base URL, as `URL.href` writes it. */
+/** By `URL.href`. */
 export const keys = namedMap({
   allowed: 'an object of base URLs with their keys',
   faultIn: faultInKeys,
   read: (url, key) => [baseUrl.text(url)?.href ?? url, key as string],
 });
 
-/** Names a valid address at most: address and secret may be swapped. */
+/** Address and secret may be swapped: only a valid address is shown. */
 function faultInKeys(data: object): Fault | undefined {
   for (const [url, key] of Object.entries(data)) {
     if (!baseUrl.text(url))
@@ -57,11 +56,9 @@ function addressIn(name: string): string {
   return /^https?:\/\//i.test(name) ? quoted(name) : 'one of the names';
 }
 
-/** A name for a speaker, with defaults of its own. */
 export interface NamedSpeaker {
-  /** Missing for a voice of an engine. */
   readonly no?: number;
-  /** An engine and its voice take the place of a number. */
+  /** In place of a number. */
   readonly engine?: string;
   readonly voice?: string;
   /** `neo.one`, `Mermish`, or the service's own word. */
@@ -125,13 +122,13 @@ function unknownField(field: string): Fault {
   return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(fields)) };
 }
 
-/** A word of a command line: quoted and bare pieces side by side; or an unreadable character. */
+/** Quoted and bare pieces side by side, or an unreadable character. */
 const WORD = /\s*((?:'[^']*'|"(?:\\.|[^"\\])*"|\\[\s'"\\]|[^\s'"])+)|\s*(\S)/gsy;
 const PIECE = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s'"\\])|([^\s'"])/gs;
 
 /**
- * A program and its arguments, split as a shell does, without expansion. A backslash counts only before a space, a quote or
- * a backslash: Windows paths need the others. Data may be a list.
+ * Split as a shell does, without expansion. Windows paths need a backslash before other characters than a space, a quote or
+ * a backslash.
  */
 export const command: Kind<readonly string[]> = {
   allowed: 'a program with its arguments, quotes closed',
@@ -156,7 +153,6 @@ function unquoted(...[, single, double, escaped, bare]: Groups): string {
   return single ?? double?.replace(/\\([\\"$`])/g, '$1') ?? escaped ?? bare ?? '';
 }
 
-/** Without a path. */
 export const proxyUrl: Kind<URL> = textual({
   allowed: 'a URL that begins with http:// or https://, with nothing behind the port',
   text: (text) => {
@@ -172,7 +168,7 @@ export const proxyUrl: Kind<URL> = textual({
       : undefined,
 });
 
-/** A bad address may hold a password anywhere: only its host is shown. */
+/** A bad address may hold a password anywhere. */
 export function hostOnly(said: string): string {
   const [, scheme = '', user, host = '', rest] =
     /^([a-z][a-z\d+.-]*:\/\/)?(.*@)?([\w.-]*)(.*)$/is.exec(said) ?? [];

@@ -11,10 +11,7 @@ import { userFolder } from './config-places.ts';
 import { baseUrl } from './kind.ts';
 import type { ConfigFile } from './resolve.ts';
 
-/**
- * The user's config file, or the one to be made.
- * @throws TtsError (usage) if there is no place for it, or the file cannot hold keys
- */
+/** @throws TtsError (usage) if there is no place for it, or the file cannot hold keys */
 export function userFile(
   files: readonly ConfigFile[],
   host: Pick<Host, 'env' | 'home' | 'platform'>,
@@ -33,7 +30,7 @@ function noPlaceIn(path: string): TtsError {
   return usageError(`no key can be kept in ${path}`, 'name a config file of its own: --config');
 }
 
-/** Also true for a broken link and an unreadable file. */
+/** A broken link and an unreadable file are there. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -42,7 +39,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** A pipe is gone after reading, a device must not be replaced, and a package.json has another structure. */
+/** A pipe is gone after reading, and a package.json has another structure. */
 function canHoldKeys(path: string): boolean {
   try {
     return statSync(path).isFile() && basename(path) !== 'package.json';
@@ -52,9 +49,8 @@ function canHoldKeys(path: string): boolean {
 }
 
 /**
- * Stores or removes a key. Other settings and YAML comments stay.
- * @param key `undefined` removes
- * @throws TtsError (output) if it cannot be written; the file is unchanged then
+ * Other settings and YAML comments stay. @param key `undefined` removes @throws TtsError (output); the file is unchanged
+ * then
  */
 export async function storeKey(file: string, base: URL, key: string | undefined): Promise<void> {
   try {
@@ -93,7 +89,7 @@ function inYaml(text: string, base: URL, key: string | undefined): string {
   const document = parseDocument(text);
   if (document.toJS() === null) document.contents = emptyMapping(document);
   const { keys = {} } = document.toJS();
-  // An alias must not change the place that it refers to.
+  // The alias's source must not change.
   if (isAlias(document.get('keys', true))) document.set('keys', document.createNode(keys));
   for (const url of Object.keys(keys)) if (isSame(url, base)) document.deleteIn(['keys', url]);
   if (key !== undefined) document.setIn(['keys', base.href], key);

@@ -1,9 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-/**
- * Moves what follows an offset, for a larger header: once in 27 hours of sound. @returns false if the file could not be
- * opened
- */
+/** Once in 27 hours of sound. @returns false if the file could not be opened */
 export async function makeRoom(
   path: string,
   room: { from: number; bytes: number },
@@ -21,12 +18,7 @@ export async function makeRoom(
 
 const BLOCK_BYTES = 1024 * 1024;
 
-/**
- * Moves bytes to the right, in place. The gap keeps its old bytes.
- * @param from offset of the first byte
- * @param by bytes
- * @throws the signal's reason; the file is damaged then
- */
+/** In place. @throws the signal's reason; the file is damaged then */
 export async function shiftRight(
   file: FileHandle,
   from: number,
@@ -35,7 +27,7 @@ export async function shiftRight(
 ): Promise<void> {
   const block = Buffer.allocUnsafe(BLOCK_BYTES);
   const { size } = await file.stat();
-  // From the end: no byte is overwritten before it has moved.
+  // No byte is overwritten before it has moved.
   for (let end = size; end > from; ) {
     signal?.throwIfAborted();
     const start = Math.max(from, end - BLOCK_BYTES);

@@ -16,7 +16,6 @@ const STDOUT = new Set(['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 export interface OutputOptions {
   /** A file, or "-" for stdout. */
   readonly output: string;
-  /** True if an existing file may be replaced. */
   readonly clobber: boolean;
 }
 
@@ -24,10 +23,7 @@ export function isStdout(output: string): boolean {
   return STDOUT.has(output);
 }
 
-/**
- * A file, standard output, a named pipe, or a device that is no terminal.
- * @throws TtsError (output)
- */
+/** @throws TtsError (output) */
 export async function openSink(
   { output, clobber }: OutputOptions,
   host: Host,
@@ -53,7 +49,7 @@ export function lookAt(path: string, name: string): Stats | undefined {
   return stats;
 }
 
-/** Waits for the reader without blocking a thread, so that Ctrl-C ends the wait. */
+/** No thread is blocked: Ctrl-C ends the wait for a reader. */
 async function openPipe(path: string, signal: AbortSignal): Promise<number> {
   for (;;) {
     signal.throwIfAborted();
@@ -66,10 +62,7 @@ async function openPipe(path: string, signal: AbortSignal): Promise<number> {
   }
 }
 
-/**
- * True if the sink would be heard live. Makes nothing, and waits for no reader.
- * @throws TtsError (output) as opening would
- */
+/** @returns true for a sink that is heard live @throws TtsError (output) as opening would */
 export async function checkSink(
   { output, clobber }: OutputOptions,
   host: Pick<Host, 'stdout' | 'cwd'> & Writer,
@@ -90,7 +83,7 @@ export async function checkSink(
   }
 }
 
-/** @throws TtsError (output) if a part could not be made, or not be renamed */
+/** @throws TtsError (output) if a part could not be made or renamed */
 export function checkFile(options: FileOptions): void {
   try {
     const target = behindLinks(options.path);
@@ -102,10 +95,7 @@ export function checkFile(options: FileOptions): void {
   }
 }
 
-/**
- * The file appears when it is complete.
- * @throws TtsError (output)
- */
+/** @throws TtsError (output) */
 function fileSink(options: FileOptions): Sink {
   const part = AtomicFile.forOutput(options);
   const { fd, path } = part;

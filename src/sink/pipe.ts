@@ -9,21 +9,17 @@ import { TtsError } from '../error.ts';
 import { isReaderGone, unwritable } from '../files/writable.ts';
 import { assertAsPromised, type Delivery, type Sink } from './sink.ts';
 
-/**
- * A pipe or a socket, written through the event loop: a slow reader blocks no thread, and Ctrl-C does not wait.
- * @param fd owned by the sink, which closes it
- */
+/** A slow reader blocks no thread. @param fd owned by the sink */
 export function pipeSink(fd: number, name: string): Sink {
   return streamSink(fd, name, () => new Socket({ fd, readable: false, writable: true }));
 }
 
-/** Owns its descriptor, as a pipe does. */
 export function deviceSink(fd: number, name: string): Sink {
   return streamSink(fd, name, () => createWriteStream(name, { fd }));
 }
 
 function streamSink(fd: number, name: string, open: () => Writable): Sink {
-  // A closed number may be another file's soon.
+  // A closed number may soon be another file's.
   let isOurs = true;
   return {
     isLive: true,
@@ -44,17 +40,12 @@ function streamSink(fd: number, name: string, open: () => Writable): Sink {
 }
 
 export interface Pouring {
-  /** For messages. */
   readonly name: string;
   readonly signal: AbortSignal;
-  /** Bytes of sound so far, and whether these are all. */
   readonly poured: { bytes: number; isAll: boolean };
 }
 
-/**
- * Writes a WAV at the reader's pace.
- * @throws TtsError (output); what the speech throws
- */
+/** At the reader's pace. @throws TtsError (output); what the speech throws */
 export async function pour(
   { format, bytes, pcm }: Speech,
   reader: Writable,
@@ -76,10 +67,10 @@ export async function pour(
   }
 }
 
-/** Milliseconds that a header waits for the first sound. */
+/** Milliseconds. */
 const AT_ONCE_MS = 2;
 
-/** Header and first sound come in one piece if they can: sox detects a format in its first read. */
+/** sox detects a format in its first read: header and first sound come together if they can. */
 async function* wavPieces(
   { format, bytes, pcm }: Speech,
   poured: Pouring['poured'],
@@ -88,7 +79,6 @@ async function* wavPieces(
   const pieces = pcm[Symbol.asyncIterator]();
   try {
     const coming = pieces.next();
-    // Awaited below, unless the reader leaves before.
     coming.catch(() => {});
     const isAtOnce = await Promise.race([coming.then(() => true), sleep(AT_ONCE_MS, false, { ref: false })]);
     if (!isAtOnce) yield header;

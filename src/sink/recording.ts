@@ -6,22 +6,20 @@ import { assertAsPromised, type Delivery } from './sink.ts';
 
 export interface Recording {
   readonly fd: number;
-  /** As the user knows it, for messages. */
+  /** For messages. */
   readonly name: string;
-  /** Where in the file the WAV begins; `undefined` where nothing can be put right later (appending). */
+  /** Offset of the WAV; `undefined` where every write appends. */
   readonly start: number | undefined;
-  /** Whether somebody may watch the file grow: then nothing waits to be written in a larger batch. */
+  /** True if a reader watches the file grow: nothing waits for a larger batch. */
   readonly isWatched?: boolean;
-  /** A path under which the same file can be opened again, for reading too, if there is any. */
+  /** For opening the same file again, if there is one. */
   readonly path: string;
 }
 
 /**
- * Writes a WAV to an open file and puts its sizes right at the end. Past 4 GiB it becomes an RF64, whose header is
- * longer: only then the samples are moved, so that every other file has the canonical header. Where it cannot be opened
- * again to move them, its sizes stay those of a stream.
- * @throws TtsError (output) when it cannot be written; (service) when sizes that cannot be put right turn out wrong; what
- * the speech throws passes through
+ * Writes a WAV to an open file and its sizes at the end. Past 4 GiB it becomes an RF64 with a longer header: only then the
+ * samples move. A file without a path keeps the sizes of a stream then. @throws TtsError (output), (service) for sizes that
+ * cannot be put right; what the speech throws
  */
 export async function record(recording: Recording, speech: Speech, signal: AbortSignal): Promise<Delivery> {
   const { fd, name, start, isWatched } = recording;
@@ -46,7 +44,7 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
   return { bytes, overheadBytes: headerSize + padding(bytes), readerLeft: false };
 }
 
-/** @returns the length of the header that the file has now */
+/** @returns the length of the header now */
 async function writeSizes(
   { fd, name, start, path }: Recording & { start: number },
   { format, bytes }: Pick<Speech, 'format'> & { bytes: number },

@@ -7,13 +7,13 @@ import { deviceSink, pipeSink } from './pipe.ts';
 import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
 
-/** Flags of an open file on Linux. */
+/** On Linux. */
 const O_APPEND = 0o2000;
 const O_ACCMODE = 0o3;
 
 /**
- * Standard output: a pipe, a file (`> out.wav` gets right sizes at the end, `>> all.wav` does not) or a device.
- * @throws TtsError (output) for a terminal, and if it cannot be inspected
+ * `> out.wav` gets right sizes at the end, `>> all.wav` does not. @throws TtsError (output) for a terminal, and if it cannot
+ * be inspected
  */
 export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
   if (isTTY) throw onTerminal();
@@ -60,10 +60,7 @@ function isReadOnly(fd: number): boolean {
   }
 }
 
-/**
- * Node replaces a closed standard stream by /dev/null, open for reading and writing; a shell's `> /dev/null` is open for
- * writing only.
- */
+/** Node replaces a closed stream by /dev/null, open for reading and writing; a shell's `> /dev/null` is for writing only. */
 function wasClosed(fd: number): boolean {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`) === '/dev/null' && accessOf(fd) === constants.O_RDWR;
@@ -72,7 +69,7 @@ function wasClosed(fd: number): boolean {
   }
 }
 
-/** The offset of the next byte; `undefined` if every write appends. */
+/** The next byte; `undefined` if every write appends. */
 function startOf(fd: number, size: number): number | undefined {
   try {
     return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);
@@ -94,9 +91,9 @@ function infoOf(fd: number): string {
   return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
 }
 
-/** @throws TtsError (output) for a terminal by any name; the system's error */
+/** @throws TtsError (output) for a terminal; the system's error */
 export async function openDevice(path: string): Promise<number> {
-  // O_NOCTTY: the Ctrl-C of that terminal must not reach this run.
+  // O_NOCTTY: that terminal's Ctrl-C must not reach this run.
   const fd = openSync(path, constants.O_WRONLY | constants.O_NOCTTY);
   // node:tty loads the network stack.
   const { isatty } = await import('node:tty');

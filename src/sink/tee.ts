@@ -2,9 +2,8 @@ import type { Speech } from '../audio/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
- * Sends one sound to an output and, in step, to a listener that may fail. The output gets all of it in any case; the
- * delivery has the listener's error.
- * @throws TtsError of the output, which stops the listener at once
+ * The output gets all of a sound, in step with a listener that may fail: the delivery has its error. @throws TtsError of the
+ * output, which stops the listener
  */
 export function tee(output: Sink, listener: Sink): Sink {
   return {
@@ -34,7 +33,7 @@ export function tee(output: Sink, listener: Sink): Sink {
 
 export interface Branch {
   readonly speech: Speech;
-  /** The other branch continues alone. */
+  /** The other branch continues. */
   readonly leave: () => Promise<void>;
 }
 
@@ -43,10 +42,10 @@ type Take = (next: Next | Promise<Next>) => void;
 
 const DONE: Next = { done: true, value: undefined };
 
-/** Two readers in step: the next piece is read when both have taken the last one, or one has left. */
+/** The next piece is read when both have taken the last one, or one has left. */
 export function fork(speech: Speech): readonly [Branch, Branch] {
   const source = speech.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
-  /** Readers, with the callback of one that waits. */
+  /** The callback of one that waits. */
   const readers = new Map<symbol, Take | undefined>();
   const advance = () => {
     const takes = [...readers.values()];

@@ -4,7 +4,7 @@ import { identityOf, type NumberedSource } from '../service/engine/external/voic
 import { randomKey, startService } from '../service/service.ts';
 import type { NamedService } from './service-choice.ts';
 
-/** Starts the built-in service on a loopback port, with a key that only this run knows. */
+/** On a loopback port, with a key of this run. */
 export async function startBuiltIn(
   espeak: Espeak | undefined,
   engines: readonly NumberedSource[] = [],

@@ -5,10 +5,8 @@ import type { Checksum, Synthesize, Voice } from '../client/client.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
 
-/** A segment cache around a client. Loaded only where segments are kept. */
 export interface Caching {
   readonly checksum: Checksum;
-  /** @param onLookup called for each text */
   around(
     synthesize: Synthesize,
     spoken: Voice & { readonly identity: string },
@@ -17,7 +15,7 @@ export interface Caching {
   close(): Promise<void>;
 }
 
-/** `undefined`, after a warning, where the user has no folder for it. */
+/** @returns `undefined`, after a warning, for a user without a folder */
 export async function openSegments(
   maxBytes: number,
   { host, notices }: RunContext,

@@ -7,7 +7,6 @@ import type { RunContext } from '../host.ts';
 import type { RunPlan } from './job.ts';
 import type { NamedService } from './service-choice.ts';
 
-/** Progress events of one segment. */
 export type ServiceEvent =
   | ClientEvent
   | {
@@ -16,7 +15,6 @@ export type ServiceEvent =
       readonly found: 'hit' | 'miss';
     };
 
-/** Starts the built-in service, unless another one is named. */
 export async function openService(
   { service, espeak, engines }: Pick<RunPlan, 'service' | 'espeak' | 'engines'>,
   context: RunContext,
@@ -27,7 +25,7 @@ export async function openService(
   return { ...builtIn, [Symbol.asyncDispose]: () => closeQuietly(close, context.notices) };
 }
 
-/** All voices share connections, limits and cache. */
+/** Voices share connections, limits and cache. */
 export interface Client extends AsyncDisposable {
   speakAs(voice: Voice): Synthesize;
 }

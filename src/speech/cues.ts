@@ -3,7 +3,7 @@ import type { Segment } from '../text/segment.ts';
 import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
-/** A text and its time in frames. */
+/** In frames. */
 export interface TimedText {
   readonly text: string;
   readonly start: number;
@@ -15,7 +15,7 @@ interface Cue extends TimedText {
   readonly number: number;
   readonly file: Segment['file'];
   readonly line: Segment['line'];
-  /** Their borders are estimated if there are several. */
+  /** Their borders are estimated. */
   readonly sentences: readonly TimedText[];
 }
 
@@ -23,7 +23,7 @@ export function withoutBreaks(text: string): string {
   return text.replace(/\s+/gu, ' ').trim();
 }
 
-/** The sentences of a segment, timed by their numbers of characters. */
+/** In proportion to their characters. */
 export function timedSentences({ text, start, end }: TimedText): TimedText[] {
   const texts = sentences(text).map(withoutBreaks);
   const all = texts.reduce((sum, sentence) => sum + countCodePoints(sentence), 0);
@@ -92,10 +92,7 @@ function cueData({ file, line, sentences, ...cue }: Cue, sampleRate: number) {
   };
 }
 
-/**
- * `01:02:03,456`, rounded from whole frames, so that errors do not add up. Hours go past 99.
- * @param point in front of the milliseconds
- */
+/** `01:02:03,456`, rounded from whole frames: errors do not add up. */
 export function timestamp(frames: number, sampleRate: number, point: string): string {
   const milliseconds = Math.round((frames * 1000) / sampleRate);
   const seconds = Math.floor(milliseconds / 1000);

@@ -18,12 +18,12 @@ export interface Listener {
   /** Pauses are not counted. */
   onPiece?(bytes: number): void;
   onPartEnd?(): void;
-  /** All sound went by, and the sink is about to publish it. An error fails the run. */
+  /** Runs before the sound is published. An error fails the run. */
   complete?(): Promise<void>;
 }
 
 export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes'> {
-  /** Bytes that waiting segments may hold: 64 MiB, unless several deliveries share them. */
+  /** Of waiting segments: 64 MiB, unless deliveries share them. */
   readonly budgetBytes?: number;
   /** Seconds. */
   readonly paragraphPause: number;
@@ -63,7 +63,6 @@ export async function deliver(options: DeliverOptions): Promise<Delivery | undef
 
 async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined): Promise<T | 'left'> {
   if (!left) return coming;
-  // Without a reader its error does not matter.
   coming.catch(() => {});
   return Promise.race([coming, left.then(() => 'left' as const)]);
 }
@@ -120,7 +119,6 @@ function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsE
 }
 
 function hintFor(first: PcmFormat, other: PcmFormat): string {
-  // Only the sample rate can be asked for.
   if (sameFormat({ ...first, sampleRate: other.sampleRate }, other))
     return '--no-cache asks for all parts anew, if some were kept from before; else set --sample-rate, or another one';
   const what = first.channels === other.channels ? 'kind of samples' : 'number of channels';

@@ -13,7 +13,7 @@ import type { Settings } from '../settings/resolve.ts';
 const MAX_CHARS = 300;
 const SERVER_CONCURRENCY = 4;
 
-/** Programs that systems bring along, by the names that people type. They were not run by the tests of this project. */
+/** Not run by the tests of this project. */
 const PRESETS: Readonly<Record<string, EngineEntry>> = {
   say: {
     command: ['say', '-f', '{text}', '--file-format=WAVE', '--data-format=LEI16@22050', '-o', '{output}'],
@@ -32,7 +32,6 @@ interface KeyedContext extends RunContext {
   readonly settings: Pick<Settings, 'allowInsecureHttp'>;
 }
 
-/** What `--engine` means: a URL, a folder, or a name. */
 export function entryOf(
   name: string,
   settings: Settings,
@@ -79,7 +78,7 @@ export async function configOf(
   return { ...common, kind: 'model', folder, concurrency };
 }
 
-/** The key of a server. It goes to that server only, and over plain http to near ones only. */
+/** It goes to that server only, and over plain http to near ones only. */
 async function keyOf(
   name: string,
   { key, keyFile }: EngineEntry,

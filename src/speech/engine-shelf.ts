@@ -7,23 +7,19 @@ import { nearestName } from '../settings/nearest.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { configOf, entryOf } from './engine-entries.ts';
 
-/** Engine k has the speakers from 1000·k + 1 on. */
 const NUMBERS_PER_ENGINE = 1000;
 
-/** So many voices fit into a hint. */
+/** Voices in a hint. */
 const MOST_SHOWN = 20;
 
-/** A voice of an engine, with its number in the service. */
+/** With its number in the service. */
 export interface EngineVoice {
   readonly engine: NumberedSource;
   readonly voice: SourceVoice;
   readonly no: number;
 }
 
-/**
- * The engines that a run may use: the one that is chosen comes first, the others follow in the order of the user's config.
- * Each is opened when a voice of it is asked for, and once only.
- */
+/** The chosen engine and those of the user's config. Each opens once, when a voice of it is asked for. */
 export class EngineShelf {
   readonly #settings: Settings;
   readonly #context: RunContext;
@@ -31,10 +27,7 @@ export class EngineShelf {
   readonly #names: readonly string[];
   readonly #opened = new Map<number, Promise<NumberedSource>>();
 
-  /**
-   * @param chosen names, folders or URLs from the command line; the setting `engine` unless given
-   * @throws TtsError (usage) for an unknown name
-   */
+  /** @param chosen names, folders or URLs; by default the setting `engine` @throws TtsError (usage) for an unknown name */
   constructor(
     settings: Settings,
     context: RunContext,
@@ -48,7 +41,7 @@ export class EngineShelf {
     const all = [...first, ...[...entries].map(([name, entry]) => ({ name, entry }))];
     this.#names = all.map(({ name }) => name);
     this.#configs = all.map(({ name, entry }) => configOf(name, entry, { ...context, settings }));
-    // A config that is wrong is an error of the run that uses it.
+    // A wrong config fails the run that uses it.
     for (const config of this.#configs) config.catch(() => {});
   }
 
@@ -57,10 +50,8 @@ export class EngineShelf {
   }
 
   /**
-   * The voice of an engine that the settings ask for: by a number from 1001 on, as `engine:voice`, by a name of the
-   * config, or as a voice of the engine that is chosen.
-   * @returns `undefined` where they may mean a built-in voice
-   * @throws TtsError (usage) for a voice that the engine does not have
+   * By a number from 1001 on, as `engine:voice`, by a name of the config, or as a voice of the chosen engine. @returns
+   * `undefined` where they may mean a built-in voice @throws TtsError (usage) for a voice that the engine does not have
    */
   async find({ engine, speaker, speakers }: Settings): Promise<EngineVoice | undefined> {
     if (!speaker) return engine && this.#voiceAt(await this.open(0), 0);
@@ -77,10 +68,7 @@ export class EngineShelf {
     return engine && this.#voiceNamed(0, String(value));
   }
 
-  /**
-   * A voice by its bare name, in all engines. One that does not answer has none.
-   * @throws TtsError (usage) where several engines have one
-   */
+  /** In all engines; one that does not answer has none. @throws TtsError (usage) if several have the name */
   async search(name: string, asked: string): Promise<EngineVoice | undefined> {
     const found: EngineVoice[] = [];
     for (const at of this.#names.keys()) {
@@ -97,13 +85,13 @@ export class EngineShelf {
     );
   }
 
-  /** All engines in the order of their numbers. @param onFault called for each that cannot be opened */
+  /** @param onFault called for each that cannot be opened */
   async openAll(onFault: (error: unknown) => void): Promise<NumberedSource[]> {
     const opened = await Promise.all([...this.#names.keys()].map((at) => this.open(at).catch(onFault)));
     return opened.filter((engine) => engine !== undefined);
   }
 
-  /** The engine at a place, opened. @throws TtsError (usage), or what the engine says */
+  /** @throws TtsError (usage), or what the engine says */
   open(at: number): Promise<NumberedSource> {
     const opened = this.#opened.get(at) ?? this.#open(at);
     this.#opened.set(at, opened);
@@ -121,7 +109,6 @@ export class EngineShelf {
     );
   }
 
-  /** @returns `undefined` where the engine has no such voice */
   async #voiceNamed(at: number, name: string): Promise<EngineVoice | undefined> {
     const engine = await this.open(at);
     const { voices, takesAnyVoice } = engine.source;
@@ -130,7 +117,6 @@ export class EngineShelf {
     return place < 0 ? undefined : this.#voiceAt(engine, place);
   }
 
-  /** @returns `undefined` for a number that belongs to no engine or to no voice of it */
   async #voiceNumbered(no: number): Promise<EngineVoice | undefined> {
     const at = Math.floor((no - 1) / NUMBERS_PER_ENGINE) - 1;
     if (at < 0 || at >= this.#names.length) return undefined;
@@ -156,7 +142,6 @@ export class EngineShelf {
   }
 }
 
-/** `engine:voice`; a name without a colon has no engine. */
 function split(name: string): [engine: string, voice: string] {
   const colon = name.indexOf(':');
   return colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)];
@@ -170,7 +155,6 @@ function noEngine(asked: string, name: string, names: readonly string[]): TtsErr
   );
 }
 
-/** The error of an engine that cannot be opened, for the command line. */
 function explained(error: unknown, name: string): unknown {
   if (!(error instanceof Refusal)) return error;
   const exitCode = error.code === 'engine_unreachable' ? ExitCode.connection : ExitCode.service;

@@ -9,10 +9,7 @@ import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
 import type { OutputPlan } from './outputs.ts';
 
-/**
- * Refuses to write a file that the run reads: its content would be lost.
- * @throws TtsError (usage)
- */
+/** Refuses to write a file that the run reads. @throws TtsError (usage) */
 export function assertInputsKept(
   files: readonly string[],
   { settings, files: configs }: LoadedSettings,
@@ -25,7 +22,7 @@ export function assertInputsKept(
   const keyFile = keyFileOf(settings);
   const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
   read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
-  // Two outputs must not be one file either.
+  // Two outputs must differ, too.
   if (subtitles) read.push({ option: '--subtitles', path: subtitles.value });
   if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
   if (keyFile) read.push({ option: keyFile.origin.name, path: namedFile(keyFile, host, 'TTS_API_KEY_FILE') });
@@ -70,7 +67,6 @@ function fileAt(path: string, { cwd }: Pick<Host, 'cwd'>): BigIntStats | undefin
     const stats = statSync(pathOf(cwd, path), { bigint: true, throwIfNoEntry: false });
     return stats?.isFile() ? stats : undefined;
   } catch {
-    // Opening it gives the error.
     return undefined;
   }
 }

@@ -12,26 +12,23 @@ import { prepareText, type TextSource } from './prepare-text.ts';
 import { chooseService, type NamedService, speakerOf, withNumber } from './service-choice.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 
-/** What a command line asks to speak. */
 export interface SpeakRequest {
   readonly flags: Flags;
   readonly words: readonly string[];
   readonly files: readonly string[];
 }
 
-/** The part of a job that does not depend on its text. */
+/** Does not depend on the text. */
 export interface RunPlan {
   /** `undefined`: the built-in service. */
   readonly service: NamedService | undefined;
-  /** For the built-in service. */
   readonly espeak: Espeak | undefined;
-  /** Engines beside the built-in one that the run uses. */
   readonly engines: readonly NumberedSource[];
   readonly output: OutputPlan;
   readonly limits: Limits;
   /** Seconds. */
   readonly paragraphPause: number;
-  /** `undefined`: segments are not kept. */
+  /** `undefined` keeps no segments. */
   readonly cacheBytes: number | undefined;
   readonly json: boolean;
 }
@@ -49,19 +46,18 @@ export interface JobText extends TextSource {
   readonly pace: 'whole' | 'sentence' | 'by sink';
 }
 
-/** One run of `tts speak`, resolved and checked. */
+/** Resolved and checked. */
 export interface SpeechJob extends RunPlan {
   readonly text: JobText;
   readonly voice: Voice;
   readonly espeakVoice: string | undefined;
-  /** True if the speaker was asked for by number. */
   readonly isNumbered: boolean;
   readonly subtitles: SubtitlesPlan | undefined;
 }
 
 export interface Pricing {
   readonly per1000Chars: number;
-  /** As the user writes it: `EUR`, `$`. */
+  /** As the user writes it. */
   readonly currency: string | undefined;
 }
 
@@ -71,8 +67,7 @@ export type Resolved =
   | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
 
 /**
- * All questions about settings and their origins end here. Nothing is opened, and nothing is sent but one question for the
- * number of a speaker whose name only the service knows.
+ * Settings end here. Nothing is opened, and nothing is sent but a question for a speaker whose name only the service knows.
  * @throws TtsError (usage, key, output)
  */
 export async function resolveJob(request: SpeakRequest, context: RunContext): Promise<Resolved> {
@@ -105,12 +100,11 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   return { mode: 'dry-run', job, pricing: pricingOf(settings) };
 }
 
-/** @returns `undefined` where the config has no price */
 export function pricingOf({ pricePer1000Chars, currency }: Settings): Pricing | undefined {
   return pricePer1000Chars && { per1000Chars: pricePer1000Chars.value, currency: currency?.value };
 }
 
-/** The cost of so many characters, exact to a ten-thousandth. */
+/** Exact to a ten-thousandth. */
 export function costOf(characters: number, { per1000Chars, currency }: Pricing) {
   const price = Math.round(characters * per1000Chars * 10) / 10_000;
   return { price, ...(currency !== undefined && { currency }) };
@@ -132,10 +126,7 @@ export function planRun(
   };
 }
 
-/**
- * The built-in voices cost nothing, and sound that goes to a callback does not come here.
- * @returns `undefined` where segments are not kept
- */
+/** Built-in voices cost nothing, and sound for a callback does not come here. */
 export function cacheBytesOf(
   { cache, cacheSize, callbackUrl }: Settings,
   service: NamedService | undefined,
@@ -172,12 +163,11 @@ function cuttingOf(settings: Settings): Pick<JobText, 'maxChars' | 'pace' | 'cut
   };
 }
 
-/** A pause that the user sets, 0 too, keeps all paragraphs apart; the default one does not cost further requests. */
+/** A pause that the user sets, 0 too, keeps paragraphs apart; the default costs no further requests. */
 export function cutsParagraphs({ paragraphPause }: Settings): boolean {
   return paragraphPause.origin.place !== 'default';
 }
 
-/** @param isLive true if the output is heard live */
 export function readText(
   { words, files, prepare, maxChars, pace, cutsParagraphs }: JobText,
   isLive: boolean,

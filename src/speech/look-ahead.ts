@@ -14,12 +14,11 @@ export interface Part {
 export interface LookAheadOptions {
   readonly segments: (signal: AbortSignal) => AsyncIterable<Segment>;
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
-  /** Parts that may be under way or wait for their turn. */
+  /** Under way, or waiting for their turn. */
   readonly window: number;
   readonly budgetBytes: number;
-  /** Ends all reading and all requests. */
   readonly signal: AbortSignal;
-  /** What a listener misses if a part fails. */
+  /** What the reader misses if a part fails. */
   readonly missing?: (segment: Segment) => string;
   readonly sparing?: Sparing | undefined;
 }
@@ -36,11 +35,9 @@ interface StartedPart {
   readonly sound: Prefetch;
 }
 
-/**
- * The parts in the order of the text. While one is heard, the next ones are fetched, until one fails.
- */
+/** In the order of the text. While one is heard, the next ones are fetched, until one fails. */
 export class LookAhead {
-  /** Resolves when the text has a first segment. */
+  /** The text has a first segment. */
   readonly begun: Promise<void>;
   readonly #options: LookAheadOptions;
   readonly #segments: AsyncIterator<Segment>;
@@ -63,15 +60,11 @@ export class LookAhead {
     });
   }
 
-  /** False while a second segment may come. */
   get isSingle(): boolean {
     return this.#ended && this.#count === 1;
   }
 
-  /**
-   * `undefined` at the end of the text.
-   * @throws TtsError in the failed part's turn
-   */
+  /** @throws TtsError in the failed part's turn */
   async next(): Promise<Part | undefined> {
     const { sparing, window } = this.#options;
     for (;;) {
@@ -113,7 +106,7 @@ export class LookAhead {
     return { segment: next.value, sound };
   }
 
-  /** Adds what a listener misses, unless that is everything or the user ended the run. */
+  /** Unless the reader misses everything, or the user ended the run. */
   withLoss(error: unknown, segment: Segment): unknown {
     const { signal, missing = restFrom } = this.#options;
     if (this.isSingle || signal.aborted || !(error instanceof TtsError)) return error;

@@ -13,9 +13,7 @@ export interface OutputPlan {
   readonly name: string | undefined;
   readonly clobber: boolean;
   readonly isPlayed: boolean;
-  /** Program and arguments, if the user named a player. */
   readonly player: readonly string[] | undefined;
-  /** Sound goes to a callback, and no output was named. */
   readonly mayFail: boolean;
 }
 
@@ -106,7 +104,6 @@ async function openPlanned(
   }
 }
 
-/** Throws once there is sound. */
 function failingSink(error: unknown): Sink {
   if (!(error instanceof TtsError)) throw error;
   return {
@@ -131,10 +128,7 @@ export function assertWavName(name: string): void {
   );
 }
 
-/**
- * True if the sound will be heard live. Nothing is made.
- * @throws TtsError (output), but not for a missing player
- */
+/** @returns true for sound that is heard live @throws TtsError (output), but not for a missing player */
 export async function checkOutput(
   { name, clobber, isPlayed, player }: OutputPlan,
   host: Host,

@@ -1,9 +1,8 @@
 import type { Speech } from '../audio/pcm.ts';
 
-/** For the part that is heard, even if the budget is spent. */
+/** For the part that is heard, whatever the budget. */
 const HEAD_BYTES = 1 << 20;
 
-/** Memory of a piece beside its samples, which may be two bytes. */
 const PIECE_BYTES = 160;
 
 interface PrefetchOptions {
@@ -12,10 +11,7 @@ interface PrefetchOptions {
   readonly onFailure: (error?: unknown) => void;
 }
 
-/**
- * The sound of one part, fetched ahead of its turn while the budget lasts. Sound is always read to its end or until the
- * signal aborts: nothing stays open.
- */
+/** The sound of one part, fetched ahead of its turn while the budget lasts, and always read to its end or the abort. */
 export class Prefetch {
   readonly speech: Promise<Speech | undefined>;
   readonly #budget: Budget;
@@ -38,7 +34,6 @@ export class Prefetch {
     this.speech.catch(options.onFailure);
   }
 
-  /** From now on the part does not wait for the budget. */
   takeTurn(): void {
     this.#isHead = true;
     this.#wakePump();
@@ -84,7 +79,7 @@ export class Prefetch {
 
   async *#handOut(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      // Taking from the front would move all the others each time.
+      // Linear, unlike `shift`.
       const pieces = this.#pieces.reverse();
       this.#pieces = [];
       for (let piece = pieces.pop(); piece; piece = pieces.pop()) {
@@ -107,7 +102,7 @@ export class Prefetch {
   }
 }
 
-/** Some 25 minutes of sound. */
+/** 25 minutes of sound. */
 export const BUDGET_BYTES = 64 * 2 ** 20;
 
 export class Budget {
@@ -122,7 +117,6 @@ export class Budget {
     return this.#left <= 0;
   }
 
-  /** May overdraw by one piece. */
   take(bytes: number): void {
     this.#left -= bytes;
   }

@@ -6,7 +6,7 @@ import type { Settings } from '../settings/resolve.ts';
 import { decode } from '../text/decode.ts';
 import { type InputOptions, openFile, type Prepare, readWhole } from '../text/input.ts';
 
-/** UTF-16 units: a hundred thousand words. */
+/** UTF-16 units. */
 const LONGEST_LEXICON = 4 * 1024 * 1024;
 
 export type TextSource = Pick<InputOptions, 'words' | 'files' | 'prepare'>;
@@ -57,10 +57,9 @@ async function lexiconReader(name: NonNullable<Settings['lexicon']>, { host, sig
   return (plain: AsyncIterable<string>) => applyLexicon(lexicon, plain);
 }
 
-/** Of Markdown. */
 const ENDINGS = new Set(['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn']);
 
-/** @param name of a file, or "-"; words and stdin are text by default */
+/** Words and stdin are text by default. */
 export function formatOf(name: string, format: 'text' | 'markdown' | 'auto'): 'text' | 'markdown' {
   if (format !== 'auto') return format;
   return ENDINGS.has(extname(name).toLowerCase()) ? 'markdown' : 'text';

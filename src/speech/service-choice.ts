@@ -23,19 +23,14 @@ import type { EngineShelf, EngineVoice } from './engine-shelf.ts';
 export interface NamedService {
   /** With `/tts`. */
   readonly url: URL;
-  /** By default its host. */
   readonly name?: string;
   readonly key: string;
   readonly keyOrigin: string;
-  /**
-   * What the sound of a speaker hangs on beside its number; `undefined`: it is not worth keeping. Without this, it is the
-   * address of the service.
-   */
+  /** What the sound of a speaker depends on beside its number: by default the address. `undefined`: it is not worth keeping. */
   readonly identityOf?: (speaker: number) => string | undefined;
   readonly proxy: ProxyRoute | undefined;
-  /** True where a proxy that a project names could change the answers: they are not kept in the cache. */
+  /** True for a proxy of a project: its answers are not kept. */
   readonly mayBeForged?: boolean;
-  /** To be printed before a text goes there. */
   readonly note?: string | undefined;
 }
 
@@ -92,7 +87,6 @@ function noKey(base: URL, { keys }: Settings): TtsError {
   });
 }
 
-/** Many services show the owner of a key what was spoken with it. */
 function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | undefined {
   const { host, hostname } = base.value;
   if (isFromUntrustedProject(base, settings))
@@ -101,14 +95,14 @@ function noteOn(base: Setting<URL>, key: Origin, settings: Settings): string | u
   return `the text goes to ${host} with the key from ${key.name}`;
 }
 
-/** To a proxy, a loopback address means the proxy's own machine: a project's loopback service is asked without one. */
+/** A loopback address of a project means this machine, not the proxy's. */
 function proxyFor({ origin, value }: Setting<URL>, settings: Settings, { env }: Pick<Host, 'env'>) {
   const proxy = chooseProxy(settings, env, value);
   const isHere = origin.place === 'project' && isLoopback(value.hostname);
   return isHere && proxy?.origin.place !== 'option' ? undefined : proxy;
 }
 
-/** The built-in service ends with the run, before a callback could be sent. */
+/** The built-in service ends with the run. */
 function noCallbacks({ origin }: URL): TtsError {
   return usageError(
     'the built-in service of a run takes no --callback-url',
@@ -117,20 +111,13 @@ function noCallbacks({ origin }: URL): TtsError {
 }
 
 interface SpeakerChoice extends Choice {
-  /** Set if the speaker is one of its voices. */
   readonly espeak?: Espeak | undefined;
-  /** Engines beside the built-in one that were opened. */
   readonly engines: readonly NumberedSource[];
 }
 
-/** Called where a speaker may be a voice of an engine. */
 export type OpenShelf = () => Promise<EngineShelf>;
 
-/**
- * Looks for engines and for espeak-ng only if the speaker is not built in: that costs time.
- * @param openShelf `undefined` where a service is named
- * @throws TtsError (usage) as `chooseSpeaker` does; the reason of the signal
- */
+/** Looks for engines and espeak-ng only if the speaker is not built in. @throws TtsError (usage); the reason of the signal */
 export async function speakerOf(
   settings: Settings,
   openShelf: OpenShelf | undefined,
@@ -158,7 +145,6 @@ export async function speakerOf(
   return { ...chooseSpeaker(settings, FLITE_SPEAKERS, remark), engines: [] };
 }
 
-/** A name that no voice has may be a language. */
 async function chooseEspeak(
   settings: Settings,
   known: readonly Speaker[],
@@ -174,7 +160,6 @@ async function chooseEspeak(
   return { ...chooseSpeaker(chosen, known), espeak, engines: [] };
 }
 
-/** Adds to an unknown name the number that the service lists for it. */
 export async function withNumber(
   error: unknown,
   { speaker, speakers, timeout, dryRun }: Settings,
@@ -183,7 +168,6 @@ export async function withNumber(
 ): Promise<unknown> {
   const name = speaker?.value;
   if (!(error instanceof TtsError) || typeof name !== 'string' || dryRun.value) return error;
-  // A name of the config, or nearly one, is no question for the service.
   if (nearestName(name, [...(speakers?.value.keys() ?? [])])) return error;
   const { listSpeakers } = await import('../client/speakers.ts');
   const options = { ...service, retries: 0, timeoutMs: timeout.value * 1000, onEvent: () => {} };
@@ -195,13 +179,12 @@ export async function withNumber(
   return error.inWords(error.message, { hint });
 }
 
-/** The voice of an engine that a run asks for. Sound comes at the voice's own rate, and texts fit the engine. */
+/** Sound comes at the voice's own rate, and texts fit the engine. */
 async function voiceOfEngine(settings: Settings, shelf: EngineShelf): Promise<SpeakerChoice | undefined> {
   const found = await shelf.find(settings);
   return found && withVoice(settings, found);
 }
 
-/** The voice of an engine by its bare name. */
 async function searched(settings: Settings, shelf: EngineShelf): Promise<SpeakerChoice | undefined> {
   const { value, origin } = settings.speaker ?? {};
   if (typeof value !== 'string') return undefined;

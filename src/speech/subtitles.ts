@@ -29,9 +29,7 @@ interface CurrentCue {
   readonly start: number;
 }
 
-/**
- * Counts the frames that go by, and writes when each segment is heard. The file appears when the sound is complete.
- */
+/** Writes when each segment is heard. The file appears when the sound is complete. */
 export class Subtitles implements Listener {
   readonly #file: AtomicFile;
   readonly #name: string;
@@ -60,10 +58,7 @@ export class Subtitles implements Listener {
     if (this.#current) this.#frames += bytes / frameBytes(this.#current.format);
   }
 
-  /**
-   * Runs before the sound is published.
-   * @throws TtsError (output)
-   */
+  /** @throws TtsError (output) */
   async complete(): Promise<void> {
     if (this.#current) this.#end(this.#current);
     this.#write(this.#style.tail);
@@ -71,12 +66,11 @@ export class Subtitles implements Listener {
     await this.#file.prepare();
   }
 
-  /** To be called after the sound is published. */
   async publish(signal: AbortSignal): Promise<void> {
     await this.#file.publish(signal);
   }
 
-  /** Without effect after `publish`. Never throws. */
+  /** Never throws. */
   discard(): void {
     this.#file.discard();
   }
@@ -109,17 +103,12 @@ export function openSubtitles(plan: SubtitlesPlan): Subtitles {
   return new Subtitles(AtomicFile.forOutput(plan), plan);
 }
 
-/**
- * @throws TtsError (output) as opening does
- */
+/** @throws TtsError (output) */
 export function checkSubtitles(plan: SubtitlesPlan): void {
   checkFile(plan);
 }
 
-/**
- * @param name the value of `--subtitles`
- * @throws TtsError (usage, output)
- */
+/** @throws TtsError (usage, output) */
 export function planSubtitles(
   name: string,
   { output, callbackUrl, clobber }: Pick<Settings, 'output' | 'callbackUrl' | 'clobber'>,
@@ -157,7 +146,6 @@ function placeOf(path: string): string {
     const file = behindLinks(path);
     return join(realpathSync(dirname(file)), basename(file));
   } catch {
-    // Opening it gives the error.
     return path;
   }
 }

@@ -16,7 +16,6 @@ export class RunTotals implements Listener {
   // Not `performance`, which takes 2 ms to load.
   readonly #started = Date.now();
 
-  /** Milliseconds. */
   get elapsed(): number {
     return Date.now() - this.#started;
   }

@@ -14,7 +14,6 @@ import { printLine, readerReady } from '../terminal/print.ts';
 import { grouped, priceInWords } from '../terminal/style.ts';
 import type { BatchJob } from './job.ts';
 
-/** Sends nothing. */
 async function look(job: BatchJob, plan: BatchPlan, known: KnownFiles, { signal }: Context): Promise<Survey> {
   const texts = await job.openTexts();
   const keyOf = (row: BatchRow) => texts.keyOf(row, signal);
@@ -55,7 +54,6 @@ export async function check(job: BatchJob, plan: BatchPlan, context: Context): P
   });
 }
 
-/** @returns the number of files with a fault */
 async function report(
   { plan, known, survey, folder, shard }: Outcome,
   job: BatchJob,
@@ -81,7 +79,7 @@ async function report(
   return faults;
 }
 
-/** Merges the manifests of shards, if the folder is writable and no run is at work. */
+/** Merges the manifests of shards, unless a run is at work. */
 async function fold(outcome: Outcome, { host, signal, notices }: Context): Promise<void> {
   const { folder, shard } = outcome;
   if (shard || findBatchFiles(folder).parts.length === 0) return;

@@ -94,7 +94,6 @@ function assertTogether({ tables, shard, check, prune, report, flags }: BatchReq
     );
 }
 
-/** @throws TtsError (usage) */
 function templateOf(output: string): NameTemplate {
   assertWavName(output);
   return new NameTemplate(output);

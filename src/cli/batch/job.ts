@@ -26,7 +26,6 @@ import type { Context } from '../context.ts';
 import { RowTexts } from './row-text.ts';
 import { RowVoices } from './voices.ts';
 
-/** The checked command line. */
 export interface BatchRequest {
   readonly flags: Flags;
   readonly tables: readonly { readonly name: string; readonly kind: TableKind }[];
@@ -43,7 +42,7 @@ export interface BatchRequest {
 export interface BatchJob {
   readonly tables: readonly NamedTable[];
   readonly planOptions: PlanOptions;
-  /** The fixed folder: absolute, and as the user names it. */
+  /** Absolute, and as the user names it. */
   readonly folder: string;
   readonly folderName: string;
   readonly shard: Shard | undefined;
@@ -52,7 +51,6 @@ export interface BatchJob {
   readonly json: boolean;
   readonly pricing: Pricing | undefined;
   readonly paragraphPause: number;
-  /** Loads what the rows of a plan need: Markdown, lexicon. */
   openTexts(): Promise<RowTexts>;
   /** A run without work needs no service. */
   chooseTarget(): Promise<Target>;
@@ -117,12 +115,11 @@ function openTable({ name, kind }: BatchRequest['tables'][number], { host, signa
   return { name: label, rows: readTable(decode(bytes, label), kind, label) };
 }
 
-/** Numbers of speakers are the service's own. */
 function identityOf({ baseUrl }: Settings): string {
   return baseUrl ? baseUrl.value.href.replace(/\/$/, '') : 'built-in';
 }
 
-/** Files that rows name, relative to their table. */
+/** Relative to their table. */
 class TextFiles {
   readonly #cwd: string;
   readonly #endings = new Set<string>();
@@ -131,12 +128,10 @@ class TextFiles {
     this.#cwd = cwd;
   }
 
-  /** One for each ending: the ending tells how to read a text. */
   get examples(): string[] {
     return [...this.#endings].map((ending) => `row${ending}`);
   }
 
-  /** @throws TtsError (usage) for a file that cannot be read */
   pathOf(cell: string, table: string): string {
     const path = resolve(this.#cwd, dirname(table), cell);
     this.#endings.add(extname(cell));

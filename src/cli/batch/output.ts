@@ -10,16 +10,14 @@ import { printLine, readerReady } from '../terminal/print.ts';
 /** Rows in the closing table. */
 const MOST_SHOWN = 20;
 
-/** Rows printed before waiting for a slow reader. */
 const ROWS_BETWEEN_WAITS = 1000;
 
-/** Messages for the report. */
 const MOST_KEPT = 10_000;
 
 const RESULTS = ['made', 'unchanged', 'failed', 'skipped'] as const;
 export type RowResult = (typeof RESULTS)[number];
 
-/** The output of a batch: one object a row with `--json`; for people, the rows that need action. */
+/** One object a row with `--json`; for people, the rows that need action. */
 export class BatchOutput {
   readonly counts: Record<RowResult, number> = { made: 0, unchanged: 0, failed: 0, skipped: 0 };
   readonly #context: Context;
@@ -28,10 +26,9 @@ export class BatchOutput {
   readonly #isJson: boolean;
   readonly #failures: string[] = [];
   readonly #messages = new Map<number, string>();
-  /** Index in {@link RESULTS} plus one; 0 for an unfinished row. */
+  /** Index in {@link RESULTS} plus one. */
   readonly #results: Uint8Array;
 
-  /** @param folder as the user names it */
   constructor(plan: BatchPlan, folder: string, isJson: boolean, context: Context) {
     this.#plan = plan;
     this.#folder = folder;
@@ -40,7 +37,6 @@ export class BatchOutput {
     this.#results = new Uint8Array(plan.rows.count);
   }
 
-  /** Reports rows without work. */
   async begin(survey: Survey): Promise<void> {
     for (const number of this.#plan.mine()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
@@ -63,7 +59,6 @@ export class BatchOutput {
     this.#row(number, 'failed', outcome.error);
   }
 
-  /** Reports rows that the run has left. */
   async end(): Promise<void> {
     for (const number of this.#plan.mine()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
@@ -76,12 +71,10 @@ export class BatchOutput {
     return RESULTS[(this.#results[number] ?? 0) - 1];
   }
 
-  /** The error of a row. */
   messageOf(number: number): string | undefined {
     return this.#messages.get(number);
   }
 
-  /** One object with `--json`, otherwise one line. */
   summarise({ characters, requests, retries, fromCache, elapsed }: RunTotals): void {
     const { host, notices } = this.#context;
     const rows = RESULTS.reduce((sum, result) => sum + this.counts[result], 0);
@@ -106,7 +99,6 @@ export class BatchOutput {
     });
   }
 
-  /** Quoted for a shell. */
   get command(): string {
     return ['tts', 'batch', ...this.#context.argv].map(quotedForShell).join(' ');
   }

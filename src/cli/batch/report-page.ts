@@ -5,27 +5,22 @@ export interface ReportRow {
   readonly text: string;
   readonly speaker: string;
   readonly state: string;
-  /** Relative to the page; `undefined` for none. */
   readonly file?: string | undefined;
   readonly seconds?: number | undefined;
-  /** 0 to 63, see `waveForm`. */
+  /** 0 to 63. */
   readonly peaks?: Uint8Array | undefined;
   readonly error?: string | undefined;
 }
 
 export interface ReportHead {
   readonly title: string;
-  /** The numbers of rows by state. */
   readonly summary: string;
   readonly states: readonly string[];
 }
 
 const PEAK_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/**
- * A page without anything from outside, with rows in the order given. The browser lays out visible rows only: ten thousand
- * stay quick.
- */
+/** A page without anything from outside. The browser lays out visible rows only: ten thousand stay quick. */
 export async function* reportPage(head: ReportHead, rows: AsyncIterable<ReportRow>): AsyncGenerator<string> {
   const title = escaped(head.title);
   const filters = ['all', ...head.states, 'not checked'].map(
@@ -69,7 +64,6 @@ function rowHtml({ id, text, speaker, state, file, seconds, peaks, error }: Repo
 `;
 }
 
-/** Escapes "#", "?" and "%". */
 function addressOf(file: string): string {
   return file.split('/').map(encodeURIComponent).join('/');
 }
@@ -84,7 +78,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** For the Content-Security-Policy: no other script or style runs. */
+/** For the Content-Security-Policy. */
 function digest(text: string): string {
   return `sha256-${createHash('sha256').update(text).digest('base64')}`;
 }

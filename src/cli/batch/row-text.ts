@@ -7,7 +7,6 @@ import type { Segment } from '../../text/segment.ts';
 import { readSegments } from '../../text/source.ts';
 
 interface RowTextOptions extends Omit<Shape, 'voice'> {
-  /** `undefined` where texts are spoken as they stand. */
   readonly prepare: Prepare | undefined;
   readonly host: Pick<Host, 'cwd' | 'stdin'>;
 }
@@ -29,7 +28,7 @@ export class RowTexts {
     return hash.finish(this.#shapeOf(row));
   }
 
-  /** The key belongs to the segments: the file may have changed since the plan. */
+  /** The file may have changed since the plan: the key belongs to these segments. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey } {
     const { prepare = (_, text) => text, maxChars, cutsParagraphs } = this.#options;
     const hash = new TextHash();

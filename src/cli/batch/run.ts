@@ -107,7 +107,7 @@ async function make(
   }
 }
 
-/** A service without a list may take any number; its refusal comes with the row. */
+/** A service without a list may take any number. */
 async function assertSpeakers(
   { plan, survey }: Outcome,
   service: NamedService,
@@ -145,7 +145,6 @@ function* filesToMake({ folder, plan, survey }: Outcome): Generator<string> {
   for (const number of survey.toDo()) yield join(folder, plan.rows.at(number).file);
 }
 
-/** Adds how much work is left. */
 function withRest(error: unknown, { counts, command }: BatchOutput, survey: Survey): unknown {
   if (!(error instanceof TtsError)) return error;
   const left = survey.toDoCount - counts.made;

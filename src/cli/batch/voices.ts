@@ -8,14 +8,12 @@ import { ruleOf } from '../../settings/rules.ts';
 import { EngineShelf } from '../../speech/engine-shelf.ts';
 import { type OpenShelf, speakerOf } from '../../speech/service-choice.ts';
 
-/** Rows with instructions of their own may be many. */
+/** Instructions may differ in every row. */
 const MOST_KEPT = 1000;
 
-/** Voices of rows. Options, environment and configuration replace missing cells. */
+/** Settings replace missing cells. */
 export class RowVoices {
-  /** Set if a row uses one of its voices. */
   espeak: Espeak | undefined;
-  /** Those that rows use. */
   readonly engines = new Set<NumberedSource>();
   readonly #openShelf: OpenShelf | undefined;
   readonly #settings: Settings;

@@ -7,7 +7,7 @@ const LOUDEST = 63;
 
 export interface WaveForm {
   readonly seconds: number;
-  /** The peak of each hundredth of the sound, 0 to 63. Empty for other than 16-bit samples. */
+  /** The peak of each hundredth, 0 to 63. Empty for other than 16-bit samples. */
   readonly peaks: Uint8Array;
 }
 
@@ -24,7 +24,6 @@ export async function waveForm(path: string, signal: AbortSignal): Promise<WaveF
   return { seconds: secondsOf(format, offset), peaks };
 }
 
-/** @param piece whole frames */
 function addPeaks(
   peaks: Uint8Array,
   piece: Uint8Array,

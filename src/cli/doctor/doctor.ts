@@ -17,10 +17,10 @@ import { examine, type Finding, findingInWords, skipped } from './finding.ts';
 import { examinePlayer } from './player.ts';
 import { trySpeaking } from './speaking.ts';
 
-/** The settings that shape the test request. */
+/** Settings of the test request. */
 const HEEDED: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
 
-/** `tts doctor`: examines everything that sound depends on, in the order of its use. */
+/** Examines what sound depends on, in the order of use. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readSubcommand(doctorCommand(), context);
@@ -45,11 +45,10 @@ export function doctorCommand(): Command {
 }
 
 export interface Doubts extends Pick<CommandLine, 'flags'> {
-  /** `--yes`: sends the test request without asking first. */
   readonly mayAsk: boolean;
 }
 
-/** Skips examinations that need an earlier one which failed. */
+/** An examination is skipped if an earlier one failed. */
 export async function* examinations(doubts: Doubts, context: Context): AsyncGenerator<Finding> {
   yield await examine('node', () => context.host.runtime);
   let settled: LoadedSettings | undefined;
@@ -65,10 +64,8 @@ export async function* examinations(doubts: Doubts, context: Context): AsyncGene
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
 }
 
-/** The examinations of a service, in their order. */
 const STEPS = ['key', 'proxy', 'dns', 'connection', 'tls', 'request'];
 
-/** Names the skipped ones as well. */
 async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Finding> {
   const left = [...STEPS];
   let reason = 'not looked at';
@@ -112,7 +109,6 @@ async function* serviceExaminations(
     : skipped('request', 'not made: there is no connection');
 }
 
-/** Stops at the first that fails. */
 async function* connectionExaminations(
   { url, proxy }: NamedService,
   settings: Settings,

@@ -2,19 +2,15 @@ import { type ExitCode, TtsError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { inOneLine } from '../../printable.ts';
 
-/** The result of one examination. */
 export interface Finding {
   readonly name: string;
   readonly state: 'good' | 'bad' | 'skipped';
   readonly detail: string;
   readonly hint?: string | undefined;
-  /** The status of a run that would fail for this reason. */
+  /** Of a run that would fail for this reason. */
   readonly exitCode?: ExitCode;
 }
 
-/**
- * @param look returns the good news in words; throws the error
- */
 export async function examine(name: string, look: () => string | Promise<string>): Promise<Finding> {
   try {
     return { name, state: 'good', detail: await look() };
@@ -32,7 +28,6 @@ export function skipped(name: string, detail: string, hint?: string): Finding {
 const SIGNS = { good: '✔', bad: '✘', skipped: '-' };
 const ASCII_SIGNS = { good: 'ok', bad: '!!', skipped: '--' };
 
-/** One line, and a second one with the hint. */
 export function findingInWords({ name, state, detail, hint }: Finding, host: Host): string {
   const sign = (showsUnicode(host) ? SIGNS : ASCII_SIGNS)[state];
   const line = `${sign} ${name.padEnd(10)} ${inOneLine(detail)}`;

@@ -10,8 +10,8 @@ import type { Context } from '../context.ts';
 import { examine, type Finding, skipped } from './finding.ts';
 
 /**
- * Finds the player and plays a moment of silence. On a machine without a sound device the failure is a note only: files and
- * pipes need no player. The failure of a player that the user named is a fault.
+ * Plays a moment of silence. Without a sound device the failure is a note: files and pipes need no player. A player that the
+ * user named must work.
  */
 export async function examinePlayer(
   settings: Settings | undefined,
@@ -52,19 +52,14 @@ function missing(named: Named, platform: NodeJS.Platform): TtsError {
   );
 }
 
-/** Too short to notice. */
 const SILENT_SECONDS = 0.05;
 
-/** A player that takes longer hangs; a sound device may need seconds to wake up. */
+/** A sound device may need seconds to wake up. */
 const LIMIT_MS = 5000;
 
 const FORMAT: PcmFormat = { encoding: 'integer', sampleRate: 22_050, channels: 1, bitsPerSample: 16 };
 
-/**
- * Plays a moment of silence the way sound is played.
- * @returns the program that took it
- * @throws TtsError (output) if no player works
- */
+/** @throws TtsError (output) if no player works */
 async function tryPlayer(options: PlayerOptions, signal: AbortSignal): Promise<string> {
   const limit = AbortSignal.timeout(LIMIT_MS);
   const sink = await openPlayer(options);

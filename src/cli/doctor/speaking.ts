@@ -18,7 +18,6 @@ interface Trial {
   readonly mayAsk: boolean;
 }
 
-/** Makes one tiny request, if the user agrees to its cost. */
 export async function trySpeaking(trial: Trial, context: Context): Promise<Finding> {
   const { service, mayAsk } = trial;
   if (service && !mayAsk) {

@@ -12,16 +12,11 @@ import {
 } from '../command-line.ts';
 import type { Context } from '../context.ts';
 
-/** A command about the key of one service. */
 export function baseCommand(name: string, description: string): Command {
   return subcommand(name, description, ['baseUrl', 'config', 'quiet', 'json']).argument('[base-url]');
 }
 
-/**
- * Reads the arguments of such a command. Errors never quote an unknown argument: it may be the key.
- * @returns `undefined` after `--help` was printed
- * @throws TtsError (usage)
- */
+/** An unknown argument is never quoted: it may be the key. @returns `undefined` after `--help` @throws TtsError (usage) */
 export function readBase(
   command: Command,
   context: Pick<Context, 'argv' | 'host'>,
@@ -31,7 +26,7 @@ export function readBase(
   return line;
 }
 
-/** Short options and near misses of real ones are no keys. */
+/** A near miss of an option is no key. */
 function complain(error: CommanderError, command: Command): TtsError {
   const isKnownKind = /'-.'/.test(error.message) || nearestOption(error.message, command) !== undefined;
   if (error.code !== 'commander.unknownOption' || isKnownKind) return usage(error, command);
@@ -46,8 +41,8 @@ function misplaced(command: string, what: string): TtsError {
 }
 
 /**
- * The base URL of the command: its argument, else the setting. The argument may be the whole address, with `/tts`.
- * @throws TtsError (usage) if there is none, or a project's config set it
+ * The argument, else the setting; a trailing `/tts` is taken off. @throws TtsError (usage) if there is none, or a project's
+ * config set it
  */
 export function namedBase(word: string | undefined, settings: Settings, command: string): URL {
   if (word !== undefined) return parsed(word, command);

@@ -15,7 +15,7 @@ import type { Notices } from '../terminal/notices.ts';
 import { printLine } from '../terminal/print.ts';
 import { baseCommand, namedBase, readBase } from './base.ts';
 
-/** `tts login [base-url]`: stores a key for one service in the user's own config. */
+/** Stores a key for one service in the user's own config. */
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const line = readBase(loginCommand(), context);
@@ -51,7 +51,6 @@ async function readPiped({ stdin }: Host, signal: AbortSignal): Promise<string> 
   return readWhole(text, MOST_READ, () => usageError('what came from stdin is too long to be a key', HOW));
 }
 
-/** Says what a run still needs to use the stored key. */
 function explain(
   base: URL,
   { baseUrl, apiKey, apiKeyFile, keys, allowInsecureHttp }: Settings,
@@ -68,7 +67,6 @@ function explain(
   if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
 }
 
-/** `tts logout [base-url]`: removes the key that `tts login` stored. */
 export async function runLogout(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readBase(logoutCommand(), context);

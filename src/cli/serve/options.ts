@@ -12,12 +12,11 @@ import { printLine } from '../terminal/print.ts';
 
 type LogForm = 'text' | 'json';
 
-/** How the service is to be run. */
 export interface ServeOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** `undefined`: nothing was said; `null`: let everybody in. */
+  /** `undefined` for none given; `null` lets all clients in. */
   readonly apiKey: string | null | undefined;
   /** Empty, or as in `/api`. */
   readonly basePath: string;
@@ -39,11 +38,11 @@ type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile
 
 const DEFAULT_PORT = '8787';
 
-/** Node would take nothing for all networks. */
+/** Node would listen on all networks. */
 const address: Kind<string> = { ...words, allowed: 'an address or a name of this machine' };
 const upToAMillion = number({ min: 1, max: 1e6, whole: true });
 
-/** What makes a path one that clients would not ask for letter by letter, or that is none. */
+/** Clients would change such a path, or it is none. */
 const pathFaults: readonly (readonly [RegExp, hint: string])[] = [
   [/^[^/]/, 'it begins with a slash, as in /api'],
   [/\/\//, 'one slash stands between two names, as in /api/v1'],
@@ -51,11 +50,7 @@ const pathFaults: readonly (readonly [RegExp, hint: string])[] = [
   [/[^\w.~/-]/, 'it has letters and digits of ASCII, and . _ ~ - and slashes, as in /api/v1'],
 ];
 
-/**
- * Reads the arguments of `tts serve`.
- * @returns `undefined` where help was asked for, and given
- * @throws TtsError usage
- */
+/** @returns `undefined` after `--help` @throws TtsError (usage) */
 export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): ServeOptions | undefined {
   const line = readSubcommand(serveCommand(), context);
   if (!line) return undefined;
@@ -133,7 +128,6 @@ function readKey(
   );
 }
 
-/** By the rule for those who send it. */
 function checked(value: string | undefined, name: string): string | undefined {
   return value === undefined ? undefined : checkedKey({ value, origin: { place: 'option', name } }).value;
 }

@@ -11,7 +11,7 @@ interface Setup {
   readonly options: ServeOptions;
 }
 
-/** Tells people on stderr, and programs on stdout, where the service is. */
+/** For people on stderr, for programs on stdout. */
 export function announce(url: string, { apiKey, options }: Setup, stdout: Output, notices: Notices): void {
   const made = options.apiKey === undefined ? apiKey : undefined;
   const faults = options.faults.map(({ spec }) => spec);
@@ -21,7 +21,7 @@ export function announce(url: string, { apiKey, options }: Setup, stdout: Output
   if (!isLoopback(options.host))
     notices.warn('the network can connect, and read along: http is not encrypted');
   for (const spec of faults) notices.note(`fails on purpose: --fault ${spec}`);
-  // A key that was given outlives this run, and is for its owner to show: nobody would know the one that was made.
+  // The owner knows a given key; a key that this run made is shown.
   if (options.apiKey) notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;
@@ -35,7 +35,6 @@ function curlLine(url: string, key: string | null): string {
   return `curl -fsS${keyHeader} ${body} -o hello.wav ${url}/tts`;
 }
 
-/** One record as one line: for people, or for programs. */
 export function logLine(record: LogRecord, form: 'text' | 'json', time: Date): string {
   if (form === 'json') return visible(JSON.stringify({ time, ...record, ...errorOf(record) }));
   return `${time.toISOString()} ${textOf(record)}`;
@@ -78,7 +77,7 @@ function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Paths come from strangers, and terminals obey what is printed on them. */
+/** A terminal obeys escape sequences in a stranger's path. */
 function inAscii(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?');
 }

@@ -6,10 +6,10 @@ import { ExitCode, TtsError, usageError } from '../../error.ts';
 import { pathOf } from '../../files/paths.ts';
 import { replaceFile } from '../../files/small-file.ts';
 
-/** In milliseconds. Who refuses does so at once. */
+/** Milliseconds. A refusal comes at once. */
 const PATIENCE_MS = 1000;
 
-/** A file that says where the service listens. Whoever waits for it finds it whole, or not at all. */
+/** Says where the service listens. It appears in one step. */
 export class ReadyFile {
   readonly #name: string;
   readonly #cwd: string;
@@ -20,10 +20,7 @@ export class ReadyFile {
     this.#cwd = cwd;
   }
 
-  /**
-   * Removes the file of a service that was killed, and leaves that of one which listens.
-   * @throws TtsError for what is no file, which nothing may be put in the place of
-   */
+  /** Removes the file of a killed service, and leaves that of a running one. @throws TtsError for what is no file */
   async check(): Promise<void> {
     await this.#orFail(async (path) => {
       const found = statSync(path, { throwIfNoEntry: false });
@@ -42,7 +39,7 @@ export class ReadyFile {
     this.#text = text;
   }
 
-  /** Takes away what this run wrote. What stands there by now may be of a service that took its place. */
+  /** Another service may have written the file meanwhile. */
   async clear(): Promise<void> {
     if (this.#text === undefined) return;
     await this.#orFail(async (path) => {
@@ -65,7 +62,7 @@ export class ReadyFile {
   }
 }
 
-/** Whether somebody listens where a ready file says so. Only a refusal is certain. */
+/** Only a refusal is certain. */
 async function isListening(text: string): Promise<boolean> {
   if (!URL.canParse(text.trim())) return false;
   const { hostname, port } = new URL(text.trim());

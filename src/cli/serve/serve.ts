@@ -17,10 +17,10 @@ import { readServeOptions, type ServeOptions } from './options.ts';
 import { announce, logLine } from './output.ts';
 import { ReadyFile } from './ready-file.ts';
 
-/** Milliseconds that requests get to finish in once the process is told to stop. */
+/** Milliseconds for requests after the signal to stop. */
 const GRACE = 10_000;
 
-/** `tts serve`: runs the service until the process is told to stop, which is how it ends well. */
+/** Runs until the process is told to stop, which is success. */
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const said = readServeOptions(context);
@@ -35,7 +35,7 @@ export async function run(context: Context): Promise<number> {
   const { createEngine } = await import('../../service/built-in-engine.ts');
   const { workers, maxQueue } = options;
   const espeak = await espeakIfAny(context).catch((error) => {
-    // Whoever stops a service stops it well, also while it starts.
+    // Stopping is success during the start, too.
     if (!signal.aborted) throw error;
     return undefined;
   });
@@ -55,7 +55,7 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-/** The engines that options or TTS_ENGINE name. Without one, the service reads no config. */
+/** Without one, the service reads no config. */
 async function openEngines(named: readonly string[], context: Context): Promise<NumberedSource[]> {
   const { TTS_ENGINE: fallback } = context.host.env;
   const chosen = named.length > 0 ? named : fallback ? [fallback] : [];
@@ -82,7 +82,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
     await aborted(signal);
     notices.note('stopping: no new requests, those under way may finish');
   } finally {
-    // The file goes first: while the service closes, which may take long, nobody can connect any more.
+    // The file goes first: a closing service takes no connections.
     await Promise.resolve(ready?.clear()).finally(() => closeOrHurry(service, host));
   }
 }
@@ -113,10 +113,7 @@ function unusable(cause: unknown, host: string, port: number): unknown {
   return usageError(`cannot listen on ${host} port ${port} (${code})`, hint, cause);
 }
 
-/**
- * A second signal ends what the first one waits for.
- * @throws TtsError that says which one it was
- */
+/** A second signal ends the wait. @throws TtsError that names the signal */
 async function closeOrHurry(service: Service, host: Host): Promise<void> {
   const { signal, stop } = interruption(host);
   signal.addEventListener('abort', () => void service.close(0));
@@ -130,10 +127,7 @@ async function closeOrHurry(service: Service, host: Host): Promise<void> {
 
 const NAME = 'TTS_API_KEY_FILE';
 
-/**
- * The key in the file that the environment names, as containers are given it.
- * @throws TtsError (usage) where it cannot be read, or holds none
- */
+/** As containers get it. @throws TtsError (usage) for an unreadable or empty file */
 export async function keyInFile(host: Host, signal: AbortSignal): Promise<string | undefined> {
   const path = host.env[NAME];
   if (!path) return undefined;

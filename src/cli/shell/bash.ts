@@ -1,9 +1,6 @@
 import type { Entry, Flag } from './catalog.ts';
 
-/**
- * For `eval "$(tts completion bash)"`, or a file in bash-completion's folder. Names of speakers and files come from others:
- * `compgen -W` would run a `$(...)` in them, and `(...)` would glob them.
- */
+/** Names come from others: `compgen -W` would run a `$(...)` in them, and `(...)` would glob them. */
 export function bash(entries: readonly Entry[]): string {
   return `_tts_speakers() {
   local name
@@ -53,7 +50,7 @@ function variables(entry: Entry | undefined): string {
 const COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undefined>> = {
   nothing: () => undefined,
   text: () => 'return',
-  // With compopt bash quotes file names itself; the bash 3.2 of macOS has no compopt.
+  // With compopt bash quotes file names; bash 3.2 has none.
   file: () => '_tts_files; return',
   speaker: () => '_tts_speakers; return',
   choice: ({ choices }) => `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur")); return`,

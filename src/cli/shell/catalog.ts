@@ -21,7 +21,6 @@ export function manualCommand(): Command {
   return subcommand('manual', 'Print the manual page: tts manual | man -l -', []);
 }
 
-/** An option, for completions and the manual. */
 export interface Flag {
   /** `-o` */
   readonly short: string | undefined;
@@ -30,25 +29,22 @@ export interface Flag {
   /** `<file>`; empty for a switch. */
   readonly value: string;
   readonly takes: 'nothing' | 'file' | 'speaker' | 'choice' | 'text';
-  /** For `choice`. */
   readonly choices: readonly string[];
   readonly help: string;
 }
 
-/** A command, for completions and the manual. */
 export interface Entry {
   readonly name: string;
   readonly help: string;
   /** `[options] [clear]` */
   readonly usage: string;
   readonly flags: readonly Flag[];
-  /** Words that it takes as arguments. */
   readonly words: readonly string[];
 }
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** Every command with its options, from the objects that parse the command line. */
+/** From the objects that parse the command line. */
 export function catalog(): Entry[] {
   const entries = [
     entry('speak', speakCommand().description('Speak, also if the text begins with the name of a command.')),

@@ -10,7 +10,6 @@ import { fish } from './fish.ts';
 import { powershell } from './powershell.ts';
 import { zsh } from './zsh.ts';
 
-/** `tts completion <shell>`: prints the shell's completion script. */
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(completionCommand(), context, { most: 1 });
   if (!line) return ExitCode.ok;

@@ -1,6 +1,5 @@
 import type { Entry, Flag } from './catalog.ts';
 
-/** For `tts completion fish | source`, or the file `~/.config/fish/completions/tts.fish`. */
 export function fish(entries: readonly Entry[]): string {
   const names = entries.map(({ name }) => name).join(' ');
   return [

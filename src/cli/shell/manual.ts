@@ -8,7 +8,7 @@ import { printLine } from '../terminal/print.ts';
 import type { Entry, Flag } from './catalog.ts';
 import { manualCommand } from './catalog.ts';
 
-/** `tts manual`: the manual page, in the macros of man(7). */
+/** In the macros of man(7). */
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(manualCommand(), context);
   if (!line) return ExitCode.ok;
@@ -86,12 +86,10 @@ function setting({
   return ['.TP', `.B ${escaped(name)}`, escaped(said.filter(Boolean).join('; '))];
 }
 
-/** Marks the words in brackets: `[base-url]`. */
 function operands(usage: string): string {
   return escaped(usage).replace(/(?<=\[)[^\]]+/g, '\\fI$&\\fR');
 }
 
-/** True if the options of `speak` explain it already. */
 function isShared({ long, help }: Flag, speak: Entry | undefined): boolean {
   return speak?.flags.some((flag) => flag.long === long && flag.help === help) ?? false;
 }
@@ -103,7 +101,6 @@ function item({ short, long, value, help }: Flag): string[] {
   return ['.TP', `${spellings.join(', ')}${value && ` \\fI${escaped(value)}\\fR`}`, escaped(help) || '\\&'];
 }
 
-/** Text without meaning to roff. */
 function escaped(text: string): string {
   return text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replace(/^[.']/, '\\&$&');
 }

@@ -1,9 +1,6 @@
 import type { Entry, Flag } from './catalog.ts';
 
-/**
- * For `tts completion powershell | Out-String | Invoke-Expression`. PowerShell inserts an offer unquoted, and names of
- * speakers come from others: the script quotes everything but plain words.
- */
+/** PowerShell inserts an offer unquoted, and names of speakers come from others: the script quotes them. */
 export function powershell(entries: readonly Entry[]): string {
   return `Register-ArgumentCompleter -Native -CommandName tts -ScriptBlock {
   param($word, $ast, $cursor)

@@ -1,6 +1,5 @@
 import type { Entry, Flag } from './catalog.ts';
 
-/** For `source <(tts completion zsh)`, or a file `_tts` in a folder of `$fpath`. */
 export function zsh(entries: readonly Entry[]): string {
   return `#compdef tts
 _tts_speakers() {

@@ -6,10 +6,10 @@ import { isOneLetterOff } from '../../settings/nearest.ts';
 import { type CommandLine, readCommandLine } from '../command-line.ts';
 import { besideSpeaking, type Context } from '../context.ts';
 
-/** In words, as in `cache clear`. */
+/** Words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
 
-/** `tts speak`. The code that makes sound is loaded only if sound is wanted. */
+/** The code that makes sound loads only if sound is wanted. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readCommandLine(context);
@@ -26,7 +26,6 @@ export async function run(context: Context): Promise<number> {
   return speak({ flags: line.flags, ...input }, context);
 }
 
-/** A note on words that may be meant as a command or as files. */
 function doubtOf({ words }: CommandLine, { argv, named, host }: Context): string | undefined {
   if (named || argv.includes('--')) return undefined;
   const [first = ''] = words;
@@ -40,14 +39,12 @@ function doubtOf({ words }: CommandLine, { argv, named, host }: Context): string
   return undefined;
 }
 
-/** `tts version` is common in other tools. */
 function isNearCommand(word: string): boolean {
   return (
     word === 'version' || [...besideSpeaking, 'speak', 'help'].some((name) => isOneLetterOff(word, name))
   );
 }
 
-/** Endings of files that hold text. */
 const ENDINGS = ['txt', 'text', 'md', 'markdown', 'html', 'csv', 'srt', 'pdf', 'docx', 'epub', 'log'];
 
 function isMissingFile(word: string, { cwd }: Pick<Host, 'cwd'>): boolean {
@@ -56,7 +53,6 @@ function isMissingFile(word: string, { cwd }: Pick<Host, 'cwd'>): boolean {
   return ENDINGS.some((known) => known === ending || (known.length > 2 && isOneLetterOff(ending, known)));
 }
 
-/** True if all words are names, with an ending, of existing files. */
 function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean {
   const isFile = (word: string) => {
     try {
@@ -68,7 +64,7 @@ function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean
   return words.length > 0 && words.every(isFile);
 }
 
-/** Words, files, or standard input; `undefined` if that is a terminal. */
+/** `undefined` if standard input is a terminal. */
 function inputOf(
   { words, files }: CommandLine,
   host: Host,
@@ -80,7 +76,6 @@ function inputOf(
         ? `every file needs its own -f: ${[...files, ...words].map((file) => `-f '${file}'`).join(' ')}`
         : 'quote values with spaces, or leave one of the two out',
     );
-  // As in other tools.
   if (words.length === 1 && words[0] === '-') return { words: [], files: ['-'] };
   if (files.includes(''))
     throw usageError('-f: "" is no name of a file', 'name the file that holds the text; "-" is stdin');

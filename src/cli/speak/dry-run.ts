@@ -14,15 +14,12 @@ import type { Context } from '../context.ts';
 import { printLine } from '../terminal/print.ts';
 import { priceInWords } from '../terminal/style.ts';
 
-/** Request bodies that are shown with `--verbose`. */
+/** With `--verbose`. */
 const SHOWN_BODIES = 3;
 
 type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;
 
-/**
- * Prints what a run would cost. Sends nothing; removes damaged entries of the cache.
- * @throws TtsError as the run does before it sends anything
- */
+/** Sends nothing; removes damaged entries of the cache. @throws TtsError as the run does before it sends anything */
 export async function dryRun({ job, pricing }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const { voice, cacheBytes } = job;
@@ -52,7 +49,7 @@ interface Kept {
   readonly keyOf: (text: string) => string;
 }
 
-/** If segments are kept, a text that comes twice is one request. */
+/** A text that comes twice is one request where segments are kept. */
 class Count {
   segments = 0;
   readonly #kept: Kept | undefined;

@@ -59,7 +59,7 @@ export function eventsTo(
   };
 }
 
-/** Notes with the first event that the built-in service speaks: a run that fails before prints only its error. */
+/** Waits for the first event: a run that fails before prints only its error. */
 export function introducing(
   { service, engines, espeakVoice, isNumbered, voice }: SpeechJob,
   notices: Context['notices'],
@@ -80,10 +80,9 @@ export function introducing(
   };
 }
 
-/** Of the built-in voice; docs/instructions.md has all of them. */
+/** docs/instructions.md has all of the built-in voice. */
 const KNOWN_INSTRUCTIONS = 'slow, fast, deep, high, loud, quiet, whisper, longer pauses';
 
-/** Tells how much of a text is in the cache when a run breaks off. */
 export async function withKept(
   error: unknown,
   { text, cacheBytes }: SpeechJob,
@@ -100,7 +99,6 @@ export async function withKept(
   return error.inWords(error.message, { hint, stop: { ...error.stop, total } });
 }
 
-/** One event as a line for `--verbose`. */
 export function describe(event: ServiceEvent): string {
   switch (event.type) {
     case 'request':
@@ -122,7 +120,6 @@ export function describe(event: ServiceEvent): string {
 
 const LONG_PAUSE_SECONDS = 10;
 
-/** For runs without a progress line. */
 export function warnOfPause(event: ServiceEvent, notices: Notices): void {
   if (event.type !== 'retry' || event.seconds < LONG_PAUSE_SECONDS || notices.verbose) return;
   notices.warn(`${event.error.message}: another try in ${Math.round(event.seconds)} s`);

@@ -9,10 +9,10 @@ import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
-/** Parts under way for each open request: keeps all of them busy behind a slow one. */
+/** Parts for each open request: all stay busy behind a slow one. */
 const WINDOW = 2;
 
-/** From text to sound. Nothing is sent before everything is checked and open. */
+/** Nothing is sent before everything is checked and open. */
 export async function speak(request: SpeakRequest, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const totals = new RunTotals();
@@ -49,7 +49,7 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   return ExitCode.ok;
 }
 
-/** Not for a person who types the text: the line would wipe it away. */
+/** The line would wipe away what a person types. */
 async function showProgress(
   { text }: SpeechJob,
   { sink }: Outputs,

@@ -8,13 +8,9 @@ import { blankText } from '../../text/source.ts';
 import type { Context } from '../context.ts';
 import { stdoutError } from '../terminal/print.ts';
 
-/**
- * Prints the text that would be spoken. A reader that leaves is no error.
- * @throws TtsError (output)
- */
+/** A reader that leaves is no error. @throws TtsError (output) */
 export async function showText(text: TextSource, { host, signal }: Context): Promise<number> {
   const { stream } = host.stdout;
-  // `write` gets the error as well.
   stream.on('error', () => {});
   let isBlank = true;
   const input = { ...text, cwd: host.cwd, stdin: () => host.stdin.stream };

@@ -14,10 +14,7 @@ interface Summarized {
   readonly subtitles?: { readonly name: string } | undefined;
 }
 
-/**
- * Prints one JSON object about the run: on stdout if the audio did not go there, otherwise on stderr.
- * @param delivery `undefined` if the service sends the sound elsewhere
- */
+/** On stderr if the audio goes to stdout. @param delivery `undefined` if the service sends the sound elsewhere */
 export async function printSummary(
   run: Summarized,
   totals: RunTotals,
@@ -44,7 +41,6 @@ export async function printSummary(
   else printLine(host.stdout, notices.inJson(summary));
 }
 
-/** `bytes` includes the header. */
 function soundOf({ bytes, overheadBytes, readerLeft }: Delivery, { format }: RunTotals) {
   return {
     format: format ?? null,

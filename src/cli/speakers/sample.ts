@@ -20,17 +20,16 @@ export interface Row extends ServiceSpeaker {
   readonly from: 'config' | 'service';
 }
 
-/** More requests need the user's agreement. */
+/** More need the user's agreement. */
 const MOST_UNASKED = 20;
 
 interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak' | 'engines'> {
   readonly text: string;
   readonly speakers: readonly Row[];
-  /** `--yes`. */
   readonly mayAsk: boolean;
 }
 
-/** Speaks one text by each speaker in turn, as one sound. */
+/** One text by each speaker, as one sound. */
 export async function speakSample(sample: Sample, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const { text, settings } = sample;
@@ -76,7 +75,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   return ExitCode.ok;
 }
 
-/** @throws TtsError (usage) if the user does not agree to so many requests */
+/** @throws TtsError (usage) if the user does not agree */
 async function assertAgreed(
   { service, mayAsk, text }: Sample,
   requests: number,
@@ -96,7 +95,6 @@ interface Absent {
   readonly error: TtsError;
 }
 
-/** The speakers that the service refuses. */
 class LeftOut implements Sparing {
   readonly #labelOf: (segment: Segment) => string;
   readonly #absent: Absent[] = [];
@@ -113,7 +111,7 @@ class LeftOut implements Sparing {
     return this.#absent[0]?.error;
   }
 
-  /** Other errors, such as a refused key, would hit all speakers. */
+  /** Other errors would hit all speakers. */
   allows(error: unknown): error is TtsError {
     return error instanceof TtsError && error.isUnwanted;
   }
@@ -141,10 +139,7 @@ interface SampleVoice {
   readonly label: string;
 }
 
-/**
- * Each speaker once, by its first name. Sample rates of single speakers are ignored: one sound has one.
- * @throws TtsError (usage)
- */
+/** Each speaker once. Their sample rates are ignored: one sound has one. @throws TtsError (usage) */
 function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
   if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
   if (countCodePoints(text) > settings.maxChars.value)

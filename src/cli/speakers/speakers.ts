@@ -28,7 +28,6 @@ const HEEDED: readonly Name[] = [
   ...OF_REQUESTS,
 ];
 
-/** `tts speakers`: lists those of the config files and those of the service. */
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(speakersCommand(), context);
   if (!line) return ExitCode.ok;
@@ -109,7 +108,7 @@ async function serviceSpeakers(
   return (listed ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
 }
 
-/** The engines of the config. One that does not work is a warning, unless it was chosen. */
+/** An engine that does not work is a warning, unless it was chosen. */
 async function openEngines(settings: Settings, context: Context): Promise<NumberedSource[]> {
   const shelf = new EngineShelf(settings, context);
   if (settings.engine) await shelf.open(0);

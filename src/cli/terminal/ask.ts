@@ -3,10 +3,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import type { Host, RunContext } from '../../host.ts';
 import { withoutEscapes } from '../../printable.ts';
 
-/**
- * Asks at the terminal. An answer that does not begin with "y" means no.
- * @returns `undefined` if stdin is no terminal
- */
+/** Only "y" means yes. @returns `undefined` if stdin is no terminal */
 export async function askYes(
   question: string,
   { host, notices, signal }: RunContext,
@@ -25,21 +22,18 @@ export async function askYes(
   }
 }
 
-// What a terminal sends in raw mode.
+// In raw mode.
 const INTERRUPT = '\x03';
 const END = '\x04';
 const CLEAR_LINE = '\x15';
 const BACKSPACES = new Set(['\x7f', '\b']);
 
-/**
- * Reads a line from the terminal without echo; empty at the end of input. Always restores the terminal.
- * @throws TtsError (interrupted) on Ctrl-C; the signal's reason
- */
+/** Reads a line without echo. Always restores the terminal. @throws TtsError (interrupted) on Ctrl-C; the signal's reason */
 export async function askSecret(question: string, { host, notices, signal }: RunContext): Promise<string> {
   const { stream } = host.stdin;
   stream.setRawMode?.(true);
   try {
-    // After the echo is off: someone may type at once.
+    // The echo is off: someone may type at once.
     notices.ask(question);
     return await unlessAborted(line(stream), signal);
   } finally {
@@ -60,7 +54,6 @@ function line(stream: Host['stdin']['stream']): Promise<string> {
       [END]: end,
     };
     const read = (piece: Buffer) => {
-      // Arrow keys and pasting send escape sequences.
       for (const character of withoutEscapes(piece.toString())) {
         const action = actions[character];
         if (action) return action();

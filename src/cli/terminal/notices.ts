@@ -4,21 +4,19 @@ import { inOneLine, visible } from '../../printable.ts';
 import { Secrets } from './secrets.ts';
 import { plain } from './style.ts';
 
-/** Erases the cursor's line and all below: a narrower window wraps the progress line. */
+/** The cursor's line and all below: a narrower window wraps the progress line. */
 const ERASE = '\r\u001B[J';
 
 /** A disk that is full for the cache soon fails the output too. */
 const PATIENCE_MS = 1000;
 
-/**
- * Prints everything but audio and results, on stderr: without secrets, and without control characters.
- */
+/** Prints on stderr, without secrets and control characters. */
 export class Notices {
   quiet = false;
   verbose = false;
   json = false;
   readonly #warnings: string[] = [];
-  /** A progress line is on the screen; the next output replaces it. */
+  /** The next output replaces the progress line. */
   #isDrawn = false;
   readonly #host: Host;
   readonly #secrets = new Secrets();
@@ -43,7 +41,6 @@ export class Notices {
     else this.#say(`warning: ${text}`);
   }
 
-  /** A warning that is dropped if an output error ends the run within a second. */
   doubt(text: string): void {
     this.#doubts.push(text);
     setTimeout(() => this.tellDoubts(), PATIENCE_MS).unref();
@@ -57,7 +54,6 @@ export class Notices {
     if (this.verbose && !this.json) this.#say(text());
   }
 
-  /** Text without a prefix, such as help. */
   print(text: string): void {
     this.#write(this.redact(text));
   }
@@ -70,19 +66,17 @@ export class Notices {
     this.#send(question);
   }
 
-  /** Draws the progress line over the one before. */
   draw(line: string): void {
     this.#isDrawn = true;
     this.#send(`\r${line}\u001B[J\r`);
   }
 
-  /** Removes the progress line. */
   erase(): void {
     if (this.#isDrawn) this.#send(ERASE);
     this.#isDrawn = false;
   }
 
-  /** Prints an error; the only place that does. Anything but a TtsError is a defect. */
+  /** The only place that prints an error. Anything but a TtsError is a defect. */
   failure(thrown: unknown, paint = plain): ExitCode {
     const error = unsuppressed(thrown);
     const known = error instanceof TtsError ? error : defect(error);
@@ -102,12 +96,10 @@ export class Notices {
     return exitCode;
   }
 
-  /** Text without the secrets, for stdout. */
   redact(text: string): string {
     return this.#secrets.redact(text);
   }
 
-  /** JSON without the secrets, with the warnings. */
   inJson(value: object): string {
     this.tellDoubts();
     const warned = this.#warnings.length > 0 && { warnings: this.#warnings };
@@ -129,13 +121,10 @@ export class Notices {
   }
 }
 
-/**
- * A closed stderr must not stop a run. Node's own listener, for the output of threads, removes itself at the first error, and
- * the second one would be uncaught.
- */
+/** A closed stderr must not stop a run. Node's own listener removes itself at the first error. */
 function ignore(): void {}
 
-/** If closing failed after an error, `await using` throws both, wrapped: that which came first is the one to print. */
+/** `await using` wraps two errors: the first one counts. */
 function unsuppressed(thrown: unknown): unknown {
   const isWrapped = thrown instanceof Error && thrown.name === 'SuppressedError' && 'suppressed' in thrown;
   return isWrapped ? unsuppressed(thrown.suppressed) : thrown;
@@ -149,12 +138,10 @@ function defect(cause: unknown): TtsError {
   });
 }
 
-/** The stack of each error that led to this one. */
 function* causes({ cause }: Error): Generator<string> {
   for (let error = cause; error instanceof Error; error = error.cause) yield error.stack ?? error.message;
 }
 
-/** True if stderr is a terminal with a width that can move its cursor, and nothing turns progress off. */
 export function isProgressWanted(
   { env, stderr }: Pick<Host, 'env' | 'stderr'>,
   { quiet, verbose, json }: Pick<Notices, 'quiet' | 'verbose' | 'json'>,

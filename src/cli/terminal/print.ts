@@ -5,13 +5,12 @@ import type { TtsError } from '../../error.ts';
 import { isReaderGone, unwritable } from '../../files/writable.ts';
 import type { Output } from '../../host.ts';
 
-/** Outputs whose reader was slow once: from then on the stream keeps what is printed in order. */
+/** Their stream keeps what is printed in order. */
 const streamed = new WeakSet<Output>();
 
 /**
- * Prints a short text on standard output: help, a version, a result. Writes synchronously where possible, since the stream
- * takes 2 ms to set up. A reader that left is no error.
- * @throws TtsError (output) when it cannot be written
+ * Prints synchronously where it can: the stream takes 2 ms to set up. A reader that left is no error. @throws TtsError
+ * (output)
  */
 export function printLine(stdout: Output, text: string): void {
   if (streamed.has(stdout)) {
@@ -30,12 +29,11 @@ export function printLine(stdout: Output, text: string): void {
   }
 }
 
-/** Waits for a slow reader. Who prints many lines calls it now and then, so that they do not pile up in memory. */
+/** Lines of a long output must not pile up in memory. */
 export async function readerReady(stdout: Output): Promise<void> {
   await nextTurn();
   if (!streamed.has(stdout) || !stdout.stream.writableNeedDrain) return;
   const over = new AbortController();
-  // An error, as of a reader that has left, ends the wait as well.
   const waits = ['drain', 'close'].map((event) =>
     once(stdout.stream, event, { signal: over.signal }).catch(() => {}),
   );

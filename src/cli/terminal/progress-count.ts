@@ -6,10 +6,8 @@ import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { ProgressState, Waiting } from './progress-line.ts';
 
-/** A shorter gap in the sound is not shown as waiting. */
 const STALLED_MS = 1000;
 
-/** The state of a run, for the progress line. */
 export class ProgressCount implements Listener {
   total: ProgressState['total'];
   readonly #safe: (text: string) => string;
@@ -17,13 +15,12 @@ export class ProgressCount implements Listener {
   #segments = 0;
   #characters = 0;
   #audioSeconds = 0;
-  /** `share` is the part of its sound that went by, from 0 to 1. */
+  /** `share`: from 0 to 1. */
   #current: { readonly segment: Segment; readonly speech: Speech; share: number } | undefined;
   #hasAsked = false;
   #pause: { readonly reason: string; readonly until: number } | undefined;
   #lastSound = Number.NEGATIVE_INFINITY;
 
-  /** @param safe makes an error message fit for a terminal */
   constructor(safe: (text: string) => string) {
     this.#safe = safe;
   }

@@ -1,27 +1,20 @@
 import { cellsOf, widthOf } from './style.ts';
 
 export interface ProgressState {
-  /** Set while there is no sound. */
   readonly waiting: Waiting | undefined;
   readonly segments: number;
-  /** Includes a share of the current segment. */
   readonly characters: number;
-  /** Of the whole text, if known. */
   readonly total: { readonly segments: number; readonly characters: number } | undefined;
   readonly audioSeconds: number;
-  /** Since the start. */
   readonly seconds: number;
 }
 
 export interface Waiting {
   readonly reason: string;
-  /** If unknown, the seconds since the start are shown. */
   readonly secondsLeft: number | undefined;
 }
 
-/**
- * Leaves out the less important fields if there is no room.
- */
+/** Without the less important fields if there is no room. */
 export function renderProgress(state: ProgressState, columns: number): string {
   return state.waiting
     ? shorten(waitingText(state.waiting, state.seconds), columns)
@@ -35,7 +28,7 @@ function waitingText({ reason, secondsLeft }: Waiting, seconds: number): string 
 
 interface Field {
   readonly text: string;
-  /** The highest rank is left out first. */
+  /** The highest is left out first. */
   readonly rank: number;
 }
 
@@ -47,7 +40,6 @@ export interface RowProgress {
   readonly done: number;
   readonly failed: number;
   readonly total: number;
-  /** Since the start. */
   readonly seconds: number;
 }
 

@@ -9,10 +9,10 @@ import type { Notices } from './notices.ts';
 import { ProgressCount } from './progress-count.ts';
 import { type ProgressState, renderProgress } from './progress-line.ts';
 
-/** Loading ora must not delay the first request. */
+/** ora loads after the first request was sent. */
 const PATIENCE_MS = 150;
 
-/** One for the cursor, two for the spinner, and the last one, behind which some terminals wrap. */
+/** Cursor, spinner, and the last one, behind which some terminals wrap. */
 const RESERVED_COLUMNS = 4;
 
 const LEAST_COLUMNS = 12;
@@ -23,15 +23,13 @@ interface LineOptions {
 }
 
 interface ProgressOptions extends LineOptions {
-  /** Called once there is sound, so that it delays none. */
+  /** Called once there is sound. */
   readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
 }
 
 /**
- * One line on stderr, drawn in place.
- *
- * Only the frames are ora's. Its drawing leaves pieces behind when a window gets narrower, never ends on a terminal without
- * columns, and sets up stdout, which belongs to the sound.
+ * Only the frames are ora's: its drawing leaves pieces behind in a narrower window, never ends without columns, and sets up
+ * stdout, which belongs to the sound.
  */
 export class ProgressLine implements Disposable {
   readonly #options: LineOptions;
@@ -49,7 +47,6 @@ export class ProgressLine implements Disposable {
     this.stop();
   }
 
-  /** May be called again. */
   stop(): void {
     this.#isOver = true;
     clearTimeout(this.#timer);
@@ -79,7 +76,6 @@ export class ProgressLine implements Disposable {
   }
 }
 
-/** The progress line of one text, drawn while sound is made. */
 export class Progress implements Disposable {
   readonly count: ProgressCount;
   readonly #options: ProgressOptions;
@@ -100,7 +96,6 @@ export class Progress implements Disposable {
     this.stop();
   }
 
-  /** May be called again. */
   stop(): void {
     this.#over.abort();
     this.#line.stop();
@@ -112,13 +107,10 @@ export class Progress implements Disposable {
   }
 }
 
-/** Reading a larger text twice takes seconds. */
+/** Reading more text twice takes seconds. */
 const LARGEST_BYTES = 16 * 2 ** 20;
 
-/**
- * Counts the segments of a text; `undefined` if it can be read only once.
- * @param isLive true if the output is heard live
- */
+/** @returns `undefined` for a text that can be read only once */
 export async function totalOf(
   source: JobText,
   isLive: boolean,
@@ -133,7 +125,6 @@ export async function totalOf(
       total.characters += countCodePoints(text);
     }
   } catch {
-    // The run itself finds the error.
     return undefined;
   }
   return total;

@@ -1,25 +1,22 @@
 import { visible } from '../../printable.ts';
 
-/** Shorter secrets are hidden only as whole words: parts of ordinary words would vanish. */
+/** Shorter ones are hidden as whole words only. */
 const SHORTEST_ANYWHERE = 4;
 
-/** Shorter secrets would match ordinary words if spaces do not count. */
+/** Shorter ones match ordinary words without their spaces. */
 const SHORTEST_DISGUISED = 8;
 
-/** HTML escapes as libraries of JavaScript, Python and Go write them. */
+/** As libraries of JavaScript, Python and Go write them. */
 const HTML = [
   { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' },
   { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#x27' },
   { '&': 'amp', '<': 'lt', '>': 'gt', '"': '#34', "'": '#39' },
 ] as const;
 
-/** Texts that must never be shown. */
 export class Secrets {
   readonly #forms = new Set<string>();
-  /** See {@link undisguised}. */
   readonly #plain = new Set<string>();
 
-  /** From now on `redact` replaces the secret by `***`. */
   add(secret: string): void {
     if (secret === '') return;
     const inJson = JSON.stringify(secret).slice(1, -1);
@@ -40,23 +37,19 @@ export class Secrets {
     return [...this.#plain].reduce(withoutDisguised, safe);
   }
 
-  /** Valid JSON without the secrets and without control characters. */
   inJson(value: unknown): string {
     return visible(JSON.stringify(value, (_, item) => (typeof item === 'string' ? this.redact(item) : item)));
   }
 }
 
-/** Only short secrets become a pattern: V8 refuses long ones with an error that quotes them. */
+/** V8 refuses a long pattern with an error that quotes it. */
 function without(text: string, secret: string): string {
   if (secret.length >= SHORTEST_ANYWHERE) return text.replaceAll(secret, '***');
   const literal = secret.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu'), '***');
 }
 
-/**
- * Removes secrets with invisible characters or spaces inside, or encoded. In linear time.
- * @param secret see {@link undisguised}
- */
+/** Also with invisible characters inside, or encoded. Linear. */
 function withoutDisguised(text: string, secret: string): string {
   const { characters, starts, ends } = undisguised(text);
   const plainText = characters.join('');
@@ -70,16 +63,13 @@ function withoutDisguised(text: string, secret: string): string {
   return safe + text.slice(from);
 }
 
-/**
- * Pieces of a text that may disguise a character: a JSON escape, UTF-8 that is percent-encoded once or more, a colour
- * sequence that has lost its ESC, and what does not show.
- */
+/** What may disguise a character: a JSON escape, percent-encoding, a colour sequence without its ESC, and what does not show. */
 const PIECE =
   /\\u[\da-f]{4}|%(?:25)*[c-f][\da-f](?:%(?:25)*[89ab][\da-f])+|%(?:25)*[\da-f]{2}|\[[\d;]{1,8}m|[\s\p{Cc}\p{Cf}\p{DI}]+|./gisu;
 
 const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{DI}]/gu;
 
-/** The visible UTF-16 units of a text, decoded, with the start and end of each in the text. */
+/** The visible UTF-16 units, with their start and end in the text. */
 function undisguised(text: string): { characters: string[]; starts: number[]; ends: number[] } {
   const [characters, starts, ends]: [string[], number[], number[]] = [[], [], []];
   for (const { 0: piece, index } of text.matchAll(PIECE)) {
@@ -98,7 +88,7 @@ function decoded(piece: string): string {
   return /^\[./.test(piece) ? '' : piece;
 }
 
-/** A long message of a service is cut with `…`, perhaps inside a secret. */
+/** A cut message may end inside a secret. */
 function withoutBeginning(text: string, secret: string): string {
   const pieces = text.split('…');
   const last = pieces.pop() ?? '';

@@ -5,24 +5,23 @@ export interface Paint {
   hint(text: string): string;
 }
 
-/** Without colours. */
 export const plain: Paint = { problem: (text) => text, hint: (text) => text };
 
-/** Colours if stderr is a terminal, unless NO_COLOR is set (https://no-color.org). */
+/** Unless NO_COLOR is set (https://no-color.org). */
 export async function paintFor({ env, stderr }: Pick<Host, 'env' | 'stderr'>): Promise<Paint> {
   if (!stderr.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plain;
   const { Chalk } = await import('chalk');
-  // Without a level chalk would inspect the process itself.
+  // Without a level chalk inspects the environment itself.
   const chalk = new Chalk({ level: 1 });
   return { problem: chalk.red.bold, hint: chalk.dim };
 }
 
-/** Width of a text in a terminal, in cells. */
+/** In cells. */
 export function widthOf(text: string): number {
   return Array.from(text, cellsOf).reduce((sum, cells) => sum + cells, 0);
 }
 
-/** Of one code point. Hangul and everything from U+2300 on counts as wide: a line is cut early rather than wrapped. */
+/** Everything from U+2300 on counts as wide: a line is cut early rather than wrapped. */
 export function cellsOf(character: string): number {
   const point = character.codePointAt(0) ?? 0;
   return point >= 0x2300 || (point >= 0x1100 && point < 0x1160) ? 2 : 1;
@@ -46,7 +45,6 @@ export function priceInWords({
   return /\p{L}/u.test(currency) ? `${amount} ${currency}` : `${currency}${amount}`;
 }
 
-/** Aligns rows of cells in columns. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widest = (column: number) =>
     rows.reduce((most, row) => Math.max(most, widthOf(row[column] ?? '')), 0);

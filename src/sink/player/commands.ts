@@ -10,13 +10,13 @@ export interface Programs {
 }
 
 export interface PlayerOptions extends Programs {
-  /** The user's program and its arguments; otherwise the platform's players are tried. */
+  /** Otherwise the platform's players are tried. */
   readonly command: readonly string[] | undefined;
 }
 
 export type PlayerCommand = { readonly program: string } & (
   | {
-      /** `pipe`: a pipe that can be opened by name. */
+      /** `pipe` can be opened by name. */
       readonly input: 'stdin' | 'pipe';
       readonly args: readonly string[];
     }
@@ -27,17 +27,17 @@ function onStdin(program: string, ...args: string[]): PlayerCommand {
   return { program, args, input: 'stdin' };
 }
 
-/** mpv reports errors on stderr and must not read the keyboard; `-` is stdin. */
+/** mpv reports errors on stderr and must not read the keyboard. */
 const mpv = onStdin('mpv', '--no-input-terminal', '--msg-level=all=error', '--no-video', '-');
 const ffplay = onStdin('ffplay', '-nodisp', '-autoexit', '-loglevel', 'error', '-i', '-');
 const play = onStdin('play', '-q', '-t', 'wav', '-');
 
 const linux: readonly PlayerCommand[] = [
-  // "-" means raw samples up to PipeWire 1.2. A file opened by name is always read as a WAV.
+  // "-" means raw samples up to PipeWire 1.2.
   { program: 'pw-play', args: ['/dev/stdin'], input: 'pipe' },
   // The default is two seconds.
   onStdin('paplay', '--latency-msec=100'),
-  // Starts after 20 ms of sound; the default is half a second.
+  // After 20 ms of sound, not half a second.
   onStdin('aplay', '-q', '-B', '100000', '-F', '20000', '-'),
   ffplay,
   mpv,
@@ -57,7 +57,7 @@ const windows: readonly PlayerCommand[] = [
   { program: 'powershell', args: (file) => ['-NoProfile', '-Command', soundPlayer(file)], input: 'file' },
 ];
 
-/** PowerShell reads typographic quotes as straight ones, and two quotes as one. */
+/** PowerShell reads typographic quotes as straight ones. */
 function soundPlayer(file: string): string {
   return `(New-Object System.Media.SoundPlayer '${file.replace(/['‘’‚‛]/g, '$&$&')}').PlaySync()`;
 }
@@ -68,7 +68,7 @@ export function playersOf(platform: NodeJS.Platform): readonly PlayerCommand[] {
   return platform === 'win32' ? windows : linux;
 }
 
-/** `{}` in the arguments stands for a file; otherwise the player reads stdin. A known player without arguments gets its own. */
+/** `{}` stands for a file; otherwise the player reads stdin. A known player without arguments gets its own. */
 export function namedPlayer(
   [program = '', ...args]: readonly string[],
   platform: NodeJS.Platform,
@@ -81,13 +81,12 @@ export function namedPlayer(
 }
 
 export interface FoundPlayer {
-  /** Absolute path. */
+  /** Absolute. */
   readonly file: string;
-  /** True if it plays sound while that is made. */
+  /** It plays while sound is made. */
   readonly isLive: boolean;
 }
 
-/** Starts nothing. */
 export async function findPlayer({
   command,
   platform,

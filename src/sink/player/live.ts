@@ -13,17 +13,16 @@ import type { Sink } from '../sink.ts';
 import type { PlayerProcess } from './process.ts';
 
 export interface LiveSink extends Sink {
-  /** Resolves with the error of a player that failed. */
+  /** With the error of a player that failed. */
   readonly ended: Promise<TtsError | undefined>;
-  /** Set once it has failed. */
   readonly failure: TtsError | undefined;
 }
 
 export const NEVER = new Promise<void>(() => {});
 
-/** Sends sound to a running player. A closed player is a reader that left; a failed one is an error at once. */
+/** A closed player is a reader that left; a failed one is an error at once. */
 export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
-  // Errors show in the next write.
+  // The next write throws it.
   input.on('error', () => {});
   const stop = async () => {
     input.destroy();
@@ -39,13 +38,13 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
     async write(speech, signal) {
       const poured = { bytes: 0, isAll: false };
       const pouring = pour(speech, input, { name: player.name, signal, poured });
-      // A player that has ended needs no more sound.
+      // An ended player needs no more sound.
       pouring.catch(() => {});
       try {
         await unlessAborted(Promise.race([pouring, player.ended]), signal);
         const failure = await unlessAborted(player.ended, signal);
         if (failure) throw failure;
-        // Some players stop at the length in the header, before the stream ends.
+        // Some players stop at the length in the header.
         const overhead = overheadBytes(speech.format, speech.bytes);
         return {
           player: player.program,
@@ -54,7 +53,7 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
           readerLeft: !poured.isAll,
         };
       } catch (error) {
-        // The beginning of broken sound is played to its end.
+        // The beginning of broken sound is played.
         await unlessAborted(player.ended, signal);
         throw error;
       } finally {
@@ -67,20 +66,19 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
 
 const run = promisify(execFile);
 
-/** Folders of POSIX programs, whatever `PATH` says. */
+/** Whatever `PATH` says. */
 const SYSTEM = '/usr/bin:/bin:/run/current-system/sw/bin';
 
-/** A named pipe. Node's own for children is a socket, which `/dev/stdin` cannot open. */
+/** Node's own pipe for children is a socket, which `/dev/stdin` cannot open. */
 export interface Pipe {
-  /** File descriptors. */
   readonly read: number;
   readonly write: number;
-  /** Ends the wait of a reader that opens the pipe after the writer has left. */
+  /** Ends the wait of a reader that opens the pipe after its writer has left. */
   readonly wake: () => void;
   readonly remove: () => void;
 }
 
-/** @throws the system's error if it has no such pipes */
+/** @throws the system's error */
 export async function makePipe(): Promise<Pipe> {
   const folder = await mkdtemp(join(tmpdir(), 'tts-'));
   const name = join(folder, 'pipe');
@@ -88,7 +86,7 @@ export async function makePipe(): Promise<Pipe> {
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     await run('mkfifo', [name], { env: { PATH: SYSTEM } });
-    // Each end waits for the other to be opened.
+    // Each end waits for the other.
     const both = openSync(name, 'r+');
     const read = openSync(name, constants.O_RDONLY);
     const write = open();
@@ -100,7 +98,7 @@ export async function makePipe(): Promise<Pipe> {
   }
 }
 
-/** An error means that no reader waits: it has left, or the pipe is gone. */
+/** No reader waits. */
 function touch(open: () => number): void {
   try {
     closeSync(open());

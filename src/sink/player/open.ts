@@ -9,10 +9,7 @@ import { startPlayer } from './start.ts';
 /** Milliseconds in which a player without its sound server fails. */
 const TRIAL_MS = 150;
 
-/**
- * Bytes that fit into pipes and buffers. A player that fails before it took more has played nothing: some open their device
- * with the first sound.
- */
+/** Bytes in pipes and buffers: a player that fails before it took more has played nothing. */
 const UNHEARD_BYTES = 512 * 1024;
 
 interface Failed {
@@ -20,20 +17,14 @@ interface Failed {
   readonly failure: TtsError;
 }
 
-/**
- * Starts a player before there is sound.
- * @throws TtsError (output) if none starts
- */
+/** Before there is sound. @throws TtsError (output) if none starts */
 export async function openPlayer({ command, ...programs }: PlayerOptions): Promise<Sink> {
   const { platform } = programs;
   if (command) return startPlayer(namedPlayer(command, platform), programs);
   return openFirst(playersOf(platform), programs);
 }
 
-/**
- * A player that fails before there is sound is followed by the next one.
- * @param failed the players before
- */
+/** The next player follows one that fails before there is sound. */
 async function openFirst(
   [first, ...others]: readonly PlayerCommand[],
   programs: Programs,
@@ -54,10 +45,8 @@ async function openFirst(
 }
 
 interface Succession {
-  /** Milliseconds that sound waits for a failure. */
   readonly trialMs: number;
   readonly next: (failure: TtsError) => Promise<Sink>;
-  /** The error for a player that has played nothing. */
   readonly asUnheard: (failure: TtsError) => TtsError;
 }
 
@@ -65,7 +54,6 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
   let isDecided = false;
   const tried = Promise.race([sink.ended, sleep(trialMs, undefined, { ref: false })]);
   const heir = sink.ended.then((failure) => (failure && !isDecided ? next(failure) : Promise.resolve(sink)));
-  // The error comes with the sound.
   heir.catch(() => {});
   const decide = async () => {
     isDecided = true;
@@ -78,7 +66,7 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
       () => NEVER,
     ),
     async write(speech, signal) {
-      // Sound from the cache comes at once, and would be lost with a failing player.
+      // Sound from the cache comes at once, and a failing player would lose it.
       await unlessAborted(tried, signal);
       const chosen = await decide();
       const taken = { bytes: 0 };
@@ -87,7 +75,6 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
         throw isUnheard ? asUnheard(error) : error;
       });
     },
-    // Without a player there is nothing to close.
     discard: () =>
       decide().then(
         (chosen) => chosen.discard(),
@@ -106,7 +93,7 @@ async function* counted(
   }
 }
 
-/** The first player's error: it is the preferred one. */
+/** The first player is the preferred one. */
 function noneLeft(failed: readonly Failed[]): TtsError {
   const [first, ...others] = failed;
   if (!first)

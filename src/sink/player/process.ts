@@ -7,20 +7,19 @@ import { ExitCode, TtsError } from '../../error.ts';
 import { withoutKeys } from '../../host.ts';
 import { printable, withoutEscapes } from '../../printable.ts';
 
-/** UTF-16 units of stderr that are kept. */
+/** UTF-16 units of stderr. */
 const SAID = 4096;
 
-/** Output of players that end with 0 without having played. */
+/** Of players that end with 0 without having played. */
 const UNHEARD: Readonly<Record<string, RegExp>> = { ffplay: /audio open failed/ };
 
-/** Milliseconds to stop after a signal. */
+/** Milliseconds after a signal. */
 const PATIENCE_MS = 200;
 
-/** What the player prints is not passed on. */
 export class PlayerProcess {
   readonly program: string;
   readonly name: string;
-  /** Resolves with the error of a player that failed. */
+  /** With the error of a player that failed. */
   readonly ended: Promise<TtsError | undefined>;
   failure: TtsError | undefined;
   readonly #child: ChildProcess;
@@ -30,7 +29,7 @@ export class PlayerProcess {
     this.program = program;
     this.name = basename(program);
     this.#child = child;
-    // Signals may fail: the player may run as another user.
+    // The player may run as another user.
     child.on('error', () => {});
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#said = (this.#said + text).slice(-SAID);
@@ -38,10 +37,7 @@ export class PlayerProcess {
     this.ended = this.#end();
   }
 
-  /**
-   * @param stdin a descriptor, or what to make
-   * @throws the system's error if the program cannot run
-   */
+  /** @param stdin a descriptor, or what to make @throws the system's error */
   static async start(
     program: string,
     args: readonly string[],
@@ -58,12 +54,11 @@ export class PlayerProcess {
     return player;
   }
 
-  /** Set if it was started with a pipe. */
   get stdin(): Writable | null {
     return this.#child.stdin;
   }
 
-  /** Resolves when the player is gone, or cannot be stopped. */
+  /** The player is gone, or cannot be stopped. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     this.#child.stderr?.destroy();

@@ -11,7 +11,7 @@ import type { PlayerProcess } from './process.ts';
 
 export type StartPlayer = (file: string) => Promise<PlayerProcess>;
 
-/** For players of files: writes a temporary file, plays it, and removes it. */
+/** For players of files. */
 export function temporarySink(start: StartPlayer): Sink {
   return {
     isLive: false,
