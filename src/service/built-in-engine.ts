@@ -10,18 +10,18 @@ import { normalise } from './engine/normalise.ts';
 import { createSection, type Section } from './engine/section.ts';
 
 export interface EngineOptions extends Partial<QueueLimits> {
-  /** The worker's file; by default beside the built program. */
+  /** By default beside the built program. */
   readonly worker?: URL | undefined;
   readonly espeak?: Espeak | undefined;
   readonly engines?: readonly NumberedSource[] | undefined;
 }
 
 export interface BuiltInEngine extends Engine {
-  /** Starts all workers. Otherwise the first one starts at once and the others with their first job. */
+  /** Otherwise each worker starts with its first job. */
   prepare(): Promise<void>;
 }
 
-/** A client that hangs up ends a thread; the spare one takes its place. */
+/** A hang-up ends a thread; the spare one takes its place. */
 const SPARE = 1;
 
 export async function createEngine(options: EngineOptions = {}): Promise<BuiltInEngine> {

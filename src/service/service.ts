@@ -24,17 +24,17 @@ import { Traffic } from './http/traffic.ts';
 export interface ServiceOptions {
   /** The caller closes it. */
   readonly engine: Engine;
-  /** The value of `X-API-KEY`; null asks for none. */
+  /** For `X-API-KEY`; null asks for none. */
   readonly apiKey: string | null;
-  /** Loopback by default. */
+  /** By default loopback. */
   readonly host?: string;
-  /** 0, the default, picks a free one. */
+  /** By default 0: a free one. */
   readonly port?: number;
-  /** As in `/api`; may be empty. */
+  /** As in `/api`. */
   readonly basePath?: string;
-  /** In characters. */
+  /** Characters. */
   readonly maxText?: number;
-  /** Allowed origins of callbacks; `*` for all public ones. */
+  /** `*` for all public ones. */
   readonly callbacks?: readonly string[];
   readonly faults?: readonly Fault[];
   readonly log?: Log | undefined;
@@ -42,16 +42,12 @@ export interface ServiceOptions {
 }
 
 export interface Service {
-  /** The base URL for clients. */
   readonly url: string;
-  /** Takes no more requests, and ends those in work after so many milliseconds. */
+  /** Requests in work have so many milliseconds. */
   close(graceMs: number): Promise<void>;
 }
 
-/**
- * Serves `POST {url}/tts`.
- * @throws TtsError for bad callback origins; the error of `listen`, as in EADDRINUSE
- */
+/** @throws TtsError for bad callback origins; the error of `listen` */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { host = DEFAULT_HOST, port = 0, basePath = '' } = options;
   const limits = { ...defaultLimits, ...options.limits };
@@ -59,7 +55,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     headersTimeout: limits.headers,
     requestTimeout: limits.request,
     connectionsCheckingInterval: Math.min(1_000, limits.headers),
-    // The service answers such a request in JSON.
+    // Such a request gets its answer in JSON.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
@@ -112,7 +108,7 @@ function authority({ address, family, port }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** An answer to CONNECT, for which Node leaves the socket to the program. The answer ends the connection. */
+/** To CONNECT, for which Node leaves the socket to the program. */
 function responseOver(socket: Socket, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -122,12 +118,12 @@ function responseOver(socket: Socket, request: IncomingMessage): ServerResponse 
   return response;
 }
 
-/** 192 random bits, safe in URLs and shells. */
+/** 192 bits, safe in URLs and shells. */
 export function randomKey(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** Compares hashes: the time tells neither the length nor the start of the key. */
+/** The time tells neither length nor start of the key. */
 function createKeyCheck(apiKey: string | null): (request: IncomingMessage) => void {
   if (apiKey === null) return () => {};
   const wanted = sha256(Buffer.from(apiKey));
@@ -136,7 +132,7 @@ function createKeyCheck(apiKey: string | null): (request: IncomingMessage) => vo
     if (given === undefined) {
       throw new Refusal(401, 'missing_api_key', 'The header X-API-KEY with the API key is missing');
     }
-    // Node decodes headers as Latin-1; clients send UTF-8.
+    // Node decodes headers as Latin-1.
     if (!timingSafeEqual(sha256(Buffer.from(String(given), 'latin1')), wanted)) {
       throw new Refusal(401, 'invalid_api_key', 'The API key in X-API-KEY is not valid');
     }

@@ -1,9 +1,9 @@
 import { withoutEscapes } from '../printable.ts';
 
-/** UTF-16 units that wait for the end of an escape sequence. */
+/** UTF-16 units that wait for their end. */
 const LONGEST_SEQUENCE = 1024;
 
-/** The beginning of a control string, a control sequence or another escape sequence at the end (ECMA-48, section 5). */
+/** An incomplete sequence at the end (ECMA-48, section 5). */
 const INCOMPLETE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   /(?:(?:\x1b[P\]X^_k]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*\x1b?|(?:\x1b\[|\x9b)[ -?]*|\x1b[ -/]*)$/;
@@ -12,7 +12,7 @@ const INCOMPLETE =
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
 
-/** Drops escape sequences and control characters, as of a coloured log. The result does not depend on the pieces. */
+/** As of a coloured log. The result does not depend on the pieces. */
 export async function* withoutControls(text: AsyncIterable<string>): AsyncGenerator<string> {
   let held = '';
   for await (const piece of text) {

@@ -2,9 +2,8 @@ import { type TtsError, usageError } from '../error.ts';
 import { detectEncoding, type Encoding, LONGEST_MARK } from './encoding.ts';
 
 /**
- * Decodes one input, UTF-8 or UTF-16 with a byte order mark. CRLF becomes LF. Holds one piece at most.
- * @param name of the input, for errors: a file or "stdin"
- * @throws TtsError (usage) with the offset of the first byte that is not text, or with the kind of document
+ * UTF-8, or UTF-16 with a byte order mark. CRLF becomes LF. @param name a file or "stdin", for errors @throws TtsError
+ * (usage) with the offset of the first byte that is not text, or with the kind of document
  */
 export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   let held = '';
@@ -17,10 +16,7 @@ export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): A
   if (held !== '') yield held;
 }
 
-/**
- * The same for a whole input; line ends stay.
- * @throws TtsError (usage)
- */
+/** Line ends stay. @throws TtsError (usage) */
 export function decodeAll(bytes: Uint8Array, name: string): string {
   const encoding = detectEncoding(bytes);
   const offset = encoding.mark;
@@ -52,7 +48,6 @@ async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string)
   yield decodeWhole(torn.subarray(skip), { encoding, offset: offset + skip, name });
 }
 
-/** Bytes that tell the kind of an input. */
 function leastBytes(start: Uint8Array): number {
   return start[0] === 0x3c ? HTML_BYTES : LONGEST_MARK;
 }
@@ -64,7 +59,7 @@ function assertNoDocument(start: Uint8Array, name: string): void {
 
 interface Place {
   readonly encoding: Encoding;
-  /** Of the bytes in the whole input. */
+  /** In the whole input. */
   readonly offset: number;
   readonly name: string;
 }
@@ -103,7 +98,7 @@ function howToConvert(bytes: Uint8Array, at: number, { mark, tornTail }: Encodin
 }
 
 interface DocumentKind {
-  /** In hexadecimal digits. */
+  /** In hexadecimal. */
   readonly signature: RegExp;
   readonly what: string;
   readonly hint: string;
@@ -111,7 +106,6 @@ interface DocumentKind {
 
 const PANDOC = 'make text of it first, for example with `pandoc -t plain FILE | tts`';
 
-/** Documents that are not text. */
 const KINDS: readonly DocumentKind[] = [
   {
     signature: /^255044462d/,
@@ -128,10 +122,9 @@ const KINDS: readonly DocumentKind[] = [
   },
 ];
 
-/** Bytes of the longest signature. */
 const LOOKED_AT = 12;
 
-/** Bytes in which the first tag of HTML is looked for; only a text that begins with "<" waits for them. */
+/** In which the first tag of HTML is looked for. */
 const HTML_BYTES = 64;
 const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html)[\s>]/i;
 

@@ -1,17 +1,17 @@
 export interface Encoding {
-  /** Bytes of the byte order mark. */
+  /** Of the byte order mark. */
   readonly mark: number;
-  /** @throws TypeError for invalid bytes, and for a character that the end cuts off */
+  /** @throws TypeError for invalid bytes and an incomplete last character */
   decode(bytes: Uint8Array): string;
-  /** Bytes at the end that begin an incomplete character. */
+  /** Bytes of an incomplete last character. */
   tornTail(bytes: Uint8Array): number;
-  /** The offset of the first invalid byte or NUL, or -1. */
+  /** Of an invalid byte or NUL, or -1. */
   firstBad(bytes: Uint8Array): number;
 }
 
 export const LONGEST_MARK = 3;
 
-/** UTF-8, unless the first bytes are a byte order mark of UTF-16 (Unicode Standard, section 23.8). */
+/** Unicode Standard, section 23.8. */
 export function detectEncoding(start: Uint8Array): Encoding {
   const [a, b, c] = start;
   if (a === 0xff && b === 0xfe) return utf16('utf-16le');
@@ -46,7 +46,7 @@ function utf8(mark: number): Encoding {
   };
 }
 
-/** Of the character that begins with the byte; 1 for none (RFC 3629, section 4). */
+/** Of the character; 1 for none (RFC 3629, section 4). */
 function utf8Length(firstByte: number): number {
   if (firstByte < 0xc2 || firstByte > 0xf4) return 1;
   if (firstByte >= 0xf0) return 4;

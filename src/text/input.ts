@@ -17,28 +17,23 @@ import { withoutControls } from './controls.ts';
 import { decode } from './decode.ts';
 
 /**
- * @param name of a file, "-" for stdin, empty for words
- * @param isLive true if the text may be heard while it is written
+ * @param name of a file, "-" for stdin, empty for words @param isLive true if the text may be heard while it is written
  * @returns the same `text` if it is spoken as it stands
  */
 export type Prepare = (name: string, text: AsyncIterable<string>, isLive?: boolean) => AsyncIterable<string>;
 
 export interface InputOptions {
   readonly words: readonly string[];
-  /** Names of files; "-" is standard input. */
+  /** "-" is standard input. */
   readonly files: readonly string[];
   readonly cwd: string;
   readonly stdin: () => Readable;
   readonly prepare?: Prepare | undefined;
 }
 
-/** A file ends its paragraph. */
 const BETWEEN_FILES = '\n\n';
 
-/**
- * The text as it comes: words, files in their order, or stdin. Escape sequences and control characters are dropped.
- * @throws TtsError (usage) for a file that cannot be read or is no text
- */
+/** Words, files in their order, or stdin, without escape sequences and control characters. @throws TtsError (usage) */
 export async function* readInput(
   { words, files, cwd, stdin, prepare = asItIs }: InputOptions,
   signal: AbortSignal,
@@ -58,7 +53,7 @@ export async function* readInput(
 
 const asItIs: Prepare = (_, text) => text;
 
-/** Ends the wait for an open pipe when the signal aborts. */
+/** The signal ends the wait for an open pipe. */
 export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     yield* addAbortSignal(signal, stream);
@@ -68,10 +63,7 @@ export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGe
   }
 }
 
-/**
- * The rest of a file on stdin; the position in it stays. `undefined` for a pipe, and where the system does not tell the
- * position.
- */
+/** The position in it stays. `undefined` for a pipe, and where the system does not tell the position. */
 export function fileInStdin(stdin: Readable): Readable | undefined {
   if (!(stdin instanceof ReadStream)) return undefined;
   const { fd } = stdin as ReadStream & { readonly fd: number };
@@ -97,10 +89,7 @@ export async function* openFile(name: string, cwd: string, signal: AbortSignal):
   }
 }
 
-/**
- * The same of a file that must stay as it is until its end.
- * @throws TtsError (usage) behind the last byte, if the file was changed or replaced meanwhile
- */
+/** @throws TtsError (usage) behind the last byte, if the file was changed or replaced meanwhile */
 export async function* openUnchanged(
   name: string,
   cwd: string,
@@ -126,7 +115,7 @@ export function lookAt(name: string, cwd: string): Stats {
   }
 }
 
-/** A named pipe is opened without blocking: a blocked thread would outlast the run. */
+/** A blocked thread would outlast the run. */
 function streamOf(path: string): Readable {
   if (!statSync(path).isFIFO()) return createReadStream(path);
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -145,11 +134,7 @@ function unreadable(name: string, cause: unknown): TtsError {
   return usageError(`cannot read ${name}: ${reasons.get(code) ?? code}`, 'check the name of the file', cause);
 }
 
-/**
- * The whole text.
- * @param most UTF-16 units
- * @throws the error of `tooLong`, as soon as there is more
- */
+/** @param most UTF-16 units @throws the error of `tooLong`, as soon as there is more */
 export async function readWhole(
   text: AsyncIterable<string>,
   most: number,

@@ -1,15 +1,14 @@
 import { EXTENDER, hasWord, late } from './unicode.ts';
 
 const lineBreak = late(() => new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu'));
-/** Shorter lines are items of a list, unless the paragraph ends as prose does. */
+/** Shorter lines are items, unless the paragraph ends as prose does. */
 const NARROWEST_WRAP = 40;
-/** A line shorter than this share of the width was not wrapped. */
+/** A line below this share of the width was not wrapped. */
 const RAGGEDNESS = 0.6;
 
 /**
- * Offsets of the lines that begin a heading, an item or a verse, behind their indentation. A line break separates where the
- * next line begins like an item, or where its first word would have fitted on the line before and does not begin in lower
- * case.
+ * Offsets of lines that begin a heading, an item or a verse, behind their indentation. Such a line begins like an item, or
+ * its first word would have fitted on the line before and is not in lower case.
  */
 export function lineBorders(text: string): number[] {
   if (!text.includes('\n')) return [];
@@ -33,13 +32,13 @@ function separates(line: string, next: string, room: number): boolean {
   return line.length + 1 + (/^\S{0,200}/u.exec(next)?.[0].length ?? 0) <= room;
 }
 
-// The patterns stand where they are used: short texts never compile them, which saves 1.5 ms.
+// Lazy patterns: short texts never compile them, which saves 1.5 ms.
 
 function isListItem(line: string): boolean {
   return /^(?:[-*+•‣◦▪·・]|\(?\d{1,3}[.)]|\(?\p{L}\))\s/u.test(line);
 }
 
-/** True if the sentence goes on, or if the sentence rules decide on its end ("Dr."). */
+/** Also where the sentence rules decide ("Dr."). */
 function goesOn(line: string): boolean {
   return /[\p{L}\p{N}][-‐]$|[,;،、，；.]$/u.test(line.slice(-2));
 }
@@ -60,8 +59,8 @@ const blankLine = late(() => new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, '
 const spaceWithMark = late(() => new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u'));
 
 /**
- * The offset of the second paragraph; undefined if it has not come. A paragraph without a letter or digit ("* * *") belongs
- * to its neighbour. Text behind the offset changes nothing.
+ * Undefined if it has not come. A paragraph without a letter or digit ("* * *") belongs to its neighbour. Text behind the
+ * offset changes nothing.
  */
 export function secondParagraph(text: string): number | undefined {
   let start = 0;
@@ -75,7 +74,7 @@ export function secondParagraph(text: string): number | undefined {
   return isFound && hasWord(text.slice(start)) && start > 0 ? start : undefined;
 }
 
-/** The length of the leading white space; undefined while no character follows. A space with a combining mark is a character. */
+/** Undefined while no character follows. A space with a combining mark is a character. */
 export function leadingSpace(text: string): number | undefined {
   const first = text.search(/\S/u);
   if (first < 0) return undefined;

@@ -1,17 +1,14 @@
 import { sentences } from './sentences.ts';
 import { countCodePoints, offsetOfCodePoint, segmenterOf } from './unicode.ts';
 
-/** Sizes of pieces in code points, without outer white space. */
+/** In code points, without outer white space. */
 export interface Room {
   readonly max: number;
   /** Sentences are joined up to this size. @param piece its number in the paragraph */
   readonly target: (piece: number) => number;
 }
 
-/**
- * Joins sentences into pieces. The joined pieces are the paragraph.
- * @param first number of the first piece in its paragraph, from 0
- */
+/** The joined pieces are the paragraph. @param first number of the first piece, from 0 */
 export function* pack(paragraph: string, first: number, { max, target }: Room): Generator<string> {
   let piece = '';
   let length = 0;
@@ -36,19 +33,18 @@ function* parts(paragraph: string, max: number): Generator<string> {
 const graphemes = segmenterOf('grapheme');
 const words = segmenterOf('word');
 
-/** A border in this first share of a piece is not used: it would leave a fragment. */
+/** A border in this first share would leave a fragment. */
 const EARLIEST = 0.25;
-/** UTF-16 units before the limit in which a word border is searched, in scripts without spaces. */
+/** UTF-16 units, in scripts without spaces. */
 const WORD_SIGHT = 200;
 
-/** Occurs in a sentence only before a part without letters, such as "* * *". */
+/** Only before a part without letters, such as "* * *". */
 const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
 /**
- * Cuts a long sentence at its last clause that fits, or else word, or else grapheme cluster. The joined pieces are the
- * sentence.
- * @param maxChars code points; only a single grapheme cluster may be longer
+ * At the last clause that fits, else word, else grapheme cluster. @param maxChars code points; only a single grapheme
+ * cluster may be longer
  */
 function* cut(sentence: string, maxChars: number): Generator<string> {
   let rest = sentence;
@@ -91,7 +87,7 @@ function lastSpace(text: string): number {
   return 0;
 }
 
-/** The start of the last word by ICU's dictionaries; 0 if there is none. */
+/** By ICU's dictionaries; 0 for none. */
 function lastWord(text: string, end: number): number {
   const from = Math.max(0, end - WORD_SIGHT);
   let last = 0;
@@ -102,7 +98,7 @@ function lastWord(text: string, end: number): number {
   return last;
 }
 
-/** Or the end of the first cluster, however long it is. */
+/** Or the end of the first cluster. */
 function lastCluster(text: string, limit: number): number {
   const before =
     graphemes()

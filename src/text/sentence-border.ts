@@ -1,14 +1,12 @@
 import { EXTENDER, late } from './unicode.ts';
 
-/** UTF-16 units on both sides of a border. */
+/** UTF-16 units on both sides. */
 const SIGHT = 80;
 const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
 /**
- * True if a Unicode border ends a sentence: not behind abbreviations, initials, ordinals and list numbers, not in addresses,
- * and not between speech and "he said".
- * @param text with spaces for its line breaks
- * @param start of the line; wrapped lines are one
+ * Not behind abbreviations, initials, ordinals and list numbers, not in addresses, and not between speech and "he said".
+ * @param text with spaces for its line breaks @param start of the line; wrapped lines are one
  */
 export function isSentenceBorder(text: string, at: number, start: number): boolean {
   const before = text.slice(Math.max(start, at - SIGHT), at);
@@ -19,7 +17,7 @@ export function isSentenceBorder(text: string, at: number, start: number): boole
 }
 
 const insideCluster = late(() => new RegExp(`^${EXTENDER}`, 'u'));
-/** Only scripts without spaces end a sentence there: "。" does, "example.com" does not. */
+/** "。" does, "example.com" does not. */
 const endsWithoutSpace = late(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u'));
 
 const LIST_NUMBER = /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s*$/iu;
@@ -39,7 +37,7 @@ function isAbbreviation(before: string, after: string): boolean {
   return (isLetters(before) || sometimesLast().has(token)) && !startsSentence(after);
 }
 
-/** The word before a full stop, in lower case. */
+/** In lower case. */
 function lastToken(before: string): string | undefined {
   return /([^\s("'“‘«[\-–—/]+)\.\s+$/u.exec(before)?.[1]?.toLowerCase();
 }
@@ -65,41 +63,37 @@ function isSpeechGoingOn(before: string, after: string): boolean {
 
 const terminated = late(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u'));
 
-/** True if the text ends with a sentence, as far as the text alone tells. */
+/** As far as the text alone tells. */
 export function endsLikeSentence(sentence: string): boolean {
   return terminated().test(sentence) && !neverLast().has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
 }
 
-/** True if a line is complete, however the next one begins. */
+/** However the next line begins. */
 export function isFullLine(line: string, next: string): boolean {
   if (!endsLikeSentence(line) || LIST_NUMBER.test(line)) return false;
   return !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
 }
 
 /**
- * Intl.Segmenter (Unicode UAX #29) ends a sentence at every full stop before a capital letter. These words do not: in lower
- * case, without the last full stop.
+ * UAX #29 ends a sentence at every full stop before a capital letter. These words do not: in lower case, without the last
+ * full stop.
  */
 
 const words = (list: string): (() => ReadonlySet<string>) => late(() => new Set(list.split(/\s+/u)));
 
-/** A sentence never ends here. */
 const neverLast = words(
   `dr mr mrs ms mx messrs prof rev hon gen col maj capt cmdr lt sgt cpl pvt adm gov sen rep pres supt mme mlle
    mgr msgr hr frl fr sra srta dra dña ing dipl д-р г-н г-жа проф акад им см ср डॉ श्री
    e.g eg i.e ie cf viz vs approx ca incl z.b d.h bzw vgl evtl ggf sog p.ej p.ex т.е`,
 );
 
-/** Only before a number: "No. 5", "p. 7", "Fig. 2", "Jan. 3". */
+/** "No. 5", "Jan. 3". */
 const beforeNumber = words(
   `no nos nr núm vol vols fig figs eq eqs sec sect ch chap art bd abb kap tab p pp pg s n v l par ver op стр гл рис
    jan feb mar apr jun jul aug sep sept oct nov dec`,
 );
 
-/**
- * Only an {@link openers} word behind them ends the sentence. The same holds for initials ("J.") and letters ("U.S.",
- * "a.m.").
- */
+/** An {@link openers} word behind them ends the sentence, as behind initials ("J.") and letters ("a.m."). */
 const sometimesLast = words('jr sr inc ltd co corp bros ph.d al st mt ft ave blvd rd dept est assn intl');
 
 /** With a capital letter they begin a sentence, and are hardly ever a name. */

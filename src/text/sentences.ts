@@ -2,15 +2,14 @@ import { lineBorders } from './lines.ts';
 import { endsLikeSentence, isFullLine, isSentenceBorder } from './sentence-border.ts';
 import { hasWord, segmenterOf } from './unicode.ts';
 
-/** UTF-16 units. Intl.Segmenter takes 14 s for 600,000 characters at once (V8 12 and before). */
+/** UTF-16 units. Intl.Segmenter takes 14 s for 600,000 (V8 12 and before). */
 const WINDOW = 1024;
 
 const segmenter = segmenterOf('sentence');
 
 /**
- * Cuts a paragraph into sentences; joined, they are the paragraph. Line breaks are white space, except before headings and
- * items (see {@link lineBorders}). Pieces without a letter or digit stay with a neighbour.
- * The rules are Unicode UAX #29, corrected by {@link isSentenceBorder}.
+ * The joined sentences are the paragraph. Line breaks are white space, except before headings and items. Pieces without a
+ * letter or digit stay with a neighbour. The rules are UAX #29, corrected by {@link isSentenceBorder}.
  */
 export function sentences(paragraph: string): string[] {
   const pieces: string[] = [];
@@ -28,8 +27,8 @@ export function sentences(paragraph: string): string[] {
 }
 
 /**
- * UTF-16 units of complete sentences: another sentence, a line break or an empty line follows them.
- * @param isQuiet true if a full stop at the end is enough
+ * UTF-16 units of sentences that another sentence, a line break or an empty line follows. @param isQuiet true if a full stop
+ * at the end is enough
  */
 export function completeLength(text: string, isQuiet: boolean): number {
   if (!hasWord(text)) return 0;
@@ -45,7 +44,7 @@ export function completeLength(text: string, isQuiet: boolean): number {
   return Math.max(mayCarryMark ? complete - 1 : complete, lastFullLine(text));
 }
 
-/** The end of the last line that ends like a sentence, or 0. */
+/** Or 0. */
 function lastFullLine(text: string): number {
   let next = '';
   for (let end = text.length; end > 0; ) {
@@ -59,7 +58,7 @@ function lastFullLine(text: string): number {
   return 0;
 }
 
-/** In UTF-16 units; the last is the end of the text. */
+/** UTF-16 units; the last one is the end. */
 function* borders(text: string): Generator<number> {
   const plain = sameLengthPlain(text);
   let start = 0;
@@ -73,10 +72,7 @@ function* borders(text: string): Generator<number> {
   }
 }
 
-/**
- * The text for the Unicode rules, with equal offsets: line breaks become spaces, "…" becomes a full stop, a footnote mark
- * becomes a closing bracket.
- */
+/** Equal offsets: line breaks become spaces, "…" a full stop, a footnote mark a closing bracket. */
 function sameLengthPlain(text: string): string {
   return text
     .replaceAll('\n', ' ')

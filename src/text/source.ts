@@ -14,13 +14,10 @@ import { countLineBreaks } from './lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
 
-/** UTF-16 units: about 75 hours of speech. The text is in memory more than once. */
+/** UTF-16 units, 75 hours of speech. The text is in memory more than once. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
 
-/**
- * The segments of an input. Files are checked to their end before the first segment leaves.
- * @throws TtsError (usage) for a file that cannot be read or is no text
- */
+/** Files are checked to their end before the first segment leaves. @throws TtsError (usage) */
 export async function* readSegments(
   input: InputOptions,
   options: SegmentOptions,
@@ -65,17 +62,16 @@ async function check({ files, cwd, stdin }: InputOptions, signal: AbortSignal): 
 
 interface Source {
   readonly name: string;
-  /** Line breaks of the joined text before it. */
+  /** In the joined text. */
   readonly before: number;
   readonly isAsWritten: boolean;
 }
 
-/** Finds the source of a line of the joined text. */
 class InputLines {
   readonly #sources: Source[] = [];
   #breaks = 0;
 
-  /** Called for each source in turn: the line breaks before it are counted by then. */
+  /** Called for each source in turn: the line breaks before it are counted. */
   follow(prepare: Prepare | undefined, isLive: boolean): Prepare {
     return (name, text) => {
       const prepared = prepare ? prepare(name, text, isLive) : text;

@@ -16,15 +16,15 @@ export function hasAtMost(text: string, count: number): boolean {
   return text.length <= count || countCodePoints(text) <= count;
 }
 
-/** The longest beginning without half a surrogate pair. */
+/** Without half a surrogate pair. */
 export function fitting(text: string, units: number): string {
   return text.slice(0, units - (isHighSurrogate(text, units - 1) ? 1 : 0));
 }
 
-/** UTF-16 units of a text that a message quotes. */
+/** UTF-16 units. */
 const QUOTED = 40;
 
-/** The beginning of a text in one line, for messages. */
+/** For messages. */
 export function excerpt(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length <= QUOTED ? line : `${fitting(line, QUOTED)}…`;
@@ -34,7 +34,6 @@ export function unitsAt(text: string, at: number): 1 | 2 {
   return isPair(text, at) ? 2 : 1;
 }
 
-/** True for a surrogate pair. */
 export function isPair(text: string, at: number): boolean {
   return isHighSurrogate(text, at) && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00;
 }
@@ -43,22 +42,20 @@ export function isHighSurrogate(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xd800;
 }
 
-/** Characters that extend a grapheme cluster, also behind a space (Unicode UAX #29, rules GB4, GB9 and GB9a). */
+/** Also behind a space (UAX #29, rules GB4, GB9 and GB9a). */
 export const EXTENDER = '[\\p{Grapheme_Extend}\\p{Mc}\\u0e33\\u0eb3\\p{Emoji_Modifier}\\u200d]';
 
 const letterOrDigit = late(() => /[\p{L}\p{N}]/u);
 
-/** True if the text has a letter or digit. */
 export function hasWord(text: string): boolean {
   return letterOrDigit().test(text);
 }
 
-/** The rules do not depend on the language. */
 export function segmenterOf(granularity: 'sentence' | 'word' | 'grapheme'): () => Intl.Segmenter {
   return late(() => new Intl.Segmenter('en', { granularity }));
 }
 
-/** Made at its first use: the first Intl.Segmenter takes 10 ms, a Unicode pattern 0.2 ms. */
+/** The first Intl.Segmenter takes 10 ms, a Unicode pattern 0.2 ms. */
 export function late<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

@@ -7,9 +7,9 @@ import type { Post } from './send.ts';
 const TRIES = 5;
 
 export interface CallbackOptions {
-  /** Signs the bodies; null does not. */
+  /** Signs the bodies. */
   readonly apiKey: string | null;
-  /** Origins with any address. */
+  /** With any address. */
   readonly origins: ReadonlySet<string>;
   readonly limits: Limits;
   readonly log: Log | undefined;
@@ -21,7 +21,6 @@ interface Outcome {
   readonly reason?: string;
 }
 
-/** Sends speech to a URL instead of into the answer. */
 export class Callbacks {
   readonly #options: CallbackOptions;
   readonly #jobs = new Set<Promise<void>>();
@@ -31,15 +30,11 @@ export class Callbacks {
     this.#options = options;
   }
 
-  /** Accepted and not delivered. */
   get pending(): number {
     return this.#jobs.size;
   }
 
-  /**
-   * @param id for `X-Request-Id`
-   * @throws Refusal 503 if too many are pending
-   */
+  /** @param id for `X-Request-Id` @throws Refusal 503 if too many are pending */
   accept(id: string, url: URL, speak: (signal: AbortSignal) => Sound): void {
     if (this.pending >= this.#options.limits.callbacks) {
       throw new Refusal(503, 'too_many_callbacks', 'Too many callbacks are waiting', { retryAfter: 5 });
@@ -52,7 +47,7 @@ export class Callbacks {
     this.#jobs.add(job);
   }
 
-  /** Waits for those that are pending now. */
+  /** Those that are pending now. */
   async settled(): Promise<void> {
     await Promise.all(this.#jobs);
   }
@@ -93,7 +88,7 @@ export class Callbacks {
     }
   }
 
-  /** Anything but a 2xx may pass; a forbidden address does not. */
+  /** Another try may help, except with a forbidden address. */
   async #try(message: Post): Promise<{ status?: number; reason: string; final?: boolean }> {
     const { post } = await import('./send.ts');
     const { ClosedAddress } = await import('./public-address.ts');

@@ -3,16 +3,12 @@ import { usageError } from '../../error.ts';
 import { Refusal } from '../engine/contract.ts';
 
 export interface CallbackPolicy {
-  /** Listed by the operator, with any address. */
+  /** Of the operator, with any address. */
   readonly origins: ReadonlySet<string>;
-  /** True if every public address is allowed. */
   readonly any: boolean;
 }
 
-/**
- * @param values origins, or `*`
- * @throws TtsError (usage)
- */
+/** @param values origins, or `*` @throws TtsError (usage) */
 export function readCallbackPolicy(values: readonly string[], isLoopback: boolean): CallbackPolicy {
   const any = values.includes('*');
   if (any && !isLoopback) {
@@ -35,10 +31,7 @@ function readOrigin(value: string): string {
   throw usageError(`bad value for --callbacks: ${value}`, hint);
 }
 
-/**
- * `undefined`: the audio goes into the answer.
- * @throws Refusal 403 for an origin that is not allowed, 422 for no URL
- */
+/** `undefined` for audio in the answer. @throws Refusal 403 for an origin that is not allowed, 422 for no URL */
 export async function callbackTarget(
   value: string | undefined,
   request: IncomingMessage,
@@ -53,13 +46,13 @@ export async function callbackTarget(
   throw new Refusal(403, 'callback_not_allowed', `Callbacks to ${url.origin} are not allowed`, { field });
 }
 
-/** The address of a name is judged when it is connected to. */
+/** A name's address is judged when it is connected to. */
 async function mayBePublic({ hostname }: URL): Promise<boolean> {
   const { isClosedHost } = await import('./public-address.ts');
   return !isClosedHost(hostname);
 }
 
-/** The service itself, and the page of the request. */
+/** The service, and the page of the request. */
 function ownOrigins({ headers }: IncomingMessage): readonly string[] {
   return [`http://${headers.host}`, headers.origin ?? '']
     .filter((origin) => URL.canParse(origin))

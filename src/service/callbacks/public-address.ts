@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { bareHost } from '../../address.ts';
 
-/** The only block of public addresses (RFC 4291, section 2.4, and IANA's registry). */
+/** RFC 4291, section 2.4, and IANA's registry. */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
 export class ClosedAddress extends Error {
@@ -13,21 +13,21 @@ export class ClosedAddress extends Error {
   }
 }
 
-/** True for an address or a name that cannot be public. IPv6 may have brackets. */
+/** For an address or a name that cannot be public. */
 export function isClosedHost(hostname: string): boolean {
   const host = bareHost(hostname);
   if (isIP(host) === 0) return /(^|\.)localhost\.?$/i.test(host);
   return !isPublic(host);
 }
 
-/** False for loopback, link-local, private, shared (RFC 6598), multicast, reserved, and IPv4 within IPv6. */
+/** False also for shared addresses (RFC 6598) and IPv4 within IPv6. */
 function isPublic(address: string): boolean {
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(globalUnicast);
 }
 
-/** A `lookup` with public addresses only. It judges the address that is connected to: an earlier check could see another one. */
+/** Judges the address that is connected to: an earlier check could see another one. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '');

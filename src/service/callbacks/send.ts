@@ -9,15 +9,12 @@ import { errorBody, refusalOf } from '../exchange/refuse.ts';
 import { leadingHeader, type Sound } from '../exchange/send-speech.ts';
 import { ClosedAddress, isClosedHost, publicLookup } from './public-address.ts';
 
-/** What a callback carries: the WAV, or the error as JSON. */
+/** The WAV, or the error as JSON. */
 export interface CallbackBody extends Recording {
   readonly type: 'audio/wav' | 'application/json';
 }
 
-/**
- * @param defect told about what was no refusal
- * @throws the reason of an abort
- */
+/** @param defect called with what is no refusal @throws the reason of an abort */
 export async function callbackBody(
   sound: Sound,
   signal: AbortSignal,
@@ -65,14 +62,13 @@ export interface Post {
   readonly url: URL;
   readonly headers: OutgoingHttpHeaders;
   body(): AsyncIterable<Uint8Array>;
-  /** The origin was listed by the operator: any address will do. */
+  /** True for an origin of the operator: any address will do. */
   readonly listed: boolean;
 }
 
 /**
- * Sends a body over a connection of its own and returns the status of the answer. Redirects are not followed.
- * @param time ms for all of it
- * @throws ClosedAddress before a connection to an address that is not public
+ * Follows no redirect. @param time milliseconds @returns the status @throws ClosedAddress before a connection to an address
+ * that is not public
  */
 export async function post({ url, headers, body, listed }: Post, time: number, stop: AbortSignal) {
   if (!listed && isClosedHost(url.hostname)) throw new ClosedAddress(url.hostname);

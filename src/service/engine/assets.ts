@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-/** The compiled programs. All workers share them. */
+/** All workers share the compiled programs. */
 export interface Assets {
   readonly flite: WebAssembly.Module;
   readonly resampler: WebAssembly.Module;

@@ -27,21 +27,20 @@ export interface Utterance {
   /** Hz. */
   readonly sampleRate: number;
   readonly style: Style;
-  /** True if a full queue does not refuse it. The caller limits how many there are. */
+  /** A full queue does not refuse it; the caller limits how many there are. */
   readonly isPatient?: boolean;
 }
 
-/** Speaks texts as 16-bit mono samples. */
+/** 16-bit mono samples. */
 export interface Engine {
   readonly speakers: readonly Speaker[];
-  /** Alive and ready. */
   readonly workers: number;
-  /** That wait for their first segment. */
+  /** Before their first segment. */
   readonly queued: number;
   /**
-   * Yields the samples of each part as it is ready. The first read refuses a full queue before the event loop turns.
-   * @throws Refusal 422 `unsupported_text` for a text without anything to speak, 503 `busy` for a full queue, 500
-   * `engine_failed` when a worker died; the reason of the signal
+   * The samples of each part when it is ready. The first read refuses a full queue before the event loop turns. @throws
+   * Refusal 422 `unsupported_text` for a text without anything to speak, 503 `busy` for a full queue, 500 `engine_failed`
+   * when a worker died; the reason of the signal
    */
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;
@@ -53,12 +52,11 @@ interface RefusalOptions {
   readonly retryAfter?: number | undefined;
 }
 
-/** An error answer of the service. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   /** 400 to 599; from 300 on for `--fault`. */
   readonly status: number;
-  /** For programs, in snake_case. */
+  /** In snake_case. */
   readonly code: string;
   readonly field: string | undefined;
   readonly retryAfter: number | undefined;
@@ -74,32 +72,30 @@ export class Refusal extends Error {
 
 export const DEFAULT_HOST = '127.0.0.1';
 
-/** Utterances that wait while all workers are busy. */
+/** While all workers are busy. */
 export const DEFAULT_MAX_QUEUE = 64;
 
-/** Characters: about nine hours of speech. */
+/** Characters: nine hours of speech. */
 export const DEFAULT_MAX_TEXT = 500_000;
 
-/** Seconds: several sentences are spoken by then. */
+/** Seconds. */
 export const DEFAULT_RETRY_AFTER = 1;
 
-/** The share of one client. Times in ms. */
+/** Of one client. Times in milliseconds. */
 export interface Limits {
   /** Bytes of a request body. */
   readonly body: number;
-  /** Open at once; the service closes further ones. */
   readonly connections: number;
-  /** Connections of one address without a request. The service closes the oldest above that. */
+  /** Of one address without a request; the oldest are closed. */
   readonly idle: number;
   readonly headers: number;
   readonly request: number;
-  /** Without a byte going out, until the client counts as gone. */
+  /** Without a byte going out. */
   readonly stall: number;
-  /** Accepted and not delivered yet. */
   readonly callbacks: number;
   /** Of one try. */
   readonly callbackTry: number;
-  /** Before the second try; doubled for each further one. */
+  /** Doubled for each further try. */
   readonly callbackBackoff: number;
 }
 

@@ -1,33 +1,26 @@
 import { Refusal } from './contract.ts';
 import { type Line, type Ticket, Turns } from './turns.ts';
 
-/** Segments of one utterance ahead of its reader: the bound of memory for a slow reader. */
+/** Bounds memory for a slow reader. */
 const LOOK_AHEAD = 3;
 
 export interface QueueLimits {
-  /** Segments at once; by default one for each core. */
+  /** By default one for each core. */
   readonly workers: number;
-  /** Utterances that wait while all workers are busy. */
+  /** While all workers are busy. */
   readonly maxQueue: number;
 }
 
-/**
- * Shares lanes among utterances, one segment at a time. The utterance with the fewest segments in work gets the next free
- * lane.
- */
+/** Shares lanes among utterances, one segment at a time: the utterance with the fewest segments in work is next. */
 export class FairQueue<Job> {
   readonly #lanes: readonly Lane<Job>[];
   readonly #free: Lane<Job>[];
   readonly #maxWaiting: number;
   readonly #spare: number;
   readonly #turns = new Turns<Job>();
-  /** One for each utterance in work. */
   readonly #open = new Set<AbortController>();
 
-  /**
-   * @param maxWaiting utterances that wait while all lanes are busy
-   * @param spare lanes left idle, which bridge the restart of another
-   */
+  /** @param maxWaiting utterances that wait @param spare lanes left idle, which bridge the restart of another */
   constructor(lanes: readonly Lane<Job>[], maxWaiting: number, spare = 0) {
     this.#lanes = lanes;
     this.#free = [...lanes];
@@ -35,13 +28,11 @@ export class FairQueue<Job> {
     this.#spare = spare;
   }
 
-  /** Lanes that can take jobs now. */
   get ready(): number {
     const ready = this.#lanes.filter((lane) => lane.ready).length;
     return Math.min(ready, this.#lanes.length - this.#spare);
   }
 
-  /** That wait for their first lane. */
   get waiting(): number {
     return this.#turns.waiting;
   }
@@ -51,8 +42,7 @@ export class FairQueue<Job> {
   }
 
   /**
-   * Yields the results in the order of the jobs. The work stops at once when the reader leaves or the signal aborts.
-   * @param isPatient true if a full queue does not refuse it
+   * In the order of the jobs. Leaving or aborting stops the work. @param isPatient true if a full queue does not refuse it
    * @throws Refusal 503 for a full queue; what a lane throws; the reason of the signal
    */
   async *run(
@@ -113,7 +103,6 @@ export class FairQueue<Job> {
     }
   }
 
-  /** Prefers a lane that is ready. */
   #take(): Lane<Job> {
     const ready = this.#free.findIndex((lane) => lane.ready);
     const [lane] = this.#free.splice(Math.max(0, ready), 1);
@@ -134,16 +123,10 @@ export class FairQueue<Job> {
   }
 }
 
-/** Works on one job at a time. */
 export interface Lane<Job> {
   readonly ready: boolean;
-  /** Starts before the first job. */
   prepare(): Promise<void>;
-  /**
-   * The signal stops the job at once.
-   * @returns no samples for a text without sound
-   * @throws Refusal when the work failed; the reason of the signal
-   */
+  /** @returns no samples for a text without sound @throws Refusal when the work failed; the reason of the signal */
   run(job: Job, signal: AbortSignal): Promise<Int16Array>;
   close(): Promise<void>;
 }

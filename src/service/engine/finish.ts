@@ -5,19 +5,16 @@ import { join, type Samples, silence, toFloat, toInt16 } from './samples.ts';
 export interface Finish {
   /** Hz. */
   readonly sampleRate: number;
-  /** Factor of the amplitude. */
+  /** Of the amplitude. */
   readonly loudness: number;
   /** Seconds behind the segment. */
   readonly pause: number;
 }
 
-/** Seconds of silence before each segment; longer than the filter of the resampler. */
+/** Longer than the filter of the resampler. */
 const LEAD = 0.03;
 
-/**
- * Trims, levels and resamples a raw segment. It begins and ends in digital silence, so that segments can be resampled in any
- * order and join without clicks.
- */
+/** A segment begins and ends in digital silence: segments are resampled in any order and join without clicks. */
 export function finish(
   { samples, sampleRate }: Samples,
   { sampleRate: wanted, loudness, pause }: Finish,
@@ -36,13 +33,10 @@ export function finish(
 /** 45 dB below the loudest sample. */
 const SILENCE = 10 ** (-45 / 20);
 
-/** Seconds around the speech, for soft beginnings and endings. They are faded. */
+/** Seconds, faded. */
 const MARGIN = 0.02;
 
-/**
- * Fades the edges in place.
- * @returns a view without the silence around the speech
- */
+/** In place. @returns a view without the silence around the speech */
 function trim(samples: Float32Array, sampleRate: number): Float32Array {
   const threshold = SILENCE * peak(samples);
   const margin = Math.round(MARGIN * sampleRate);
@@ -64,7 +58,7 @@ function fade(samples: Float32Array, frames: number): void {
   }
 }
 
-/** A loop: callbacks would box each sample. */
+/** Callbacks would box each sample. */
 function peak(samples: Float32Array): number {
   let most = 0;
   for (let frame = 0; frame < samples.length; frame += 1)

@@ -4,29 +4,25 @@ const TARGET = 0.1;
 /** Weaker sounds are no speech. */
 const MOST_GAIN = 10;
 
-/** Peaks above this amplitude are bent to stay under the ceiling. */
+/** Higher peaks are bent. */
 const KNEE = 0.6;
 
-/** Leaves room for what resampling adds to a peak. */
+/** Resampling adds to peaks. */
 const CEILING = 0.9;
 
-/** Seconds. Pieces count as speech down to 30 dB below the loudest. */
+/** Seconds. Speech reaches down to 30 dB below the loudest piece. */
 const PIECE = 0.02;
 const HEARD = 1e-3;
 
-/**
- * Brings a segment to the target level, in place. One fixed gain for each voice would leave differences of 6 dB between
- * short sentences.
- * @param loudness factor of the amplitude
- */
+/** In place. A fixed gain for each voice would leave 6 dB between short sentences. @param loudness factor of the amplitude */
 export function level(samples: Float32Array, sampleRate: number, loudness: number): void {
   const gain = loudness * Math.min(TARGET / measure(samples, Math.round(PIECE * sampleRate)), MOST_GAIN);
   for (let frame = 0; frame < samples.length; frame += 1) samples[frame] = bend(gain * (samples[frame] ?? 0));
 }
 
 /**
- * The mean, in decibels, of the level of all samples and the level of the speech in them. With either one alone, short words
- * differ by more than 1 dB.
+ * The mean, in decibels, of the level of all samples and of the speech in them. With one alone, short words differ by more
+ * than 1 dB.
  */
 function measure(samples: Float32Array, length: number): number {
   const energies = Array.from({ length: Math.ceil(samples.length / length) }, (_, index) =>
@@ -36,7 +32,7 @@ function measure(samples: Float32Array, length: number): number {
   return Math.sqrt(rootMean(energies) * rootMean(energies.filter((piece) => piece > HEARD * loudest)));
 }
 
-/** A loop: callbacks would box each sample. */
+/** Callbacks would box each sample. */
 function energy(samples: Float32Array): number {
   let sum = 0;
   for (let frame = 0; frame < samples.length; frame += 1) sum += (samples[frame] ?? 0) ** 2;

@@ -2,8 +2,8 @@ import { withoutEscapes } from '../../printable.ts';
 import { SPELLINGS } from './symbols.ts';
 
 /**
- * Brings text into printable ASCII for Flite. Accents go, signs become words, and other scripts are left out.
- * @returns one line; empty where nothing is left to speak
+ * Printable ASCII for Flite: accents go, signs become words, other scripts are left out. @returns one line, which may be
+ * empty
  */
 export function normalise(text: string): string {
   const ascii = spell(withoutEscapes(text))
@@ -27,7 +27,7 @@ function englishLetter(letter: string): string {
   return isCapital ? spoken.charAt(0).toUpperCase() + spoken.slice(1) : spoken;
 }
 
-/** Lower-case letters that Unicode does not decompose, as an English reader would say them. */
+/** Unicode does not decompose them. */
 const LETTERS: ReadonlyMap<string, string> = new Map([
   ['ß', 'ss'],
   ['æ', 'ae'],

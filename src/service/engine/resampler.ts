@@ -1,13 +1,13 @@
 import boot, { type Speex } from '@echogarden/speex-resampler-wasm/simd';
 import { join } from './samples.ts';
 
-/** Frames of one call. */
+/** Frames. */
 const BLOCK = 4096;
 
-/** Speex's scale from 0 to 10: a filter of 96 taps, 90 dB of distance to a sine. */
+/** On Speex's scale from 0 to 10: 96 taps, 90 dB. */
 const QUALITY = 6;
 
-/** Addresses in the heap of the resampler. */
+/** Addresses. */
 interface Heap {
   readonly input: number;
   readonly output: number;
@@ -26,14 +26,13 @@ export async function loadResampler(
 }
 
 /**
- * Resamples mono pieces of any length: band-limited, without delay, with the same duration to the frame. `end` or `free`
- * releases its memory.
+ * Mono pieces of any length: band-limited, without delay, the same duration to the frame. `end` or `free` releases its
+ * memory.
  */
 export class Resampler {
   readonly #speex: Speex;
   readonly #state: number;
   readonly #heap: Heap;
-  /** Frames of one block after resampling. */
   readonly #room: number;
 
   constructor(speex: Speex, from: number, to: number) {
@@ -61,7 +60,6 @@ export class Resampler {
     return join(pieces);
   }
 
-  /** @returns the rest in the filter */
   end(): Float32Array {
     const latency = this.#speex._speex_resampler_get_input_latency(this.#state);
     const rest = this.push(new Float32Array(latency));
@@ -75,7 +73,7 @@ export class Resampler {
   }
 
   #process(block: Float32Array): { used: number; made: Float32Array } {
-    // The views change when the heap grows.
+    // Growing replaces the views.
     const { HEAPF32: floats, HEAPU32: words } = this.#speex;
     const { input, output, inputFrames, outputFrames } = this.#heap;
     floats.set(block, input / 4);

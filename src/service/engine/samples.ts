@@ -17,7 +17,7 @@ export function toFloat(samples: Int16Array): Float32Array {
   return floats;
 }
 
-/** Clips outside of -1 to 1. */
+/** Clips. */
 export function toInt16(samples: Float32Array): Int16Array {
   const integers = new Int16Array(pages(2 * samples.length));
   for (let frame = 0; frame < samples.length; frame += 1) {
@@ -37,7 +37,7 @@ export function join(pieces: readonly Float32Array[]): Float32Array {
   return joined;
 }
 
-/** Memory that the system has back at once. malloc would keep buffers of some MB in its arenas. */
+/** The system has mapped memory back at once; malloc would keep buffers of some MB. */
 export function pages(bytes: number): ArrayBuffer {
-  return new ArrayBuffer(bytes, { maxByteLength: bytes }); // a resizable buffer is mapped, not allocated by malloc
+  return new ArrayBuffer(bytes, { maxByteLength: bytes });
 }

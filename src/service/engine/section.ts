@@ -3,10 +3,8 @@ import type { FairQueue } from './fair-queue.ts';
 import type { Finish } from './finish.ts';
 import { type Segment, segments } from './segments.ts';
 
-/** The speakers of one engine. */
 export interface Section {
   readonly speakers: readonly Speaker[];
-  /** That wait for their first segment. */
   readonly queued: number;
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;
@@ -30,10 +28,7 @@ export function createSection<Job>(
   };
 }
 
-/**
- * Leaves out empty parts.
- * @throws Refusal at the end if all were empty: some voices find out only while they speak
- */
+/** Without empty parts. @throws Refusal at the end if all were empty: some voices find out only while they speak */
 async function* audible(
   parts: AsyncIterable<Int16Array>,
   complaint: string,
@@ -47,15 +42,14 @@ async function* audible(
   if (isSilent) throw new Refusal(422, 'unsupported_text', complaint, { field: 'text' });
 }
 
-/** Seconds behind a segment, before the style changes them. */
+/** Seconds behind a segment. */
 const PAUSES: Readonly<Record<Segment['end'], number>> = { clause: 0.12, sentence: 0.35, paragraph: 0.65 };
 
-/** How a voice makes jobs of a text. */
 export interface Recipe<Job> {
-  /** @returns a sentence that the voice can read; empty leaves it out */
+  /** @returns empty to leave the sentence out */
   normalise(sentence: string): string;
   job(text: string, finish: Finish): Job;
-  /** The error message for a text without sound. */
+  /** Of a text without sound. */
   readonly complaint: string;
 }
 

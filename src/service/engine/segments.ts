@@ -2,38 +2,32 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { sentences } from '../../text/sentences.ts';
 import { cutWords, spokenSeconds } from './words.ts';
 
-/** The part of a text that one job speaks. */
 export interface Segment {
   readonly text: string;
   readonly end: 'clause' | 'sentence' | 'paragraph';
 }
 
-/** A voice takes about 0.15 s for so many words. */
+/** A voice takes 0.15 s for them. */
 const MOST_WORDS = 40;
 
 /** For texts with few spaces. */
 const MOST_CHARACTERS = 400;
 
-/** For digits, codes and addresses, which take long to say. A voice takes about 0.2 s for it; forty words of prose are 12 s. */
+/** Spoken; digits and addresses take long to say. A voice takes 0.2 s for it. */
 const MOST_SECONDS = 20;
 
-/** Words of the first segment, if a clause ends there. */
+/** If a clause ends there. */
 const FIRST_WORDS = 12;
 
-/** Fewer words are not a segment. */
 const FEWEST_WORDS = 2;
 
-/** Longer paragraphs are cut into such pieces before their sentences are found. */
+/** Of longer paragraphs. */
 const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
 
-/** Characters that are worked on until other requests get their turn. */
+/** Until other requests get their turn. */
 const STEP_CHARACTERS = 2000;
 
-/**
- * Cuts text into sentences, and long sentences into parts, in steps of a few milliseconds.
- * @param normalise as in `Recipe`
- * @throws the reason of the signal
- */
+/** Long sentences are cut. Each step takes milliseconds. @param normalise as in `Recipe` @throws the reason of the signal */
 export async function* segments(
   text: string,
   normalise: (sentence: string) => string,
@@ -62,7 +56,6 @@ export async function* segments(
   }
 }
 
-/** Paragraphs, and parts of long ones. */
 function* pieces(text: string): Generator<{ piece: string; end: Segment['end'] }> {
   const paragraphs = text.trim().split(/\n\s*\n/u);
   for (const [number, paragraph] of paragraphs.entries()) {
@@ -87,10 +80,7 @@ function* clauses(sentence: string, isFirst: boolean, end: Segment['end']): Gene
   }
 }
 
-/**
- * A short first segment for an early sound. It ends at a clause: Flite lowers its voice at each end, by up to half an
- * octave.
- */
+/** For an early sound, at a clause: Flite lowers its voice at each end. */
 function early(words: readonly string[], most: number): number | undefined {
   const soon = clauseWithin(words, Math.min(most, FIRST_WORDS));
   if (soon !== undefined) return soon;
@@ -98,7 +88,7 @@ function early(words: readonly string[], most: number): number | undefined {
   return later > FIRST_WORDS && later <= (most * 2) / 3 ? later : undefined;
 }
 
-/** The words of one segment, up to a clause end in the second half if there is one. */
+/** Up to a clause end in the second half, if there is one. */
 function fitting(words: readonly string[]): number {
   let characters = 0;
   let seconds = 0;
@@ -112,7 +102,6 @@ function fitting(words: readonly string[]): number {
   return clause >= limit / 2 ? clause : Math.max(1, limit);
 }
 
-/** @returns words up to the last clause end within the limit */
 function clauseWithin(words: readonly string[], limit: number): number | undefined {
   const index = words.slice(0, limit).findLastIndex(endsClause);
   return index + 1 >= FEWEST_WORDS ? index + 1 : undefined;

@@ -60,7 +60,7 @@ const SIGNS: readonly Spelling[] = [
   [/≤/gu, ' at most '],
   [/≥/gu, ' at least '],
   [/[→⇒]/gu, ' to '],
-  // Only between numbers or single letters; elsewhere it may be a mark.
+  // Elsewhere it may be a mark.
   [/(?<=(?:\d|(?<!\S)[a-z])\s?)>\s?(?=\d)/giu, ' is greater than '],
   [/(?<=(?:\d|(?<!\S)[a-z])\s?)<\s?(?=\d)/giu, ' is less than '],
   [/©/gu, ' copyright '],
@@ -82,9 +82,9 @@ const PUNCTUATION: readonly Spelling[] = [
   [/[¡¿]/gu, ''],
 ];
 
-/** Flite leaves digits of these out. */
+/** Flite leaves digits out. */
 const NUMBERS: readonly Spelling[] = [
-  // Indian groups, as in 5,00,000.
+  // 5,00,000
   [
     /(?<=(?<![\d.,])\d{1,2}(?:,\d\d){0,4}),(?=(?:\d\d,){1,4}\d{3}(?![,\d]))|(?<=(?<![\d.,])\d{1,2}(?:,\d\d){1,4}),(?=\d{3}(?![,\d]))/gu,
     '',

@@ -1,22 +1,19 @@
-/** A job without a lane yet. */
 export interface Ticket<Job> {
   readonly job: Job;
   resolve(samples: Int16Array): void;
   reject(reason: unknown): void;
 }
 
-/** The tickets of one utterance, in the order of their results. */
+/** One utterance, in the order of its results. */
 export interface Line<Job> {
   readonly signal: AbortSignal;
   readonly tickets: Ticket<Job>[];
   working: number;
-  /** True if the queue does not refuse it. */
   readonly isPatient: boolean;
 }
 
-/** Fair order: the line with the fewest jobs in work is next; a patient line counts one more. Equal lines take turns. */
+/** The line with the fewest jobs in work is next; a patient line counts one more. Equal lines take turns. */
 export class Turns<Job> {
-  /** The next one first. */
   readonly #order: Line<Job>[] = [];
   readonly #waiting = new Set<Line<Job>>();
 
@@ -24,7 +21,6 @@ export class Turns<Job> {
     return this.#waiting.size;
   }
 
-  /** Waiting lines that the queue limits. */
   get limited(): number {
     return [...this.#waiting].filter(({ isPatient }) => !isPatient).length;
   }
@@ -38,7 +34,6 @@ export class Turns<Job> {
     if (!this.#order.includes(line)) this.#order.push(line);
   }
 
-  /** The line goes to the end of the order. */
   next(): { readonly ticket: Ticket<Job>; readonly line: Line<Job> } | undefined {
     const fewest = Math.min(...this.#order.map(shareOf));
     const place = this.#order.findIndex((line) => shareOf(line) === fewest);
@@ -55,7 +50,7 @@ export class Turns<Job> {
     line.working -= 1;
   }
 
-  /** Rejects the tickets of a line with the reason of its signal. */
+  /** Rejects its tickets. */
   leave(line: Line<Job>): void {
     this.#waiting.delete(line);
     const place = this.#order.indexOf(line);

@@ -1,25 +1,21 @@
 import { segmenterOf } from '../../text/unicode.ts';
 
-/** Flite's time grows with the square of the letters of a word: 15 s for 5,000. */
+/** Flite's time is quadratic: 15 s for 5,000 letters. */
 const LONGEST = 60;
 
-/** Intl.Segmenter's time grows with the square of the length (V8 12 and before). */
+/** Intl.Segmenter's time is quadratic (V8 12 and before). */
 const WINDOW = /.{1,500}/gsu;
 
 const words = segmenterOf('word');
 const graphemes = segmenterOf('grapheme');
 
-/**
- * @param mostSeconds the longest piece when spoken
- * @returns the words between white space; long ones, as in scripts without spaces, in pieces
- */
+/** Between white space; long ones in pieces. @param mostSeconds of a spoken piece */
 export function cutWords(text: string, mostSeconds: number): string[] {
   const whole = text.split(/\s+/u).filter(Boolean);
   const short = whole.flatMap((word) => (word.length <= LONGEST ? [word] : cut(word)));
   return short.flatMap((word) => halved(word, mostSeconds));
 }
 
-/** Halves numbers and spelled letters until they are short enough. */
 function halved(word: string, mostSeconds: number): string[] {
   if (spokenSeconds(word) <= mostSeconds) return [word];
   const characters = [...word];
@@ -54,13 +50,13 @@ function pack(small: readonly string[]): string[] {
   return [...packed, last];
 }
 
-/** Seconds of a word of prose. */
+/** Seconds. */
 const WORD = 0.3;
 
-/** For each letter that is spelled; a W counts twice. */
+/** Spelled; a W counts twice. */
 const LETTER = 0.25;
 
-/** For each character that is named. Measured with Flite's voice `rms`. */
+/** Measured with the voice `rms`. */
 const NAMED: readonly (readonly [pattern: RegExp, seconds: number])[] = [
   [/\d/gu, 0.5],
   [/[#$%&*+/=@\\^_|~]/gu, 0.6],
@@ -69,11 +65,11 @@ const NAMED: readonly (readonly [pattern: RegExp, seconds: number])[] = [
 
 const LETTERS = /[a-z]+/giu;
 
-/** True for what begins and ends as English words do. Flite spells everything else. */
+/** Flite spells what does not begin and end as English words do. */
 const READABLE =
   /^s?[bcdfghjklmnpqrtvwxz]?h?[lmnrsw]?[aeiouy](?:.*[aeiouy])?[cdfghlmnrstw]?[bcdfghklmnprstvwxz]?[hklstz]{0,2}s?$/iu;
 
-/** A rough duration. Digits, signs and spelled letters take up to ten times as long as prose. */
+/** Rough: digits, signs and spelled letters take up to ten times as long as prose. */
 export function spokenSeconds(text: string): number {
   const words = (text.match(LETTERS) ?? []).reduce((sum, letters) => sum + secondsOf(letters), 0);
   return NAMED.reduce((sum, [pattern, seconds]) => sum + seconds * count(text, pattern), words);

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** A request and its answer. */
 export interface Exchange {
   readonly id: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Aborts when the client has left or is given up. */
+  /** The client has left or is given up. */
   readonly signal: AbortSignal;
-  /** Entries for the log. */
+  /** For the log. */
   readonly details: { -readonly [K in Detail]?: NonNullable<RequestRecord[K]> };
   /** Without the query. */
   readonly path: string;
@@ -17,7 +16,7 @@ export interface Exchange {
 
 type Detail = 'speaker' | 'characters' | 'refusal' | 'status';
 
-/** @param closed called once, at the end */
+/** @param closed called once */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -61,22 +60,20 @@ function pathOf(target: string): string {
   return /^https?:/i.test(target) && URL.canParse(target) ? new URL(target).pathname : target;
 }
 
-/** One request in the log, without keys and texts. */
+/** Without keys and texts. */
 export interface RequestRecord {
   readonly event: 'request';
   readonly id: string;
-  /** Missing, as the path is, if it was no request. */
+  /** Missing for what was no request. */
   readonly method?: string;
   readonly path?: string;
-  /** Undefined if the client left before the answer. */
+  /** Missing if the client left before the answer. */
   readonly status: number | undefined;
-  /** True if the answer did not end. */
   readonly cut: boolean;
   readonly milliseconds: number;
   readonly speaker?: number;
-  /** Code points, as in `--max-text`. */
+  /** Code points. */
   readonly characters?: number;
-  /** Its code. */
   readonly refusal?: string;
 }
 
@@ -86,11 +83,9 @@ interface CallbackRecord {
   readonly origin: string;
   readonly delivered: boolean;
   readonly tries: number;
-  /** Why the last try failed. */
   readonly reason?: string;
 }
 
-/** Answered with 500. */
 interface DefectRecord {
   readonly event: 'defect';
   readonly id: string;

@@ -1,16 +1,15 @@
 import { type TtsError, usageError } from '../../error.ts';
 import { type Effects, type Fault, type HeaderFault, headerFaults } from './fault.ts';
 
-/** What says which requests get the effects. */
+/** They tell which requests get the effects. */
 const CONDITIONS = ['match', 'speaker', 'after', 'every', 'times', 'rate'] as const;
 type Condition = (typeof CONDITIONS)[number];
 
 type Part = { readonly effects: Effects } | Partial<Pick<Fault, Condition>>;
 
-/** `undefined` for a bad value. */
 type Reader = (value: string) => Part | undefined;
 
-/** Milliseconds; the limit of Node's timers: 24 days. */
+/** Milliseconds, of Node's timers. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
 const parts: Readonly<
@@ -91,7 +90,6 @@ const parts: Readonly<
   },
 };
 
-/** All parts of a fault, with examples, for `--fault help`. */
 export function faultHelp(): string {
   return [
     '--fault SPEC: parts separated by commas; effects, and the requests that they are for. Repeatable.',
@@ -104,20 +102,16 @@ export function faultHelp(): string {
 
 const SPOILING = ['drop-after', 'truncate', 'wav-header', 'content-type'];
 
-/** Effects that exclude each other. */
 const contradictions: Readonly<Record<string, readonly string[]>> = {
   hang: ['status', 'retry-after', 'delay', ...SPOILING],
   status: SPOILING,
   truncate: ['drop-after'],
 };
 
-/** A comma without an escaping backslash. */
+/** Without an escaping backslash. */
 const SEPARATOR = /(?<=(?<!\\)(?:\\\\)*),/;
 
-/**
- * Reads `--fault`: parts separated by commas, as in `status=429,times=2,retry-after=1`. `\,` is a comma, `\\` a backslash.
- * @throws TtsError (usage)
- */
+/** As in `status=429,times=2,retry-after=1`. `\,` is a comma, `\\` a backslash. @throws TtsError (usage) */
 export function parseFault(spec: string): Fault {
   let fault: Fault = { spec, effects: {} };
   const names: string[] = [];

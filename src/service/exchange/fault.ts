@@ -1,4 +1,3 @@
-/** Faults of one answer, on purpose. */
 export interface Effects {
   /** In place of audio. */
   readonly status?: number;
@@ -6,45 +5,35 @@ export interface Effects {
   readonly retryAfter?: number;
   /** Milliseconds before the answer. */
   readonly delay?: number;
-  /** Bytes of the body before the connection closes. */
+  /** Bytes of the body. */
   readonly dropAfter?: number;
-  /** A complete HTTP message with half of the promised samples. */
+  /** A complete message with half of the promised samples. */
   readonly truncate?: boolean;
   readonly wavHeader?: HeaderFault;
   readonly contentType?: string;
   readonly hang?: boolean;
 }
 
-/**
- * `zero` and `max` (0xFFFFFFFF) are in both size fields; `per-chunk` repeats the header before every piece; `none` is bare
- * PCM.
- */
+/** `zero` and `max` (0xFFFFFFFF) are in both size fields; `per-chunk` repeats the header; `none` is bare PCM. */
 export const headerFaults = ['zero', 'max', 'per-chunk', 'none'] as const;
 export type HeaderFault = (typeof headerFaults)[number];
 
-/** Effects, and the requests that get them. */
 export interface Fault {
   /** As typed. */
   readonly spec: string;
   readonly effects: Effects;
-  /** Only for texts with these words. */
   readonly match?: string;
-  /** Only for requests with this speaker. */
   readonly speaker?: number;
-  /** Not for the first so many requests. */
   readonly after?: number;
-  /** Only for each n-th request. */
   readonly every?: number;
-  /** Share of requests, 0 to 1. */
+  /** 0 to 1. */
   readonly rate?: number;
-  /** Only for the first requests. */
   readonly times?: number;
 }
 
 /**
- * The effects for each request. Faults in place of audio come first; an effect that is set already is not replaced, and only
- * faults with an effect count.
- * @param random 0 to 1 (exclusive)
+ * Faults in place of audio come first; an effect that is set is not replaced, and only faults with an effect count. @param
+ * random 0 to 1 (exclusive)
  */
 export function createFaults(
   faults: readonly Fault[],
@@ -78,7 +67,6 @@ function replacesAudio({ status, hang }: Effects): boolean {
   return status !== undefined || hang === true;
 }
 
-/** Without audio, only a delay can be added. */
 function addedTo(sum: Effects, further: Effects): Effects {
   const shows = (name: string) => !(name in sum) && (name === 'delay' || !replacesAudio(sum));
   return Object.fromEntries(Object.entries(further).filter(([name]) => shows(name)));

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../engine/contract.ts';
 
-/** Characters of a client's key that a message quotes. */
+/** Quoted of a client's key. */
 const LONGEST_KEY = 80;
 
 /**
- * @param limit bytes
- * @throws Refusal 415 for another media type, 413 past the limit, 400 for anything but unambiguous JSON in UTF-8
+ * @param limit bytes @throws Refusal 415 for another media type, 413 past the limit, 400 for anything but unambiguous JSON
+ * in UTF-8
  */
 export async function readJson(request: IncomingMessage, response: ServerResponse, limit: number) {
   checkHeaders(request, limit);
@@ -39,7 +39,7 @@ function checkType(value: string): void {
   }
 }
 
-/** By events: an early end of `for await` would destroy the connection of the refusal. */
+/** An early end of `for await` would destroy the connection of the refusal. */
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -86,13 +86,9 @@ function tooLarge(limit: number): Refusal {
   return new Refusal(413, 'body_too_large', `The body is larger than ${limit} bytes`);
 }
 
-/** Braces, and strings, with a colon behind keys. */
 const TOKEN = /[{}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
 
-/**
- * The first repeated key of an object. Readers of JSON differ in which value counts: one checked value could hide another.
- * @param json valid
- */
+/** Readers of JSON differ in which of two values counts. @param json valid */
 export function repeatedKey(json: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [token, string = '', colon] of json.matchAll(TOKEN)) {
@@ -108,7 +104,7 @@ export function repeatedKey(json: string): string | undefined {
   return undefined;
 }
 
-/** The beginning of a text, without half a surrogate pair. */
+/** Without half a surrogate pair. */
 export function wellFormedStart(text: string, length: number): string {
   return text.slice(0, length).replace(/\p{Surrogate}/gu, '\ufffd');
 }

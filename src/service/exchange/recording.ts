@@ -3,15 +3,15 @@ import type { FileHandle } from 'node:fs/promises';
 /** Complete sound. */
 export interface Recording {
   readonly bytes: number;
-  /** From the beginning, any number of times. */
+  /** Any number of times. */
   read(): AsyncIterable<Uint8Array>;
   dispose(): Promise<void>;
 }
 
-/** Bytes in memory of one recording; a longer one goes to a file. */
+/** Bytes; a longer recording goes to a file. */
 const MOST = 4 * 1024 * 1024;
 
-/** Bytes in memory of all recordings; beyond them, files are used. */
+/** Bytes of all recordings in memory. */
 const MOST_OF_ALL = 64 * 1024 * 1024;
 
 const READ_SIZE = 256 * 1024;
@@ -39,7 +39,6 @@ export async function record(sound: AsyncIterable<Uint8Array>): Promise<Recordin
   return file === undefined ? inMemory(pieces, bytes) : inFile(file, bytes);
 }
 
-/** Moves the pieces out of memory's account. */
 function take(pieces: Uint8Array[]): Uint8Array[] {
   kept -= pieces.reduce((sum, { length }) => sum + length, 0);
   return pieces.splice(0);
@@ -65,7 +64,7 @@ function inFile(file: FileHandle, bytes: number): Recording {
   return { bytes, read, dispose: () => file.close() };
 }
 
-/** Unlinked at once: it goes with the process, and no other process can open it. */
+/** Unlinked at once: it goes with the process. */
 async function openNamelessFile(): Promise<FileHandle> {
   const [{ open, unlink }, { tmpdir }, { randomUUID }, { join }] = await Promise.all([
     import('node:fs/promises'),

@@ -3,7 +3,7 @@ import { DEFAULT_RETRY_AFTER, Refusal } from '../engine/contract.ts';
 import type { Exchange } from './exchange.ts';
 import { hasUnreadBody } from './json-body.ts';
 
-/** Bytes and milliseconds of a refused body that are read, so that its sender sees the answer. */
+/** Bytes and milliseconds of a refused body, so that its sender sees the answer. */
 const DRAIN = { bytes: 16 * 1024 * 1024, time: 5_000 };
 
 export interface ErrorBody {
@@ -36,12 +36,12 @@ export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void
     ...(unread && { Connection: 'close' }),
   });
   response.write(body);
-  // A client that waits for "100 Continue" sends nothing more.
+  // It waits for "100 Continue".
   if (unread && request.headers.expect === undefined) await drain(request);
   response.end();
 }
 
-/** Other errors are defects; the client learns nothing about them. */
+/** The client learns nothing about a defect. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   return new Refusal(500, 'internal_error', 'The service failed on this request');

@@ -9,7 +9,7 @@ import { record } from './recording.ts';
 
 export interface Sound {
   readonly format: PcmFormat;
-  /** True if the engine refuses nothing any more. */
+  /** The engine refuses nothing any more. */
   readonly speakable: boolean;
   readonly pcm: AsyncIterable<Uint8Array>;
 }
@@ -19,20 +19,17 @@ export interface Manner {
   readonly effects: Effects;
 }
 
-/** @throws Refusal of the engine before the answer begins; later errors break the connection */
+/** @throws Refusal before the answer begins; later errors break the connection */
 export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manner): Promise<void> {
   const { format } = sound;
   const pcm = manner.effects.wavHeader === 'per-chunk' ? withHeaderEach(sound.pcm, format) : sound.pcm;
-  // `truncate` needs the full size in advance.
+  // `truncate` needs the size.
   if (manner.streamed && !manner.effects.truncate)
     await sendLive(exchange, { ...sound, pcm }, manner.effects);
   else await sendWhole(exchange, { ...sound, pcm }, manner);
 }
 
-/**
- * Sends the header when nothing can be refused any more: the first samples may be long in coming. A doubtful text waits for
- * its first samples.
- */
+/** The header leaves when nothing can be refused any more. A doubtful text waits for its first samples. */
 async function sendLive(
   exchange: Exchange,
   { format, pcm, speakable }: Sound,
@@ -98,7 +95,7 @@ async function* limited(header: Uint8Array, pcm: AsyncIterable<Uint8Array>, byte
   }
 }
 
-/** Closes the connection behind so many bytes, which still arrive. */
+/** The bytes before still arrive. */
 async function* dropped({ response, signal }: Exchange, body: AsyncIterable<Uint8Array>, bytes: number) {
   let left = bytes;
   for await (const piece of body) {
@@ -112,7 +109,7 @@ async function* dropped({ response, signal }: Exchange, body: AsyncIterable<Uint
   }
 }
 
-/** Of the RIFF and the data size in 44 bytes. */
+/** In 44 bytes. */
 const SIZE_OFFSETS = [4, 40] as const;
 
 export function leadingHeader(format: PcmFormat, bytes: number | undefined, fault?: HeaderFault): Uint8Array {

@@ -6,9 +6,8 @@ import type { Exchange, Log } from '../exchange/exchange.ts';
 import { errorBody } from '../exchange/refuse.ts';
 import type { Context } from './context.ts';
 
-/** An error of Node's parser or timer. */
 interface ClientError extends NodeJS.ErrnoException {
-  /** The last bytes of the parser, and how many of them it parsed. */
+  /** Last bytes, and how many of them were parsed. */
   readonly rawPacket?: Buffer;
   readonly bytesParsed?: number;
 }
@@ -21,12 +20,12 @@ const refusals: Readonly<Record<string, Refusal>> = {
 const malformed = new Refusal(400, 'malformed_request', 'This is not a valid HTTP request');
 const unknownMethod = new Refusal(501, 'unknown_method', 'There is no such method');
 
-/** RFC 9110, section 5.6.2, says what a method is. */
+/** RFC 9110, section 5.6.2, and RFC 9112, section 3. */
 const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/\d\.\d\r?$/;
 
-/** Refuses invalid bytes. The refusal follows the answers to earlier requests, and closes the connection. */
+/** The refusal follows the answers to earlier requests, and closes the connection. */
 export function createRefusing({ traffic, log }: Pick<Context, 'traffic' | 'log'>) {
-  // The parser repeats its error with further bytes.
+  // The parser repeats its error.
   const refused = new WeakSet<Duplex>();
   return async (error: ClientError, socket: Duplex): Promise<void> => {
     if (refused.has(socket)) return;
@@ -37,7 +36,7 @@ export function createRefusing({ traffic, log }: Pick<Context, 'traffic' | 'log'
 }
 
 interface RefuseContext {
-  /** The incomplete request, if its head had come: the log has it. */
+  /** Of an incomplete request. */
   readonly torn: Exchange | undefined;
   readonly log: Log | undefined;
 }

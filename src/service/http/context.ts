@@ -6,18 +6,15 @@ import type { Log } from '../exchange/exchange.ts';
 import type { Effects } from '../exchange/fault.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Shared by all requests of one service. */
 export interface Context {
   readonly engine: Engine;
   readonly basePath: string;
-  /** True if no key is asked for. */
   readonly isOpen: boolean;
   /** @throws Refusal 401 */
   checkKey(request: IncomingMessage): void;
   /** Code points. */
   readonly maxText: number;
   readonly limits: Limits;
-  /** The faults for a text. */
   effectsOn(text: string, speaker: number): Effects;
   readonly callbackPolicy: CallbackPolicy;
   readonly callbacks: Callbacks;

@@ -11,7 +11,6 @@ type Action = (exchange: Exchange, context: Context) => void | Promise<void>;
 
 interface Route {
   readonly method: 'GET' | 'POST';
-  /** True if it needs no key. */
   readonly open: boolean;
   readonly action: Action;
 }
@@ -62,17 +61,14 @@ async function dispatch(exchange: Exchange, context: Context): Promise<void> {
   await route.action(exchange, context);
 }
 
-/** Only browsers ask for HTML. For all others there is nothing at the base path. */
+/** Only browsers ask for HTML. */
 function isForPage({ request, path }: Exchange, { basePath }: Context): boolean {
   const { method = '', headers } = request;
   const isBase = path === `${basePath}/` || path === basePath;
   return isBase && ['GET', 'HEAD'].includes(method) && /\btext\/html\b/i.test(headers.accept ?? '');
 }
 
-/**
- * Against DNS rebinding: without a key, a web page could reach the service under its own name. Only names of loopback are
- * answered then.
- */
+/** DNS rebinding: a web page could reach a service without a key under its own name. */
 function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: Context): void {
   const { length, 0: host = 'localhost' } = headersDistinct.host ?? [];
   if (length > 1 || (length === 0 && httpVersion !== '1.0'))
@@ -131,7 +127,7 @@ function describe(exchange: Exchange, { basePath }: Context): void {
   sendJson(exchange, 200, { ...openapi, servers: [{ ...server, url: basePath || '/' }] });
 }
 
-/** A client that takes no bytes is closed. Synthesis itself has no limit. */
+/** Synthesis itself has no limit. */
 function limitStalling(response: ServerResponse, time: number): void {
   response.setTimeout(time, () => {
     if (response.writableLength > 0) response.destroy();

@@ -11,9 +11,9 @@ import type { Style } from '../engine/contract.ts';
 export interface Row {
   readonly changes: keyof Style;
   readonly says: readonly string[];
-  /** The factor of the word, to the power of its degree. */
+  /** To the power of its degree. */
   readonly by?: number;
-  /** How a number becomes the factor: "twice as fast", "twice as slow", "20 % faster", "20 % slower". */
+  /** "Twice as fast", "twice as slow", "20 % faster", "20 % slower". */
   readonly measure?: 'times' | 'divided' | 'more' | 'less';
 }
 
@@ -31,7 +31,7 @@ const NEGATIVE = [
   'hardly|barely|instead of|rather than|anything but|far from',
 ].join('|');
 
-/** Words between a negation and what it negates. */
+/** Before what is negated. */
 const AMONG = [
   'a|all|an|any|as|at|be|being|bit|circumstances|ever|even|extremely|get|getting|go|going|have|having|in|it|like|little|lot',
   'make|making|me|means|more|much|my|need|quite|rather|read|reading|really|slightly|so|somewhat|sound|sounding|speak',
@@ -46,7 +46,7 @@ export const NEGATION = `(?:${NEGATIVE})(?! (?:[\\w']+ ){1,3}enough)(?: (?:${AMO
 /** Carries a negation on, as in "don't shout or whisper". */
 export const CARRIED = `(?:${NEGATIVE})(?: (?!and |but |then )[\\w']+){1,4},? or(?: (?:${AMONG}))* $`;
 
-/** Powers of a row's factor: "very slowly" counts twice. The words are regular expressions. */
+/** Of a row's factor: "very slowly" counts twice. */
 export const DEGREES: Readonly<Record<string, number>> = {
   'a tiny bit': 0.25,
   'a little bit': 0.5,
@@ -67,10 +67,9 @@ export const DEGREES: Readonly<Record<string, number>> = {
   extremely: 3,
 };
 
-/** The degree of a negation. */
 export const DENIED = -0.5;
 
-/** Words that reverse the next one; not the one before: "slow down, too". */
+/** Not the word before: "slow down, too". */
 export const OPPOSITES: Readonly<Record<string, number>> = {
   [`${NEGATION} less`]: 0.5,
   [NEGATION]: DENIED,
@@ -230,7 +229,6 @@ export const ROWS: readonly Row[] = [
   },
 ];
 
-/** Words without a meaning of their own. */
 export const FILLERS: ReadonlySet<string> = new Set(
   [
     'a all also an and as at be but by could for i in is it kindly me my of or please should so that the then this to',

@@ -11,7 +11,6 @@ import {
   type Row,
 } from './instruction-words.ts';
 
-/** The limits of `Style`. */
 const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number]>> = {
   rate: [0.25, 4],
   pitch: [0.5, 2],
@@ -22,24 +21,21 @@ const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number
 /** UTF-16 units: parsing blocks other requests. */
 const MOST_READ = 10_000;
 
-/** Replaces each understood character: the rest keeps its offset. */
+/** The rest keeps its offset. */
 const UNDERSTOOD = '\n';
 
-/** With its offset. */
 interface Phrase {
   readonly words: string;
   readonly at: number;
 }
 
-/** A phrase with a number. */
 interface Measured extends Phrase {
   readonly changes: keyof Style;
 }
 
 /**
- * Reads a style from English words, see `instruction-words.ts`.
- * @returns the style, and the phrases without effect in their order: not understood, out of range, or beyond the length that
- * is read
+ * By `instruction-words.ts`. @returns the style, and the phrases without effect: not understood, out of range, or beyond the
+ * length that is read
  */
 export function readInstructions(text: string): { style: Style; ignored: string[] } {
   const wanted = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
@@ -65,13 +61,12 @@ export function readInstructions(text: string): { style: Style; ignored: string[
   };
 }
 
-/** In one line, `1½` as `1 1⁄2`. */
+/** One line, `1½` as `1 1⁄2`. */
 function plain(text: string): string {
   const apart = text.replace(/(?<=\d)(?=[¼-¾⅐-⅞])/gu, ' ');
   return apart.normalize('NFKC').replaceAll('’', "'").replace(/\s+/gu, ' ');
 }
 
-/** The parts that were not understood. */
 function phrases(rest: string): Phrase[] {
   const parts = rest.matchAll(/(?:[^\n,;:!?.]|\.(?=\d))+/gu);
   return Array.from(parts, ({ 0: part, index }) => ({ words: withoutFillers(part), at: index })).filter(
@@ -79,7 +74,6 @@ function phrases(rest: string): Phrase[] {
   );
 }
 
-/** @param groups named groups of the match */
 function factor({ by = 1, measure }: Row, groups: Caught | string, isDenied: boolean): number {
   if (typeof groups === 'string') return by;
   const { much, number, not } = groups;
@@ -89,7 +83,7 @@ function factor({ by = 1, measure }: Row, groups: Caught | string, isDenied: boo
   if (measure === 'times') return value;
   if (measure === 'divided' || (measure === 'less' && value >= 1)) return 1 / value;
   if (measure === 'less') return 1 - value;
-  return value >= 1 ? value : 1 + value; // "three times faster" is meant as "three times as fast"
+  return value >= 1 ? value : 1 + value; // "three times faster" means "three times as fast"
 }
 
 function degree(words: string | undefined): number {
@@ -97,7 +91,7 @@ function degree(words: string | undefined): number {
   return entryOf(OPPOSITES, words) ?? entryOf(DEGREES, words) ?? 1;
 }
 
-/** 0.01 to 100: no product of them overflows. */
+/** 0.01 to 100: no product overflows. */
 function numberOf(words: string): number {
   const value = entryOf(NUMBERS, words) ?? digitsOf(words) / (/%|percent/iu.test(words) ? 100 : 1);
   return Math.max(0.01, Math.min(100, value));
@@ -110,7 +104,6 @@ function digitsOf(words: string): number {
   return (whole ?? 0) + (above ?? 0) / (below ?? 1);
 }
 
-/** Of the first pattern that matches all of the words. */
 function entryOf(table: Readonly<Record<string, number>>, words: string): number | undefined {
   return Object.entries(table).find(([key]) => new RegExp(`^(?:${key})$`, 'iu').test(words))?.[1];
 }
@@ -137,11 +130,10 @@ function withoutFillers(phrase: string): string {
   return first < 0 ? '' : words.slice(first, words.findLastIndex(says) + 1).join(' ');
 }
 
-/** Named groups of a match. */
 interface Caught {
   readonly much?: string | undefined;
   readonly number?: string | undefined;
-  /** A negation without effect. A negation that is a degree, or the row's own, has no name. */
+  /** Not set for a negation that is a degree, or the row's own. */
   readonly not?: string | undefined;
 }
 
@@ -156,7 +148,7 @@ interface Reader {
 
 let made: readonly Reader[] | undefined;
 
-/** Made at first use: the patterns take 10 ms. */
+/** The patterns take 10 ms. */
 export function readers(): readonly Reader[] {
   made ??= ROWS.map((row) => ({ row, patterns: row.says.map(pattern) }));
   return made;
@@ -180,10 +172,9 @@ function alternatives(words: Readonly<Record<string, number>>): string {
 
 const BEFORE = new RegExp(`(?<![\\w'])${CARRIED}`, 'iu');
 
-/** UTF-16 units before a word that can hold its negation. */
+/** UTF-16 units. */
 const NEAR = 80;
 
-/** True if an earlier negation also holds here. */
 function isDeniedAt(text: string, at: number): boolean {
   return BEFORE.test(text.slice(Math.max(0, at - NEAR), at));
 }

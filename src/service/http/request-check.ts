@@ -3,7 +3,7 @@ import { Refusal } from '../engine/contract.ts';
 import { wellFormedStart } from '../exchange/json-body.ts';
 import openapi from './openapi.json' with { type: 'json' };
 
-/** The body of `POST /tts`, as in openapi.json. */
+/** As in openapi.json. */
 export interface SpeechRequest {
   readonly text: string;
   readonly speaker_no: number;
@@ -22,10 +22,9 @@ interface ObjectSchema {
 const schema = openapi.components.schemas.SpeechRequest;
 const validator = new Validator(schema as Schema, '2020-12');
 
-/** Characters of a client's name that a message quotes. */
+/** Quoted of a client's name. */
 const LONGEST_NAME = 80;
 
-/** What a pattern of the schema means, in words. */
 const patternMessages: Readonly<Record<string, string>> = {
   text: 'must not be blank',
   callback_url: 'must be an http or https URL without spaces, user and password, or empty',
@@ -38,16 +37,13 @@ export function checkRequest(body: unknown): SpeechRequest {
     const field = wellFormedStart(unknown, LONGEST_NAME);
     throw new Refusal(422, 'unknown_field', `${field} is not a field of the request`, { field });
   }
-  // The validator lists an error of a property after a note about its parent.
+  // The validator notes the parent first.
   const error = validator.validate(body).errors.find(({ keyword }) => keyword !== 'properties');
   if (error !== undefined) throw refusalOfField(error, body);
   return body as SpeechRequest;
 }
 
-/**
- * The first unknown field. The validator collects all of them, overflows the stack with 100,000, and fails on half a
- * surrogate pair.
- */
+/** The validator collects all of them, overflows the stack with 100,000, and fails on half a surrogate pair. */
 function unknownField(value: unknown, { properties }: ObjectSchema, path = ''): string | undefined {
   if (!isObject(value)) return undefined;
   for (const [name, inner] of Object.entries(value)) {
@@ -77,7 +73,7 @@ function broken(keyword: string, rule: unknown, field: string): string {
   return patternMessages[field] ?? `breaks the rule ${keyword} ${rule}`;
 }
 
-/** @param pointer JSON pointer of a keyword */
+/** @param pointer of JSON */
 function ruleAt(pointer: string): unknown {
   let place: unknown = schema;
   for (const step of pointer.split('/').slice(1)) place = (place as Record<string, unknown>)[step];
@@ -88,17 +84,14 @@ function hasProperties(value: object): value is ObjectSchema {
   return 'properties' in value;
 }
 
-/** All voices read these, in any language: espeak-ng spells foreign letters. It does not read foreign digits. */
+/** All voices read these: espeak-ng spells foreign letters, but not foreign digits. */
 const ENGLISH = /[a-z0-9]/i;
 const OTHER = /\p{L}/u;
 
-/** The start of escape sequences, whose letters are not spoken. */
+/** Their letters are not spoken. */
 const SEQUENCES = ['\u001b', '\u009b'];
 
-/**
- * True if a voice surely finds something to speak; otherwise only the engine knows.
- * @param language of the voice
- */
+/** Otherwise only the engine knows. @param language of the voice */
 export function surelySpeakable(text: string, language: string): boolean {
   if (SEQUENCES.some((start) => text.includes(start))) return false;
   return (/^en\b/i.test(language) ? ENGLISH : OTHER).test(text);

@@ -13,7 +13,6 @@ import type { Context } from './context.ts';
 import { checkRequest, surelySpeakable } from './request-check.ts';
 import { ignoredHeader, orderOf, withPatience } from './utterance.ts';
 
-/** `POST /tts`. */
 export async function speak(exchange: Exchange, context: Context): Promise<void> {
   const { request, response, signal, details, id } = exchange;
   const { engine } = context;
@@ -25,7 +24,7 @@ export async function speak(exchange: Exchange, context: Context): Promise<void>
   await applyFaults(effects, exchange, context);
   if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
   if (target !== undefined) {
-    const utterance = { ...order.utterance, isPatient: true }; // accepted already; `Limits.callbacks` bounds how many
+    const utterance = { ...order.utterance, isPatient: true }; // bounded by `Limits.callbacks`
     context.callbacks.accept(id, target, (jobSignal) => soundOf(engine, utterance, jobSignal));
     sendJson(exchange, 202, { request_id: id, status: 'accepted' });
     return;
@@ -55,7 +54,6 @@ async function* bytesOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Uint
   }
 }
 
-/** Effects before the answer, or in place of it. */
 async function applyFaults(effects: Effects, exchange: Exchange, { traffic }: Context): Promise<void> {
   const { signal } = exchange;
   if (effects.delay !== undefined) await sleep(effects.delay, undefined, { signal });

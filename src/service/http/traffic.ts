@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Exchange, type Log, openExchange } from '../exchange/exchange.ts';
 
-/** All connections and exchanges of a server. */
 export class Traffic {
   readonly #connections = new Set<Socket>();
   readonly #exchanges = new Map<ServerResponse, Exchange>();
@@ -20,12 +19,11 @@ export class Traffic {
     });
   }
 
-  /** Aborts when no new requests are taken. */
+  /** No new requests are taken. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
 
-  /** Requests in work. */
   get speaking(): number {
     return [...this.#exchanges.values()].filter(({ details }) => details.characters !== undefined).length;
   }
@@ -41,22 +39,18 @@ export class Traffic {
     return exchange;
   }
 
-  /**
-   * Waits for the answers to complete requests of a connection.
-   * @returns false if a broken answer is left, into which another one would fall
-   */
+  /** Answers to complete requests. @returns false for a broken answer, into which another one would fall */
   async answered(socket: Duplex): Promise<boolean> {
     const whole = this.#on(socket).filter(({ request }) => request.complete);
     await Promise.all(whole.map(({ response }) => new Promise((done) => response.once('close', done))));
     return !this.#on(socket).some(({ response }) => response.headersSent);
   }
 
-  /** The incomplete request of a connection. */
+  /** An incomplete request. */
   tornOn(socket: Duplex): Exchange | undefined {
     return this.#on(socket).find(({ request }) => !request.complete);
   }
 
-  /** Closes idle connections. */
   close(): void {
     this.#closing.abort();
     for (const socket of this.#connections) {
@@ -64,13 +58,12 @@ export class Traffic {
     }
   }
 
-  /** Aborts what is in work. */
   abort(): void {
     for (const exchange of this.#exchanges.values()) exchange.cancel();
     for (const socket of this.#connections) socket.destroy();
   }
 
-  /** Closes the oldest ones: other addresses need room. */
+  /** The oldest ones. */
   #closeIdle(address: string | undefined, most: number): void {
     const busy = new Set([...this.#exchanges.values()].map(({ request }) => request.socket));
     const idle = [...this.#connections].filter(

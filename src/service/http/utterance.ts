@@ -10,20 +10,20 @@ import {
 import { wellFormedStart } from '../exchange/json-body.ts';
 import type { SpeechRequest } from './request-check.ts';
 
-/** An utterance, and the parts of its instructions without effect. */
+/** With the parts of its instructions without effect. */
 export interface Order {
   readonly utterance: Utterance;
   readonly ignored: readonly string[];
 }
 
-/** Hz; the interface's default. */
+/** Hz, of the interface. */
 const DEFAULT_SAMPLE_RATE = 22_050;
 
 const asItIs: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
 /**
- * @param maxText code points
- * @throws Refusal 413 for a longer text; 422 for an unknown speaker, or an option that its kind does not have
+ * @param maxText code points @throws Refusal 413 for a longer text; 422 for an unknown speaker, or an option that its kind
+ * does not have
  */
 export async function orderOf(request: SpeechRequest, { speakers }: Engine, maxText: number): Promise<Order> {
   const { text, config = {} } = request;
@@ -60,7 +60,7 @@ function requireKind({ no, kind }: Speaker, needed: Speaker['kind'], option: str
   );
 }
 
-/** As in `1 to 5, 11 to 15`. */
+/** `1 to 5, 11 to 15` */
 function ranges(speakers: readonly Speaker[]): string {
   const runs: { first: number; last: number }[] = [];
   for (const no of speakers.map((speaker) => speaker.no).sort((a, b) => a - b)) {
@@ -71,13 +71,13 @@ function ranges(speakers: readonly Speaker[]): string {
   return runs.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`)).join(', ');
 }
 
-/** Requests that a worker begins in a second, roughly. */
+/** Roughly, of one worker. */
 const IN_A_SECOND = 10;
 
 /** Seconds. */
 const LONGEST_WAIT = 60;
 
-/** `Retry-After` covers at least the queue. */
+/** `Retry-After` covers the queue. */
 export function withPatience(
   error: unknown,
   { workers, queued }: Pick<Engine, 'workers' | 'queued'>,
@@ -88,11 +88,11 @@ export function withPatience(
   return new Refusal(status, code, message, { field, retryAfter: Math.max(retryAfter, Math.ceil(waiting)) });
 }
 
-/** Characters; clients accept about 8 KiB of headers. */
+/** Clients accept 8 KiB of headers. */
 const LONGEST = 2_000;
 const LONGEST_PHRASE = 100;
 
-/** Percent-encoded phrases, separated by a comma and a space. */
+/** Percent-encoded. */
 export function ignoredHeader(ignored: readonly string[]): string {
   let header = '';
   for (const phrase of ignored) {

@@ -1,7 +1,7 @@
 import type { Exchange } from '../exchange/exchange.ts';
 import { PAGE, POLICY } from './page.ts';
 
-/** `GET /` of a browser. The address without its last slash leads to that with one, where relative addresses fit. */
+/** Relative addresses need the last slash. */
 export function sendPage({ request, response, path }: Exchange): void {
   const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
   if (!path.endsWith('/')) {
@@ -15,7 +15,6 @@ export function sendPage({ request, response, path }: Exchange): void {
     'Content-Security-Policy': POLICY,
     'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
-    // A copy that the browser keeps could hold what was typed.
     'Cache-Control': 'no-store',
     Vary: 'Accept',
   });

@@ -5,7 +5,7 @@ import { STYLE } from './style.ts';
 
 const PROGRAM = SOUND_SCRIPT + SCRIPT;
 
-/** Only the page's own script and style run, and only its own service is asked. */
+/** Only its own script and style run, and only its own service is asked. */
 export const POLICY = [
   "default-src 'none'",
   `script-src '${digest(PROGRAM)}'`,
@@ -18,7 +18,7 @@ export const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The page of `GET /`. All addresses in it are relative, so it works below any path. */
+/** Its addresses are relative: it works below any path. */
 export const PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

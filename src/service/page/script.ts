@@ -1,4 +1,3 @@
-/** The part of the page's script that asks the service, and fills the page. */
 export const SCRIPT = String.raw`
 const $ = (id) => document.getElementById(id);
 const base = new URL('./', location.href), address = (base.origin + base.pathname).replace(/\/$/, '');

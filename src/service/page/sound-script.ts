@@ -1,4 +1,3 @@
-/** The part of the page's script that reads and plays WAV. */
 export const SOUND_SCRIPT = `
 const SIZE_UNKNOWN = [0, 0xffffffff];
 

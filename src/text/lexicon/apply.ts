@@ -2,15 +2,14 @@ import type { Lexicon } from './lexicon.ts';
 import { PatternReplacer } from './patterns.ts';
 import { type WordTree, wholeLength } from './words.ts';
 
-/** UTF-16 units that regular expressions see at once. */
+/** UTF-16 units that an expression sees at once. */
 const LONGEST_PARAGRAPH = 8192;
-/** UTF-16 units before the next word that decide on it. */
+/** UTF-16 units. */
 const CONTEXT = 2;
 
 /**
- * Replaces words by their spoken form. The result does not depend on the pieces of the text.
- * Words hold back at most 200 UTF-16 units; regular expressions hold back one paragraph.
- * @throws TtsError (usage) for a regular expression that takes too long
+ * The result does not depend on the pieces. Words hold back 200 UTF-16 units at most, regular expressions one paragraph.
+ * @throws TtsError (usage) for a slow regular expression
  */
 export async function* applyLexicon(lexicon: Lexicon, text: AsyncIterable<string>): AsyncGenerator<string> {
   const stream = lexicon.patterns.length > 0 ? new ParagraphStream(lexicon) : new WordStream(lexicon.words);
@@ -24,7 +23,7 @@ export async function* applyLexicon(lexicon: Lexicon, text: AsyncIterable<string
 
 class WordStream {
   readonly #words: WordTree;
-  /** Not given out yet, behind the last character that is. */
+  /** Behind the last character that was given out. */
   #text = '';
   #start = 0;
 
@@ -99,7 +98,7 @@ function spaceInFront(text: string): number {
   return first < 0 ? text.length : first;
 }
 
-/** The length of the first paragraph, or of the longest part that fits; undefined if it may go on. */
+/** Of the first one, or of the longest part that fits; undefined if it may go on. */
 function paragraphLength(text: string, isEnd: boolean): number | undefined {
   const fitting = text.slice(0, LONGEST_PARAGRAPH);
   const gap = fitting.search(/\n[^\S\n]*\n/u);
@@ -108,7 +107,7 @@ function paragraphLength(text: string, isEnd: boolean): number | undefined {
   return isEnd ? fitting.trimEnd().length : undefined;
 }
 
-/** The end of the last whole word; without spaces, the end of the last character. */
+/** Of the last whole word; without spaces, of the last character. */
 function lastBorder(text: string): number {
   for (let at = text.length - 1; at > 0; at -= 1) {
     if (/\s/u.test(text.charAt(at))) return text.slice(0, at).trimEnd().length;

@@ -39,7 +39,7 @@ export function readLexicon(source: string, name: string): Lexicon {
   return { words, patterns };
 }
 
-/** Accents as NFC and NFD, the apostrophe straight and curly. */
+/** NFC and NFD, the apostrophe straight and curly. */
 function formsOf(word: string): string[] {
   const straight = word.replaceAll('’', "'").normalize('NFC');
   const forms = [straight, straight.normalize('NFD')];
@@ -50,20 +50,16 @@ function isThere(place: string, word: string, earlier: number): TtsError {
   return usageError(`${place}: "${word}" is already on line ${earlier}`, 'keep one of the two lines');
 }
 
-/** UTF-16 units; a text waits for so many until a word is known to be whole. */
+/** UTF-16 units; a text waits for so many. */
 const LONGEST_WORD = 200;
 
-/** UTF-16 units of a regular expression or a spoken form. */
+/** UTF-16 units. */
 const LONGEST_LINE = 4096;
 
 const EXPRESSION_LINE = /^re:\/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([\p{L}]*)\s*=(.*)$/u;
 const ALLOWED_FLAGS = /^[gimsu]*$/u;
 
-/**
- * @param place of the line, for errors
- * @returns undefined for a line without an entry
- * @throws TtsError (usage)
- */
+/** @param place for errors @returns undefined for a line without an entry @throws TtsError (usage) */
 function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> | undefined {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return undefined;

@@ -6,16 +6,16 @@ import type { Replacement, WordTree } from './words.ts';
 /** With the flags g and u. */
 export interface Pattern {
   readonly expression: RegExp;
-  /** In the syntax of String.replace(). */
+  /** As for String.replace(). */
   readonly replacement: string;
   /** File and line. */
   readonly place: string;
 }
 
-/** Milliseconds for one paragraph. */
+/** Milliseconds for a paragraph. */
 const LONGEST_SEARCH = 1000;
 
-/** UTF-16 units of a paragraph afterwards: a replacement may repeat the whole text before or behind it. */
+/** UTF-16 units: a replacement may repeat the text around it. */
 const LONGEST_RESULT = 4 * 1024 * 1024;
 
 interface Rules {
@@ -26,13 +26,13 @@ interface Rules {
 type Find = (from: number) => Replacement | undefined;
 
 /**
- * Replaces words and patterns in a paragraph. The first match in the text counts, then the longest, then the earlier line; a
- * word comes before a pattern. A replacement is not searched again.
+ * The first match counts, then the longest, then the earlier line; a word comes before a pattern. A replacement is not
+ * searched again.
  */
 export class PatternReplacer {
   readonly #lexicon: Rules;
   readonly #script = new Script('work()');
-  /** Shared: a context takes a millisecond. */
+  /** A context takes a millisecond. */
   readonly #context: Context = createContext();
   #searching: Pattern | undefined;
 
@@ -40,7 +40,7 @@ export class PatternReplacer {
     this.#lexicon = lexicon;
   }
 
-  /** @throws TtsError (usage) with the line of an expression that takes too long */
+  /** @throws TtsError (usage) with the line of a slow expression */
   replace(paragraph: string): string {
     let result = '';
     this.#context.work = () => {
@@ -100,7 +100,6 @@ export class PatternReplacer {
   }
 }
 
-/** Skips empty matches. */
 function nextMatch(
   expression: RegExp,
   text: string,

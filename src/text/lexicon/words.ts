@@ -7,7 +7,7 @@ export interface Word {
   readonly ignoresCase: boolean;
 }
 
-/** A range of the text in UTF-16 units, and its spoken form. */
+/** In UTF-16 units. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;
@@ -46,7 +46,6 @@ class Node {
   }
 }
 
-/** Scripts without spaces between words. */
 const unspaced = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar', 'Tibetan'];
 const scripts = unspaced.map((script) => `\\p{sc=${script}}`).join('');
 const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`, 'v');
@@ -54,8 +53,8 @@ const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`
 const DIGIT = /\p{N}/u;
 
 /**
- * Finds whole words: no letter, digit or mark, and no rest of a number, beside them. A word without letters and digits ("→")
- * is found anywhere.
+ * Finds words without a letter, digit, mark or rest of a number beside them. A word without letters and digits ("→") is
+ * found anywhere.
  */
 export class WordTree {
   readonly #root = new Node();
@@ -67,9 +66,8 @@ export class WordTree {
   }
 
   /**
-   * The first match from an offset on, and the longest one there.
-   * @param isEnd true if no text follows
-   * @returns an offset, if only more text can decide what is there
+   * The first match, the longest one there. @param isEnd true if no text follows @returns an offset, if only more text can
+   * decide what is there
    */
   find(text: string, from: number, isEnd: boolean): Replacement | number | undefined;
   find(text: string, from: number): Replacement | undefined;
@@ -106,7 +104,7 @@ function choose(words: readonly Word[], written: string, isPart: boolean): Word 
   return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
 }
 
-/** True for a full stop or comma behind a digit. */
+/** Behind a digit. */
 function isPoint(text: string, at: number): boolean {
   const sign = text.charAt(at);
   return (sign === '.' || sign === ',') && DIGIT.test(text.charAt(at - 1));
@@ -120,7 +118,7 @@ function hangsOnNext({ isLast, words }: Node): boolean {
   return !isLast || words.some(({ word }) => hasWord(word));
 }
 
-/** Without half a surrogate pair at the end. */
+/** Without half a surrogate pair. */
 export function wholeLength(text: string): number {
   return isHighSurrogate(text, text.length - 1) ? text.length - 1 : text.length;
 }
@@ -135,7 +133,7 @@ function characterBefore(text: string, at: number): string {
 
 const folded = new Map<string, string>();
 
-/** Lower case, white space as a space; one UTF-16 unit, so that offsets stay. */
+/** One UTF-16 unit: offsets stay. */
 function fold(unit: string): string {
   const known = folded.get(unit);
   if (known !== undefined) return known;

@@ -3,7 +3,7 @@ import { spokenInline, withFullStop } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 import { TableReader } from './table.ts';
 
-/** The text of each block, which begins with its separator. */
+/** Each begins with its separator. */
 export function* spokenBlocks(document: MarkdownDocument, code: MarkdownOptions['code']): Generator<string> {
   const reader = new BlockReader(document, code);
   let gap = '';
@@ -16,7 +16,7 @@ export function* spokenBlocks(document: MarkdownDocument, code: MarkdownOptions[
 
 interface Block {
   readonly text: string;
-  /** True if it shares a paragraph with the block before. */
+  /** It shares a paragraph with the block before. */
   readonly isTight: boolean;
 }
 
@@ -27,7 +27,7 @@ class BlockReader {
   readonly #code: MarkdownOptions['code'];
   #lists = 0;
   #table: TableReader | undefined;
-  /** Spoken before the next block: an item's number, a footnote's label. */
+  /** An item's number, a footnote's label. */
   #lead = '';
   #isTight = false;
   #isContinued = false;
@@ -112,7 +112,6 @@ class BlockReader {
     this.#lead += lead;
   }
 
-  /** An item without text loses its number. */
   #dropLead(): undefined {
     this.#lead = '';
   }
@@ -133,7 +132,6 @@ class BlockReader {
     return text;
   }
 
-  /** Text that the parser left out is spoken as it stands. */
   #tooDeep(token: Token): string {
     const text = this.#document.leftOut(token);
     if (text === undefined) return '';
@@ -142,7 +140,7 @@ class BlockReader {
   }
 }
 
-/** @param info of the opening fence; its first word is the language */
+/** @param info its first word is the language */
 function spokenCode(content: string, info: string, code: MarkdownOptions['code']): string {
   if (code === 'skip') return '';
   if (code === 'read') return content.trim();
@@ -150,10 +148,7 @@ function spokenCode(content: string, info: string, code: MarkdownOptions['code']
   return language ? `Code in ${language} omitted.` : 'Code omitted.';
 }
 
-/**
- * The box of a task is silent. The kind of an alert ("[!NOTE]") is its first word.
- * @param container token type around the paragraph
- */
+/** A task's box is silent, an alert's kind ("[!NOTE]") is its first word. @param container token type around the paragraph */
 function spokenMarker(paragraph: string, container: string | undefined): string {
   if (container === 'list_item_open') return paragraph.replace(/^\[[ xX]\]\s+/u, '');
   if (container !== 'blockquote_open') return paragraph;

@@ -3,20 +3,18 @@ import { spokenBlocks } from './blocks.ts';
 import type { MarkdownOptions } from './parser.ts';
 import { type Definitions, frontMatterLength, MarkdownDocument, withoutFrontMatter } from './parser.ts';
 
-/** UTF-16 units not given out yet. Memory: about 15 bytes a character for prose, 350 for empty headings. */
+/** UTF-16 units not given out yet, each 15 to 350 bytes of memory. */
 export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
 
-/** UTF-16 units. A longer text is parsed again only after it has grown by so much. */
+/** UTF-16 units. A longer text is parsed again after growing by so much. */
 const QUICKLY_PARSED = 32_768;
 const GROWTH = 1.5;
 
-/** Markdown that comes in pieces. `finished` gives out early what further text can change only by defining a reference. */
+/** `finished` gives out early what further text can change only by defining a reference. */
 export class GrowingMarkdown {
   readonly #code: MarkdownOptions['code'];
   readonly #definitions: Definitions = {};
-  /** Not given out yet; starts with a block. */
   #text = '';
-  /** Its length at the last parsing. */
   #parsed = 0;
   #isStart = true;
 
@@ -30,7 +28,7 @@ export class GrowingMarkdown {
     if (this.#text.length > LONGEST_MARKDOWN) throw tooLong();
   }
 
-  /** Gives out the complete blocks, and ends the paragraph. */
+  /** Complete blocks; ends the paragraph. */
   *finished(): Generator<string> {
     if (this.#text.length <= this.#parsed * (this.#parsed > QUICKLY_PARSED ? GROWTH : 1)) return;
     this.#parsed = this.#text.length;
@@ -51,7 +49,6 @@ export class GrowingMarkdown {
     yield gap;
   }
 
-  /** Gives out the rest. */
   *end(): Generator<string> {
     yield* this.#spoken(this.#isStart ? withoutFrontMatter(this.#text) : this.#text);
     this.#text = '';

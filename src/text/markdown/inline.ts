@@ -1,14 +1,12 @@
 import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
 
-/** Tags that begin or end a line. */
 const LINE =
   /^<(?:br|hr|\/?(?:p|div|section|article|header|footer|details|summary|blockquote|center|figcaption|h[1-6]|[uod]l|li|d[td]|table|tr|t[hd]|caption))\b/iu;
 
-/** Elements whose content is never spoken. */
 const UNSPOKEN = /^<(\/?)(?:script|style|template|svg)\b/iu;
 
-/** The text of inline content: no marks and tags, the text of links, the description of images. */
+/** Without marks and tags, with the text of links and the description of images. */
 export function spokenInline(tokens: readonly Token[]): string {
   return flatten(tokens)
     .replace(/[ \t]+/gu, ' ')
@@ -52,7 +50,6 @@ function spoken({ type, content, children }: Token): string {
 
 const DESCRIPTION = /^<img\b[^>]*?\salt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/iu;
 
-/** `<img alt="…">` is read as `![…]()` is. */
 function descriptionIn(tag: string): string {
   const [, ...values] = DESCRIPTION.exec(tag) ?? [];
   return values.find((value) => value !== undefined) ?? '';
@@ -66,18 +63,17 @@ function linkText(text: string): string {
   return host === '' ? text.replace(/^[^:]+:\/+/u, '') : domainToUnicode(host).replace(/^www\./u, '') || host;
 }
 
-/** UTF-16 units in which a mark or a letter is looked for. */
+/** UTF-16 units. */
 export const SIGHT = 40;
 
 const ENDED = /[\p{Sentence_Terminal}…]\p{P}*$/u;
-/** No full stop follows these. */
 const PAUSES = /[:;,،؛、，；：]$/u;
 
 export function endsSentence(text: string): boolean {
   return ENDED.test(text.slice(-SIGHT));
 }
 
-/** Adds a full stop to a line of its own (a heading, an item, a row) without a mark at its end. */
+/** For a heading, an item or a row without a mark at its end. */
 export function withFullStop(text: string): string {
   return text === '' || endsSentence(text) || PAUSES.test(text) ? text : text + fullStopAfter(text);
 }

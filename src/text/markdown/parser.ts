@@ -3,13 +3,12 @@ import footnotes from 'markdown-it-footnote';
 import { late } from '../unicode.ts';
 
 export interface MarkdownOptions {
-  /** Of code blocks. Code in a sentence is always spoken. */
+  /** Code in a sentence is always spoken. */
   readonly code: 'skip' | 'announce' | 'read';
 }
 
-/** Deeper quotes and items have no tokens between their opening and closing ones. */
+/** Deeper ones have no tokens inside. */
 const DEEPEST_NESTING = 100;
-/** Blocks that an empty line ends. */
 const ENDS_AT_EMPTY_LINE = /^(?:paragraph_open|heading_open|table_open|hr)$/u;
 const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
@@ -20,12 +19,12 @@ const parser = late(() => {
   return made;
 });
 
-/** Of references; shared by the parts of a document. */
+/** Shared by the parts of a document. */
 export type Definitions = Record<string, unknown>;
 
 /**
- * CommonMark, tables, strikethrough, bare URLs and footnotes. Inline text is parsed when it is asked for, so that the first
- * sentence of a long document comes early.
+ * CommonMark, tables, strikethrough, bare URLs and footnotes. Inline text is parsed when it is asked for: the first sentence
+ * of a long document comes early.
  */
 export class MarkdownDocument {
   readonly #definitions: Definitions;
@@ -39,7 +38,7 @@ export class MarkdownDocument {
     this.blocks = parser().parse(source, definitions);
   }
 
-  /** UTF-16 units of whole lines that further lines cannot change: all but the last block and the definitions behind it. */
+  /** UTF-16 units that further lines cannot change: all but the last block and the definitions behind it. */
   get finishedLength(): number {
     const last = this.blocks.findLast(({ level, map }) => level === 0 && map);
     if (!last?.map) return 0;
@@ -53,7 +52,7 @@ export class MarkdownDocument {
     return tokens;
   }
 
-  /** The source of a quote or item that is nested too deep, without its marks. */
+  /** The source of a deeper quote or item, without its marks. */
   leftOut({ type, level, map }: Token): string | undefined {
     if (!map || level < DEEPEST_NESTING - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
       return undefined;
@@ -70,10 +69,10 @@ function offsetOfLine(source: string, line: number): number {
 }
 
 const OPENING = /^(---|\+\+\+)[ \t]*\n/u;
-/** The first line of front matter; anything else makes it a thematic break. */
+/** Anything else makes a thematic break of front matter. */
 const FIRST_FIELD = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
 
-/** Without the YAML (---) or TOML (+++) at the start. */
+/** YAML (---) or TOML (+++). */
 export function withoutFrontMatter(source: string): string {
   return source.slice(frontMatterLength(source));
 }

@@ -3,10 +3,9 @@ import type { GrowingMarkdown } from './growing.ts';
 import type { MarkdownOptions } from './parser.ts';
 
 /**
- * Markdown as a person reads it aloud: CommonMark, and GitHub's tables, strikethrough, task lists and footnotes. The
- * document is read whole, since its last line may define a reference. Blocks are separated by an empty line, or by a line
- * break in tight lists and tables.
- * @throws TtsError (usage) for a document that is too long
+ * CommonMark, and GitHub's tables, strikethrough, task lists and footnotes. The document is read whole: its last line may
+ * define a reference. An empty line separates blocks, a line break tight items and rows. @throws TtsError (usage) for a
+ * document that is too long
  */
 export async function* spokenMarkdown(
   text: AsyncIterable<string>,
@@ -19,8 +18,8 @@ export async function* spokenMarkdown(
 }
 
 /**
- * The same while the text is written: complete blocks come out after {@link FLUSH_AFTER_MS} of waiting.
- * @throws the signal's reason, at once, even while the source hangs
+ * Complete blocks come out after {@link FLUSH_AFTER_MS} of waiting. @throws the signal's reason, at once, even while the
+ * source hangs
  */
 export async function* liveMarkdown(
   text: AsyncIterable<string>,

@@ -1,9 +1,9 @@
 import { endsSentence, SIGHT, withFullStop } from './inline.ts';
 
-/** UTF-16 units; longer titles are not repeated in each row. */
+/** UTF-16 units; longer titles are not repeated. */
 const LONGEST_LABEL = 100;
 
-/** Speaks a table row by row: "Name: Ada, Age: 36." */
+/** "Name: Ada, Age: 36." */
 export class TableReader {
   #labels: readonly string[] = [];
   #row: string[] = [];
@@ -43,7 +43,7 @@ export class TableReader {
 
 function sentenceOf(parts: readonly string[]): string {
   const said: string[] = [];
-  // Only the end of the row: searching the whole row for each cell would be quadratic.
+  // Searching the whole row for each cell would be quadratic.
   let end = '';
   for (const part of parts) {
     if (part === '') continue;

@@ -19,13 +19,13 @@ interface EspeakJob {
   readonly finish: Finish;
 }
 
-/** Words a minute, and the limits of espeak-ng. */
+/** Words a minute. */
 const SPEED = { normal: 175, least: 80, most: 450 };
 
-/** On espeak-ng's own scale. */
+/** espeak-ng's scale. */
 const PITCH = { normal: 50, least: 0, most: 99 };
 
-/** Runs espeak-ng once for each segment. The text goes to stdin, never into the arguments. */
+/** One process for each segment. The text goes to stdin, never into the arguments. */
 class EspeakProcess implements Lane<EspeakJob> {
   readonly ready = true;
   readonly #espeak: Pick<Espeak, 'program' | 'env'>;
@@ -69,7 +69,7 @@ class EspeakProcess implements Lane<EspeakJob> {
       killSignal: 'SIGKILL',
     });
     const closed = once(child, 'close');
-    // A program that did not start has no pipes; `closed` rejects with the reason.
+    // `closed` rejects with the reason.
     if (child.pid === undefined) await closed;
     child.stdin.on('error', () => {}); // the exit status tells why a process ended early
     child.stdin.end(words);
@@ -83,7 +83,7 @@ function scaled({ normal, least, most }: typeof SPEED, factor: number): string {
   return String(Math.max(least, Math.min(most, Math.round(normal * factor))));
 }
 
-/** True for dots and dashes, which espeak-ng turns into digital silence. */
+/** espeak-ng makes digital silence of dots and dashes. */
 function isSilent({ samples }: Samples): boolean {
   return samples.every((sample) => sample === 0);
 }
@@ -108,7 +108,7 @@ export async function openEspeak({ program, voices, env }: Espeak, limits: Queue
   }));
 }
 
-/** espeak-ng reads `[[ ]]` as phonemes, ends the text at NUL, and has no option against either. */
+/** espeak-ng reads `[[ ]]` as phonemes, and ends the text at NUL. */
 function readable(sentence: string): string {
   return sentence
     .replace(/\p{Cc}+/gu, ' ')

@@ -7,17 +7,16 @@ import type { Speaker } from '../contract.ts';
 
 export interface EspeakVoice {
   readonly speaker: Speaker;
-  /** Below espeak-ng's folder of voices: a unique name. */
+  /** Unique, below espeak-ng's folder of voices. */
   readonly file: string;
-  /** Language codes in lower case, with the rank of the voice for each: 0 is the best. */
+  /** In lower case, with the rank of the voice: 0 is the best. */
   readonly codes: ReadonlyMap<string, number>;
 }
 
 export interface Espeak {
-  /** Absolute path. */
+  /** Absolute. */
   readonly program: string;
   readonly voices: readonly EspeakVoice[];
-  /** Without the keys of this program. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -26,13 +25,10 @@ const FIRST_NUMBER = 101;
 /** Hz. */
 export const ESPEAK_RATE = 22_050;
 
-/** A line of `espeak-ng --voices`: `Pty Language Age/Gender VoiceName File OtherLanguages`, the last as in `(fr 5)(fr-fr 5)`. */
+/** `Pty Language Age/Gender VoiceName File OtherLanguages`, the last as in `(fr 5)(fr-fr 5)`. */
 const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)(?<others>.*)/u;
 
-/**
- * The voices of espeak-ng, numbered from 101 by language tag and name.
- * @throws when the program cannot be run; the reason of the signal
- */
+/** Numbered from 101 by language tag and name. @throws when the program cannot be run; the reason of the signal */
 export async function listEspeakVoices(
   program: string,
   env: Espeak['env'],
@@ -67,10 +63,7 @@ function codesOf(language: string, others: string): Map<string, number> {
   return new Map([...ranks, [language, 0] as const].map(([code, rank]) => [code.toLowerCase(), rank]));
 }
 
-/**
- * The voice for a language: its code (`fr`, `fr-CA`), or the first part of the name of a voice (`french`), in any case.
- * @returns `undefined` where espeak-ng has none
- */
+/** By code (`fr`, `fr-CA`), or by the first part of a name (`french`), in any case. */
 export function voiceForLanguage(asked: string, voices: readonly EspeakVoice[]): EspeakVoice | undefined {
   const code = asked.toLowerCase().replaceAll('_', '-');
   const [language = ''] = code.split('-');
@@ -84,12 +77,12 @@ function best(voices: readonly EspeakVoice[], code: string): EspeakVoice | undef
   return voices.filter(({ codes }) => codes.has(code)).sort((a, b) => rank(a) - rank(b))[0];
 }
 
-/** The rank of a voice for its language without a region. */
+/** Without a region. */
 function ownRank({ speaker, codes }: EspeakVoice): number {
   return codes.get(speaker.language.toLowerCase().split('-')[0] ?? '') ?? 1000;
 }
 
-/** By code units: the order is the same in every locale. */
+/** The same order in every locale. */
 function compare(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;
@@ -105,10 +98,7 @@ interface Search {
   readonly fault?: string;
 }
 
-/**
- * Looks for `espeak-ng` on the `PATH`.
- * @throws the reason of the signal
- */
+/** On the `PATH`. @throws the reason of the signal */
 export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'signal'>): Promise<Search> {
   const program = await findProgram('espeak-ng', host.env.PATH ?? '', host.platform);
   if (program === undefined) return {};
@@ -121,13 +111,12 @@ export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'si
   }
 }
 
-/** The program's own words stand behind Node's. */
+/** The program's words stand behind Node's. */
 function reasonOf({ message, killed }: ExecFileException): string {
   if (killed) return 'it does not answer';
   return inOneLine(message.trim().split('\n').at(-1) ?? '');
 }
 
-/** The same, with a warning for one that does not work. */
 export async function espeakIfAny(context: RunContext): Promise<Espeak | undefined> {
   const { espeak, fault } = await findEspeak(context);
   if (fault !== undefined)

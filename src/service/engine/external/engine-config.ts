@@ -1,4 +1,4 @@
-/** A server with OpenAI's `/audio/speech` below its URL. */
+/** With OpenAI's `/audio/speech` below its URL. */
 export interface ServerConfig {
   readonly kind: 'server';
   readonly name: string;
@@ -9,17 +9,16 @@ export interface ServerConfig {
   /** `pcm`: 16-bit mono samples without a header. */
   readonly format: 'wav' | 'pcm';
   readonly voices?: readonly string[] | undefined;
-  /** Hz of samples without a header. If set, an answer that is no WAV is read as such samples. */
+  /** Hz; an answer that is no WAV is read as bare samples. */
   readonly sampleRate?: number | undefined;
   readonly maxChars: number;
   readonly concurrency: number;
 }
 
-/** A program that speaks one text and ends. */
 export interface ProgramConfig {
   readonly kind: 'program';
   readonly name: string;
-  /** `{text}`, `{output}` and `{voice}` stand for two files and a name. */
+  /** Two files and a name replace `{text}`, `{output}` and `{voice}`. */
   readonly command: readonly [string, ...string[]];
   readonly output: 'wav' | 's16le';
   /** Hz; needed for `s16le`. */
@@ -29,7 +28,7 @@ export interface ProgramConfig {
   readonly concurrency: number;
 }
 
-/** A model folder for sherpa-onnx. */
+/** For sherpa-onnx. */
 interface ModelConfig {
   readonly kind: 'model';
   readonly name: string;

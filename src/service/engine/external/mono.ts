@@ -1,6 +1,5 @@
 import { frameBytes, type PcmFormat } from '../../../audio/pcm.ts';
 
-/** 16-bit mono samples without a header. */
 export function bareFormat(sampleRate: number): PcmFormat {
   return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
 }
@@ -22,10 +21,7 @@ export async function* mono(
   for await (const piece of pieces) yield toMono16(piece, format);
 }
 
-/**
- * Averages the channels.
- * @param bytes whole frames
- */
+/** The mean of the channels. */
 function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
   const size = frameBytes(format);
   const { channels, bitsPerSample } = format;
@@ -41,7 +37,6 @@ function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
   return mono;
 }
 
-/** On the scale of 16 bits. */
 function sampleReader({ encoding, bitsPerSample }: PcmFormat): (view: DataView, at: number) => number {
   if (encoding === 'float') return (view, at) => view.getFloat32(at, true) * 32_768;
   if (bitsPerSample === 8) return (view, at) => (view.getUint8(at) - 128) * 256;

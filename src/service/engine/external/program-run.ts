@@ -12,21 +12,20 @@ import type { ProgramConfig } from './engine-config.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 import type { SourceSound } from './voice-source.ts';
 
-/** Milliseconds between the end of the output and the end of the program. */
+/** Milliseconds from the end of the output to the exit. */
 const GRACE_MS = 200;
 
-/** Bytes of stderr that are kept. */
+/** Of stderr. */
 const MOST_WORDS = 4096;
 
 interface RunOptions {
   /** Of silence. */
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** See `Host`. */
   readonly endGroup: (pid: number) => void;
 }
 
-/** One run of a program, for one text. The run ends its process group as a whole. */
+/** Ends its process group as a whole. */
 export class ProgramRun {
   readonly #config: ProgramConfig;
   readonly #options: RunOptions;
@@ -56,7 +55,6 @@ export class ProgramRun {
     const takesFile = config.command.some((argument) => argument.includes('{text}'));
     if (takesFile) writeFileSync(files.text, `${line}\n`);
     const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
-    // The child's own process group includes what it starts.
     const stdio = ['pipe', 'pipe', 'pipe'] as const;
     this.#child = spawn(program ?? '', rest, {
       env: options.env as NodeJS.ProcessEnv,
@@ -71,7 +69,7 @@ export class ProgramRun {
     this.#child.stderr.on('data', (piece) => {
       this.#words = `${this.#words}${piece}`.slice(-MOST_WORDS);
     });
-    // Children of the program would keep the pipes open.
+    // Its children would keep the pipes open.
     this.#child.once('exit', () => this.end());
     this.#timer = setTimeout(() => {
       this.#isSilent = true;
@@ -100,7 +98,7 @@ export class ProgramRun {
     try {
       if (this.#child.pid !== undefined) this.#options.endGroup(this.#child.pid);
     } catch {
-      // The group has ended already. Windows has no groups.
+      // Windows has no groups.
       this.#child.kill('SIGKILL');
     }
   }
@@ -141,9 +139,8 @@ export class ProgramRun {
     if (exitCode !== 0) throw new Error(`it ended with ${signalCode ?? `status ${exitCode}`}`);
   }
 
-  /** The error with the program's last words. */
   async #fault(error: unknown, signal: AbortSignal): Promise<unknown> {
-    // A failing program closes its output before it exits.
+    // A failing program closes its output first.
     await Promise.race([this.closed, sleep(GRACE_MS, undefined, { ref: false })]);
     this.end();
     await this.closed;

@@ -5,12 +5,12 @@ import type { ProgramConfig } from './engine-config.ts';
 import { ProgramRun } from './program-run.ts';
 import type { VoiceSource } from './voice-source.ts';
 
-/** Hz until the WAV header tells. */
+/** Hz, until the header tells. */
 const USUAL_RATE = 22_050;
 
 /**
- * A program that speaks one text and ends. No shell sees its arguments. The text goes to stdin in one line, or into the file
- * `{text}`; the sound comes from stdout, or from the file `{output}`.
+ * No shell sees the arguments. The text goes to stdin in one line, or into the file `{text}`; the sound comes from stdout,
+ * or from the file `{output}`.
  */
 export async function openProgram(
   config: ProgramConfig,
@@ -46,10 +46,8 @@ export async function openProgram(
 export interface ProgramOptions {
   /** Of silence. */
   readonly timeoutMs: number;
-  /** Without the keys of this program. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  /** See `Host`. */
   readonly endGroup: (pid: number) => void;
 }
 

@@ -5,7 +5,7 @@ interface Waiter {
   readonly take: () => void;
 }
 
-/** The concurrency of an engine. Utterances take turns, one text each. */
+/** Utterances take turns, one text each. */
 export class Seats {
   readonly #maxWaiting: number;
   readonly #waiting: Waiter[] = [];
@@ -20,15 +20,14 @@ export class Seats {
     return this.#free;
   }
 
-  /** Utterances before their first text. */
+  /** Before their first text. */
   get waiting(): number {
     return this.#waiting.filter(({ isFirst }) => isFirst).length;
   }
 
   /**
-   * @param isFirst true for the first text of an utterance: only that is refused
-   * @returns the function that gives the seat back
-   * @throws Refusal 503 `busy`, at once; the reason of the signal
+   * @param isFirst only the first text of an utterance is refused @returns the function that gives the seat back @throws
+   * Refusal 503 `busy`, at once; the reason of the signal
    */
   take(isFirst: boolean, signal: AbortSignal): Promise<() => void> {
     if (this.#free > 0) {
@@ -52,7 +51,6 @@ export class Seats {
     });
   }
 
-  /** Giving back twice has no effect. */
   #place(): () => void {
     let isTaken = true;
     return () => {

@@ -10,14 +10,13 @@ import type { Section } from '../section.ts';
 import { Seats } from './seats.ts';
 import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from './voice-source.ts';
 
-/** A shorter sound means that the engine dropped a part of the text. */
+/** A shorter sound lacks a part of the text. */
 const LEAST_SECONDS_PER_CHARACTER = 0.02;
 
-/** A text with fewer letters and digits may be short: "Ah." */
+/** Letters and digits; a shorter text has no such bound: "Ah." */
 const FEWEST_CHARACTERS = 40;
 
 interface ExternalOptions {
-  /** Of the first voice. */
   readonly firstNumber: number;
   readonly maxQueue: number;
   readonly resampler: (from: number, to: number) => Resampler;
@@ -30,7 +29,6 @@ export async function openSections(engines: readonly NumberedSource[], maxQueue:
   );
 }
 
-/** The voices of one engine. */
 class ExternalSection implements Section {
   readonly #source: VoiceSource;
   readonly #options: ExternalOptions;
@@ -56,7 +54,7 @@ class ExternalSection implements Section {
     if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
-    // Called at once: the queue refuses before the event loop turns.
+    // The queue refuses before the event loop turns.
     let leave: (() => void) | undefined = await this.#seats.take(true, until);
     try {
       for await (const piece of segments(singleItem(text), {
@@ -80,7 +78,7 @@ class ExternalSection implements Section {
     await this.#source[Symbol.asyncDispose]();
   }
 
-  /** Does not wait for the reader: a slow one must not keep the seat. */
+  /** A slow reader must not keep the seat. */
   async #fill(queue: SoundQueue, job: Job): Promise<void> {
     try {
       for await (const samples of this.#speakWhole(job, true)) queue.push(samples);
@@ -90,10 +88,7 @@ class ExternalSection implements Section {
     }
   }
 
-  /**
-   * Holds the sound back until it is long enough for the text.
-   * @param mayHalve true if a text with too short a sound is asked for again in halves
-   */
+  /** Holds the sound back until it is long enough. @param mayHalve true if a short sound is asked for again in halves */
   async *#speakWhole(job: Job, mayHalve: boolean): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = job;
     const sound = await this.#source.speak(text, voice, signal);
@@ -143,7 +138,6 @@ async function* halves(text: string): AsyncGenerator<string> {
   for await (const half of segments(singleItem(text), { maxChars, pace: 'full' })) yield half.text;
 }
 
-/** The longest share of a text that is cut in two. */
 const LARGER_HALF = 0.6;
 
 function excerpt(text: string): string {
@@ -175,7 +169,6 @@ class Converter {
   }
 }
 
-/** The sound of one text, between the engine and its reader. */
 class SoundQueue {
   readonly #pieces: Int16Array[] = [];
   #isEnded = false;
@@ -193,7 +186,7 @@ class SoundQueue {
     this.#wake();
   }
 
-  /** @throws the error that ended the sound, behind the samples before it */
+  /** Samples before an error come first. */
   async *read(): AsyncGenerator<Int16Array> {
     for (;;) {
       yield* this.#pieces.splice(0);

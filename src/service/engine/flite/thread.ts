@@ -5,12 +5,12 @@ import { Refusal } from '../contract.ts';
 import type { Lane } from '../fair-queue.ts';
 import type { Job } from './voices.ts';
 
-/** Milliseconds in which the next job has the processor to itself. */
+/** Milliseconds in which the next job has the processor. */
 const BEFORE_REPLACING = 100;
 
 /**
- * A worker thread with Flite. Flite cannot be interrupted: the signal ends the thread, and another one starts. An idle
- * thread does not keep the process alive.
+ * Flite cannot be interrupted: the signal ends the thread, and another one starts. An idle thread does not keep the process
+ * alive.
  */
 export class FliteThread implements Lane<Job> {
   readonly #file: URL;
@@ -54,7 +54,7 @@ export class FliteThread implements Lane<Job> {
     await this.#worker?.terminate();
   }
 
-  /** The next start is a new try: the system may have lacked room only then. */
+  /** The system may lack room only now. */
   #start(): Promise<Worker> {
     if (this.#booted) return this.#booted;
     const booted = this.#boot();
@@ -69,7 +69,7 @@ export class FliteThread implements Lane<Job> {
     if (this.#closed) throw new Error('the engine is closed');
     const worker = new Worker(this.#file, { name: 'speech', execArgv: [] });
     this.#worker = worker;
-    worker.on('error', () => {}); // the waiting call gets the error, and `exit` follows
+    worker.on('error', () => {});
     worker.once('exit', () => this.#replace(worker));
     const equipped = this.#assets.then((assets) => worker.postMessage(assets));
     try {
@@ -83,15 +83,11 @@ export class FliteThread implements Lane<Job> {
     return worker;
   }
 
-  /** A thread that is being ended keeps the process alive until its end. */
   #rest(worker: Worker): void {
     if (!this.#closed) worker.unref();
   }
 
-  /**
-   * Ends a thread and starts another one soon. A thread that was never ready is replaced with the next job, which reports
-   * the error.
-   */
+  /** A thread that was never ready is replaced with the next job, which reports the error. */
   #replace(worker: Worker): void {
     if (worker !== this.#worker) return;
     void worker.terminate();
@@ -103,10 +99,7 @@ export class FliteThread implements Lane<Job> {
   }
 }
 
-/**
- * @returns the next message
- * @throws the error that ended the thread; an AbortError
- */
+/** @throws the error that ended the thread; an AbortError */
 async function answer(worker: Worker, signal?: AbortSignal): Promise<unknown> {
   const waiting = new AbortController();
   const stop = () => waiting.abort();

@@ -8,13 +8,13 @@ interface FliteVoice {
   readonly language: string;
   /** Hz. */
   readonly sampleRate: number;
-  /** The voice's own factor of durations. */
+  /** Of durations. */
   readonly stretch: number;
   /** Mean fundamental frequency in Hz, measured; absent where Flite cannot change it. */
   readonly pitch?: number;
 }
 
-/** In the order of their numbers. A recogniser understands `rms` best: 3 of 100 words wrong. */
+/** In the order of their numbers. A recogniser understands `rms` best. */
 const VOICES: readonly FliteVoice[] = [
   { name: 'rms', language: 'en-US', sampleRate: 16_000, stretch: 1 },
   { name: 'slt', language: 'en-US', sampleRate: 16_000, stretch: 1, pitch: 172 },
@@ -23,7 +23,7 @@ const VOICES: readonly FliteVoice[] = [
   { name: 'kal', language: 'en-US', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
 ];
 
-/** The distance to the number of the same voice as a `Mermish` speaker. */
+/** Between a voice's two numbers. */
 const MERMISH = 10;
 
 export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];
@@ -40,11 +40,11 @@ function speakers(kind: Speaker['kind']): Speaker[] {
 
 export interface FliteUse {
   readonly request: FliteRequest;
-  /** The samples are read at the voice's sample rate times this factor. */
+  /** Factor of the sample rate at which samples are read. */
   readonly warp: number;
 }
 
-/** Where Flite cannot set the pitch, the samples are read at another rate, and `stretch` keeps the duration. */
+/** Where Flite cannot set the pitch, samples are read at another rate, and `stretch` keeps the duration. */
 export function fliteUse(speaker: Speaker, style: Style, text: string): FliteUse {
   const voice = VOICES[(speaker.no - 1) % MERMISH];
   if (!voice) throw new RangeError(`no voice for speaker ${speaker.no}`);
@@ -56,11 +56,9 @@ export function fliteUse(speaker: Speaker, style: Style, text: string): FliteUse
   return { request: { text, voice: voice.name, stretch, pitch: voice.pitch * style.pitch }, warp: 1 };
 }
 
-/** The answer is an `Int16Array`. */
 export interface Job {
   readonly use: FliteUse;
   readonly finish: Finish;
 }
 
-/** The first message of a worker. */
 export const READY = 'ready';

@@ -6,24 +6,22 @@ const BADF = 8;
 const FILE_TYPE_DIRECTORY = 3;
 const FILE_TYPE_REGULAR = 4;
 
-/** Descriptors 0 to 2 are the standard streams. */
+/** Above the standard streams. */
 const FOLDER = 3;
 const OUTPUT = 4;
 
-/** Ended with another status than 0. The memory is of no use afterwards. */
+/** The memory is of no use afterwards. */
 class WasiExit extends Error {
   override readonly name = 'WasiExit';
 }
 
 /**
- * The part of WASI preview 1 that Flite needs. Every name opens the same file in memory; the clock stands still, so that
- * runs repeat exactly.
- * `node:wasi` aborts after about ten runs of one of the voices.
+ * The part of WASI preview 1 that Flite needs: one file, in memory, and a clock that stands still. `node:wasi` aborts after
+ * about ten runs of one of the voices.
  */
 export class Wasi {
   #memory: WebAssembly.Memory | undefined;
   #args: readonly Uint8Array[] = [];
-  /** Reused for each run. */
   #file = new Uint8Array();
   #written = 0;
   #messages = '';
@@ -90,7 +88,6 @@ export class Wasi {
     },
   };
 
-  /** @param args those of the next run; `args[0]` is the name of the program */
   prepare(memory: WebAssembly.Memory, args: readonly string[]): void {
     this.#memory = memory;
     this.#args = args.map((arg) => Buffer.from(`${arg}\0`));
@@ -98,7 +95,6 @@ export class Wasi {
     this.#messages = '';
   }
 
-  /** Valid until the next run. */
   get output(): Buffer {
     return Buffer.from(this.#file.buffer, 0, this.#written);
   }
@@ -127,7 +123,6 @@ export class Wasi {
     this.#view().setUint32(address, value, true);
   }
 
-  /** Valid until the program goes on. */
   #vectors(address: number, count: number): Uint8Array[] {
     const view = this.#view();
     return Array.from({ length: count }, (_, index) => {

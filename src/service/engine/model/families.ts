@@ -3,20 +3,19 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../contract.ts';
 
-/** Keys of `OfflineTtsModelConfig`, each with a path. */
+/** Paths by keys of `OfflineTtsModelConfig`. */
 export interface Model {
   readonly family: string;
   readonly files: Readonly<Record<string, string>>;
-  /** WAV files of the voices (Pocket); empty where voices have numbers. */
+  /** WAV files of Pocket's voices; other voices have numbers. */
   readonly references: readonly string[];
 }
 
 interface Family {
   readonly name: string;
-  /** Files that identify the family. */
   readonly needs: Readonly<Record<string, RegExp>>;
   readonly mayHave?: Readonly<Record<string, RegExp>>;
-  /** A word in the model's metadata, where two families use the same file names. */
+  /** In the model's metadata, where families share file names. */
   readonly word?: string;
 }
 
@@ -25,8 +24,8 @@ const ESPEAK = /^espeak-ng-data$/;
 const MODEL = /^model.*\.onnx$/;
 
 /**
- * The families of sherpa-onnx's releases, by file names (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The
- * first match counts.
+ * By file names of sherpa-onnx's releases (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The first match
+ * counts.
  */
 const FAMILIES: readonly Family[] = [
   {
@@ -75,13 +74,10 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** Bytes at the end of an ONNX file that hold its metadata. */
+/** At the end of an ONNX file. */
 const METADATA_BYTES = 64 * 1024;
 
-/**
- * Looks at file names only.
- * @throws Refusal 502 `engine_failed` that names the missing files
- */
+/** Looks at names only. @throws Refusal 502 `engine_failed` that names the missing files */
 export function modelIn(folder: string, name: string): Model {
   const names = namesIn(folder, name);
   const model = FAMILIES.map((family) => filled(family, folder, names)).find((each) => each !== undefined);
@@ -118,7 +114,6 @@ function filled(
   return isMeant ? { family: name, files, references: [] } : undefined;
 }
 
-/** The missing files of the family that fits best. */
 function nearest(names: readonly string[]): string[] {
   const lacks = FAMILIES.map(({ needs }) =>
     Object.values(needs).filter((pattern) => !names.some((name) => pattern.test(name))),
@@ -153,10 +148,10 @@ function wavsIn(folder: string): string[] {
   return names.filter((name) => name.endsWith('.wav')).map((name) => join(folder, name));
 }
 
-/** Bytes at each end of a file that its identity depends on. */
+/** At each end of a file. */
 const HASHED_BYTES = 1024 * 1024;
 
-/** Size, time, and a hash of the first and the last MiB of each file. */
+/** Size, time, and a hash of both ends of each file. */
 export function identityOf({ family, files, references }: Model): string {
   const parts = [...Object.values(files).flatMap((file) => file.split(',')), ...references].map((file) => {
     const stats = statSync(file);

@@ -42,10 +42,7 @@ function samplesBytes({ id, samples }: Extract<Report, { type: 'samples' }>): Bu
   return Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
 }
 
-/**
- * Drops a frame that the end cuts off.
- * @throws Error for a frame that is too long
- */
+/** Drops a torn last frame. @throws Error for a frame that is too long */
 export async function* readFrames<Message extends Order | Report>(stream: Readable): AsyncGenerator<Message> {
   let held = Buffer.alloc(0);
   for await (const piece of stream) {
@@ -64,7 +61,7 @@ export async function* readFrames<Message extends Order | Report>(stream: Readab
 }
 
 function samplesIn(bytes: Buffer): Extract<Report, { type: 'samples' }> {
-  // Copied: an Int16Array needs an even offset.
+  // An Int16Array needs an even offset.
   const samples = new Int16Array(Uint8Array.from(bytes.subarray(4)).buffer);
   return { type: 'samples', id: bytes.readUInt32LE(0), samples };
 }

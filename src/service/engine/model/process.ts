@@ -6,7 +6,7 @@ import { printable } from '../../../printable.ts';
 import { Refusal } from '../contract.ts';
 import { type Report, readFrames, writeFrame } from './frames.ts';
 
-/** Bytes of stderr that are kept. */
+/** Of stderr. */
 const MOST_WORDS = 4096;
 
 export interface ProcessOptions {
@@ -14,7 +14,6 @@ export interface ProcessOptions {
   /** Node and the built program. */
   readonly command: readonly [string, string];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** For sherpa-onnx. */
   readonly config: object;
 }
 
@@ -104,7 +103,7 @@ export class ModelProcess {
     }
   }
 
-  /** The process ends after its utterances in work. */
+  /** After its utterances in work. */
   retire(): void {
     this.#orders.end();
   }
@@ -133,7 +132,7 @@ export class ModelProcess {
 
   async #read(): Promise<{ sampleRate: number; voices: number }> {
     return new Promise((resolve, reject) => {
-      // The last words arrive after the process has ended
+      // The last words arrive after the exit.
       const closed = once(this.#child, 'close').catch((error) => {
         this.#words = (error as Error).message;
       });

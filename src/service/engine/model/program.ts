@@ -3,8 +3,6 @@ import { Socket } from 'node:net';
 import { toInt16 } from '../samples.ts';
 import { type Order, type Report, readFrames, writeFrame } from './frames.ts';
 
-// A process of its own: a bad model file ends the process that loads it.
-
 interface Sherpa {
   readonly OfflineTts: { createAsync(config: object): Promise<Tts> };
   readWave(file: string): { samples: Float32Array; sampleRate: number };

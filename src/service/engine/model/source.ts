@@ -6,21 +6,20 @@ import type { VoiceSource } from '../external/voice-source.ts';
 import { identityOf, type Model, modelIn } from './families.ts';
 import { ModelProcess } from './process.ts';
 
-/** A new process follows after so many: onnxruntime's memory grows with each utterance. */
+/** onnxruntime's memory grows with each utterance. */
 const MOST_UTTERANCES = 500;
 
-/** In a row, until the engine is given up. */
+/** In a row. */
 const MOST_DEATHS = 3;
 
 export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Node's. */
   readonly execPath: string;
 }
 
 /**
- * A model folder that sherpa-onnx runs in a process of its own.
- * @throws Refusal 502 `engine_failed` with what is missing, or with the last words of the process
+ * A bad file ends the process that loads it. @throws Refusal 502 `engine_failed` with what is missing, or with the last
+ * words of the process
  */
 export async function openModel(
   config: Extract<EngineConfig, { kind: 'model' }>,
@@ -46,7 +45,6 @@ export async function openModel(
   };
 }
 
-/** From the config, from reference files, or numbers. */
 function namesOf(
   { name, voices = [] }: Extract<EngineConfig, { kind: 'model' }>,
   { references }: Model,
@@ -57,7 +55,6 @@ function namesOf(
   return Array.from({ length: count }, (_, sid) => voices[sid] ?? `${name}-${sid}`);
 }
 
-/** Starts another process for a dead one, until too many have died. */
 class ProcessKeeper {
   readonly #name: string;
   readonly #model: Model;
@@ -76,7 +73,7 @@ class ProcessKeeper {
     return this.#current().loaded;
   }
 
-  /** @param voice an index that exists: sherpa-onnx takes another voice for an unknown one */
+  /** @param voice must exist: sherpa-onnx takes another voice for an unknown one */
   async *speak(text: string, voice: number, signal: AbortSignal): AsyncGenerator<Int16Array> {
     const child = this.#current();
     const { voices } = await child.loaded;
@@ -102,7 +99,7 @@ class ProcessKeeper {
     await this.#process?.end();
   }
 
-  /** @throws Refusal 502 where too many processes have died */
+  /** @throws Refusal 502 after too many deaths */
   #current(): ModelProcess {
     if (this.#deaths >= MOST_DEATHS) throw this.#lastDeath;
     const old = this.#process;
@@ -132,7 +129,7 @@ class ProcessKeeper {
   }
 }
 
-/** Refinement steps, as in sherpa-onnx's examples. */
+/** As in sherpa-onnx's examples. */
 const STEPS = 5;
 
 function configOf({ family, files }: Model): object {
