@@ -5,7 +5,10 @@ import { paintFor } from './cli/terminal/style.ts';
 import { ExitCode, TtsError, usageError } from './error.ts';
 import type { Host } from './host.ts';
 
-/** Runs the called command and prints its error. @returns the exit status */
+/**
+ * Runs the called command and prints its error.
+ * @returns the exit status
+ */
 export async function runCommand(host: Host, signal: AbortSignal): Promise<number> {
   const notices = new Notices(host);
   try {

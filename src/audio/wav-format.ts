@@ -26,8 +26,9 @@ const MAX_CHANNELS = 64;
 const MAX_SAMPLE_RATE = 768_000;
 
 /**
- * Ignores byte rate and block align: services get them wrong. @param chunk cut at {@link FORMAT_BYTES} @throws WavError
- * `unsupported`
+ * Ignores byte rate and block align: services get them wrong.
+ * @param chunk cut at {@link FORMAT_BYTES}
+ * @throws WavError `unsupported`
  */
 export function parseFormat(chunk: Buffer): PcmFormat {
   if (chunk.length < 16) throw new WavError('unsupported', `WAV with a fmt chunk of ${chunk.length} bytes`);

@@ -17,8 +17,8 @@ export interface WavOptions {
 }
 
 /**
- * Resolves where the samples begin. Drops chunks, further headers, and a torn last frame. @throws WavError here and while
- * `pcm` is iterated
+ * Resolves where the samples begin. Drops chunks, further headers, and a torn last frame.
+ * @throws WavError here and while `pcm` is iterated
  */
 export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptions = {}): Promise<Speech> {
   const reader = new ByteReader(body);

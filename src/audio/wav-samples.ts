@@ -6,8 +6,9 @@ import { beginsWav, RIFF_BYTES, readStart, skipChunk, skipPadding, type WavStart
 const SUSPICIOUS_BYTES = 1024;
 
 /**
- * The samples as whole frames. A header may come behind a chunk or inside it. @param onLeftover called for {@link
- * SUSPICIOUS_BYTES} or more behind the samples that are no chunk @throws WavError
+ * The samples as whole frames. A header may come behind a chunk or inside it.
+ * @param onLeftover called for {@link SUSPICIOUS_BYTES} or more behind the samples that are no chunk
+ * @throws WavError
  */
 export async function* readSamples(
   reader: ByteReader,

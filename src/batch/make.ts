@@ -47,7 +47,10 @@ export class Maker {
     this.#options = options;
   }
 
-  /** @returns false if too many rows failed @throws TtsError of the whole run: key, quota, connection, output */
+  /**
+   * @returns false if too many rows failed
+   * @throws TtsError of the whole run: key, quota, connection, output
+   */
   async make(numbers: Iterable<number>, signal: AbortSignal): Promise<boolean> {
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);

@@ -62,8 +62,8 @@ export function findBatchFiles(folder: string): BatchFiles {
 const isManifest = (name: string) => name.endsWith('.jsonl');
 
 /**
- * Skips a torn line of a journal. @throws TtsError (usage) with the line of a manifest that is no entry, such as a merge
- * conflict
+ * Skips a torn line of a journal.
+ * @throws TtsError (usage) with the line of a manifest that is no entry, such as a merge conflict
  */
 export function* readEntries(folder: string, name: string): Generator<ManifestEntry> {
   let number = 0;

@@ -34,7 +34,10 @@ export interface PlanOptions {
   readonly columns: ColumnNames;
   readonly template: NameTemplate;
   readonly shard: Shard | undefined;
-  /** @param where as in `prompts.csv, line 12, column speaker` @throws TtsError (usage) */
+  /**
+   * @param where as in `prompts.csv, line 12, column speaker`
+   * @throws TtsError (usage)
+   */
   readonly voiceOf: (cells: VoiceCells, where: (field: Field) => string) => Promise<RowVoice>;
   /** @throws TtsError (usage) */
   readonly textFileOf: (cell: string, table: string) => string;

@@ -27,7 +27,10 @@ export interface RowFileOptions {
   readonly onFinished: (file: FinishedFile) => Promise<void>;
 }
 
-/** The part opens while the service works: making a file waits for the disk. @throws TtsError (output) */
+/**
+ * The part opens while the service works: making a file waits for the disk.
+ * @throws TtsError (output)
+ */
 export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sink {
   const part = openPart({ path, name, writer });
   return {
@@ -47,8 +50,10 @@ export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sin
 }
 
 /**
- * Finds folders that cannot be written, and removes parts of killed runs. @param paths absolute @returns the folders, to be
- * synced at the end @throws TtsError (output)
+ * Finds folders that cannot be written, and removes parts of killed runs.
+ * @param paths absolute
+ * @returns the folders, to be synced at the end
+ * @throws TtsError (output)
  */
 export function prepareRowFiles(
   paths: Iterable<string>,

@@ -22,7 +22,8 @@ export function tableKindOf(name: string): TableKind | undefined {
 
 /**
  * CSV and TSV follow RFC 4180 with a header. JSONL has one object a line. PSV has `id|text` without quotes and header,
- * further columns "3", "4". Empty lines are skipped. @throws TtsError (usage) with the line
+ * further columns "3", "4". Empty lines are skipped.
+ * @throws TtsError (usage) with the line
  */
 export function readTable(
   text: AsyncIterable<string>,

@@ -31,7 +31,10 @@ export class NameTemplate {
       );
   }
 
-  /** Relative to the fixed folder, with "/". @throws NameError */
+  /**
+   * Relative to the fixed folder, with "/".
+   * @throws NameError
+   */
   nameOf(cell: (column: string) => string | undefined): string {
     const name = this.#pieces
       .map((piece) => ('literal' in piece ? piece.literal : pathPart(piece.column, cell(piece.column))))

@@ -28,8 +28,10 @@ export interface OpenEntry extends Layout {
 }
 
 /**
- * Checks every byte. @param name from {@link entryName} @returns `undefined` for a damaged or foreign file @throws the
- * system's error
+ * Checks every byte.
+ * @param name from {@link entryName}
+ * @returns `undefined` for a damaged or foreign file
+ * @throws the system's error
  */
 export async function openEntry(path: string, name: string, key: string): Promise<OpenEntry | undefined> {
   const file = await open(path, WARY);
@@ -70,8 +72,9 @@ async function checksum(file: FileHandle, { start, bytes }: Layout, key: string)
 }
 
 /**
- * Whole frames. @param close called at the end, or when the reader leaves @throws TtsError if the disk fails; the entry is
- * removed
+ * Whole frames.
+ * @param close called at the end, or when the reader leaves
+ * @throws TtsError if the disk fails; the entry is removed
  */
 export async function* readSamples(
   { file, path, format, start, bytes }: OpenEntry,

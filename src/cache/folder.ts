@@ -26,7 +26,10 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
   }
 }
 
-/** Makes the folder. @returns the reason in words */
+/**
+ * Makes the folder.
+ * @returns the reason in words
+ */
 export function objectionToWriting(folder: string): string | undefined {
   try {
     makeFolder(folder);

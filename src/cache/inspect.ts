@@ -15,7 +15,10 @@ export async function measureCache(folder: string): Promise<Found> {
   });
 }
 
-/** Removes only what the cache has made. A run that writes now loses its unfinished entries. @throws TtsError (output) */
+/**
+ * Removes only what the cache has made. A run that writes now loses its unfinished entries.
+ * @throws TtsError (output)
+ */
 export async function clearCache(folder: string): Promise<Found> {
   return clear(folder).catch((cause) => {
     throw inaccessible('empty', folder, cause);

@@ -83,8 +83,8 @@ const UNIT_BYTES = 4096;
 const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
 
 /**
- * Counts what all runs write by the length of a file, to which several processes can append. @returns true when `limit`
- * bytes have come together; the count starts again
+ * Counts what all runs write by the length of a file, to which several processes can append.
+ * @returns true when `limit` bytes have come together; the count starts again
  */
 export async function tally(folder: string, bytes: number, limit: number): Promise<boolean> {
   const file = await open(join(folder, TALLY), APPENDING, 0o600);

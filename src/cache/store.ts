@@ -148,7 +148,10 @@ function notKept(folder: string, reason: string): string {
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
-/** Removes a damaged entry. @throws the system's error for an entry that cannot be read */
+/**
+ * Removes a damaged entry.
+ * @throws the system's error for an entry that cannot be read
+ */
 async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined> {
   const { shard, prefix } = placeOf(key);
   const folder = join(home.folder, shard);

@@ -8,7 +8,10 @@ export interface Typed {
   readonly host: Pick<Host, 'isArgvUtf8'>;
 }
 
-/** Node replaces other bytes by U+FFFD: the program would speak other words. @throws TtsError (usage) naming the argument */
+/**
+ * Node replaces other bytes by U+FFFD: the program would speak other words.
+ * @throws TtsError (usage) naming the argument
+ */
 export function assertUtf8(command: Command, { argv, host }: Typed): void {
   if (!argv.some(isDamaged)) return;
   const hint = command.name() === 'tts' ? ELSEWHERE : IN_UTF8;

@@ -15,7 +15,10 @@ export interface CommandLine {
   readonly version: boolean;
 }
 
-/** `settings/` checks the values. @throws TtsError (usage) */
+/**
+ * `settings/` checks the values.
+ * @throws TtsError (usage)
+ */
 export function readCommandLine(typed: Typed): CommandLine {
   const command = speakCommand();
   const { file, help = false, version = false, ...flags } = parse(command, typed).opts();
@@ -141,7 +144,10 @@ interface Reading {
   readonly complain?: Parameters<typeof parse>[2];
 }
 
-/** @returns `undefined` after `--help` @throws TtsError (usage) */
+/**
+ * @returns `undefined` after `--help`
+ * @throws TtsError (usage)
+ */
 export function readSubcommand(
   command: Command,
   context: Pick<Context, 'argv' | 'host'>,

@@ -20,7 +20,8 @@ const ACCEPTED = 202;
 
 /**
  * `undefined` for sound that goes to the callback address. Ignores the `Content-Type`. Errors of reading are for {@link
- * audioFailure}. @throws TtsError
+ * audioFailure}.
+ * @throws TtsError
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
   const body = await plainBody(answer);

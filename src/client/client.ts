@@ -33,8 +33,8 @@ interface Utterance {
 export type Synthesize = (utterance: Utterance, signal: AbortSignal) => Promise<Speech | undefined>;
 
 /**
- * `POST /tts`, repeated where that may help. A broken answer continues at the same frame. @throws TtsError after all tries,
- * here and while the sound is read
+ * `POST /tts`, repeated where that may help. A broken answer continues at the same frame.
+ * @throws TtsError after all tries, here and while the sound is read
  */
 export function createSynthesizer(options: ClientOptions): Synthesize {
   return async (utterance, signal) => {
@@ -159,8 +159,8 @@ class ResumePoint {
   readonly #onOtherTake: () => void;
 
   /**
-   * @param checksum only where it is needed: it takes a seventh of the time of a large answer @param onOtherTake called if
-   * an answer begins otherwise than the first
+   * @param checksum only where it is needed: it takes a seventh of the time of a large answer
+   * @param onOtherTake called if an answer begins otherwise than the first
    */
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
     this.#checksumOf = checksum;
@@ -171,7 +171,10 @@ class ResumePoint {
     return this.#isOneTake;
   }
 
-  /** Yields an empty piece for the first answer. @throws TtsError (service) without sound, or in another format */
+  /**
+   * Yields an empty piece for the first answer.
+   * @throws TtsError (service) without sound, or in another format
+   */
   *begin(speech: Speech | undefined, url: URL): Generator<Uint8Array> {
     this.#toSkip = this.#bytes;
     this.#skippedChecksum = 0;

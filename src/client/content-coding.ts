@@ -12,7 +12,10 @@ const decoders = new Map<string, (firstByte: number) => Transform>([
   ['br', () => createBrotliDecompress()],
 ]);
 
-/** Errors of the data are zlib's (RFC 9110, section 8.4). @throws TtsError (service) for an unknown coding */
+/**
+ * Errors of the data are zlib's (RFC 9110, section 8.4).
+ * @throws TtsError (service) for an unknown coding
+ */
 export async function* decompress(
   packed: AsyncIterable<Uint8Array>,
   coding: string,

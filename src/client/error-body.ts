@@ -97,7 +97,10 @@ interface Beginning {
   readonly isWhole: boolean;
 }
 
-/** Ends quietly at an error of the body. @param forMs milliseconds */
+/**
+ * Ends quietly at an error of the body.
+ * @param forMs milliseconds
+ */
 export async function firstBytes(
   body: AsyncIterable<Uint8Array>,
   most: number,

@@ -162,7 +162,10 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** `undefined` for other causes. @param isLost true for a reused connection: the next try needs no wait */
+/**
+ * `undefined` for other causes.
+ * @param isLost true for a reused connection: the next try needs no wait
+ */
 export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = false): TtsError | undefined {
   const code = codeOf(cause);
   const found = cases.find((each) => each.code.test(code));

@@ -35,7 +35,10 @@ export class ConcurrencyLimiter {
     this.#limit = most;
   }
 
-  /** @param order of the sound; the earliest goes first @throws the signal's reason; the error of {@link close} */
+  /**
+   * @param order of the sound; the earliest goes first
+   * @throws the signal's reason; the error of {@link close}
+   */
   async enter(order: number, signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
     if (this.#closed && order > this.#closed.order) throw this.#closed.error;
@@ -75,7 +78,10 @@ export class ConcurrencyLimiter {
     if (!error.retry && !error.isUnwanted) this.close(order, error);
   }
 
-  /** By a busy service. @param seconds for which it wants none */
+  /**
+   * By a busy service.
+   * @param seconds for which it wants none
+   */
   refused(seconds = 0): void {
     this.#limit = Math.max(1, Math.min(this.#limit, this.#open.size - 1));
     this.#accepted = 0;

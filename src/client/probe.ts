@@ -32,7 +32,10 @@ export async function reach(probe: Probe): Promise<void> {
   await opened(socket, 'connect', probe, () => undefined);
 }
 
-/** @returns the protocol, as in `TLSv1.3`, and the last day of the certificate @throws TtsError (connection, timeout) */
+/**
+ * @returns the protocol, as in `TLSv1.3`, and the last day of the certificate
+ * @throws TtsError (connection, timeout)
+ */
 export async function handshake(probe: Probe): Promise<{ protocol: string; until: string }> {
   const host = bareHost(probe.url.hostname);
   const socket = tlsConnect({ host, port: portOf(probe.url), ...(!isIP(host) && { servername: host }) });

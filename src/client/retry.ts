@@ -21,8 +21,8 @@ interface Tries {
 }
 
 /**
- * Seconds; `undefined` for no other try. Half of an unasked wait is random, so that clients do not return together. @param
- * chance from 0 to 1
+ * Seconds; `undefined` for no other try. Half of an unasked wait is random, so that clients do not return together.
+ * @param chance from 0 to 1
  */
 export function retryDelay(
   { retry }: TtsError,
@@ -40,7 +40,10 @@ export function retryDelay(
 /** RFC 9111, section 1.2.2. */
 const LARGEST_SECONDS = 2 ** 31;
 
-/** Seconds, at least 0.05, from a number or a date (RFC 9110, section 10.2.3). @param now milliseconds since 1970 */
+/**
+ * Seconds, at least 0.05, from a number or a date (RFC 9110, section 10.2.3).
+ * @param now milliseconds since 1970
+ */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return bounded(Number(text));

@@ -41,7 +41,11 @@ const NO_LIST = new Set([301, 302, 307, 308, 400, 404, 405, 406, 410, 501]);
 const MOST_MIB = 4;
 const MOST_BYTES = MOST_MIB * 2 ** 20;
 
-/** `GET {base}/speakers`. @returns `undefined` for a service without a list @throws TtsError */
+/**
+ * `GET {base}/speakers`.
+ * @returns `undefined` for a service without a list
+ * @throws TtsError
+ */
 export async function listSpeakers(
   listing: Listing,
   signal: AbortSignal,

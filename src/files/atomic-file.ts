@@ -49,7 +49,10 @@ export class AtomicFile implements AsyncDisposable {
     this.#publishing = publishing;
   }
 
-  /** With a random name. @throws the system's error, here and in the methods */
+  /**
+   * With a random name.
+   * @throws the system's error, here and in the methods
+   */
   static create(target: string, { mode, durable }: { mode: number; durable: boolean }): AtomicFile {
     const path = besideFile(target, `${randomUUID()}.part`);
     const part = { fd: openSync(path, 'wx', mode), path };
@@ -64,7 +67,8 @@ export class AtomicFile implements AsyncDisposable {
 
   /**
    * For a file that the user named: parts of killed runs are removed, the old permissions stay, and a link's target is
-   * replaced. @throws TtsError (output), here and in the methods
+   * replaced.
+   * @throws TtsError (output), here and in the methods
    */
   static forOutput(options: FileOptions): AtomicFile {
     const { name, path, old, clobber, writer, isOneOfMany, elsewhere } = options;

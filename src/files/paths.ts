@@ -7,7 +7,10 @@ export function fromHome(name: string, home: string | undefined): string {
   return name.replace(/^~(?=[/\\])/, () => home ?? '~');
 }
 
-/** `resolve` alone drops `link/..`, which the system follows. @throws the system's error if a folder before ".." is missing */
+/**
+ * `resolve` alone drops `link/..`, which the system follows.
+ * @throws the system's error if a folder before ".." is missing
+ */
 export function pathOf(cwd: string, name: string): string {
   if (!/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) return resolve(cwd, name);
   const whole = isAbsolute(name) ? name : `${cwd}${sep}${name}`;
@@ -35,7 +38,10 @@ export function linkAs(part: string, target: string): void {
   } catch {}
 }
 
-/** @param name one with a folder stands for itself; `.exe` may be missing on Windows @param path as in `PATH` */
+/**
+ * @param name one with a folder stands for itself; `.exe` may be missing on Windows
+ * @param path as in `PATH`
+ */
 export async function findProgram(
   name: string,
   path: string,

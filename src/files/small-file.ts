@@ -3,7 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AtomicFile } from './atomic-file.ts';
 import { besideFile } from './part-name.ts';
 
-/** One step, durable. @throws the system's error; the old file is unchanged then */
+/**
+ * One step, durable.
+ * @throws the system's error; the old file is unchanged then
+ */
 export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
   await using file = AtomicFile.create(path, { mode, durable: true });
   writeFileSync(file.fd, text);
@@ -14,7 +17,10 @@ export async function replaceFile(path: string, text: string, mode: number): Pro
 const LOCK_MS = 5000;
 const POLL_MS = 10;
 
-/** Two logins at once must not lose a key. @throws the system's error */
+/**
+ * Two logins at once must not lose a key.
+ * @throws the system's error
+ */
 export async function withLock<T>(path: string, action: () => Promise<T>): Promise<T> {
   const lock = besideFile(path, 'lock');
   while (!makeLock(lock)) {

@@ -20,7 +20,11 @@ export interface FileOptions {
 /** As /tmp has. */
 const STICKY = 0o1000;
 
-/** What can be known before writing. @param target behind links @throws TtsError (output), or the system's error */
+/**
+ * What can be known before writing.
+ * @param target behind links
+ * @throws TtsError (output), or the system's error
+ */
 export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
   if (!old) return;
   accessSync(target, constants.W_OK);

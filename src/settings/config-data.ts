@@ -9,7 +9,10 @@ import { isObject } from './special-kinds.ts';
 /** Bytes or UTF-16 units. A parser takes many times the size. */
 const LONGEST_CONFIG = 1024 * 1024;
 
-/** Of a package.json its `tts`; `undefined` or `null` for none. @throws TtsError (usage) with the file, and the line if known */
+/**
+ * Of a package.json its `tts`; `undefined` or `null` for none.
+ * @throws TtsError (usage) with the file, and the line if known
+ */
 export function readData(path: string): unknown {
   return load(path, () => {
     if (statSync(path).size > LONGEST_CONFIG) throw tooLong(path);

@@ -46,7 +46,10 @@ export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): strin
   return ['config.json', 'config.yaml', 'config.yml'].map((name) => join(folder, name));
 }
 
-/** The nearest file first. @throws TtsError (usage) if the user's folder cannot be searched */
+/**
+ * The nearest file first.
+ * @throws TtsError (usage) if the user's folder cannot be searched
+ */
 export function findConfig(host: Host): ConfigPath[] {
   const project = [...foldersUpwards(host.cwd)]
     .flatMap((folder) => filesIn(folder, host.uid))

@@ -4,7 +4,10 @@ import { findConfig } from './config-places.ts';
 import type { Hide } from './read-config.ts';
 import type { ConfigFile } from './resolve.ts';
 
-/** The strongest first. A named file is the only one; it may be a pipe. @throws TtsError (usage) */
+/**
+ * The strongest first. A named file is the only one; it may be a pipe.
+ * @throws TtsError (usage)
+ */
 export async function loadConfig(
   host: Host,
   named: string | undefined,

@@ -11,8 +11,8 @@ export interface Key extends Setting<string> {
 }
 
 /**
- * The strongest of `apiKey`, `apiKeyFile` and `keys`; in one place, the base URL's own key comes first. @throws TtsError
- * (usage)
+ * The strongest of `apiKey`, `apiKeyFile` and `keys`; in one place, the base URL's own key comes first.
+ * @throws TtsError (usage)
  */
 export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
   const { said, isFile, isForBase } = saidKey(settings);
@@ -69,8 +69,8 @@ export function checkedKey(key: Setting<string>): Setting<string> {
 }
 
 /**
- * Only to an address that the key's owner named and that others cannot overhear. @throws TtsError (usage) with the way to
- * allow it
+ * Only to an address that the key's owner named and that others cannot overhear.
+ * @throws TtsError (usage) with the way to allow it
  */
 export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings): void {
   if (!key.isForBase && !mayLearn(key.origin, base, settings))
@@ -85,7 +85,10 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
     );
 }
 
-/** Refuses a project's proxy that would see the key, and a way to a proxy that others overhear. @throws TtsError (usage) */
+/**
+ * Refuses a project's proxy that would see the key, and a way to a proxy that others overhear.
+ * @throws TtsError (usage)
+ */
 export function assertProxyMaySee(
   key: Key,
   { base, proxy }: { readonly base: URL; readonly proxy: { readonly url: URL; readonly origin: Origin } },

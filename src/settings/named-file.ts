@@ -6,8 +6,9 @@ import type { Host } from '../host.ts';
 import type { Origin, Setting } from './resolve.ts';
 
 /**
- * Relative to its config file. @param byYourself how the user names one @throws TtsError (usage) for a project's name of a
- * file outside: its contents would go to a server of the project's choice
+ * Relative to its config file.
+ * @param byYourself how the user names one
+ * @throws TtsError (usage) for a project's name of a file outside: its contents would go to a server of the project's choice
  */
 export function namedFile(
   { value, origin }: Setting<string>,

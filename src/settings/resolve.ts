@@ -32,8 +32,8 @@ export type Settings = {
 const DEFAULT: Origin = { place: 'default', name: 'the default' };
 
 /**
- * The first of option, environment, project config, user config and default counts. @throws TtsError (usage) with the value,
- * its origin and what is allowed
+ * The first of option, environment, project config, user config and default counts.
+ * @throws TtsError (usage) with the value, its origin and what is allowed
  */
 export function resolve(said: Said): Settings {
   const names = Object.keys(rules) as Name[];

@@ -17,9 +17,10 @@ export interface Choice {
 const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const;
 
 /**
- * Adds the speaker's own defaults; options and the environment are stronger. @param known speakers of the built-in service,
- * the default first; empty for another service @param remark end of a hint about a missing speaker @throws TtsError (usage)
- * for an unknown speaker, or one that cannot do what is asked for
+ * Adds the speaker's own defaults; options and the environment are stronger.
+ * @param known speakers of the built-in service, the default first; empty for another service
+ * @param remark end of a hint about a missing speaker
+ * @throws TtsError (usage) for an unknown speaker, or one that cannot do what is asked for
  */
 export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[], remark?: string): Choice {
   const chosen = find(settings, known, remark);

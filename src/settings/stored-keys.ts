@@ -49,8 +49,9 @@ function canHoldKeys(path: string): boolean {
 }
 
 /**
- * Other settings and YAML comments stay. @param key `undefined` removes @throws TtsError (output); the file is unchanged
- * then
+ * Other settings and YAML comments stay.
+ * @param key `undefined` removes
+ * @throws TtsError (output); the file is unchanged then
  */
 export async function storeKey(file: string, base: URL, key: string | undefined): Promise<void> {
   try {

@@ -1,6 +1,9 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
-/** Once in 27 hours of sound. @returns false if the file could not be opened */
+/**
+ * Once in 27 hours of sound.
+ * @returns false if the file could not be opened
+ */
 export async function makeRoom(
   path: string,
   room: { from: number; bytes: number },
@@ -18,7 +21,10 @@ export async function makeRoom(
 
 const BLOCK_BYTES = 1024 * 1024;
 
-/** In place. @throws the signal's reason; the file is damaged then */
+/**
+ * In place.
+ * @throws the signal's reason; the file is damaged then
+ */
 export async function shiftRight(
   file: FileHandle,
   from: number,

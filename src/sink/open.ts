@@ -62,7 +62,10 @@ async function openPipe(path: string, signal: AbortSignal): Promise<number> {
   }
 }
 
-/** @returns true for a sink that is heard live @throws TtsError (output) as opening would */
+/**
+ * @returns true for a sink that is heard live
+ * @throws TtsError (output) as opening would
+ */
 export async function checkSink(
   { output, clobber }: OutputOptions,
   host: Pick<Host, 'stdout' | 'cwd'> & Writer,

@@ -9,7 +9,10 @@ import { TtsError } from '../error.ts';
 import { isReaderGone, unwritable } from '../files/writable.ts';
 import { assertAsPromised, type Delivery, type Sink } from './sink.ts';
 
-/** A slow reader blocks no thread. @param fd owned by the sink */
+/**
+ * A slow reader blocks no thread.
+ * @param fd owned by the sink
+ */
 export function pipeSink(fd: number, name: string): Sink {
   return streamSink(fd, name, () => new Socket({ fd, readable: false, writable: true }));
 }
@@ -45,7 +48,10 @@ export interface Pouring {
   readonly poured: { bytes: number; isAll: boolean };
 }
 
-/** At the reader's pace. @throws TtsError (output); what the speech throws */
+/**
+ * At the reader's pace.
+ * @throws TtsError (output); what the speech throws
+ */
 export async function pour(
   { format, bytes, pcm }: Speech,
   reader: Writable,

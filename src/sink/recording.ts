@@ -18,8 +18,8 @@ export interface Recording {
 
 /**
  * Writes a WAV to an open file and its sizes at the end. Past 4 GiB it becomes an RF64 with a longer header: only then the
- * samples move. A file without a path keeps the sizes of a stream then. @throws TtsError (output), (service) for sizes that
- * cannot be put right; what the speech throws
+ * samples move. A file without a path keeps the sizes of a stream then.
+ * @throws TtsError (output), (service) for sizes that cannot be put right; what the speech throws
  */
 export async function record(recording: Recording, speech: Speech, signal: AbortSignal): Promise<Delivery> {
   const { fd, name, start, isWatched } = recording;

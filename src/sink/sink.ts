@@ -19,13 +19,19 @@ export interface Sink {
   readonly isLive: boolean;
   /** The reader has left before there is sound. `write` throws errors. */
   readonly left?: Promise<void>;
-  /** Leaves no file that looks complete if it fails. @throws TtsError (output); what the speech throws */
+  /**
+   * Leaves no file that looks complete if it fails.
+   * @throws TtsError (output); what the speech throws
+   */
   write(speech: Speech, signal: AbortSignal): Promise<Delivery>;
   /** Never throws. Has no effect after a write. */
   discard(): Promise<void>;
 }
 
-/** A header that cannot be corrected promised another length. @throws TtsError (service) */
+/**
+ * A header that cannot be corrected promised another length.
+ * @throws TtsError (service)
+ */
 export function assertAsPromised(bytes: number, promised: number | undefined): void {
   if (promised === undefined || bytes === promised) return;
   throw new TtsError(`the audio has ${bytes} bytes where its header says ${promised}`, {

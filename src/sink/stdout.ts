@@ -12,8 +12,8 @@ const O_APPEND = 0o2000;
 const O_ACCMODE = 0o3;
 
 /**
- * `> out.wav` gets right sizes at the end, `>> all.wav` does not. @throws TtsError (output) for a terminal, and if it cannot
- * be inspected
+ * `> out.wav` gets right sizes at the end, `>> all.wav` does not.
+ * @throws TtsError (output) for a terminal, and if it cannot be inspected
  */
 export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
   if (isTTY) throw onTerminal();

@@ -2,8 +2,8 @@ import type { Speech } from '../audio/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
- * The output gets all of a sound, in step with a listener that may fail: the delivery has its error. @throws TtsError of the
- * output, which stops the listener
+ * The output gets all of a sound, in step with a listener that may fail: the delivery has its error.
+ * @throws TtsError of the output, which stops the listener
  */
 export function tee(output: Sink, listener: Sink): Sink {
   return {

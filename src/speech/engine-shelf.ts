@@ -27,7 +27,10 @@ export class EngineShelf {
   readonly #names: readonly string[];
   readonly #opened = new Map<number, Promise<NumberedSource>>();
 
-  /** @param chosen names, folders or URLs; by default the setting `engine` @throws TtsError (usage) for an unknown name */
+  /**
+   * @param chosen names, folders or URLs; by default the setting `engine`
+   * @throws TtsError (usage) for an unknown name
+   */
   constructor(
     settings: Settings,
     context: RunContext,
@@ -50,8 +53,9 @@ export class EngineShelf {
   }
 
   /**
-   * By a number from 1001 on, as `engine:voice`, by a name of the config, or as a voice of the chosen engine. @returns
-   * `undefined` where they may mean a built-in voice @throws TtsError (usage) for a voice that the engine does not have
+   * By a number from 1001 on, as `engine:voice`, by a name of the config, or as a voice of the chosen engine.
+   * @returns `undefined` where they may mean a built-in voice
+   * @throws TtsError (usage) for a voice that the engine does not have
    */
   async find({ engine, speaker, speakers }: Settings): Promise<EngineVoice | undefined> {
     if (!speaker) return engine && this.#voiceAt(await this.open(0), 0);
@@ -68,7 +72,10 @@ export class EngineShelf {
     return engine && this.#voiceNamed(0, String(value));
   }
 
-  /** In all engines; one that does not answer has none. @throws TtsError (usage) if several have the name */
+  /**
+   * In all engines; one that does not answer has none.
+   * @throws TtsError (usage) if several have the name
+   */
   async search(name: string, asked: string): Promise<EngineVoice | undefined> {
     const found: EngineVoice[] = [];
     for (const at of this.#names.keys()) {

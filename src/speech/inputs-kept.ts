@@ -9,7 +9,10 @@ import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
 import type { OutputPlan } from './outputs.ts';
 
-/** Refuses to write a file that the run reads. @throws TtsError (usage) */
+/**
+ * Refuses to write a file that the run reads.
+ * @throws TtsError (usage)
+ */
 export function assertInputsKept(
   files: readonly string[],
   { settings, files: configs }: LoadedSettings,

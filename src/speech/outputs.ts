@@ -128,7 +128,10 @@ export function assertWavName(name: string): void {
   );
 }
 
-/** @returns true for sound that is heard live @throws TtsError (output), but not for a missing player */
+/**
+ * @returns true for sound that is heard live
+ * @throws TtsError (output), but not for a missing player
+ */
 export async function checkOutput(
   { name, clobber, isPlayed, player }: OutputPlan,
   host: Host,

@@ -117,7 +117,10 @@ interface SpeakerChoice extends Choice {
 
 export type OpenShelf = () => Promise<EngineShelf>;
 
-/** Looks for engines and espeak-ng only if the speaker is not built in. @throws TtsError (usage); the reason of the signal */
+/**
+ * Looks for engines and espeak-ng only if the speaker is not built in.
+ * @throws TtsError (usage); the reason of the signal
+ */
 export async function speakerOf(
   settings: Settings,
   openShelf: OpenShelf | undefined,

@@ -2,8 +2,9 @@ import { type TtsError, usageError } from '../error.ts';
 import { detectEncoding, type Encoding, LONGEST_MARK } from './encoding.ts';
 
 /**
- * UTF-8, or UTF-16 with a byte order mark. CRLF becomes LF. @param name a file or "stdin", for errors @throws TtsError
- * (usage) with the offset of the first byte that is not text, or with the kind of document
+ * UTF-8, or UTF-16 with a byte order mark. CRLF becomes LF.
+ * @param name a file or "stdin", for errors
+ * @throws TtsError (usage) with the offset of the first byte that is not text, or with the kind of document
  */
 export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   let held = '';
@@ -16,7 +17,10 @@ export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): A
   if (held !== '') yield held;
 }
 
-/** Line ends stay. @throws TtsError (usage) */
+/**
+ * Line ends stay.
+ * @throws TtsError (usage)
+ */
 export function decodeAll(bytes: Uint8Array, name: string): string {
   const encoding = detectEncoding(bytes);
   const offset = encoding.mark;

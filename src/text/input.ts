@@ -17,7 +17,8 @@ import { withoutControls } from './controls.ts';
 import { decode } from './decode.ts';
 
 /**
- * @param name of a file, "-" for stdin, empty for words @param isLive true if the text may be heard while it is written
+ * @param name of a file, "-" for stdin, empty for words
+ * @param isLive true if the text may be heard while it is written
  * @returns the same `text` if it is spoken as it stands
  */
 export type Prepare = (name: string, text: AsyncIterable<string>, isLive?: boolean) => AsyncIterable<string>;
@@ -33,7 +34,10 @@ export interface InputOptions {
 
 const BETWEEN_FILES = '\n\n';
 
-/** Words, files in their order, or stdin, without escape sequences and control characters. @throws TtsError (usage) */
+/**
+ * Words, files in their order, or stdin, without escape sequences and control characters.
+ * @throws TtsError (usage)
+ */
 export async function* readInput(
   { words, files, cwd, stdin, prepare = asItIs }: InputOptions,
   signal: AbortSignal,
@@ -134,7 +138,10 @@ function unreadable(name: string, cause: unknown): TtsError {
   return usageError(`cannot read ${name}: ${reasons.get(code) ?? code}`, 'check the name of the file', cause);
 }
 
-/** @param most UTF-16 units @throws the error of `tooLong`, as soon as there is more */
+/**
+ * @param most UTF-16 units
+ * @throws the error of `tooLong`, as soon as there is more
+ */
 export async function readWhole(
   text: AsyncIterable<string>,
   most: number,

@@ -4,11 +4,17 @@ import { countCodePoints, offsetOfCodePoint, segmenterOf } from './unicode.ts';
 /** In code points, without outer white space. */
 export interface Room {
   readonly max: number;
-  /** Sentences are joined up to this size. @param piece its number in the paragraph */
+  /**
+   * Sentences are joined up to this size.
+   * @param piece its number in the paragraph
+   */
   readonly target: (piece: number) => number;
 }
 
-/** The joined pieces are the paragraph. @param first number of the first piece, from 0 */
+/**
+ * The joined pieces are the paragraph.
+ * @param first number of the first piece, from 0
+ */
 export function* pack(paragraph: string, first: number, { max, target }: Room): Generator<string> {
   let piece = '';
   let length = 0;
@@ -43,8 +49,8 @@ const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
 /**
- * At the last clause that fits, else word, else grapheme cluster. @param maxChars code points; only a single grapheme
- * cluster may be longer
+ * At the last clause that fits, else word, else grapheme cluster.
+ * @param maxChars code points; only a single grapheme cluster may be longer
  */
 function* cut(sentence: string, maxChars: number): Generator<string> {
   let rest = sentence;

@@ -6,7 +6,8 @@ const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
 /**
  * Not behind abbreviations, initials, ordinals and list numbers, not in addresses, and not between speech and "he said".
- * @param text with spaces for its line breaks @param start of the line; wrapped lines are one
+ * @param text with spaces for its line breaks
+ * @param start of the line; wrapped lines are one
  */
 export function isSentenceBorder(text: string, at: number, start: number): boolean {
   const before = text.slice(Math.max(start, at - SIGHT), at);

@@ -27,8 +27,8 @@ export function sentences(paragraph: string): string[] {
 }
 
 /**
- * UTF-16 units of sentences that another sentence, a line break or an empty line follows. @param isQuiet true if a full stop
- * at the end is enough
+ * UTF-16 units of sentences that another sentence, a line break or an empty line follows.
+ * @param isQuiet true if a full stop at the end is enough
  */
 export function completeLength(text: string, isQuiet: boolean): number {
   if (!hasWord(text)) return 0;

@@ -17,7 +17,10 @@ import { type Segment, type SegmentOptions, segments } from './segment.ts';
 /** UTF-16 units, 75 hours of speech. The text is in memory more than once. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
 
-/** Files are checked to their end before the first segment leaves. @throws TtsError (usage) */
+/**
+ * Files are checked to their end before the first segment leaves.
+ * @throws TtsError (usage)
+ */
 export async function* readSegments(
   input: InputOptions,
   options: SegmentOptions,

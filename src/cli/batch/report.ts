@@ -8,7 +8,10 @@ import { waveForm } from './wave-form.ts';
 
 const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
 
-/** Failed rows come first. @throws TtsError (output) */
+/**
+ * Failed rows come first.
+ * @throws TtsError (output)
+ */
 export async function writeReport(
   name: string,
   { outcome, output }: { readonly outcome: Outcome; readonly output: BatchOutput },

@@ -16,7 +16,11 @@ export function baseCommand(name: string, description: string): Command {
   return subcommand(name, description, ['baseUrl', 'config', 'quiet', 'json']).argument('[base-url]');
 }
 
-/** An unknown argument is never quoted: it may be the key. @returns `undefined` after `--help` @throws TtsError (usage) */
+/**
+ * An unknown argument is never quoted: it may be the key.
+ * @returns `undefined` after `--help`
+ * @throws TtsError (usage)
+ */
 export function readBase(
   command: Command,
   context: Pick<Context, 'argv' | 'host'>,
@@ -41,8 +45,8 @@ function misplaced(command: string, what: string): TtsError {
 }
 
 /**
- * The argument, else the setting; a trailing `/tts` is taken off. @throws TtsError (usage) if there is none, or a project's
- * config set it
+ * The argument, else the setting; a trailing `/tts` is taken off.
+ * @throws TtsError (usage) if there is none, or a project's config set it
  */
 export function namedBase(word: string | undefined, settings: Settings, command: string): URL {
   if (word !== undefined) return parsed(word, command);

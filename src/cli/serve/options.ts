@@ -50,7 +50,10 @@ const pathFaults: readonly (readonly [RegExp, hint: string])[] = [
   [/[^\w.~/-]/, 'it has letters and digits of ASCII, and . _ ~ - and slashes, as in /api/v1'],
 ];
 
-/** @returns `undefined` after `--help` @throws TtsError (usage) */
+/**
+ * @returns `undefined` after `--help`
+ * @throws TtsError (usage)
+ */
 export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): ServeOptions | undefined {
   const line = readSubcommand(serveCommand(), context);
   if (!line) return undefined;

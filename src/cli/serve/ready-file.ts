@@ -20,7 +20,10 @@ export class ReadyFile {
     this.#cwd = cwd;
   }
 
-  /** Removes the file of a killed service, and leaves that of a running one. @throws TtsError for what is no file */
+  /**
+   * Removes the file of a killed service, and leaves that of a running one.
+   * @throws TtsError for what is no file
+   */
   async check(): Promise<void> {
     await this.#orFail(async (path) => {
       const found = statSync(path, { throwIfNoEntry: false });

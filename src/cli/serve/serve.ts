@@ -113,7 +113,10 @@ function unusable(cause: unknown, host: string, port: number): unknown {
   return usageError(`cannot listen on ${host} port ${port} (${code})`, hint, cause);
 }
 
-/** A second signal ends the wait. @throws TtsError that names the signal */
+/**
+ * A second signal ends the wait.
+ * @throws TtsError that names the signal
+ */
 async function closeOrHurry(service: Service, host: Host): Promise<void> {
   const { signal, stop } = interruption(host);
   signal.addEventListener('abort', () => void service.close(0));
@@ -127,7 +130,10 @@ async function closeOrHurry(service: Service, host: Host): Promise<void> {
 
 const NAME = 'TTS_API_KEY_FILE';
 
-/** As containers get it. @throws TtsError (usage) for an unreadable or empty file */
+/**
+ * As containers get it.
+ * @throws TtsError (usage) for an unreadable or empty file
+ */
 export async function keyInFile(host: Host, signal: AbortSignal): Promise<string | undefined> {
   const path = host.env[NAME];
   if (!path) return undefined;

@@ -19,7 +19,10 @@ const SHOWN_BODIES = 3;
 
 type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;
 
-/** Sends nothing; removes damaged entries of the cache. @throws TtsError as the run does before it sends anything */
+/**
+ * Sends nothing; removes damaged entries of the cache.
+ * @throws TtsError as the run does before it sends anything
+ */
 export async function dryRun({ job, pricing }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const { voice, cacheBytes } = job;

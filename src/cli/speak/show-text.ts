@@ -8,7 +8,10 @@ import { blankText } from '../../text/source.ts';
 import type { Context } from '../context.ts';
 import { stdoutError } from '../terminal/print.ts';
 
-/** A reader that leaves is no error. @throws TtsError (output) */
+/**
+ * A reader that leaves is no error.
+ * @throws TtsError (output)
+ */
 export async function showText(text: TextSource, { host, signal }: Context): Promise<number> {
   const { stream } = host.stdout;
   stream.on('error', () => {});

@@ -14,7 +14,10 @@ interface Summarized {
   readonly subtitles?: { readonly name: string } | undefined;
 }
 
-/** On stderr if the audio goes to stdout. @param delivery `undefined` if the service sends the sound elsewhere */
+/**
+ * On stderr if the audio goes to stdout.
+ * @param delivery `undefined` if the service sends the sound elsewhere
+ */
 export async function printSummary(
   run: Summarized,
   totals: RunTotals,

@@ -139,7 +139,10 @@ interface SampleVoice {
   readonly label: string;
 }
 
-/** Each speaker once. Their sample rates are ignored: one sound has one. @throws TtsError (usage) */
+/**
+ * Each speaker once. Their sample rates are ignored: one sound has one.
+ * @throws TtsError (usage)
+ */
 function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
   if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
   if (countCodePoints(text) > settings.maxChars.value)

@@ -3,7 +3,10 @@ import { ExitCode, TtsError } from '../../error.ts';
 import type { Host, RunContext } from '../../host.ts';
 import { withoutEscapes } from '../../printable.ts';
 
-/** Only "y" means yes. @returns `undefined` if stdin is no terminal */
+/**
+ * Only "y" means yes.
+ * @returns `undefined` if stdin is no terminal
+ */
 export async function askYes(
   question: string,
   { host, notices, signal }: RunContext,
@@ -28,7 +31,10 @@ const END = '\x04';
 const CLEAR_LINE = '\x15';
 const BACKSPACES = new Set(['\x7f', '\b']);
 
-/** Reads a line without echo. Always restores the terminal. @throws TtsError (interrupted) on Ctrl-C; the signal's reason */
+/**
+ * Reads a line without echo. Always restores the terminal.
+ * @throws TtsError (interrupted) on Ctrl-C; the signal's reason
+ */
 export async function askSecret(question: string, { host, notices, signal }: RunContext): Promise<string> {
   const { stream } = host.stdin;
   stream.setRawMode?.(true);

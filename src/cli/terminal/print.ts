@@ -9,8 +9,8 @@ import type { Output } from '../../host.ts';
 const streamed = new WeakSet<Output>();
 
 /**
- * Prints synchronously where it can: the stream takes 2 ms to set up. A reader that left is no error. @throws TtsError
- * (output)
+ * Prints synchronously where it can: the stream takes 2 ms to set up. A reader that left is no error.
+ * @throws TtsError (output)
  */
 export function printLine(stdout: Output, text: string): void {
   if (streamed.has(stdout)) {

@@ -34,7 +34,10 @@ export class Callbacks {
     return this.#jobs.size;
   }
 
-  /** @param id for `X-Request-Id` @throws Refusal 503 if too many are pending */
+  /**
+   * @param id for `X-Request-Id`
+   * @throws Refusal 503 if too many are pending
+   */
   accept(id: string, url: URL, speak: (signal: AbortSignal) => Sound): void {
     if (this.pending >= this.#options.limits.callbacks) {
       throw new Refusal(503, 'too_many_callbacks', 'Too many callbacks are waiting', { retryAfter: 5 });

@@ -8,7 +8,10 @@ export interface CallbackPolicy {
   readonly any: boolean;
 }
 
-/** @param values origins, or `*` @throws TtsError (usage) */
+/**
+ * @param values origins, or `*`
+ * @throws TtsError (usage)
+ */
 export function readCallbackPolicy(values: readonly string[], isLoopback: boolean): CallbackPolicy {
   const any = values.includes('*');
   if (any && !isLoopback) {
@@ -31,7 +34,10 @@ function readOrigin(value: string): string {
   throw usageError(`bad value for --callbacks: ${value}`, hint);
 }
 
-/** `undefined` for audio in the answer. @throws Refusal 403 for an origin that is not allowed, 422 for no URL */
+/**
+ * `undefined` for audio in the answer.
+ * @throws Refusal 403 for an origin that is not allowed, 422 for no URL
+ */
 export async function callbackTarget(
   value: string | undefined,
   request: IncomingMessage,

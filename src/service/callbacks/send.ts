@@ -14,7 +14,10 @@ export interface CallbackBody extends Recording {
   readonly type: 'audio/wav' | 'application/json';
 }
 
-/** @param defect called with what is no refusal @throws the reason of an abort */
+/**
+ * @param defect called with what is no refusal
+ * @throws the reason of an abort
+ */
 export async function callbackBody(
   sound: Sound,
   signal: AbortSignal,
@@ -67,8 +70,10 @@ export interface Post {
 }
 
 /**
- * Follows no redirect. @param time milliseconds @returns the status @throws ClosedAddress before a connection to an address
- * that is not public
+ * Follows no redirect.
+ * @param time milliseconds
+ * @returns the status
+ * @throws ClosedAddress before a connection to an address that is not public
  */
 export async function post({ url, headers, body, listed }: Post, time: number, stop: AbortSignal) {
   if (!listed && isClosedHost(url.hostname)) throw new ClosedAddress(url.hostname);

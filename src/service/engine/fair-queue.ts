@@ -20,7 +20,10 @@ export class FairQueue<Job> {
   readonly #turns = new Turns<Job>();
   readonly #open = new Set<AbortController>();
 
-  /** @param maxWaiting utterances that wait @param spare lanes left idle, which bridge the restart of another */
+  /**
+   * @param maxWaiting utterances that wait
+   * @param spare lanes left idle, which bridge the restart of another
+   */
   constructor(lanes: readonly Lane<Job>[], maxWaiting: number, spare = 0) {
     this.#lanes = lanes;
     this.#free = [...lanes];
@@ -42,7 +45,8 @@ export class FairQueue<Job> {
   }
 
   /**
-   * In the order of the jobs. Leaving or aborting stops the work. @param isPatient true if a full queue does not refuse it
+   * In the order of the jobs. Leaving or aborting stops the work.
+   * @param isPatient true if a full queue does not refuse it
    * @throws Refusal 503 for a full queue; what a lane throws; the reason of the signal
    */
   async *run(
@@ -126,7 +130,10 @@ export class FairQueue<Job> {
 export interface Lane<Job> {
   readonly ready: boolean;
   prepare(): Promise<void>;
-  /** @returns no samples for a text without sound @throws Refusal when the work failed; the reason of the signal */
+  /**
+   * @returns no samples for a text without sound
+   * @throws Refusal when the work failed; the reason of the signal
+   */
   run(job: Job, signal: AbortSignal): Promise<Int16Array>;
   close(): Promise<void>;
 }

@@ -36,7 +36,10 @@ const SILENCE = 10 ** (-45 / 20);
 /** Seconds, faded. */
 const MARGIN = 0.02;
 
-/** In place. @returns a view without the silence around the speech */
+/**
+ * In place.
+ * @returns a view without the silence around the speech
+ */
 function trim(samples: Float32Array, sampleRate: number): Float32Array {
   const threshold = SILENCE * peak(samples);
   const margin = Math.round(MARGIN * sampleRate);

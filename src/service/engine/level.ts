@@ -14,7 +14,10 @@ const CEILING = 0.9;
 const PIECE = 0.02;
 const HEARD = 1e-3;
 
-/** In place. A fixed gain for each voice would leave 6 dB between short sentences. @param loudness factor of the amplitude */
+/**
+ * In place. A fixed gain for each voice would leave 6 dB between short sentences.
+ * @param loudness factor of the amplitude
+ */
 export function level(samples: Float32Array, sampleRate: number, loudness: number): void {
   const gain = loudness * Math.min(TARGET / measure(samples, Math.round(PIECE * sampleRate)), MOST_GAIN);
   for (let frame = 0; frame < samples.length; frame += 1) samples[frame] = bend(gain * (samples[frame] ?? 0));

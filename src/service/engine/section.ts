@@ -28,7 +28,10 @@ export function createSection<Job>(
   };
 }
 
-/** Without empty parts. @throws Refusal at the end if all were empty: some voices find out only while they speak */
+/**
+ * Without empty parts.
+ * @throws Refusal at the end if all were empty: some voices find out only while they speak
+ */
 async function* audible(
   parts: AsyncIterable<Int16Array>,
   complaint: string,

@@ -27,7 +27,11 @@ const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
 /** Until other requests get their turn. */
 const STEP_CHARACTERS = 2000;
 
-/** Long sentences are cut. Each step takes milliseconds. @param normalise as in `Recipe` @throws the reason of the signal */
+/**
+ * Long sentences are cut. Each step takes milliseconds.
+ * @param normalise as in `Recipe`
+ * @throws the reason of the signal
+ */
 export async function* segments(
   text: string,
   normalise: (sentence: string) => string,

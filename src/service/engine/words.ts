@@ -9,7 +9,10 @@ const WINDOW = /.{1,500}/gsu;
 const words = segmenterOf('word');
 const graphemes = segmenterOf('grapheme');
 
-/** Between white space; long ones in pieces. @param mostSeconds of a spoken piece */
+/**
+ * Between white space; long ones in pieces.
+ * @param mostSeconds of a spoken piece
+ */
 export function cutWords(text: string, mostSeconds: number): string[] {
   const whole = text.split(/\s+/u).filter(Boolean);
   const short = whole.flatMap((word) => (word.length <= LONGEST ? [word] : cut(word)));

@@ -111,7 +111,10 @@ const contradictions: Readonly<Record<string, readonly string[]>> = {
 /** Without an escaping backslash. */
 const SEPARATOR = /(?<=(?<!\\)(?:\\\\)*),/;
 
-/** As in `status=429,times=2,retry-after=1`. `\,` is a comma, `\\` a backslash. @throws TtsError (usage) */
+/**
+ * As in `status=429,times=2,retry-after=1`. `\,` is a comma, `\\` a backslash.
+ * @throws TtsError (usage)
+ */
 export function parseFault(spec: string): Fault {
   let fault: Fault = { spec, effects: {} };
   const names: string[] = [];

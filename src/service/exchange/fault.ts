@@ -32,8 +32,8 @@ export interface Fault {
 }
 
 /**
- * Faults in place of audio come first; an effect that is set is not replaced, and only faults with an effect count. @param
- * random 0 to 1 (exclusive)
+ * Faults in place of audio come first; an effect that is set is not replaced, and only faults with an effect count.
+ * @param random 0 to 1 (exclusive)
  */
 export function createFaults(
   faults: readonly Fault[],

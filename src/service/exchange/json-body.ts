@@ -5,8 +5,8 @@ import { Refusal } from '../engine/contract.ts';
 const LONGEST_KEY = 80;
 
 /**
- * @param limit bytes @throws Refusal 415 for another media type, 413 past the limit, 400 for anything but unambiguous JSON
- * in UTF-8
+ * @param limit bytes
+ * @throws Refusal 415 for another media type, 413 past the limit, 400 for anything but unambiguous JSON in UTF-8
  */
 export async function readJson(request: IncomingMessage, response: ServerResponse, limit: number) {
   checkHeaders(request, limit);
@@ -88,7 +88,10 @@ function tooLarge(limit: number): Refusal {
 
 const TOKEN = /[{}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
 
-/** Readers of JSON differ in which of two values counts. @param json valid */
+/**
+ * Readers of JSON differ in which of two values counts.
+ * @param json valid
+ */
 export function repeatedKey(json: string): string | undefined {
   const open: Set<string>[] = [];
   for (const [token, string = '', colon] of json.matchAll(TOKEN)) {

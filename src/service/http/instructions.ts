@@ -34,8 +34,8 @@ interface Measured extends Phrase {
 }
 
 /**
- * By `instruction-words.ts`. @returns the style, and the phrases without effect: not understood, out of range, or beyond the
- * length that is read
+ * By `instruction-words.ts`.
+ * @returns the style, and the phrases without effect: not understood, out of range, or beyond the length that is read
  */
 export function readInstructions(text: string): { style: Style; ignored: string[] } {
   const wanted = { rate: 1, pitch: 1, loudness: 1, pause: 1 };

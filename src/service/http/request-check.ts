@@ -91,7 +91,10 @@ const OTHER = /\p{L}/u;
 /** Their letters are not spoken. */
 const SEQUENCES = ['\u001b', '\u009b'];
 
-/** Otherwise only the engine knows. @param language of the voice */
+/**
+ * Otherwise only the engine knows.
+ * @param language of the voice
+ */
 export function surelySpeakable(text: string, language: string): boolean {
   if (SEQUENCES.some((start) => text.includes(start))) return false;
   return (/^en\b/i.test(language) ? ENGLISH : OTHER).test(text);

@@ -39,7 +39,10 @@ export class Traffic {
     return exchange;
   }
 
-  /** Answers to complete requests. @returns false for a broken answer, into which another one would fall */
+  /**
+   * Answers to complete requests.
+   * @returns false for a broken answer, into which another one would fall
+   */
   async answered(socket: Duplex): Promise<boolean> {
     const whole = this.#on(socket).filter(({ request }) => request.complete);
     await Promise.all(whole.map(({ response }) => new Promise((done) => response.once('close', done))));

@@ -22,8 +22,8 @@ const DEFAULT_SAMPLE_RATE = 22_050;
 const asItIs: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
 /**
- * @param maxText code points @throws Refusal 413 for a longer text; 422 for an unknown speaker, or an option that its kind
- * does not have
+ * @param maxText code points
+ * @throws Refusal 413 for a longer text; 422 for an unknown speaker, or an option that its kind does not have
  */
 export async function orderOf(request: SpeechRequest, { speakers }: Engine, maxText: number): Promise<Order> {
   const { text, config = {} } = request;

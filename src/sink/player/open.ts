@@ -17,7 +17,10 @@ interface Failed {
   readonly failure: TtsError;
 }
 
-/** Before there is sound. @throws TtsError (output) if none starts */
+/**
+ * Before there is sound.
+ * @throws TtsError (output) if none starts
+ */
 export async function openPlayer({ command, ...programs }: PlayerOptions): Promise<Sink> {
   const { platform } = programs;
   if (command) return startPlayer(namedPlayer(command, platform), programs);

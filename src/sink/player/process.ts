@@ -37,7 +37,10 @@ export class PlayerProcess {
     this.ended = this.#end();
   }
 
-  /** @param stdin a descriptor, or what to make @throws the system's error */
+  /**
+   * @param stdin a descriptor, or what to make
+   * @throws the system's error
+   */
   static async start(
     program: string,
     args: readonly string[],

@@ -12,7 +12,10 @@ import { temporarySink } from './temporary.ts';
 /** Milliseconds between wake-ups of a player that starts after the end of the sound. */
 const WAKE_MS = 50;
 
-/** A player of files starts when its file is complete. @throws TtsError (output) */
+/**
+ * A player of files starts when its file is complete.
+ * @throws TtsError (output)
+ */
 export async function startPlayer(
   player: PlayerCommand,
   { platform, path, env }: Programs,

@@ -59,7 +59,11 @@ const LONGEST_LINE = 4096;
 const EXPRESSION_LINE = /^re:\/((?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\[])+)\/([\p{L}]*)\s*=(.*)$/u;
 const ALLOWED_FLAGS = /^[gimsu]*$/u;
 
-/** @param place for errors @returns undefined for a line without an entry @throws TtsError (usage) */
+/**
+ * @param place for errors
+ * @returns undefined for a line without an entry
+ * @throws TtsError (usage)
+ */
 function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> | undefined {
   const text = line.trim();
   if (text === '' || text.startsWith('#')) return undefined;

@@ -66,8 +66,9 @@ export class WordTree {
   }
 
   /**
-   * The first match, the longest one there. @param isEnd true if no text follows @returns an offset, if only more text can
-   * decide what is there
+   * The first match, the longest one there.
+   * @param isEnd true if no text follows
+   * @returns an offset, if only more text can decide what is there
    */
   find(text: string, from: number, isEnd: boolean): Replacement | number | undefined;
   find(text: string, from: number): Replacement | undefined;

@@ -148,7 +148,10 @@ function spokenCode(content: string, info: string, code: MarkdownOptions['code']
   return language ? `Code in ${language} omitted.` : 'Code omitted.';
 }
 
-/** A task's box is silent, an alert's kind ("[!NOTE]") is its first word. @param container token type around the paragraph */
+/**
+ * A task's box is silent, an alert's kind ("[!NOTE]") is its first word.
+ * @param container token type around the paragraph
+ */
 function spokenMarker(paragraph: string, container: string | undefined): string {
   if (container === 'list_item_open') return paragraph.replace(/^\[[ xX]\]\s+/u, '');
   if (container !== 'blockquote_open') return paragraph;

@@ -4,8 +4,8 @@ import type { MarkdownOptions } from './parser.ts';
 
 /**
  * CommonMark, and GitHub's tables, strikethrough, task lists and footnotes. The document is read whole: its last line may
- * define a reference. An empty line separates blocks, a line break tight items and rows. @throws TtsError (usage) for a
- * document that is too long
+ * define a reference. An empty line separates blocks, a line break tight items and rows.
+ * @throws TtsError (usage) for a document that is too long
  */
 export async function* spokenMarkdown(
   text: AsyncIterable<string>,
@@ -18,8 +18,8 @@ export async function* spokenMarkdown(
 }
 
 /**
- * Complete blocks come out after {@link FLUSH_AFTER_MS} of waiting. @throws the signal's reason, at once, even while the
- * source hangs
+ * Complete blocks come out after {@link FLUSH_AFTER_MS} of waiting.
+ * @throws the signal's reason, at once, even while the source hangs
  */
 export async function* liveMarkdown(
   text: AsyncIterable<string>,

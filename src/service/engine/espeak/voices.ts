@@ -28,7 +28,10 @@ export const ESPEAK_RATE = 22_050;
 /** `Pty Language Age/Gender VoiceName File OtherLanguages`, the last as in `(fr 5)(fr-fr 5)`. */
 const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)(?<others>.*)/u;
 
-/** Numbered from 101 by language tag and name. @throws when the program cannot be run; the reason of the signal */
+/**
+ * Numbered from 101 by language tag and name.
+ * @throws when the program cannot be run; the reason of the signal
+ */
 export async function listEspeakVoices(
   program: string,
   env: Espeak['env'],
@@ -98,7 +101,10 @@ interface Search {
   readonly fault?: string;
 }
 
-/** On the `PATH`. @throws the reason of the signal */
+/**
+ * On the `PATH`.
+ * @throws the reason of the signal
+ */
 export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'signal'>): Promise<Search> {
   const program = await findProgram('espeak-ng', host.env.PATH ?? '', host.platform);
   if (program === undefined) return {};

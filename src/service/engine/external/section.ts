@@ -88,7 +88,10 @@ class ExternalSection implements Section {
     }
   }
 
-  /** Holds the sound back until it is long enough. @param mayHalve true if a short sound is asked for again in halves */
+  /**
+   * Holds the sound back until it is long enough.
+   * @param mayHalve true if a short sound is asked for again in halves
+   */
   async *#speakWhole(job: Job, mayHalve: boolean): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = job;
     const sound = await this.#source.speak(text, voice, signal);

@@ -18,8 +18,9 @@ const MOST_ERROR_BYTES = 4096;
 const MOST_LIST_BYTES = 4 * 2 ** 20;
 
 /**
- * https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type. @param
- * timeoutMs of silence @throws Refusal 502 `engine_failed` if the server cannot be reached
+ * https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
+ * @param timeoutMs of silence
+ * @throws Refusal 502 `engine_failed` if the server cannot be reached
  */
 export async function openServer(
   config: ServerConfig,

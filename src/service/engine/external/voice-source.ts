@@ -31,7 +31,10 @@ export function speakersOf({ source, firstNumber }: NumberedSource): Speaker[] {
   }));
 }
 
-/** What shapes the sound beside the text. @returns `undefined` for a built-in voice, whose sound is not kept */
+/**
+ * What shapes the sound beside the text.
+ * @returns `undefined` for a built-in voice, whose sound is not kept
+ */
 export function identityOf(speaker: number, engines: readonly NumberedSource[]): string | undefined {
   for (const { source, firstNumber } of engines) {
     const voice = source.voices[speaker - firstNumber];

@@ -39,8 +39,9 @@ export class Flite {
   }
 
   /**
-   * Blocks the thread for a sixtieth of the duration. @returns samples that are valid until the next call @throws WasiExit
-   * or WebAssembly.RuntimeError, and is of no use afterwards
+   * Blocks the thread for a sixtieth of the duration.
+   * @returns samples that are valid until the next call
+   * @throws WasiExit or WebAssembly.RuntimeError, and is of no use afterwards
    */
   speak({ text, voice, stretch, pitch }: FliteRequest): Samples {
     const features = [`duration_stretch=${stretch}`];

@@ -77,7 +77,10 @@ const FAMILIES: readonly Family[] = [
 /** At the end of an ONNX file. */
 const METADATA_BYTES = 64 * 1024;
 
-/** Looks at names only. @throws Refusal 502 `engine_failed` that names the missing files */
+/**
+ * Looks at names only.
+ * @throws Refusal 502 `engine_failed` that names the missing files
+ */
 export function modelIn(folder: string, name: string): Model {
   const names = namesIn(folder, name);
   const model = FAMILIES.map((family) => filled(family, folder, names)).find((each) => each !== undefined);

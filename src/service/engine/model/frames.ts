@@ -42,7 +42,10 @@ function samplesBytes({ id, samples }: Extract<Report, { type: 'samples' }>): Bu
   return Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
 }
 
-/** Drops a torn last frame. @throws Error for a frame that is too long */
+/**
+ * Drops a torn last frame.
+ * @throws Error for a frame that is too long
+ */
 export async function* readFrames<Message extends Order | Report>(stream: Readable): AsyncGenerator<Message> {
   let held = Buffer.alloc(0);
   for await (const piece of stream) {

@@ -18,8 +18,8 @@ export interface ModelOptions {
 }
 
 /**
- * A bad file ends the process that loads it. @throws Refusal 502 `engine_failed` with what is missing, or with the last
- * words of the process
+ * A bad file ends the process that loads it.
+ * @throws Refusal 502 `engine_failed` with what is missing, or with the last words of the process
  */
 export async function openModel(
   config: Extract<EngineConfig, { kind: 'model' }>,
