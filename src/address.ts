@@ -21,7 +21,7 @@ const LOOPBACK: readonly Network[] = [
   ['::1', 128, 'ipv6'],
 ];
 
-/** RFC 1918, RFC 3927, RFC 4193 and RFC 4291: addresses that do not leave the site. */
+/** RFC 1918, RFC 3927, RFC 4193 and RFC 4291. */
 const PRIVATE_NETWORKS: readonly Network[] = [
   ['10.0.0.0', 8, 'ipv4'],
   ['172.16.0.0', 12, 'ipv4'],
@@ -31,13 +31,13 @@ const PRIVATE_NETWORKS: readonly Network[] = [
   ['fe80::', 10, 'ipv6'],
 ];
 
-/** True for a host that is this machine without a name server. Names below `localhost` are not: many systems look them up. */
+/** True without a name server. Names below `localhost` are not this machine: many systems look them up. */
 export function isLoopback(hostname: string): boolean {
   const host = bareHost(hostname);
   return host === 'localhost' || isLoopbackAddress(host);
 }
 
-/** True for this machine and its network: private addresses, names without a dot or below these. */
+/** Private addresses, names without a dot or below these. */
 export function isNearby(hostname: string): boolean {
   const host = relativeHost(hostname);
   if (isIP(host)) return isLoopbackAddress(host) || within(PRIVATE_NETWORKS, host);
@@ -62,10 +62,7 @@ function relativeHost(hostname: string): string {
   return bareHost(hostname).replace(/\.$/, '');
 }
 
-/**
- * True for a host in a list as in `NO_PROXY`: hosts and what lies below them, addresses, networks, each perhaps with a port,
- * or `*`.
- */
+/** As in `NO_PROXY`: hosts and what lies below them, addresses, networks, each perhaps with a port, or `*`. */
 export function isExcepted({ hostname, port, protocol }: URL, except: string): boolean {
   const name = bareHost(hostname);
   const number = port || (protocol === 'https:' ? '443' : '80');

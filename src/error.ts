@@ -35,7 +35,7 @@ export interface Stop {
 
 export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
-  /** What the user can do. Missing only if the user ended the run. */
+  /** Missing only if the user ended the run. */
   readonly hint?: string | undefined;
   readonly details?: readonly string[] | undefined;
   readonly cause?: unknown;
@@ -46,7 +46,7 @@ export interface TtsErrorOptions {
   readonly stop?: Stop | undefined;
 }
 
-/** An error with a cause outside this program. Anything else that is thrown is a defect. */
+/** Has a cause outside this program. Anything else that is thrown is a defect. */
 export class TtsError extends Error {
   override readonly name = 'TtsError';
   readonly exitCode: ExitCode;
@@ -56,7 +56,7 @@ export class TtsError extends Error {
   readonly isUnwanted: boolean;
   readonly stop: Stop | undefined;
 
-  /** @param message what happened, in one line without a full stop at its end */
+  /** @param message in one line without a full stop */
   constructor(
     message: string,
     { exitCode, hint, details, cause, retry, isUnwanted = false, stop }: TtsErrorOptions,

@@ -8,7 +8,7 @@ const MEANINGS: Record<Signal, { what: string; exitCode: ExitCode }> = {
   SIGHUP: { what: 'the terminal is gone', exitCode: ExitCode.hangup },
 };
 
-/** Its signal aborts with the error that ends the run when the process is told to stop. */
+/** Its signal aborts, with the error of the run, when the process is told to stop. */
 export function interruption(host: Host): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const listeners = Object.entries(MEANINGS).map(([name, { what, exitCode }]) => {
@@ -40,7 +40,7 @@ export function endWith(status: number, process: Process): void {
     // bash goes on with its loop after a child that returned 130: the signal has to end it.
     if (isTyped) dieOfSignal();
   });
-  // Node waits for work that cannot be cancelled, such as the lookup of a host name.
+  // Work such as the lookup of a host name cannot be cancelled.
   if (status > SIGNALS) setTimeout(dieOfSignal, GRACE_MS).unref();
 }
 

@@ -12,7 +12,7 @@ export interface WavOptions {
   readonly bodyBytes?: number | undefined;
   /** By default {@link HEAD_BYTES}. */
   readonly quotedBytes?: number | undefined;
-  /** Called for a kilobyte or more behind the samples that is no chunk. */
+  /** A kilobyte or more behind the samples that is no chunk. */
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 

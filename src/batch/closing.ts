@@ -13,7 +13,7 @@ export interface Outcome {
   readonly survey: Survey;
 }
 
-/** For each row in the order of the table, then for each left-over file. */
+/** Rows in the order of the table, then left-over files. */
 export function* manifestLines({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
   for (const number of plan.mine()) {
     const entry = known.at(survey.entryOf(number));

@@ -10,7 +10,7 @@ import type { BatchRow } from './plan.ts';
 import { type FinishedFile, rowFile } from './row-file.ts';
 import type { RowKey } from './row-state.ts';
 
-/** Bytes of sound of all rows that wait for the disk. */
+/** Of sound that waits for the disk. */
 const BUDGET_BYTES = 64 * 2 ** 20;
 
 const WINDOW = 4;

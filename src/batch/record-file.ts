@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const BATCH_BYTES = 256 * 1024;
 
-/** Records in a temporary file, with an index in memory: 40 bytes a record. */
+/** In a temporary file, with 40 bytes of index a record. */
 export class RecordFile<T> implements Disposable {
   readonly #path = join(tmpdir(), `tts-batch-${randomUUID()}`);
   readonly #fd = openSync(this.#path, 'wx+', 0o600);
@@ -47,7 +47,7 @@ export class RecordFile<T> implements Disposable {
     return JSON.parse(bytes.toString());
   }
 
-  /** @returns the number of the last accepted record with this key */
+  /** @returns the last accepted record with this key */
   find(which: number, key: string, accepts = (_: T) => true): number | undefined {
     const index = this.#indexes[which];
     return index?.find(key, (number) => {

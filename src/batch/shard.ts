@@ -11,7 +11,7 @@ export interface Shard {
 
 const MOST_SHARDS = 100_000;
 
-/** @throws TtsError (usage), also for an empty text: an unset variable must not make every job do the whole table */
+/** @throws TtsError (usage), also for an empty text: an unset variable must not make each job do the whole table */
 export function parseShard(option: string): Shard {
   const [, index, count] = /^(\d{1,6})\/(\d{1,6})$/.exec(option.trim()) ?? [];
   const shard = { index: Number(index), count: Number(count) };

@@ -17,7 +17,7 @@ export class KnownFiles implements Disposable {
       for (const entry of readEntries(folder, name)) this.entries.add(entry);
   }
 
-  /** @returns the entry with this key, else the file's last one */
+  /** @returns the entry with this key, or the last one */
   find(file: string, key: string): number {
     const name = folded(file);
     const sameKey = this.entries.find(0, name, (entry) => entry.key === key);

@@ -47,7 +47,7 @@ export class NameTemplate {
 }
 
 export class NameError extends Error {
-  /** The column to correct; `undefined` if the whole name is wrong. */
+  /** `undefined` if the whole name is wrong. */
   readonly column: string | undefined;
 
   constructor(message: string, column?: string) {

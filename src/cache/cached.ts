@@ -11,7 +11,7 @@ interface CacheUse {
   readonly onLookup: (found: 'hit' | 'miss', index: number) => void;
 }
 
-/** Keeps complete sound, and asks only for what is missing. A second call for a text waits for the first. */
+/** A second call for a text waits for the first. */
 export function cached(synthesize: Synthesize, { store, keyOf, onLookup }: CacheUse): Synthesize {
   const making = new Map<string, Promise<void>>();
   return async (utterance, signal) => {

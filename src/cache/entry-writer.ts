@@ -20,7 +20,7 @@ export interface KeepingOptions {
   readonly ended: () => void;
 }
 
-/** A segment on its way into the cache. Never throws: an entry with an error is dropped. */
+/** Never throws: an entry with an error is dropped. */
 export class Keeping {
   readonly #file: EntryFile;
   readonly #options: KeepingOptions;

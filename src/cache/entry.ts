@@ -12,7 +12,7 @@ const BLOCK_BYTES = 256 * 1024;
 
 const HEAD_BYTES = 128;
 
-/** Neither waits for the writer of a pipe nor follows a link. Windows has neither flag. */
+/** Waits for no writer of a pipe, follows no link. Windows has neither flag. */
 const WARY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 interface Layout {

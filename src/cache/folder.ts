@@ -50,7 +50,7 @@ function isOurs(owner: number, uid: Home['uid']): boolean {
   return uid === undefined || owner === uid;
 }
 
-/** `no space left on device` of `ENOSPC: no space left on device, write`. */
+/** As in `no space left on device`. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return /^E[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;

@@ -115,7 +115,7 @@ export async function plainBody({ headers, body }: Answer): Promise<AsyncIterabl
   return codings.reduceRight(decompress, body);
 }
 
-/** In the order of encoding (RFC 9110, section 8.4). */
+/** Of encoding (RFC 9110, section 8.4). */
 function codingsIn(header: string): string[] {
   const codings = header.split(',').map((coding) => coding.trim().toLowerCase());
   return codings.filter((coding) => coding !== '' && coding !== 'identity');

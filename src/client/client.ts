@@ -29,7 +29,6 @@ interface Utterance {
   readonly index: number;
 }
 
-/** `undefined` for sound that goes to the callback address. */
 export type Synthesize = (utterance: Utterance, signal: AbortSignal) => Promise<Speech | undefined>;
 
 /**
@@ -50,7 +49,6 @@ interface Task extends Utterance {
   readonly signal: AbortSignal;
 }
 
-/** An empty piece for the format, then the samples. */
 async function* synthesize(
   options: ClientOptions,
   { text, index, point, signal }: Task,
@@ -152,7 +150,6 @@ class ResumePoint {
   #bytes = 0;
   #checksum = 0;
   #isOneTake = true;
-  /** Bytes of this answer to skip, and their checksum. */
   #toSkip = 0;
   #skippedChecksum = 0;
   readonly #checksumOf: Checksum | undefined;
@@ -193,7 +190,7 @@ class ResumePoint {
       });
   }
 
-  /** The new part of a piece, at frame borders. */
+  /** At frame borders. */
   advance(piece: Uint8Array): Uint8Array {
     const fresh = this.#toSkip === 0 ? piece : this.#skip(piece);
     this.#bytes += fresh.length;

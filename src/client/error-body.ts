@@ -131,7 +131,6 @@ const CODES: readonly (readonly [code: RegExp, status: number])[] = [
   [/^(?:unauthori[sz]ed|unauthenticated|forbidden|(?:invalid|missing|bad)[_-](?:api[_-]?)?key)[\w-]*$/i, 401],
 ];
 
-/** @returns `undefined` for a body that is no JSON error with a known code */
 export function statusIn(body: Uint8Array): number | undefined {
   try {
     const codes = wordsIn(JSON.parse(decoded(body)));

@@ -14,10 +14,7 @@ interface Waiting {
   readonly refuse: (error: unknown) => void;
 }
 
-/**
- * A refusal by a busy service lowers the limit to the number it accepted. The limit rises again, slower after each refusal,
- * up to the user's.
- */
+/** A refusal by a busy service lowers the limit to the number it accepted. The limit rises again, slower after each refusal. */
 export class ConcurrencyLimiter {
   readonly #most: number;
   #limit: number;
@@ -37,7 +34,7 @@ export class ConcurrencyLimiter {
 
   /**
    * @param order of the sound; the earliest goes first
-   * @throws the signal's reason; the error of {@link close}
+   * @throws the error of {@link close}
    */
   async enter(order: number, signal: AbortSignal): Promise<Slot> {
     signal.throwIfAborted();
@@ -123,7 +120,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** If all open answers wait for this sound, the last of them leaves its slot. */
+  /** If all open answers wait for this sound, one of them leaves its slot. */
   #preemptFor({ order }: Waiting): void {
     const open = [...this.#open];
     if (!open.every((slot) => slot.order > order && slot.isStuck)) return;

@@ -175,7 +175,7 @@ function singleValues(headers: IncomingHttpHeaders): Record<string, string | und
 
 /** Of waiting sound, until the connection pauses. */
 const MOST_BYTES = 1 << 19;
-/** Copied into blocks: a service may send single bytes. */
+/** A service may send single bytes. */
 const SMALL_BYTES = 1024;
 const BLOCK_BYTES = 1 << 16;
 

@@ -65,7 +65,7 @@ export interface RetryState {
   made: number;
 }
 
-/** @throws the error itself without another try; the signal's reason */
+/** @throws the error itself without another try */
 export async function waitOrGiveUp(
   error: unknown,
   { retries, onEvent }: RetryPolicy,

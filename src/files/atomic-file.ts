@@ -25,7 +25,7 @@ interface Publishing {
   readonly target: string;
   /** `undefined` keeps the part's. */
   readonly permissions: number | undefined;
-  /** The content is on the disk when the file is published. */
+  /** On the disk when the file is published. */
   readonly durable: boolean;
   readonly isNameDurable: boolean;
   /** Throws if the target exists and must stay. */

@@ -12,7 +12,7 @@ export interface Part {
 /** A part without a write for so long has no owner. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
-/** Target, process, realm, and a number if the name is taken. */
+/** With a number if the name is taken. */
 const PART = /^(?<target>.+)\.(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/s;
 
 /** Creates `NAME.PID-REALM.part`. A taken name stays: realms may be equal by chance. */

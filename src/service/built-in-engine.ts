@@ -17,7 +17,6 @@ export interface EngineOptions extends Partial<QueueLimits> {
 }
 
 export interface BuiltInEngine extends Engine {
-  /** Otherwise each worker starts with its first job. */
   prepare(): Promise<void>;
 }
 
@@ -56,7 +55,7 @@ export async function createEngine(options: EngineOptions = {}): Promise<BuiltIn
 function openFlite({ workers, maxQueue }: QueueLimits, worker: URL): FairQueue<Job> {
   const assets = loadAssets();
   const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(worker, assets));
-  threads[0]?.prepare().catch(() => {}); // the first job tries again, and reports the error
+  threads[0]?.prepare().catch(() => {}); // the first job reports the error
   return new FairQueue<Job>(threads, maxQueue, SPARE);
 }
 

@@ -94,7 +94,7 @@ async function close(server: Server, { traffic, callbacks }: Context, graceMs: n
   const closed = server.listening ? once(server, 'close') : Promise.resolve();
   server.close();
   traffic.close();
-  // A request in work may still be accepted for a callback.
+  // It may still be accepted for a callback.
   const finished = closed.then(() => callbacks.settled());
   const patience = new AbortController();
   await Promise.race([finished, sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})]);
@@ -108,7 +108,7 @@ function authority({ address, family, port }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** To CONNECT, for which Node leaves the socket to the program. */
+/** Node leaves the socket of a CONNECT to the program. */
 function responseOver(socket: Socket, request: IncomingMessage): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

@@ -119,7 +119,6 @@ function isThere(path: string): boolean {
 /** Bytes. A longer package.json is not read. */
 const LONGEST_MANIFEST = 1024 * 1024;
 
-/** Spares parsing most manifests. */
 function mentionsTts(path: string): boolean {
   try {
     if (statSync(path).size > LONGEST_MANIFEST) return false;

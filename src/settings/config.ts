@@ -28,7 +28,7 @@ export async function loadConfig(
 /** Permission bits. */
 const READ_BY_OTHERS = 0o044;
 
-/** Those with a key that others can read. Windows has no such permissions. */
+/** With a key that others can read. Windows has no such permissions. */
 export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
   if (platform === 'win32') return [];
   return files

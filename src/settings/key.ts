@@ -86,7 +86,7 @@ export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings)
 }
 
 /**
- * Refuses a project's proxy that would see the key, and a way to a proxy that others overhear.
+ * Refuses a project's proxy that would see the key, and an overheard way to a proxy.
  * @throws TtsError (usage)
  */
 export function assertProxyMaySee(

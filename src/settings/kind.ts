@@ -86,7 +86,7 @@ export function url(...schemes: string[]): Kind<URL> {
   });
 }
 
-/** A password would appear in messages: user name, query and fragment are refused, and a trailing slash goes. */
+/** A password would appear in messages: user name, query and fragment are refused. */
 export const baseUrl = textual<URL>({
   allowed: 'a URL that begins with http:// or https://, without a user name, "?" or "#"',
   text: (text) => {

@@ -52,7 +52,6 @@ function found(path: string, { name }: Origin, find: () => string): string {
 
 type Paths = Pick<PlatformPath, 'isAbsolute' | 'relative' | 'sep'>;
 
-/** @param path its root may be a drive's */
 export function isWithin(folder: string, file: string, path: Paths = { relative, isAbsolute, sep }): boolean {
   const between = path.relative(folder, file);
   return !path.isAbsolute(between) && between.split(path.sep)[0] !== '..';

@@ -1,6 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** Enough characters to guess a name. */
 const LEAST_TELLING = 3;
 
 /** The shortest candidate that begins with the name or has it as a word, else the nearest spelling. */
@@ -35,7 +34,7 @@ function nearlyWritten(name: string, candidates: readonly string[]): string | un
   return near ? candidates.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
 }
 
-/** Also two letters in the wrong order. */
+/** True for one wrong, missing or further letter, or two swapped ones. */
 export function isOneLetterOff(word: string, known: string): boolean {
   const letters = (text: string) => text.split('').sort().join('');
   const edits = distance(word, known);

@@ -14,7 +14,7 @@ import { isObject } from './special-kinds.ts';
 
 export type Hide = (secret: string) => void;
 
-/** @throws TtsError (usage) with the file, the key and the nearest right name */
+/** @throws TtsError (usage) with the file and the key */
 export function readConfig(file: ConfigPath, hide: Hide): ConfigFile {
   return checked(file, readData(file.path), hide);
 }

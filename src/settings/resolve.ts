@@ -32,7 +32,7 @@ export type Settings = {
 const DEFAULT: Origin = { place: 'default', name: 'the default' };
 
 /**
- * The first of option, environment, project config, user config and default counts.
+ * The strongest place counts.
  * @throws TtsError (usage) with the value, its origin and what is allowed
  */
 export function resolve(said: Said): Settings {

@@ -15,27 +15,27 @@ import {
 } from './kind.ts';
 import { command, keys, proxyUrl, speakers } from './special-kinds.ts';
 
-/** Options, configuration, `--help` and the README's table come from this table. */
+/** Options, configuration, help and README come from this table. */
 export interface Rule<T> {
   readonly kind: Kind<T>;
   /** In commander's syntax; without it there is no option. */
   readonly flags?: string;
   readonly env?: string;
-  /** Where several variables count. */
+  /** Shown in place of `env`, where several variables count. */
   readonly envShown?: string;
   readonly key?: string;
-  /** Where the help tells of one value. */
+  /** Shown in place of `key`. */
   readonly keyShown?: string;
   readonly fallback?: NoInfer<T>;
-  /** In words, where `fallback` does not show it. */
+  /** The default in words, where `fallback` does not show it. */
   readonly otherwise?: string;
   readonly help: string;
   advice?(said: unknown): string | undefined;
-  /** The short help only names the others. */
+  /** The short help explains only these. */
   readonly isCommon?: true;
   readonly ofRequests?: true;
   readonly secret?: true;
-  /** Merges the values of several config files. Otherwise the strongest counts. */
+  /** For several config files. Otherwise the strongest counts. */
   combine?(values: readonly T[]): T;
   projectMay?(value: NoInfer<T>): boolean;
   /** It decides what leaves, runs or is deleted on the user's machine. */

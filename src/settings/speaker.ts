@@ -29,7 +29,7 @@ export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]
   return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings) };
 }
 
-/** Or if no speaker is asked for. */
+/** True also where no speaker is asked for. */
 export function isAmong(known: readonly KnownSpeaker[], { speaker, speakers }: Settings): boolean {
   if (speaker === undefined) return true;
   const asked = lookUp(speaker.value, speakers, known);
@@ -41,7 +41,7 @@ type Chosen = { readonly [F in keyof NamedSpeaker]: NamedSpeaker[F] | undefined 
   readonly name?: string | undefined;
 };
 
-/** @throws TtsError (usage) if the speaker cannot do what is asked for */
+/** @throws TtsError (usage) */
 export function settingsFor(speaker: Chosen, settings: Settings): Settings {
   const settled = withDefaults(settings, speaker);
   if (speaker.kind !== undefined) assertSupported(settled, { ...speaker, kind: speaker.kind });
@@ -97,7 +97,7 @@ function withDefaults(settings: Settings, { name, sampleRate, instructions }: Ch
   };
 }
 
-/** The speaker's own value is stronger than the config's, and weaker than options and environment. */
+/** Weaker than options and environment, stronger than the config. */
 function stronger<T>(
   said: Setting<T> | undefined,
   own: T | undefined,

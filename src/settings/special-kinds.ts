@@ -58,7 +58,7 @@ function addressIn(name: string): string {
 
 export interface NamedSpeaker {
   readonly no?: number;
-  /** In place of a number. */
+  /** An engine takes the place of a number. */
   readonly engine?: string;
   readonly voice?: string;
   /** `neo.one`, `Mermish`, or the service's own word. */
@@ -82,7 +82,6 @@ const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = 
 
 const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "kind": "neo.one" } }';
 
-/** Each is a number, or an object with `no` and more. */
 export const speakers = namedMap<NamedSpeaker>({
   allowed: 'an object of names with their numbers',
   faultIn: faultInSpeakers,
@@ -122,7 +121,7 @@ function unknownField(field: string): Fault {
   return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(fields)) };
 }
 
-/** Quoted and bare pieces side by side, or an unreadable character. */
+/** Or an unreadable character. */
 const WORD = /\s*((?:'[^']*'|"(?:\\.|[^"\\])*"|\\[\s'"\\]|[^\s'"])+)|\s*(\S)/gsy;
 const PIECE = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s'"\\])|([^\s'"])/gs;
 

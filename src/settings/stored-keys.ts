@@ -11,7 +11,7 @@ import { userFolder } from './config-places.ts';
 import { baseUrl } from './kind.ts';
 import type { ConfigFile } from './resolve.ts';
 
-/** @throws TtsError (usage) if there is no place for it, or the file cannot hold keys */
+/** @throws TtsError (usage) without a place for keys */
 export function userFile(
   files: readonly ConfigFile[],
   host: Pick<Host, 'env' | 'home' | 'platform'>,

@@ -41,7 +41,7 @@ export async function openSink(
   }
 }
 
-/** @throws TtsError (output) for a folder */
+/** @throws TtsError (output) */
 export function lookAt(path: string, name: string): Stats | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory() || (!stats && /[/\\]$/.test(name)))
@@ -49,7 +49,7 @@ export function lookAt(path: string, name: string): Stats | undefined {
   return stats;
 }
 
-/** No thread is blocked: Ctrl-C ends the wait for a reader. */
+/** Ctrl-C ends the wait for a reader. */
 async function openPipe(path: string, signal: AbortSignal): Promise<number> {
   for (;;) {
     signal.throwIfAborted();
@@ -86,7 +86,7 @@ export async function checkSink(
   }
 }
 
-/** @throws TtsError (output) if a part could not be made or renamed */
+/** @throws TtsError (output) */
 export function checkFile(options: FileOptions): void {
   try {
     const target = behindLinks(options.path);

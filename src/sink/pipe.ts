@@ -35,9 +35,7 @@ function streamSink(fd: number, name: string, open: () => Writable): Sink {
       isOurs = false;
       try {
         closeSync(fd);
-      } catch {
-        // No bytes were lost.
-      }
+      } catch {}
     },
   };
 }

@@ -10,7 +10,7 @@ export interface Recording {
   readonly name: string;
   /** Offset of the WAV; `undefined` where every write appends. */
   readonly start: number | undefined;
-  /** True if a reader watches the file grow: nothing waits for a larger batch. */
+  /** A reader watches the file grow: nothing waits for a larger batch. */
   readonly isWatched?: boolean;
   /** For opening the same file again, if there is one. */
   readonly path: string;
@@ -44,7 +44,7 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
   return { bytes, overheadBytes: headerSize + padding(bytes), readerLeft: false };
 }
 
-/** @returns the length of the header now */
+/** @returns the length of the header */
 async function writeSizes(
   { fd, name, start, path }: Recording & { start: number },
   { format, bytes }: Pick<Speech, 'format'> & { bytes: number },

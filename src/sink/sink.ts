@@ -6,7 +6,7 @@ export interface Delivery {
   readonly bytes: number;
   /** Header and padding. */
   readonly overheadBytes: number;
-  /** Which ends a run quietly. */
+  /** A reader that left ends a run quietly. */
   readonly readerLeft: boolean;
   readonly player?: string;
   /** Beside the complete sound, such as the player's. Thrown at the end. */
@@ -29,7 +29,7 @@ export interface Sink {
 }
 
 /**
- * A header that cannot be corrected promised another length.
+ * A header cannot be corrected.
  * @throws TtsError (service)
  */
 export function assertAsPromised(bytes: number, promised: number | undefined): void {

@@ -27,7 +27,6 @@ export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
 function openFileSink(fd: number, start: number | undefined): Sink {
   return {
     isLive: false,
-    // Only Linux has such names.
     async write(speech, signal) {
       const file = { fd, name: 'stdout', start, isWatched: true, path: `/proc/self/fd/${fd}` };
       const delivery = await record(file, speech, signal);
@@ -69,7 +68,7 @@ function wasClosed(fd: number): boolean {
   }
 }
 
-/** The next byte; `undefined` if every write appends. */
+/** `undefined` if every write appends. */
 function startOf(fd: number, size: number): number | undefined {
   try {
     return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);

@@ -33,7 +33,6 @@ export function tee(output: Sink, listener: Sink): Sink {
 
 export interface Branch {
   readonly speech: Speech;
-  /** The other branch continues. */
   readonly leave: () => Promise<void>;
 }
 
@@ -42,10 +41,9 @@ type Take = (next: Next | Promise<Next>) => void;
 
 const DONE: Next = { done: true, value: undefined };
 
-/** The next piece is read when both have taken the last one, or one has left. */
+/** A piece is read when both have taken the last one, or one has left. */
 export function fork(speech: Speech): readonly [Branch, Branch] {
   const source = speech.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
-  /** The callback of one that waits. */
   const readers = new Map<symbol, Take | undefined>();
   const advance = () => {
     const takes = [...readers.values()];

@@ -32,7 +32,6 @@ export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes'> {
 }
 
 /**
- * Brings a text to a sink as one sound.
  * @returns `undefined` if the service sends the sound elsewhere
  * @throws TtsError; then the sink holds nothing that looks whole
  */

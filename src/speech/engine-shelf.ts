@@ -19,7 +19,7 @@ export interface EngineVoice {
   readonly no: number;
 }
 
-/** The chosen engine and those of the user's config. Each opens once, when a voice of it is asked for. */
+/** Each engine opens once, when a voice of it is asked for. */
 export class EngineShelf {
   readonly #settings: Settings;
   readonly #context: RunContext;

@@ -163,7 +163,7 @@ function cuttingOf(settings: Settings): Pick<JobText, 'maxChars' | 'pace' | 'cut
   };
 }
 
-/** A pause that the user sets, 0 too, keeps paragraphs apart; the default costs no further requests. */
+/** A pause that the user sets, 0 too, keeps paragraphs apart. */
 export function cutsParagraphs({ paragraphPause }: Settings): boolean {
   return paragraphPause.origin.place !== 'default';
 }

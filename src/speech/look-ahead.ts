@@ -35,7 +35,7 @@ interface StartedPart {
   readonly sound: Prefetch;
 }
 
-/** In the order of the text. While one is heard, the next ones are fetched, until one fails. */
+/** While one part is heard, the next ones are fetched, until one fails. */
 export class LookAhead {
   /** The text has a first segment. */
   readonly begun: Promise<void>;

@@ -117,7 +117,7 @@ function failingSink(error: unknown): Sink {
 
 const OTHER_SOUND = /^\.(?:mp3|ogg|opus|flac|m4a|aac|wma|webm)$/i;
 
-/** @throws TtsError (usage) for a name that promises another format than WAV */
+/** @throws TtsError (usage) for another format than WAV */
 export function assertWavName(name: string): void {
   const ending = extname(name);
   if (!OTHER_SOUND.test(ending)) return;

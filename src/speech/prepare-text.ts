@@ -12,7 +12,7 @@ const LONGEST_LEXICON = 4 * 1024 * 1024;
 export type TextSource = Pick<InputOptions, 'words' | 'files' | 'prepare'>;
 
 /**
- * Adds Markdown and lexicon, which are loaded only if used.
+ * Markdown and lexicon load only if used.
  * @throws TtsError (usage) for a lexicon that cannot be read
  */
 export async function prepareText(

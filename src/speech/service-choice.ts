@@ -26,7 +26,7 @@ export interface NamedService {
   readonly name?: string;
   readonly key: string;
   readonly keyOrigin: string;
-  /** What the sound of a speaker depends on beside its number: by default the address. `undefined`: it is not worth keeping. */
+  /** What the sound of a speaker depends on beside its number. `undefined`: it is not worth keeping. */
   readonly identityOf?: (speaker: number) => string | undefined;
   readonly proxy: ProxyRoute | undefined;
   /** True for a proxy of a project: its answers are not kept. */
@@ -119,7 +119,7 @@ export type OpenShelf = () => Promise<EngineShelf>;
 
 /**
  * Looks for engines and espeak-ng only if the speaker is not built in.
- * @throws TtsError (usage); the reason of the signal
+ * @throws TtsError (usage)
  */
 export async function speakerOf(
   settings: Settings,

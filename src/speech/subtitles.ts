@@ -29,7 +29,7 @@ interface CurrentCue {
   readonly start: number;
 }
 
-/** Writes when each segment is heard. The file appears when the sound is complete. */
+/** The file appears when the sound is complete. */
 export class Subtitles implements Listener {
   readonly #file: AtomicFile;
   readonly #name: string;

@@ -128,7 +128,6 @@ const KINDS: readonly DocumentKind[] = [
 
 const LOOKED_AT = 12;
 
-/** In which the first tag of HTML is looked for. */
 const HTML_BYTES = 64;
 const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html)[\s>]/i;
 

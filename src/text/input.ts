@@ -67,7 +67,7 @@ export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGe
   }
 }
 
-/** The position in it stays. `undefined` for a pipe, and where the system does not tell the position. */
+/** The position in it stays. `undefined` for a pipe. */
 export function fileInStdin(stdin: Readable): Readable | undefined {
   if (!(stdin instanceof ReadStream)) return undefined;
   const { fd } = stdin as ReadStream & { readonly fd: number };
@@ -138,10 +138,7 @@ function unreadable(name: string, cause: unknown): TtsError {
   return usageError(`cannot read ${name}: ${reasons.get(code) ?? code}`, 'check the name of the file', cause);
 }
 
-/**
- * @param most UTF-16 units
- * @throws the error of `tooLong`, as soon as there is more
- */
+/** @param most UTF-16 units */
 export async function readWhole(
   text: AsyncIterable<string>,
   most: number,

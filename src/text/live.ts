@@ -1,16 +1,15 @@
 import { unlessAborted } from '../async.ts';
 import { type Segment, Segmenter, type SegmentOptions } from './segment.ts';
 
-/** Milliseconds of waiting for the source, after which complete sentences are given out. */
+/** Milliseconds of waiting, after which complete sentences leave. */
 export const FLUSH_AFTER_MS = 100;
-/** Milliseconds without text, after which a full stop at the end ends its sentence. */
+/** Milliseconds of waiting, after which a last full stop ends its sentence. */
 const QUIET = 500;
 
 /**
- * Cuts a text while it is written. Each segment leaves as soon as it can be spoken.
- * Text without waits has the segments of `segments()`; time that the reader takes does not count. After {@link FLUSH_AFTER_MS},
- * complete sentences leave: another sentence, a line end or an empty line follows them. After {@link QUIET}, a full stop at
- * the end completes one. The held text never exceeds one segment.
+ * Cuts a text while it is written. Text without waits has the segments of `segments()`; time that the reader takes does not
+ * count. After {@link FLUSH_AFTER_MS}, sentences leave that another sentence, a line end or an empty line follows; after
+ * {@link QUIET}, those with a full stop. The held text never exceeds one segment.
  * @throws the signal's reason, at once, even while the source hangs
  */
 export async function* liveSegments(
@@ -42,7 +41,7 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
   }
 }
 
-/** Waits for items for a limited time. The next wait gets a late item. */
+/** A late item goes to the next wait. */
 export class Arrivals<T> {
   readonly #iterator: AsyncIterator<T>;
   readonly #signal: AbortSignal;
@@ -54,7 +53,7 @@ export class Arrivals<T> {
   }
 
   /**
-   * @param patience milliseconds; unlimited without it
+   * @param patience milliseconds
    * @returns undefined if the time is over
    * @throws the source's error, or the signal's reason
    */
@@ -71,14 +70,13 @@ export class Arrivals<T> {
     }
   }
 
-  /** Stops the source without waiting for it; a source that reads answers only afterwards. Never throws. */
+  /** Does not wait for the source. Never throws. */
   close(): void {
     this.#pending?.catch(() => {});
     this.#iterator.return?.().catch(() => {});
   }
 }
 
-/** Stops the source when the reader leaves or `make` ends. */
 export async function* whileArriving<T, R>(
   source: AsyncIterable<T>,
   signal: AbortSignal,
@@ -95,7 +93,7 @@ export async function* whileArriving<T, R>(
 function after(patience: number | undefined) {
   let timer: NodeJS.Timeout | undefined;
   const reached = new Promise<undefined>((resolve) => {
-    // Text that arrived during a busy moment is read first, and counts as in time.
+    // Text of a busy moment counts as in time.
     const giveUp = () => setImmediate(() => resolve(undefined));
     if (patience !== undefined) timer = setTimeout(giveUp, patience).unref();
   });

@@ -7,9 +7,9 @@ import { fitting, hasAtMost, hasWord } from './unicode.ts';
 export interface Segment {
   /** Without outer white space; never empty. */
   readonly text: string;
-  /** The file it starts in, if there are several; "-" is stdin. */
+  /** Of several files; "-" is stdin. */
   readonly file?: string | undefined;
-  /** The line it starts on, from 1; `undefined` where the text was changed before it is spoken. */
+  /** From 1; `undefined` where the text was changed before it is spoken. */
   readonly line: number | undefined;
   readonly startsParagraph: boolean;
   /** From 0. */
@@ -26,17 +26,15 @@ export interface SegmentOptions {
    * whole: the whole text
    */
   readonly pace: 'full' | 'ramp' | 'sentence' | 'whole';
-  /** True if a short text, too, is cut between paragraphs. */
   readonly cutsParagraphs?: boolean | undefined;
 }
 
 /**
- * Cuts a text into segments, and drops only white space between them.
- * A text that fits is one segment (except at pace "sentence" and with `cutsParagraphs`). A longer one is cut at the best border: paragraph, sentence,
- * clause, word, grapheme cluster. No segment spans two paragraphs. Segments depend on their paragraph only (at pace "ramp"
- * also on its number), and not on the pieces of the text.
- * Memory is bounded by a window of eight segments or 16,384 UTF-16 units. Longer paragraphs and grapheme clusters are cut at
- * the window.
+ * Drops only white space between segments. A text that fits is one segment, except at pace "sentence" and with
+ * `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. No segment
+ * spans two paragraphs. Segments depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of
+ * the text. Memory is bounded by a window of eight segments or 16,384 UTF-16 units: longer paragraphs and grapheme clusters
+ * are cut there.
  */
 export async function* segments(
   text: AsyncIterable<string>,
@@ -51,19 +49,19 @@ export async function* segments(
 const SMALLEST_WINDOW = 16_384;
 const SEGMENTS_IN_WINDOW = 8;
 
-/** Cuts text that comes in pieces. Only `flush` makes the segments depend on them. */
+/** Only `flush` makes the segments depend on the pieces. */
 export class Segmenter {
   readonly #options: SegmentOptions;
   readonly #window: number;
-  /** Not given out yet; starts at the end of the last segment. */
+  /** The text behind the last segment. */
   #text = '';
   readonly #place = new Place();
   #paragraph = -1;
   #numberInParagraph = 0;
   #index = 0;
-  /** True until the text is known to need more than one segment. */
+  /** True while the text may fit one segment. */
   #isShort: boolean;
-  /** True while the current paragraph is given out in part. */
+  /** True if a part of the paragraph has left. */
   #isAhead = false;
 
   constructor(options: SegmentOptions) {
@@ -76,14 +74,14 @@ export class Segmenter {
     return /\S/u.test(this.#text);
   }
 
-  /** Gives out segments that no later piece can change. */
+  /** Yields what no later piece can change. */
   *push(piece: string): Generator<Segment> {
     this.#text += piece;
     if (this.#text.length >= this.#window) yield* this.#settled();
   }
 
   /**
-   * Gives out complete sentences, and full segments of an incomplete one.
+   * Complete sentences, and full segments of an incomplete one.
    * @param isQuiet true if a full stop at the very end completes a sentence
    */
   *flush(isQuiet: boolean): Generator<Segment> {
@@ -101,7 +99,7 @@ export class Segmenter {
     if (isFull) yield* this.#giveAllButLast(rest);
   }
 
-  /** Gives out the rest, except marks of a sentence that left before: many services refuse bare marks. */
+  /** Without marks of a sentence that left before: many services refuse bare marks. */
   *end(): Generator<Segment> {
     if (this.#isAhead && !hasWord(this.#text)) return;
     yield* this.#settled();
@@ -185,7 +183,6 @@ export class Segmenter {
 
 class Place {
   #line = 1;
-  /** Since the last visible character; the start counts as two. */
   #lineBreaks = 2;
 
   /** From 1. */
@@ -205,13 +202,10 @@ class Place {
   }
 }
 
-/** Code points of the second segment at pace "ramp"; each next one is twice as long. */
+/** Code points at pace "ramp"; each next segment is twice as long. */
 const FIRST_STEP = 250;
 
-/**
- * Code points of a segment, by the numbers of its paragraph and of its place there: an edit changes the segments of its
- * paragraph only.
- */
+/** Code points, by the numbers of paragraph and place: an edit changes the segments of its paragraph only. */
 const targets: Record<SegmentOptions['pace'], (paragraph: number) => Room['target']> = {
   full: () => () => Number.POSITIVE_INFINITY,
   ramp: (paragraph) => (number) => {

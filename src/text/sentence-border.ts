@@ -94,7 +94,7 @@ const beforeNumber = words(
    jan feb mar apr jun jul aug sep sept oct nov dec`,
 );
 
-/** An {@link openers} word behind them ends the sentence, as behind initials ("J.") and letters ("a.m."). */
+/** An {@link openers} word behind them ends the sentence, as behind initials. */
 const sometimesLast = words('jr sr inc ltd co corp bros ph.d al st mt ft ave blvd rd dept est assn intl');
 
 /** With a capital letter they begin a sentence, and are hardly ever a name. */

@@ -8,8 +8,8 @@ const WINDOW = 1024;
 const segmenter = segmenterOf('sentence');
 
 /**
- * The joined sentences are the paragraph. Line breaks are white space, except before headings and items. Pieces without a
- * letter or digit stay with a neighbour. The rules are UAX #29, corrected by {@link isSentenceBorder}.
+ * Joined, they are the paragraph. Line breaks are white space, except before headings and items. Pieces without a letter or
+ * digit stay with a neighbour. UAX #29, corrected by {@link isSentenceBorder}.
  */
 export function sentences(paragraph: string): string[] {
   const pieces: string[] = [];

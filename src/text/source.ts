@@ -14,7 +14,7 @@ import { countLineBreaks } from './lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
 
-/** UTF-16 units, 75 hours of speech. The text is in memory more than once. */
+/** UTF-16 units; 75 hours of speech. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
 
 /**
@@ -74,7 +74,7 @@ class InputLines {
   readonly #sources: Source[] = [];
   #breaks = 0;
 
-  /** Called for each source in turn: the line breaks before it are counted. */
+  /** The line breaks before each source are counted. */
   follow(prepare: Prepare | undefined, isLive: boolean): Prepare {
     return (name, text) => {
       const prepared = prepare ? prepare(name, text, isLive) : text;

@@ -5,7 +5,7 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
-/** UTF-16 units of the first `count` code points, or of a shorter text. */
+/** @returns UTF-16 units */
 export function offsetOfCodePoint(text: string, count: number): number {
   let at = 0;
   for (let left = count; left > 0 && at < text.length; left -= 1) at += unitsAt(text, at);

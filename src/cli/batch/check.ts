@@ -79,7 +79,7 @@ async function report(
   return faults;
 }
 
-/** Merges the manifests of shards, unless a run is at work. */
+/** Merges the manifests of shards. */
 async function fold(outcome: Outcome, { host, signal, notices }: Context): Promise<void> {
   const { folder, shard } = outcome;
   if (shard || findBatchFiles(folder).parts.length === 0) return;

@@ -11,7 +11,6 @@ import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import type { BatchRequest } from './job.ts';
 
-/** Settings that rows or runs of a batch use. */
 const HEEDED: readonly Name[] = [
   'output',
   'speaker',

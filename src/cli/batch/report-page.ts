@@ -20,7 +20,7 @@ export interface ReportHead {
 
 const PEAK_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-/** A page without anything from outside. The browser lays out visible rows only: ten thousand stay quick. */
+/** Nothing comes from outside. The browser lays out visible rows only: ten thousand stay quick. */
 export async function* reportPage(head: ReportHead, rows: AsyncIterable<ReportRow>): AsyncGenerator<string> {
   const title = escaped(head.title);
   const filters = ['all', ...head.states, 'not checked'].map(

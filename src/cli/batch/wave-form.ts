@@ -11,7 +11,6 @@ export interface WaveForm {
   readonly peaks: Uint8Array;
 }
 
-/** @throws WavError for a file that is no WAV */
 export async function waveForm(path: string, signal: AbortSignal): Promise<WaveForm> {
   const total = statSync(path).size;
   const { format, pcm } = await readWav(createReadStream(path, { signal }));

@@ -20,7 +20,7 @@ import { trySpeaking } from './speaking.ts';
 /** Settings of the test request. */
 const HEEDED: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
 
-/** Examines what sound depends on, in the order of use. */
+/** In the order of use. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readSubcommand(doctorCommand(), context);

@@ -7,7 +7,6 @@ export interface Finding {
   readonly state: 'good' | 'bad' | 'skipped';
   readonly detail: string;
   readonly hint?: string | undefined;
-  /** Of a run that would fail for this reason. */
   readonly exitCode?: ExitCode;
 }
 

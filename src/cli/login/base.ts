@@ -30,7 +30,6 @@ export function readBase(
   return line;
 }
 
-/** A near miss of an option is no key. */
 function complain(error: CommanderError, command: Command): TtsError {
   const isKnownKind = /'-.'/.test(error.message) || nearestOption(error.message, command) !== undefined;
   if (error.code !== 'commander.unknownOption' || isKnownKind) return usage(error, command);

@@ -15,7 +15,6 @@ import type { Notices } from '../terminal/notices.ts';
 import { printLine } from '../terminal/print.ts';
 import { baseCommand, namedBase, readBase } from './base.ts';
 
-/** Stores a key for one service in the user's own config. */
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const line = readBase(loginCommand(), context);

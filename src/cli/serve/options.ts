@@ -16,7 +16,7 @@ export interface ServeOptions {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** `undefined` for none given; `null` lets all clients in. */
+  /** `null` lets all clients in. */
   readonly apiKey: string | null | undefined;
   /** Empty, or as in `/api`. */
   readonly basePath: string;

@@ -21,7 +21,7 @@ export function announce(url: string, { apiKey, options }: Setup, stdout: Output
   if (!isLoopback(options.host))
     notices.warn('the network can connect, and read along: http is not encrypted');
   for (const spec of faults) notices.note(`fails on purpose: --fault ${spec}`);
-  // The owner knows a given key; a key that this run made is shown.
+  // Only a key that this run made is shown.
   if (options.apiKey) notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;

@@ -20,7 +20,6 @@ import { ReadyFile } from './ready-file.ts';
 /** Milliseconds for requests after the signal to stop. */
 const GRACE = 10_000;
 
-/** Runs until the process is told to stop, which is success. */
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const said = readServeOptions(context);

@@ -17,7 +17,7 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-/** The day of the last change to the text of this page. */
+/** Of the last change to this page. */
 const REVISED = '2026-11-22';
 
 const STATUSES: Readonly<Record<ExitCode, string>> = {

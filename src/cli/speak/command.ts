@@ -9,7 +9,6 @@ import { besideSpeaking, type Context } from '../context.ts';
 /** Words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
 
-/** The code that makes sound loads only if sound is wanted. */
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readCommandLine(context);

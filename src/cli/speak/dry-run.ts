@@ -52,7 +52,7 @@ interface Kept {
   readonly keyOf: (text: string) => string;
 }
 
-/** A text that comes twice is one request where segments are kept. */
+/** Where segments are kept, a text that comes twice is one request. */
 class Count {
   segments = 0;
   readonly #kept: Kept | undefined;

@@ -75,7 +75,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   return ExitCode.ok;
 }
 
-/** @throws TtsError (usage) if the user does not agree */
+/** @throws TtsError (usage) */
 async function assertAgreed(
   { service, mayAsk, text }: Sample,
   requests: number,

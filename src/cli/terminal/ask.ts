@@ -3,10 +3,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import type { Host, RunContext } from '../../host.ts';
 import { withoutEscapes } from '../../printable.ts';
 
-/**
- * Only "y" means yes.
- * @returns `undefined` if stdin is no terminal
- */
+/** @returns `undefined` if stdin is no terminal */
 export async function askYes(
   question: string,
   { host, notices, signal }: RunContext,
@@ -33,7 +30,7 @@ const BACKSPACES = new Set(['\x7f', '\b']);
 
 /**
  * Reads a line without echo. Always restores the terminal.
- * @throws TtsError (interrupted) on Ctrl-C; the signal's reason
+ * @throws TtsError (interrupted) on Ctrl-C
  */
 export async function askSecret(question: string, { host, notices, signal }: RunContext): Promise<string> {
   const { stream } = host.stdin;

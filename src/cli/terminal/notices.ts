@@ -4,7 +4,7 @@ import { inOneLine, visible } from '../../printable.ts';
 import { Secrets } from './secrets.ts';
 import { plain } from './style.ts';
 
-/** The cursor's line and all below: a narrower window wraps the progress line. */
+/** A narrower window wraps the progress line: all below the cursor goes. */
 const ERASE = '\r\u001B[J';
 
 /** A disk that is full for the cache soon fails the output too. */
@@ -34,7 +34,6 @@ export class Notices {
     if (!this.quiet && !this.json) this.#say(text);
   }
 
-  /** With `--json` the warning becomes part of the result. */
   warn(text: string): void {
     if (this.quiet) return;
     if (this.json) this.#warnings.push(text);

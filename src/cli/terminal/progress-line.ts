@@ -97,7 +97,7 @@ export interface Closing {
   readonly seconds: number;
 }
 
-/** `out.wav  3 min 12 s  22050 Hz  41 segments (12 cached)  in 9.8 s` */
+/** `out.wav 3 min 12 s 22050 Hz 41 segments` */
 export function closingLine(closing: Closing): string {
   const { name, audioSeconds, sampleRate, segments, fromCache, seconds } = closing;
   const cached = fromCache > 0 ? ` (${fromCache} cached)` : '';

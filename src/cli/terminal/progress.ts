@@ -28,8 +28,8 @@ interface ProgressOptions extends LineOptions {
 }
 
 /**
- * Only the frames are ora's: its drawing leaves pieces behind in a narrower window, never ends without columns, and sets up
- * stdout, which belongs to the sound.
+ * Only the frames are ora's: its drawing leaves pieces behind in a narrower window, and sets up stdout, which belongs to the
+ * sound.
  */
 export class ProgressLine implements Disposable {
   readonly #options: LineOptions;
@@ -110,7 +110,6 @@ export class Progress implements Disposable {
 /** Reading more text twice takes seconds. */
 const LARGEST_BYTES = 16 * 2 ** 20;
 
-/** @returns `undefined` for a text that can be read only once */
 export async function totalOf(
   source: JobText,
   isLive: boolean,

@@ -6,7 +6,6 @@ const SHORTEST_ANYWHERE = 4;
 /** Shorter ones match ordinary words without their spaces. */
 const SHORTEST_DISGUISED = 8;
 
-/** As libraries of JavaScript, Python and Go write them. */
 const HTML = [
   { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' },
   { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#x27' },
@@ -69,7 +68,6 @@ const PIECE =
 
 const INVISIBLE = /[\s\p{Cc}\p{Cf}\p{DI}]/gu;
 
-/** The visible UTF-16 units, with their start and end in the text. */
 function undisguised(text: string): { characters: string[]; starts: number[]; ends: number[] } {
   const [characters, starts, ends]: [string[], number[], number[]] = [[], [], []];
   for (const { 0: piece, index } of text.matchAll(PIECE)) {

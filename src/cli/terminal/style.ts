@@ -32,7 +32,7 @@ export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** `$0.30` for a sign, `0.30 EUR` for letters, the bare number without a currency. */
+/** `$0.30`, `0.30 EUR`, or the bare number. */
 export function priceInWords({
   price,
   currency,

@@ -34,10 +34,7 @@ export class Callbacks {
     return this.#jobs.size;
   }
 
-  /**
-   * @param id for `X-Request-Id`
-   * @throws Refusal 503 if too many are pending
-   */
+  /** @throws Refusal 503 if too many are pending */
   accept(id: string, url: URL, speak: (signal: AbortSignal) => Sound): void {
     if (this.pending >= this.#options.limits.callbacks) {
       throw new Refusal(503, 'too_many_callbacks', 'Too many callbacks are waiting', { retryAfter: 5 });
@@ -91,7 +88,6 @@ export class Callbacks {
     }
   }
 
-  /** Another try may help, except with a forbidden address. */
   async #try(message: Post): Promise<{ status?: number; reason: string; final?: boolean }> {
     const { post } = await import('./send.ts');
     const { ClosedAddress } = await import('./public-address.ts');

@@ -8,10 +8,7 @@ export interface CallbackPolicy {
   readonly any: boolean;
 }
 
-/**
- * @param values origins, or `*`
- * @throws TtsError (usage)
- */
+/** @throws TtsError (usage) */
 export function readCallbackPolicy(values: readonly string[], isLoopback: boolean): CallbackPolicy {
   const any = values.includes('*');
   if (any && !isLoopback) {
@@ -58,7 +55,6 @@ async function mayBePublic({ hostname }: URL): Promise<boolean> {
   return !isClosedHost(hostname);
 }
 
-/** The service, and the page of the request. */
 function ownOrigins({ headers }: IncomingMessage): readonly string[] {
   return [`http://${headers.host}`, headers.origin ?? '']
     .filter((origin) => URL.canParse(origin))

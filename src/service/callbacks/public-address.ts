@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { bareHost } from '../../address.ts';
 
-/** RFC 4291, section 2.4, and IANA's registry. */
+/** RFC 4291, section 2.4. */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
 export class ClosedAddress extends Error {
@@ -13,7 +13,6 @@ export class ClosedAddress extends Error {
   }
 }
 
-/** For an address or a name that cannot be public. */
 export function isClosedHost(hostname: string): boolean {
   const host = bareHost(hostname);
   if (isIP(host) === 0) return /(^|\.)localhost\.?$/i.test(host);

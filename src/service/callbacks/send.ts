@@ -9,15 +9,11 @@ import { errorBody, refusalOf } from '../exchange/refuse.ts';
 import { leadingHeader, type Sound } from '../exchange/send-speech.ts';
 import { ClosedAddress, isClosedHost, publicLookup } from './public-address.ts';
 
-/** The WAV, or the error as JSON. */
 export interface CallbackBody extends Recording {
   readonly type: 'audio/wav' | 'application/json';
 }
 
-/**
- * @param defect called with what is no refusal
- * @throws the reason of an abort
- */
+/** @throws the reason of an abort */
 export async function callbackBody(
   sound: Sound,
   signal: AbortSignal,
@@ -65,14 +61,12 @@ export interface Post {
   readonly url: URL;
   readonly headers: OutgoingHttpHeaders;
   body(): AsyncIterable<Uint8Array>;
-  /** True for an origin of the operator: any address will do. */
   readonly listed: boolean;
 }
 
 /**
  * Follows no redirect.
  * @param time milliseconds
- * @returns the status
  * @throws ClosedAddress before a connection to an address that is not public
  */
 export async function post({ url, headers, body, listed }: Post, time: number, stop: AbortSignal) {

@@ -27,7 +27,7 @@ export interface Utterance {
   /** Hz. */
   readonly sampleRate: number;
   readonly style: Style;
-  /** A full queue does not refuse it; the caller limits how many there are. */
+  /** A full queue does not refuse it. */
   readonly isPatient?: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface Engine {
   /**
    * The samples of each part when it is ready. The first read refuses a full queue before the event loop turns.
    * @throws Refusal 422 `unsupported_text` for a text without anything to speak, 503 `busy` for a full queue, 500
-   * `engine_failed` when a worker died; the reason of the signal
+   * `engine_failed` when a worker died
    */
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;

@@ -20,10 +20,7 @@ export class FairQueue<Job> {
   readonly #turns = new Turns<Job>();
   readonly #open = new Set<AbortController>();
 
-  /**
-   * @param maxWaiting utterances that wait
-   * @param spare lanes left idle, which bridge the restart of another
-   */
+  /** @param spare lanes left idle, which bridge the restart of another */
   constructor(lanes: readonly Lane<Job>[], maxWaiting: number, spare = 0) {
     this.#lanes = lanes;
     this.#free = [...lanes];
@@ -47,7 +44,7 @@ export class FairQueue<Job> {
   /**
    * In the order of the jobs. Leaving or aborting stops the work.
    * @param isPatient true if a full queue does not refuse it
-   * @throws Refusal 503 for a full queue; what a lane throws; the reason of the signal
+   * @throws Refusal 503 for a full queue; what a lane throws
    */
   async *run(
     jobs: Iterable<Job> | AsyncIterable<Job>,
@@ -94,7 +91,7 @@ export class FairQueue<Job> {
     const result = new Promise<Int16Array>((resolve, reject) => {
       this.#turns.add(line, { job, resolve, reject });
     });
-    result.catch(() => {}); // a reader that left ignores further results
+    result.catch(() => {});
     this.#dispatch();
     return result;
   }
@@ -121,7 +118,7 @@ export class FairQueue<Job> {
       reject(error);
     } finally {
       this.#turns.done(line);
-      this.#free.unshift(lane); // the last lane first, so that few are ever started
+      this.#free.unshift(lane); // few lanes are ever started
       this.#dispatch();
     }
   }
@@ -132,7 +129,7 @@ export interface Lane<Job> {
   prepare(): Promise<void>;
   /**
    * @returns no samples for a text without sound
-   * @throws Refusal when the work failed; the reason of the signal
+   * @throws Refusal when the work failed
    */
   run(job: Job, signal: AbortSignal): Promise<Int16Array>;
   close(): Promise<void>;

@@ -14,7 +14,7 @@ export interface Finish {
 /** Longer than the filter of the resampler. */
 const LEAD = 0.03;
 
-/** A segment begins and ends in digital silence: segments are resampled in any order and join without clicks. */
+/** Begins and ends in digital silence: segments are resampled in any order and join without clicks. */
 export function finish(
   { samples, sampleRate }: Samples,
   { sampleRate: wanted, loudness, pause }: Finish,
@@ -36,10 +36,7 @@ const SILENCE = 10 ** (-45 / 20);
 /** Seconds, faded. */
 const MARGIN = 0.02;
 
-/**
- * In place.
- * @returns a view without the silence around the speech
- */
+/** @returns a view without the silence around the speech */
 function trim(samples: Float32Array, sampleRate: number): Float32Array {
   const threshold = SILENCE * peak(samples);
   const margin = Math.round(MARGIN * sampleRate);

@@ -23,10 +23,7 @@ export function level(samples: Float32Array, sampleRate: number, loudness: numbe
   for (let frame = 0; frame < samples.length; frame += 1) samples[frame] = bend(gain * (samples[frame] ?? 0));
 }
 
-/**
- * The mean, in decibels, of the level of all samples and of the speech in them. With one alone, short words differ by more
- * than 1 dB.
- */
+/** The mean, in decibels, of the level of all samples and of the speech in them: with one alone, short words differ. */
 function measure(samples: Float32Array, length: number): number {
   const energies = Array.from({ length: Math.ceil(samples.length / length) }, (_, index) =>
     energy(samples.subarray(index * length, (index + 1) * length)),

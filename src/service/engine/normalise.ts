@@ -1,10 +1,7 @@
 import { withoutEscapes } from '../../printable.ts';
 import { SPELLINGS } from './symbols.ts';
 
-/**
- * Printable ASCII for Flite: accents go, signs become words, other scripts are left out.
- * @returns one line, which may be empty
- */
+/** Printable ASCII for Flite: accents go, signs become words, other scripts are left out. */
 export function normalise(text: string): string {
   const ascii = spell(withoutEscapes(text))
     .normalize('NFKD')

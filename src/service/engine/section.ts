@@ -28,10 +28,7 @@ export function createSection<Job>(
   };
 }
 
-/**
- * Without empty parts.
- * @throws Refusal at the end if all were empty: some voices find out only while they speak
- */
+/** @throws Refusal at the end if all parts were empty: some voices find out only while they speak */
 async function* audible(
   parts: AsyncIterable<Int16Array>,
   complaint: string,

@@ -13,7 +13,7 @@ const MOST_WORDS = 40;
 /** For texts with few spaces. */
 const MOST_CHARACTERS = 400;
 
-/** Spoken; digits and addresses take long to say. A voice takes 0.2 s for it. */
+/** Spoken; digits and addresses take long to say. */
 const MOST_SECONDS = 20;
 
 /** If a clause ends there. */
@@ -28,9 +28,8 @@ const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
 const STEP_CHARACTERS = 2000;
 
 /**
- * Long sentences are cut. Each step takes milliseconds.
+ * Each step takes milliseconds.
  * @param normalise as in `Recipe`
- * @throws the reason of the signal
  */
 export async function* segments(
   text: string,
@@ -92,7 +91,6 @@ function early(words: readonly string[], most: number): number | undefined {
   return later > FIRST_WORDS && later <= (most * 2) / 3 ? later : undefined;
 }
 
-/** Up to a clause end in the second half, if there is one. */
 function fitting(words: readonly string[]): number {
   let characters = 0;
   let seconds = 0;

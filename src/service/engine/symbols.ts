@@ -48,7 +48,7 @@ const SIGNS: readonly Spelling[] = [
   [/³/gu, ' cubed '],
   [/µ|μ(?=[a-z])/gu, ' micro '],
   [/π/gu, ' pi '],
-  // The letter, and the unit sign that looks the same.
+  // And the unit sign that looks the same.
   [/[Ω\u2126]/gu, ' ohms '],
   [/×/gu, ' times '],
   [/÷/gu, ' divided by '],

@@ -4,7 +4,6 @@ export interface Ticket<Job> {
   reject(reason: unknown): void;
 }
 
-/** One utterance, in the order of its results. */
 export interface Line<Job> {
   readonly signal: AbortSignal;
   readonly tickets: Ticket<Job>[];
@@ -12,7 +11,7 @@ export interface Line<Job> {
   readonly isPatient: boolean;
 }
 
-/** The line with the fewest jobs in work is next; a patient line counts one more. Equal lines take turns. */
+/** The line with the fewest jobs in work is next; a patient line counts one more. */
 export class Turns<Job> {
   readonly #order: Line<Job>[] = [];
   readonly #waiting = new Set<Line<Job>>();

@@ -7,7 +7,7 @@ export interface Effects {
   readonly delay?: number;
   /** Bytes of the body. */
   readonly dropAfter?: number;
-  /** A complete message with half of the promised samples. */
+  /** With half of the promised samples. */
   readonly truncate?: boolean;
   readonly wavHeader?: HeaderFault;
   readonly contentType?: string;

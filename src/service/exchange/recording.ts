@@ -64,7 +64,7 @@ function inFile(file: FileHandle, bytes: number): Recording {
   return { bytes, read, dispose: () => file.close() };
 }
 
-/** Unlinked at once: the file ends with this process and has no other reader. */
+/** Unlinked at once: it has no other reader. */
 async function openNamelessFile(): Promise<FileHandle> {
   const [{ open, unlink }, { tmpdir }, { randomUUID }, { join }] = await Promise.all([
     import('node:fs/promises'),

@@ -41,7 +41,6 @@ export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void
   response.end();
 }
 
-/** The client learns nothing about a defect. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   return new Refusal(500, 'internal_error', 'The service failed on this request');

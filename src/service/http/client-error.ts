@@ -36,7 +36,6 @@ export function createRefusing({ traffic, log }: Pick<Context, 'traffic' | 'log'
 }
 
 interface RefuseContext {
-  /** Of an incomplete request. */
   readonly torn: Exchange | undefined;
   readonly log: Log | undefined;
 }

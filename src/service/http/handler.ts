@@ -68,7 +68,7 @@ function isForPage({ request, path }: Exchange, { basePath }: Context): boolean 
   return isBase && ['GET', 'HEAD'].includes(method) && /\btext\/html\b/i.test(headers.accept ?? '');
 }
 
-/** DNS rebinding: a web page could reach a service without a key under its own name. */
+/** DNS rebinding: a web page could reach a service without a key. */
 function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: Context): void {
   const { length, 0: host = 'localhost' } = headersDistinct.host ?? [];
   if (length > 1 || (length === 0 && httpVersion !== '1.0'))

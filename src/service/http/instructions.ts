@@ -33,10 +33,7 @@ interface Measured extends Phrase {
   readonly changes: keyof Style;
 }
 
-/**
- * By `instruction-words.ts`.
- * @returns the style, and the phrases without effect: not understood, out of range, or beyond the length that is read
- */
+/** @returns the style, and the phrases without effect */
 export function readInstructions(text: string): { style: Style; ignored: string[] } {
   const wanted = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
   const measured: Measured[] = [];

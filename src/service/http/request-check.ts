@@ -22,7 +22,6 @@ interface ObjectSchema {
 const schema = openapi.components.schemas.SpeechRequest;
 const validator = new Validator(schema as Schema, '2020-12');
 
-/** Quoted of a client's name. */
 const LONGEST_NAME = 80;
 
 const patternMessages: Readonly<Record<string, string>> = {
@@ -37,13 +36,13 @@ export function checkRequest(body: unknown): SpeechRequest {
     const field = wellFormedStart(unknown, LONGEST_NAME);
     throw new Refusal(422, 'unknown_field', `${field} is not a field of the request`, { field });
   }
-  // The validator notes the parent first.
+  // The validator reports the parent first.
   const error = validator.validate(body).errors.find(({ keyword }) => keyword !== 'properties');
   if (error !== undefined) throw refusalOfField(error, body);
   return body as SpeechRequest;
 }
 
-/** The validator collects all of them, overflows the stack with 100,000, and fails on half a surrogate pair. */
+/** The validator collects all, overflows the stack with 100,000, and fails on half a surrogate pair. */
 function unknownField(value: unknown, { properties }: ObjectSchema, path = ''): string | undefined {
   if (!isObject(value)) return undefined;
   for (const [name, inner] of Object.entries(value)) {
@@ -73,7 +72,6 @@ function broken(keyword: string, rule: unknown, field: string): string {
   return patternMessages[field] ?? `breaks the rule ${keyword} ${rule}`;
 }
 
-/** @param pointer of JSON */
 function ruleAt(pointer: string): unknown {
   let place: unknown = schema;
   for (const step of pointer.split('/').slice(1)) place = (place as Record<string, unknown>)[step];
@@ -88,7 +86,7 @@ function hasProperties(value: object): value is ObjectSchema {
 const ENGLISH = /[a-z0-9]/i;
 const OTHER = /\p{L}/u;
 
-/** Their letters are not spoken. */
+/** The voice does not speak their letters. */
 const SEQUENCES = ['\u001b', '\u009b'];
 
 /**

@@ -19,7 +19,6 @@ export class Traffic {
     });
   }
 
-  /** No new requests are taken. */
   get closing(): AbortSignal {
     return this.#closing.signal;
   }
@@ -39,10 +38,7 @@ export class Traffic {
     return exchange;
   }
 
-  /**
-   * Answers to complete requests.
-   * @returns false for a broken answer, into which another one would fall
-   */
+  /** @returns false for a broken answer, into which another one would fall */
   async answered(socket: Duplex): Promise<boolean> {
     const whole = this.#on(socket).filter(({ request }) => request.complete);
     await Promise.all(whole.map(({ response }) => new Promise((done) => response.once('close', done))));

@@ -10,7 +10,6 @@ import {
 import { wellFormedStart } from '../exchange/json-body.ts';
 import type { SpeechRequest } from './request-check.ts';
 
-/** With the parts of its instructions without effect. */
 export interface Order {
   readonly utterance: Utterance;
   readonly ignored: readonly string[];
@@ -71,13 +70,12 @@ function ranges(speakers: readonly Speaker[]): string {
   return runs.map(({ first, last }) => (first === last ? `${first}` : `${first} to ${last}`)).join(', ');
 }
 
-/** Roughly, of one worker. */
 const IN_A_SECOND = 10;
 
 /** Seconds. */
 const LONGEST_WAIT = 60;
 
-/** `Retry-After` covers the queue. */
+/** `Retry-After` covers the time of the queue. */
 export function withPatience(
   error: unknown,
   { workers, queued }: Pick<Engine, 'workers' | 'queued'>,

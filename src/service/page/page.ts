@@ -5,7 +5,7 @@ import { STYLE } from './style.ts';
 
 const PROGRAM = SOUND_SCRIPT + SCRIPT;
 
-/** Only its own script and style run, and only its own service is asked. */
+/** Only its own script, style and service. */
 export const POLICY = [
   "default-src 'none'",
   `script-src '${digest(PROGRAM)}'`,

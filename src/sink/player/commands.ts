@@ -16,7 +16,6 @@ export interface PlayerOptions extends Programs {
 
 export type PlayerCommand = { readonly program: string } & (
   | {
-      /** `pipe` can be opened by name. */
       readonly input: 'stdin' | 'pipe';
       readonly args: readonly string[];
     }
@@ -35,7 +34,7 @@ const play = onStdin('play', '-q', '-t', 'wav', '-');
 const linux: readonly PlayerCommand[] = [
   // "-" means raw samples up to PipeWire 1.2.
   { program: 'pw-play', args: ['/dev/stdin'], input: 'pipe' },
-  // The default is two seconds.
+  // The default latency is two seconds.
   onStdin('paplay', '--latency-msec=100'),
   // After 20 ms of sound, not half a second.
   onStdin('aplay', '-q', '-B', '100000', '-F', '20000', '-'),
@@ -62,13 +61,12 @@ function soundPlayer(file: string): string {
   return `(New-Object System.Media.SoundPlayer '${file.replace(/['‘’‚‛]/g, '$&$&')}').PlaySync()`;
 }
 
-/** The first choice first. */
 export function playersOf(platform: NodeJS.Platform): readonly PlayerCommand[] {
   if (platform === 'darwin') return mac;
   return platform === 'win32' ? windows : linux;
 }
 
-/** `{}` stands for a file; otherwise the player reads stdin. A known player without arguments gets its own. */
+/** `{}` stands for a file; otherwise the player reads stdin. */
 export function namedPlayer(
   [program = '', ...args]: readonly string[],
   platform: NodeJS.Platform,
@@ -83,7 +81,6 @@ export function namedPlayer(
 export interface FoundPlayer {
   /** Absolute. */
   readonly file: string;
-  /** It plays while sound is made. */
   readonly isLive: boolean;
 }
 

@@ -13,7 +13,7 @@ import type { Sink } from '../sink.ts';
 import type { PlayerProcess } from './process.ts';
 
 export interface LiveSink extends Sink {
-  /** With the error of a player that failed. */
+  /** Resolves with the error of a player that failed. */
   readonly ended: Promise<TtsError | undefined>;
   readonly failure: TtsError | undefined;
 }
@@ -22,7 +22,6 @@ export const NEVER = new Promise<void>(() => {});
 
 /** A closed player is a reader that left; a failed one is an error at once. */
 export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
-  // The next write throws it.
   input.on('error', () => {});
   const stop = async () => {
     input.destroy();
@@ -73,7 +72,7 @@ const SYSTEM = '/usr/bin:/bin:/run/current-system/sw/bin';
 export interface Pipe {
   readonly read: number;
   readonly write: number;
-  /** Ends the wait of a reader that opens the pipe after its writer has left. */
+  /** The writer of the pipe may have left. */
   readonly wake: () => void;
   readonly remove: () => void;
 }

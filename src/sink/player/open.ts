@@ -9,7 +9,7 @@ import { startPlayer } from './start.ts';
 /** Milliseconds in which a player without its sound server fails. */
 const TRIAL_MS = 150;
 
-/** Bytes in pipes and buffers: a player that fails before it took more has played nothing. */
+/** A player that fails before it took more than pipes and buffers hold has played nothing. */
 const UNHEARD_BYTES = 512 * 1024;
 
 interface Failed {
@@ -27,7 +27,6 @@ export async function openPlayer({ command, ...programs }: PlayerOptions): Promi
   return openFirst(playersOf(platform), programs);
 }
 
-/** The next player follows one that fails before there is sound. */
 async function openFirst(
   [first, ...others]: readonly PlayerCommand[],
   programs: Programs,

@@ -13,13 +13,12 @@ const SAID = 4096;
 /** Of players that end with 0 without having played. */
 const UNHEARD: Readonly<Record<string, RegExp>> = { ffplay: /audio open failed/ };
 
-/** Milliseconds after a signal. */
 const PATIENCE_MS = 200;
 
 export class PlayerProcess {
   readonly program: string;
   readonly name: string;
-  /** With the error of a player that failed. */
+  /** Resolves with the error of a player that failed. */
   readonly ended: Promise<TtsError | undefined>;
   failure: TtsError | undefined;
   readonly #child: ChildProcess;
@@ -61,7 +60,7 @@ export class PlayerProcess {
     return this.#child.stdin;
   }
 
-  /** The player is gone, or cannot be stopped. */
+  /** Resolves when the player is gone, or cannot be stopped. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM');
     this.#child.stderr?.destroy();

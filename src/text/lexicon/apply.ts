@@ -2,7 +2,7 @@ import type { Lexicon } from './lexicon.ts';
 import { PatternReplacer } from './patterns.ts';
 import { type WordTree, wholeLength } from './words.ts';
 
-/** UTF-16 units that an expression sees at once. */
+/** UTF-16 units. */
 const LONGEST_PARAGRAPH = 8192;
 /** UTF-16 units. */
 const CONTEXT = 2;
@@ -23,7 +23,7 @@ export async function* applyLexicon(lexicon: Lexicon, text: AsyncIterable<string
 
 class WordStream {
   readonly #words: WordTree;
-  /** Behind the last character that was given out. */
+  /** The part that was not given out. */
   #text = '';
   #start = 0;
 

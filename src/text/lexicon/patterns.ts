@@ -32,7 +32,7 @@ type Find = (from: number) => Replacement | undefined;
 export class PatternReplacer {
   readonly #lexicon: Rules;
   readonly #script = new Script('work()');
-  /** A context takes a millisecond. */
+  /** Making a context takes a millisecond. */
   readonly #context: Context = createContext();
   #searching: Pattern | undefined;
 

@@ -16,7 +16,7 @@ export function* spokenBlocks(document: MarkdownDocument, code: MarkdownOptions[
 
 interface Block {
   readonly text: string;
-  /** It shares a paragraph with the block before. */
+  /** True if it shares a paragraph with the block before. */
   readonly isTight: boolean;
 }
 
@@ -149,7 +149,7 @@ function spokenCode(content: string, info: string, code: MarkdownOptions['code']
 }
 
 /**
- * A task's box is silent, an alert's kind ("[!NOTE]") is its first word.
+ * A task's box is silent, an alert's kind is its first word.
  * @param container token type around the paragraph
  */
 function spokenMarker(paragraph: string, container: string | undefined): string {

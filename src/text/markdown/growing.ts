@@ -28,7 +28,6 @@ export class GrowingMarkdown {
     if (this.#text.length > LONGEST_MARKDOWN) throw tooLong();
   }
 
-  /** Complete blocks; ends the paragraph. */
   *finished(): Generator<string> {
     if (this.#text.length <= this.#parsed * (this.#parsed > QUICKLY_PARSED ? GROWTH : 1)) return;
     this.#parsed = this.#text.length;

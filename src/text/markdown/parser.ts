@@ -7,7 +7,7 @@ export interface MarkdownOptions {
   readonly code: 'skip' | 'announce' | 'read';
 }
 
-/** Deeper ones have no tokens inside. */
+/** Deeper blocks have no tokens. */
 const DEEPEST_NESTING = 100;
 const ENDS_AT_EMPTY_LINE = /^(?:paragraph_open|heading_open|table_open|hr)$/u;
 const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
@@ -38,7 +38,7 @@ export class MarkdownDocument {
     this.blocks = parser().parse(source, definitions);
   }
 
-  /** UTF-16 units that further lines cannot change: all but the last block and the definitions behind it. */
+  /** UTF-16 units that further lines cannot change. */
   get finishedLength(): number {
     const last = this.blocks.findLast(({ level, map }) => level === 0 && map);
     if (!last?.map) return 0;
@@ -52,7 +52,7 @@ export class MarkdownDocument {
     return tokens;
   }
 
-  /** The source of a deeper quote or item, without its marks. */
+  /** Without its marks. */
   leftOut({ type, level, map }: Token): string | undefined {
     if (!map || level < DEEPEST_NESTING - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
       return undefined;

@@ -35,7 +35,6 @@ export class TableReader {
     );
   }
 
-  /** @returns the titles of a table without rows */
   end(): string {
     return this.#isSaid ? '' : sentenceOf(this.#labels);
   }

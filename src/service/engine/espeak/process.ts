@@ -71,7 +71,7 @@ class EspeakProcess implements Lane<EspeakJob> {
     const closed = once(child, 'close');
     // `closed` rejects with the reason.
     if (child.pid === undefined) await closed;
-    child.stdin.on('error', () => {}); // the exit status tells why a process ended early
+    child.stdin.on('error', () => {}); // the exit status tells the reason
     child.stdin.end(words);
     const [wav, complaint, [status]] = await Promise.all([buffer(child.stdout), text(child.stderr), closed]);
     if (status !== 0) throw new Error(complaint.trim() || `it ended with status ${status}`);

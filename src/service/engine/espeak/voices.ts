@@ -30,7 +30,7 @@ const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)(?<o
 
 /**
  * Numbered from 101 by language tag and name.
- * @throws when the program cannot be run; the reason of the signal
+ * @throws when the program cannot be run
  */
 export async function listEspeakVoices(
   program: string,
@@ -97,14 +97,9 @@ function readable(name: string): string {
 
 interface Search {
   readonly espeak?: Espeak;
-  /** Why an installed espeak-ng does not work. */
   readonly fault?: string;
 }
 
-/**
- * On the `PATH`.
- * @throws the reason of the signal
- */
 export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'signal'>): Promise<Search> {
   const program = await findProgram('espeak-ng', host.env.PATH ?? '', host.platform);
   if (program === undefined) return {};

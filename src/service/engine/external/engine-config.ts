@@ -6,7 +6,7 @@ export interface ServerConfig {
   readonly url: URL;
   readonly model?: string | undefined;
   readonly key?: string | undefined;
-  /** `pcm`: 16-bit mono samples without a header. */
+  /** `pcm`: bare 16-bit mono samples. */
   readonly format: 'wav' | 'pcm';
   readonly voices?: readonly string[] | undefined;
   /** Hz; an answer that is no WAV is read as bare samples. */

@@ -9,10 +9,7 @@ export interface OpenOptions {
   readonly timeoutMs: number;
 }
 
-/**
- * Only the code of its kind loads.
- * @throws Refusal 502 `engine_failed` with what is missing
- */
+/** @throws Refusal 502 `engine_failed` with what is missing */
 export async function openSource(config: EngineConfig, options: OpenOptions): Promise<VoiceSource> {
   const { host, signal, timeoutMs } = options;
   const env = withoutKeys(host.env);

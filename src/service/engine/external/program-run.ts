@@ -25,7 +25,6 @@ interface RunOptions {
   readonly endGroup: (pid: number) => void;
 }
 
-/** Ends its process group as a whole. */
 export class ProgramRun {
   readonly #config: ProgramConfig;
   readonly #options: RunOptions;
@@ -77,7 +76,7 @@ export class ProgramRun {
     }, options.timeoutMs);
   }
 
-  /** @throws Refusal 502 `engine_failed`, here and while the samples are read; the reason of the signal */
+  /** @throws Refusal 502 `engine_failed`, here and while the samples are read */
   async sound(signal: AbortSignal): Promise<SourceSound> {
     const stop = () => {
       this.end();

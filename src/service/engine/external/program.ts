@@ -9,8 +9,8 @@ import type { VoiceSource } from './voice-source.ts';
 const USUAL_RATE = 22_050;
 
 /**
- * No shell sees the arguments. The text goes to stdin in one line, or into the file `{text}`; the sound comes from stdout,
- * or from the file `{output}`.
+ * No shell sees the arguments. The text goes to stdin or into the file `{text}`; the sound comes from stdout or the file
+ * `{output}`.
  */
 export async function openProgram(
   config: ProgramConfig,

@@ -13,7 +13,7 @@ import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } f
 /** A shorter sound lacks a part of the text. */
 const LEAST_SECONDS_PER_CHARACTER = 0.02;
 
-/** Letters and digits; a shorter text has no such bound: "Ah." */
+/** Letters and digits; a shorter text has no such bound. */
 const FEWEST_CHARACTERS = 40;
 
 interface ExternalOptions {
@@ -90,7 +90,7 @@ class ExternalSection implements Section {
 
   /**
    * Holds the sound back until it is long enough.
-   * @param mayHalve true if a short sound is asked for again in halves
+   * @param mayHalve may ask again in halves
    */
   async *#speakWhole(job: Job, mayHalve: boolean): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = job;
@@ -147,7 +147,6 @@ function excerpt(text: string): string {
   return printable(text.slice(0, 60));
 }
 
-/** Samples of the same rate pass unchanged. */
 class Converter {
   readonly #resampler: Resampler | undefined;
   #isFree = false;

@@ -10,7 +10,7 @@ import type { SourceSound, SourceVoice, VoiceSource } from './voice-source.ts';
 /** Hz, of Kokoro and most others. */
 const USUAL_RATE = 24_000;
 
-/** The first one in OpenAI's documentation, for a server without a list. */
+/** For a server without a list. */
 const USUAL_VOICE = 'alloy';
 
 const MOST_ERROR_BYTES = 4096;
@@ -56,7 +56,6 @@ class SpeechServer {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** @returns `undefined` for a server without a list */
   async listVoices(signal: AbortSignal): Promise<string[] | undefined> {
     const watch = new SilenceWatch(this.#timeoutMs, signal);
     const answer = await this.#fetch('audio/voices', {}, watch);
@@ -162,7 +161,6 @@ function notSound({ problem, message, head = new Uint8Array() }: WavError): stri
     : `it sent no WAV, but: ${words}`;
 }
 
-/** OpenAI's `error.message`, FastAPI's `detail`, or the text. */
 function wordsIn(body: string): string {
   try {
     const { error, detail, message } = JSON.parse(body);

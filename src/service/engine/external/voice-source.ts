@@ -43,7 +43,6 @@ export function identityOf(speaker: number, engines: readonly NumberedSource[]):
   return undefined;
 }
 
-/** A server, a program, or a model in a process of its own. */
 export interface VoiceSource extends AsyncDisposable {
   /** From the config, else the host or folder. */
   readonly name: string;
@@ -59,9 +58,6 @@ export interface VoiceSource extends AsyncDisposable {
   readonly maxChars: number;
   /** Texts at once. */
   readonly concurrency: number;
-  /**
-   * @throws Refusal 429 or 503 from the engine; 502 `engine_failed` with its words, here and while the samples are read; the
-   * reason of the signal
-   */
+  /** @throws Refusal 429 or 503 from the engine; 502 `engine_failed` with its words, here and while the samples are read */
   speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound>;
 }

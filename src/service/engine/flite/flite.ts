@@ -4,7 +4,6 @@ import { Wasi } from './wasi.ts';
 export interface FliteRequest {
   /** ASCII without control characters, forty words at most. */
   readonly text: string;
-  /** Flite takes its default for an unknown voice. */
   readonly voice: string;
   /** Of all durations. */
   readonly stretch: number;
@@ -23,10 +22,7 @@ export interface FliteExports {
   _start(): void;
 }
 
-/**
- * CMU Flite 2.2. A fresh instance costs more than a short utterance: one instance stays, and its variables are restored
- * after each run.
- */
+/** CMU Flite 2.2. A fresh instance costs more than a short utterance: the variables of one are restored after each run. */
 export class Flite {
   readonly #wasi = new Wasi();
   readonly #program: FliteExports;

@@ -8,10 +8,7 @@ import type { Job } from './voices.ts';
 /** Milliseconds in which the next job has the processor. */
 const BEFORE_REPLACING = 100;
 
-/**
- * Flite cannot be interrupted: the signal ends the thread, and another one starts. An idle thread does not keep the process
- * alive.
- */
+/** Flite cannot be interrupted: the signal ends the thread, and another one starts. */
 export class FliteThread implements Lane<Job> {
   readonly #file: URL;
   readonly #assets: Promise<Assets>;
@@ -99,7 +96,6 @@ export class FliteThread implements Lane<Job> {
   }
 }
 
-/** @throws the error that ended the thread; an AbortError */
 async function answer(worker: Worker, signal?: AbortSignal): Promise<unknown> {
   const waiting = new AbortController();
   const stop = () => waiting.abort();

@@ -40,7 +40,6 @@ function speakers(kind: Speaker['kind']): Speaker[] {
 
 export interface FliteUse {
   readonly request: FliteRequest;
-  /** Factor of the sample rate at which samples are read. */
   readonly warp: number;
 }
 

@@ -5,7 +5,7 @@ import { loadResampler } from '../resampler.ts';
 import { Flite } from './flite.ts';
 import { type Job, READY } from './voices.ts';
 
-/** The assets come first, then jobs. An error ends the worker, and its owner starts another. */
+/** The assets come first, then jobs. */
 parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
   const flite = new Flite(module);
   const resampler = await loadResampler(compiled);

@@ -54,7 +54,7 @@ export class ModelProcess {
     writeFrame(this.#orders, { type: 'load', config });
   }
 
-  /** @throws Refusal 502 `engine_failed`; the reason of the signal */
+  /** @throws Refusal 502 `engine_failed` */
   async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
     signal.throwIfAborted();
     this.begun += 1;

@@ -17,10 +17,7 @@ export interface ModelOptions {
   readonly execPath: string;
 }
 
-/**
- * A bad file ends the process that loads it.
- * @throws Refusal 502 `engine_failed` with what is missing, or with the last words of the process
- */
+/** @throws Refusal 502 `engine_failed` with what is missing, or with the last words of the process */
 export async function openModel(
   config: Extract<EngineConfig, { kind: 'model' }>,
   options: ModelOptions,
