@@ -35,13 +35,13 @@ export function configCommand(): Command {
   );
 }
 
-interface Row {
+interface SettingRow {
   readonly name: Name;
   readonly value: unknown;
   readonly origin: Origin | undefined;
 }
 
-function rowsOf(settings: Settings, host: Host): Row[] {
+function rowsOf(settings: Settings, host: Host): SettingRow[] {
   const shown = settingNames.filter((name) => {
     const { key, env } = ruleOf(name);
     return key !== undefined || env !== undefined;
@@ -65,13 +65,13 @@ function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
   return chosen && { value: chosen.url, origin: chosen.origin };
 }
 
-function rowInWords({ name, value, origin }: Row): string {
+function rowInWords({ name, value, origin }: SettingRow): string {
   const label = name.padEnd(18);
   if (!origin) return `${label} not set (${ruleOf(name).otherwise ?? 'nothing holds'})`;
   return `${label} ${printable(inWords(value) || 'none')}, ${origin.place === 'default' ? '' : 'from '}${visible(origin.name)}`;
 }
 
-function inJson(rows: readonly Row[]): Record<string, unknown> {
+function inJson(rows: readonly SettingRow[]): Record<string, unknown> {
   return Object.fromEntries(
     rows.map(({ name, value, origin }) => [
       name,

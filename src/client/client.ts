@@ -23,28 +23,28 @@ export interface ClientOptions extends RetryPolicy {
   readonly checksum: Checksum | undefined;
 }
 
-interface Utterance {
+interface NumberedText {
   readonly text: string;
   /** In the whole. */
   readonly index: number;
 }
 
-export type Synthesize = (utterance: Utterance, signal: AbortSignal) => Promise<Speech | undefined>;
+export type Synthesize = (text: NumberedText, signal: AbortSignal) => Promise<Speech | undefined>;
 
 /**
  * `POST /tts`, repeated where that may help. A broken answer continues at the same frame.
  * @throws TtsError after all tries, here and while the sound is read
  */
 export function createSynthesizer(options: ClientOptions): Synthesize {
-  return async (utterance, signal) => {
+  return async (text, signal) => {
     const point = new ResumePoint(options.checksum, () => options.onEvent({ type: 'other take' }));
-    const pcm = synthesize(options, { ...utterance, point, signal });
+    const pcm = synthesize(options, { ...text, point, signal });
     await pcm.next();
     return point.speech && { ...point.speech, pcm, isOneTake: () => point.isOneTake };
   };
 }
 
-interface Task extends Utterance {
+interface Task extends NumberedText {
   readonly point: ResumePoint;
   readonly signal: AbortSignal;
 }

@@ -9,14 +9,14 @@ import { bareHost, percentDecoded } from '../address.ts';
 import { codeOf, ProxyError, ProxyRefusal, TunnelError } from './failure.ts';
 import { SilenceError } from './silence.ts';
 
-interface Limits {
+interface TunnelLimits {
   /** Milliseconds. */
   readonly timeout: number;
   readonly signal: AbortSignal;
 }
 
 /** RFC 9110, section 9.3.6. undici's ProxyAgent takes 70 ms to load, and repeats without end for a proxy that hangs up. */
-export function tunnelThrough(proxy: URL, { timeout, signal }: Limits): buildConnector.connector {
+export function tunnelThrough(proxy: URL, { timeout, signal }: TunnelLimits): buildConnector.connector {
   return (target, callback) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
     void connect(proxy, target, limit).then(

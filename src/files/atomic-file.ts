@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { besideFile, createPart, type Part, removeLeftovers } from './part-name.ts';
+import { besideFile, createPart, type PartFile, removeLeftovers } from './part-name.ts';
 import { behindLinks, linkAs } from './paths.ts';
 import { assertWritable, exists, type FileOptions, removed, unwritable } from './writable.ts';
 
@@ -43,7 +43,7 @@ export class AtomicFile implements AsyncDisposable {
   #isPrepared = false;
   #hasPart = true;
 
-  private constructor({ fd, path }: Part, publishing: Publishing) {
+  private constructor({ fd, path }: PartFile, publishing: Publishing) {
     this.fd = fd;
     this.path = path;
     this.#publishing = publishing;

@@ -4,7 +4,7 @@ import type { Host } from '../host.ts';
 
 export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
 
-export interface Part {
+export interface PartFile {
   readonly fd: number;
   readonly path: string;
 }
@@ -16,7 +16,7 @@ const ABANDONED_AFTER_MS = 3_600_000;
 const PART = /^(?<target>.+)\.(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/s;
 
 /** Creates `NAME.PID-REALM.part`. A taken name stays: realms may be equal by chance. */
-export function createPart(target: string, { pid, realm }: Writer, mode: number): Part {
+export function createPart(target: string, { pid, realm }: Writer, mode: number): PartFile {
   for (let number = 0; ; number += 1) {
     const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);
     try {

@@ -5,7 +5,7 @@ import type { Espeak } from './engine/espeak/voices.ts';
 import type { NumberedSource } from './engine/external/voice-source.ts';
 import { FairQueue, type QueueLimits } from './engine/fair-queue.ts';
 import { FliteThread } from './engine/flite/thread.ts';
-import { FLITE_SPEAKERS, fliteUse, type Job } from './engine/flite/voices.ts';
+import { FLITE_SPEAKERS, type FliteJob, fliteUse } from './engine/flite/voices.ts';
 import { normalise } from './engine/normalise.ts';
 import { createSection, type Section } from './engine/section.ts';
 
@@ -52,14 +52,14 @@ export async function createEngine(options: EngineOptions = {}): Promise<BuiltIn
   };
 }
 
-function openFlite({ workers, maxQueue }: QueueLimits, worker: URL): FairQueue<Job> {
+function openFlite({ workers, maxQueue }: QueueLimits, worker: URL): FairQueue<FliteJob> {
   const assets = loadAssets();
   const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(worker, assets));
   threads[0]?.prepare().catch(() => {}); // the first job reports the error
-  return new FairQueue<Job>(threads, maxQueue, SPARE);
+  return new FairQueue<FliteJob>(threads, maxQueue, SPARE);
 }
 
-function fliteSection(queue: FairQueue<Job>): Section {
+function fliteSection(queue: FairQueue<FliteJob>): Section {
   return createSection(FLITE_SPEAKERS, queue, ({ speaker, style }) => ({
     normalise,
     job: (text, finish) => ({ use: fliteUse(speaker, style, text), finish }),

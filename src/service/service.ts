@@ -17,7 +17,7 @@ import {
 import type { Log } from './exchange/exchange.ts';
 import { createFaults, type Fault } from './exchange/fault.ts';
 import { createRefusing } from './http/client-error.ts';
-import type { Context } from './http/context.ts';
+import type { ServiceContext } from './http/context.ts';
 import { createHandler } from './http/handler.ts';
 import { Traffic } from './http/traffic.ts';
 
@@ -72,7 +72,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function contextOf(options: ServiceOptions, server: Server, limits: Limits): Context {
+function contextOf(options: ServiceOptions, server: Server, limits: Limits): ServiceContext {
   const { engine, apiKey, host = DEFAULT_HOST, log } = options;
   const callbackPolicy = readCallbackPolicy(options.callbacks ?? [], isLoopback(host));
   return {
@@ -90,7 +90,7 @@ function contextOf(options: ServiceOptions, server: Server, limits: Limits): Con
   };
 }
 
-async function close(server: Server, { traffic, callbacks }: Context, graceMs: number): Promise<void> {
+async function close(server: Server, { traffic, callbacks }: ServiceContext, graceMs: number): Promise<void> {
   const closed = server.listening ? once(server, 'close') : Promise.resolve();
   server.close();
   traffic.close();

@@ -1,4 +1,14 @@
-import { baseUrl, choice, type Fault, type Kind, list, number, quoted, sampleRate, words } from './kind.ts';
+import {
+  baseUrl,
+  choice,
+  type Kind,
+  list,
+  number,
+  quoted,
+  sampleRate,
+  type ValueFault,
+  words,
+} from './kind.ts';
 import { keyHint } from './nearest.ts';
 import { command, isObject, namedMap } from './special-kinds.ts';
 
@@ -47,7 +57,7 @@ function readEngine(said: EngineEntry): EngineEntry {
   return said.command === undefined ? said : { ...said, command: command.data(said.command) ?? [] };
 }
 
-function faultInEngines(data: object): Fault | undefined {
+function faultInEngines(data: object): ValueFault | undefined {
   for (const [name, said] of Object.entries(data)) {
     if (!/^[\p{L}\p{N}_.-]+$/u.test(name))
       return {
@@ -60,7 +70,7 @@ function faultInEngines(data: object): Fault | undefined {
   return undefined;
 }
 
-function faultInEngine(said: EngineEntry): Fault | undefined {
+function faultInEngine(said: EngineEntry): ValueFault | undefined {
   for (const [field, value] of Object.entries(said)) {
     const kind = Object.hasOwn(engineFields, field) ? engineFields[field as keyof EngineEntry] : undefined;
     if (!kind)

@@ -6,10 +6,10 @@ export interface Kind<T> {
   /** `undefined` for a bad value. */
   text(text: string): T | undefined;
   data(data: unknown): T | undefined;
-  fault?(data: unknown): Fault | undefined;
+  fault?(data: unknown): ValueFault | undefined;
 }
 
-export interface Fault {
+export interface ValueFault {
   readonly what: string;
   readonly hint: string;
 }

@@ -1,6 +1,5 @@
 import {
   baseUrl,
-  type Fault,
   type Kind,
   number,
   quoted,
@@ -8,13 +7,14 @@ import {
   speaker,
   textual,
   url,
+  type ValueFault,
   words,
 } from './kind.ts';
 import { keyHint } from './nearest.ts';
 
 interface NamedMap<T> {
   readonly allowed: string;
-  readonly faultIn: (data: object) => Fault | undefined;
+  readonly faultIn: (data: object) => ValueFault | undefined;
   readonly read: (name: string, said: unknown) => readonly [name: string, value: T];
 }
 
@@ -39,7 +39,7 @@ export const keys = namedMap({
 });
 
 /** Address and secret may be swapped: only a valid address is shown. */
-function faultInKeys(data: object): Fault | undefined {
+function faultInKeys(data: object): ValueFault | undefined {
   for (const [url, key] of Object.entries(data)) {
     if (!baseUrl.text(url))
       return {
@@ -88,7 +88,7 @@ export const speakers = namedMap<NamedSpeaker>({
   read: (name, said) => [name, typeof said === 'number' ? { no: said } : (said as NamedSpeaker)],
 });
 
-function faultInSpeakers(data: object): Fault | undefined {
+function faultInSpeakers(data: object): ValueFault | undefined {
   for (const [name, said] of Object.entries(data)) {
     if (speaker.text(name) !== name)
       return {
@@ -101,7 +101,7 @@ function faultInSpeakers(data: object): Fault | undefined {
   return undefined;
 }
 
-function faultOf(said: object): Fault | undefined {
+function faultOf(said: object): ValueFault | undefined {
   const hasVoice = Object.hasOwn(said, 'engine') && Object.hasOwn(said, 'voice');
   if (!Object.hasOwn(said, 'no') && !hasVoice)
     return { what: '"no", the number of the speaker, is missing', hint: EXAMPLE };
@@ -117,7 +117,7 @@ function faultOf(said: object): Fault | undefined {
   return undefined;
 }
 
-function unknownField(field: string): Fault {
+function unknownField(field: string): ValueFault {
   return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(fields)) };
 }
 

@@ -4,7 +4,7 @@ import { FileWriter, writeAt } from '../files/batch-writer.ts';
 import { unwritable } from '../files/writable.ts';
 import { assertAsPromised, type Delivery } from './sink.ts';
 
-export interface Recording {
+export interface OpenWav {
   readonly fd: number;
   /** For messages. */
   readonly name: string;
@@ -21,8 +21,8 @@ export interface Recording {
  * samples move. A file without a path keeps the sizes of a stream then.
  * @throws TtsError (output), (service) for sizes that cannot be put right; what the speech throws
  */
-export async function record(recording: Recording, speech: Speech, signal: AbortSignal): Promise<Delivery> {
-  const { fd, name, start, isWatched } = recording;
+export async function record(wav: OpenWav, speech: Speech, signal: AbortSignal): Promise<Delivery> {
+  const { fd, name, start, isWatched } = wav;
   const { format, pcm } = speech;
   const writer = new FileWriter(fd, name);
   const header = wavHeader(format, start === undefined ? speech.bytes : undefined);
@@ -40,13 +40,13 @@ export async function record(recording: Recording, speech: Speech, signal: Abort
     assertAsPromised(bytes, speech.bytes);
     return { bytes, overheadBytes: overheadBytes(format, speech.bytes), readerLeft: false };
   }
-  const headerSize = await writeSizes({ ...recording, start }, { ...speech, bytes }, signal);
+  const headerSize = await writeSizes({ ...wav, start }, { ...speech, bytes }, signal);
   return { bytes, overheadBytes: headerSize + padding(bytes), readerLeft: false };
 }
 
 /** @returns the length of the header */
 async function writeSizes(
-  { fd, name, start, path }: Recording & { start: number },
+  { fd, name, start, path }: OpenWav & { start: number },
   { format, bytes }: Pick<Speech, 'format'> & { bytes: number },
   signal: AbortSignal,
 ): Promise<number> {

@@ -2,16 +2,16 @@ import type { Speech } from '../audio/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
- * The output gets all of a sound, in step with a listener that may fail: the delivery has its error.
- * @throws TtsError of the output, which stops the listener
+ * The output gets all of a sound, in step with a follower that may fail: the delivery has its error.
+ * @throws TtsError of the output, which stops the follower
  */
-export function tee(output: Sink, listener: Sink): Sink {
+export function tee(output: Sink, follower: Sink): Sink {
   return {
-    isLive: output.isLive || listener.isLive,
+    isLive: output.isLive || follower.isLive,
     async write(speech, signal) {
       const [kept, heard] = fork(speech);
       const over = new AbortController();
-      const hearing = listener.write(heard.speech, AbortSignal.any([signal, over.signal]));
+      const hearing = follower.write(heard.speech, AbortSignal.any([signal, over.signal]));
       const listening = Promise.allSettled([hearing.finally(heard.leave)]);
       try {
         const delivery = await output.write(kept.speech, signal).finally(kept.leave);
@@ -26,7 +26,7 @@ export function tee(output: Sink, listener: Sink): Sink {
       }
     },
     async discard() {
-      await Promise.allSettled([output.discard(), listener.discard()]);
+      await Promise.allSettled([output.discard(), follower.discard()]);
     },
   };
 }

@@ -36,27 +36,27 @@ export function timedSentences({ text, start, end }: TimedText): TimedText[] {
   });
 }
 
-export interface Style {
+export interface SubtitleStyle {
   head(sampleRate: number): string;
   cue(cue: Cue, sampleRate: number): string;
   readonly tail: string;
 }
 
 /** SubRip, as VLC and ffmpeg read it. */
-const srt: Style = {
+const srt: SubtitleStyle = {
   head: () => '',
   cue: (cue, rate) => `${cue.number}\n${times(cue, rate, ',')}\n${cue.text}\n\n`,
   tail: '',
 };
 
 /** WebVTT (W3C). */
-const vtt: Style = {
+const vtt: SubtitleStyle = {
   head: () => 'WEBVTT\n\n',
   cue: (cue, rate) => `${cue.number}\n${times(cue, rate, '.')}\n${escapeMarkup(cue.text)}\n\n`,
   tail: '',
 };
 
-const json: Style = {
+const json: SubtitleStyle = {
   head: (sampleRate) => `{"sampleRate":${sampleRate},"cues":[`,
   cue: (cue, rate) => `${cue.number === 1 ? '' : ','}\n${JSON.stringify(cueData(cue, rate))}`,
   tail: '\n]}\n',
@@ -68,7 +68,7 @@ const styles = new Map([
   ['.json', json],
 ]);
 
-export function styleOf(name: string): Style | undefined {
+export function styleOf(name: string): SubtitleStyle | undefined {
   return styles.get(extname(name).toLowerCase());
 }
 

@@ -25,7 +25,7 @@ export interface RunPlan {
   readonly espeak: Espeak | undefined;
   readonly engines: readonly NumberedSource[];
   readonly output: OutputPlan;
-  readonly limits: Limits;
+  readonly limits: RequestLimits;
   /** Seconds. */
   readonly paragraphPause: number;
   /** `undefined` keeps no segments. */
@@ -33,7 +33,7 @@ export interface RunPlan {
   readonly json: boolean;
 }
 
-export interface Limits {
+export interface RequestLimits {
   readonly concurrency: number;
   readonly retries: number;
   readonly timeoutMs: number;
@@ -137,7 +137,7 @@ export function cacheBytesOf(
   return isKept ? cacheSize.value : undefined;
 }
 
-export function limitsOf({ concurrency, retries, timeout }: Settings): Limits {
+export function limitsOf({ concurrency, retries, timeout }: Settings): RequestLimits {
   return { concurrency: concurrency.value, retries: retries.value, timeoutMs: timeout.value * 1000 };
 }
 

@@ -49,7 +49,7 @@ export interface Outputs extends AsyncDisposable {
   readonly subtitles: Subtitles | undefined;
 }
 
-interface OutputOptions {
+interface OutputPlans {
   readonly output: OutputPlan;
   readonly subtitles?: SubtitlesPlan | undefined;
 }
@@ -58,7 +58,7 @@ interface OutputOptions {
  * @throws TtsError (output); then none is left open
  */
 export async function openOutputs(
-  { output, subtitles: plan }: OutputOptions,
+  { output, subtitles: plan }: OutputPlans,
   { host, notices, signal }: RunContext,
 ): Promise<Outputs> {
   const subtitles = plan && (await import('./subtitles.ts')).openSubtitles(plan);

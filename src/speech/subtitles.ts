@@ -10,7 +10,7 @@ import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile, lookAt } from '../sink/open.ts';
 import type { Segment } from '../text/segment.ts';
-import { type Style, styleOf, timedSentences, withoutBreaks } from './cues.ts';
+import { type SubtitleStyle, styleOf, timedSentences, withoutBreaks } from './cues.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
 
@@ -20,7 +20,7 @@ const ELSEWHERE = 'name another file with --subtitles';
 const BATCH = 1 << 16;
 
 export interface SubtitlesPlan extends FileOptions {
-  readonly style: Style;
+  readonly style: SubtitleStyle;
 }
 
 interface CurrentCue {
@@ -33,7 +33,7 @@ interface CurrentCue {
 export class Subtitles implements Listener {
   readonly #file: AtomicFile;
   readonly #name: string;
-  readonly #style: Style;
+  readonly #style: SubtitleStyle;
   #current: CurrentCue | undefined;
   #frames = 0;
   #number = 0;

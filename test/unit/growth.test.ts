@@ -4,7 +4,7 @@ import { singleItem } from '../../src/async.ts';
 import { Secrets } from '../../src/cli/terminal/secrets.ts';
 import { printable, withoutEscapes } from '../../src/printable.ts';
 import { normalise } from '../../src/service/engine/normalise.ts';
-import { segments as engineSegments } from '../../src/service/engine/segments.ts';
+import { passages } from '../../src/service/engine/passages.ts';
 import { readInstructions } from '../../src/service/http/instructions.ts';
 import { applyLexicon } from '../../src/text/lexicon/apply.ts';
 import { readLexicon } from '../../src/text/lexicon/lexicon.ts';
@@ -23,7 +23,7 @@ async function drain(items: AsyncIterable<unknown>): Promise<void> {
 const WORK: readonly (readonly [name: string, work: (text: string) => unknown])[] = [
   ['segments of a run', (text) => drain(segments(singleItem(text), { maxChars: 1000, pace: 'full' }))],
   ['sentences of a run', (text) => drain(segments(singleItem(text), { maxChars: 1000, pace: 'sentence' }))],
-  ['segments of the engine', (text) => drain(engineSegments(text, normalise, signal))],
+  ['segments of the engine', (text) => drain(passages(text, normalise, signal))],
   ['the lexicon', (text) => drain(applyLexicon(lexicon, singleItem(text)))],
   ['Markdown', (text) => drain(spokenMarkdown(singleItem(text), { code: 'read' }))],
   ['instructions', (text) => readInstructions(text)],

@@ -13,7 +13,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import { syncFolder } from '../../files/atomic-file.ts';
 import { unwritable } from '../../files/writable.ts';
 import { openClient, openService } from '../../speech/connection.ts';
-import type { Limits } from '../../speech/job.ts';
+import type { RequestLimits } from '../../speech/job.ts';
 import type { NamedService } from '../../speech/service-choice.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
@@ -111,7 +111,7 @@ async function make(
 async function assertSpeakers(
   { plan, survey }: Outcome,
   service: NamedService,
-  { timeoutMs }: Limits,
+  { timeoutMs }: RequestLimits,
   { notices, signal }: Context,
 ): Promise<void> {
   const { listSpeakers } = await import('../../client/speakers.ts');

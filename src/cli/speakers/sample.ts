@@ -15,7 +15,7 @@ import type { Context } from '../context.ts';
 import { eventsTo, report } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
 
-export interface Row extends ServiceSpeaker {
+export interface ListedSpeaker extends ServiceSpeaker {
   readonly instructions?: string | undefined;
   readonly from: 'config' | 'service';
 }
@@ -25,7 +25,7 @@ const MOST_UNASKED = 20;
 
 interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak' | 'engines'> {
   readonly text: string;
-  readonly speakers: readonly Row[];
+  readonly speakers: readonly ListedSpeaker[];
   readonly mayAsk: boolean;
 }
 

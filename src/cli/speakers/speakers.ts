@@ -16,7 +16,7 @@ import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/report.ts';
 import { printLine } from '../terminal/print.ts';
 import { table } from '../terminal/style.ts';
-import type { Row } from './sample.ts';
+import type { ListedSpeaker } from './sample.ts';
 
 const HEEDED: readonly Name[] = [
   'output',
@@ -69,7 +69,7 @@ function showNames(speakers: readonly ServiceSpeaker[], { host, notices }: Conte
   return ExitCode.ok;
 }
 
-function show(speakers: readonly Row[], { host, notices }: Context): void {
+function show(speakers: readonly ListedSpeaker[], { host, notices }: Context): void {
   const shown = notices.json ? notices.inJson({ speakers }) : notices.redact(inWords(speakers));
   printLine(host.stdout, shown);
 }
@@ -87,7 +87,7 @@ export function speakersCommand(): Command {
   );
 }
 
-function configuredSpeakers({ speakers }: Settings): Row[] {
+function configuredSpeakers({ speakers }: Settings): ListedSpeaker[] {
   return [...(speakers?.value ?? [])].flatMap(([name, { no, ...speaker }]) =>
     no === undefined ? [] : [{ name, no, ...speaker, from: 'config' }],
   );
@@ -101,7 +101,7 @@ async function serviceSpeakers(
     settings,
   }: Pick<RunPlan, 'service' | 'espeak' | 'engines'> & { readonly settings: Settings },
   context: Context,
-): Promise<Row[]> {
+): Promise<ListedSpeaker[]> {
   const { notices } = context;
   const listed = service ? await askService(service, settings, context) : builtInSpeakers(espeak, engines);
   if (!listed) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
@@ -123,7 +123,7 @@ async function askService(service: NamedService, settings: Settings, { notices, 
   return listSpeakers({ ...service, ...limitsOf(settings), onEvent }, signal);
 }
 
-function inWords(rows: readonly Row[]): string {
+function inWords(rows: readonly ListedSpeaker[]): string {
   if (rows.length === 0)
     return 'no speaker has a name; give "speakers" in a config file, as in { "anna": 181 }';
   const head = ['NO', 'NAME', 'KIND', 'LANGUAGE', 'HZ', 'FROM'];

@@ -4,12 +4,12 @@ import { type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { singleItem } from '../../async.ts';
 import { Refusal } from '../engine/contract.ts';
-import { type Recording, record } from '../exchange/recording.ts';
 import { errorBody, refusalOf } from '../exchange/refuse.ts';
 import { leadingHeader, type Sound } from '../exchange/send-speech.ts';
+import { type StoredSound, storeSound } from '../exchange/stored-sound.ts';
 import { ClosedAddress, isClosedHost, publicLookup } from './public-address.ts';
 
-export interface CallbackBody extends Recording {
+export interface CallbackBody extends StoredSound {
   readonly type: 'audio/wav' | 'application/json';
 }
 
@@ -36,15 +36,15 @@ export async function signatureOf(body: CallbackBody, key: string): Promise<stri
 }
 
 async function wav({ format, pcm }: Sound, signal: AbortSignal): Promise<CallbackBody> {
-  const recording = await record(pcm);
-  if (signal.aborted) await recording.dispose();
+  const stored = await storeSound(pcm);
+  if (signal.aborted) await stored.dispose();
   signal.throwIfAborted();
-  const header = leadingHeader(format, recording.bytes);
+  const header = leadingHeader(format, stored.bytes);
   async function* read() {
     yield header;
-    yield* recording.read();
+    yield* stored.read();
   }
-  return { ...recording, type: 'audio/wav', bytes: header.length + recording.bytes, read };
+  return { ...stored, type: 'audio/wav', bytes: header.length + stored.bytes, read };
 }
 
 function json(value: unknown): CallbackBody {

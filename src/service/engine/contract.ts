@@ -35,7 +35,7 @@ export interface Utterance {
 export interface Engine {
   readonly speakers: readonly Speaker[];
   readonly workers: number;
-  /** Before their first segment. */
+  /** Before their first passage. */
   readonly queued: number;
   /**
    * The samples of each part when it is ready. The first read refuses a full queue before the event loop turns.

@@ -11,7 +11,7 @@ export interface QueueLimits {
   readonly maxQueue: number;
 }
 
-/** Shares lanes among utterances, one segment at a time: the utterance with the fewest segments in work is next. */
+/** Shares lanes among utterances, one job at a time: the utterance with the fewest jobs in work is next. */
 export class FairQueue<Job> {
   readonly #lanes: readonly Lane<Job>[];
   readonly #free: Lane<Job>[];

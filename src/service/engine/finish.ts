@@ -7,14 +7,14 @@ export interface Finish {
   readonly sampleRate: number;
   /** Of the amplitude. */
   readonly loudness: number;
-  /** Seconds behind the segment. */
+  /** Seconds behind the passage. */
   readonly pause: number;
 }
 
 /** Longer than the filter of the resampler. */
 const LEAD = 0.03;
 
-/** Begins and ends in digital silence: segments are resampled in any order and join without clicks. */
+/** Begins and ends in digital silence: passages are resampled in any order and join without clicks. */
 export function finish(
   { samples, sampleRate }: Samples,
   { sampleRate: wanted, loudness, pause }: Finish,

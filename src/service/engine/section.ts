@@ -1,7 +1,7 @@
 import { Refusal, type Speaker, type Utterance } from './contract.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { Finish } from './finish.ts';
-import { type Segment, segments } from './segments.ts';
+import { type Passage, passages } from './passages.ts';
 
 export interface Section {
   readonly speakers: readonly Speaker[];
@@ -42,8 +42,8 @@ async function* audible(
   if (isSilent) throw new Refusal(422, 'unsupported_text', complaint, { field: 'text' });
 }
 
-/** Seconds behind a segment. */
-const PAUSES: Readonly<Record<Segment['end'], number>> = { clause: 0.12, sentence: 0.35, paragraph: 0.65 };
+/** Seconds behind a passage. */
+const PAUSES: Readonly<Record<Passage['end'], number>> = { clause: 0.12, sentence: 0.35, paragraph: 0.65 };
 
 export interface Recipe<Job> {
   /** @returns empty to leave the sentence out */
@@ -58,8 +58,8 @@ async function* jobs<Job>(
   recipe: Recipe<Job>,
   signal: AbortSignal,
 ): AsyncGenerator<Job, void, undefined> {
-  for await (const segment of segments(text, recipe.normalise, signal)) {
-    const pause = PAUSES[segment.end] * style.pause;
-    yield recipe.job(segment.text, { sampleRate, loudness: style.loudness, pause });
+  for await (const passage of passages(text, recipe.normalise, signal)) {
+    const pause = PAUSES[passage.end] * style.pause;
+    yield recipe.job(passage.text, { sampleRate, loudness: style.loudness, pause });
   }
 }

@@ -5,7 +5,7 @@ import type { PcmFormat } from '../../audio/pcm.ts';
 import { wavHeader } from '../../audio/wav-header.ts';
 import type { Exchange } from './exchange.ts';
 import type { Effects, HeaderFault } from './fault.ts';
-import { record } from './recording.ts';
+import { storeSound } from './stored-sound.ts';
 
 export interface Sound {
   readonly format: PcmFormat;
@@ -52,15 +52,15 @@ async function sendLive(
 
 async function sendWhole(exchange: Exchange, { format, pcm }: Sound, manner: Manner): Promise<void> {
   const { streamed, effects } = manner;
-  const recording = await record(pcm);
+  const stored = await storeSound(pcm);
   try {
     exchange.signal.throwIfAborted();
-    const header = leadingHeader(format, recording.bytes, effects.wavHeader);
-    const bytes = effects.truncate ? Math.floor(recording.bytes / 4) * 2 : recording.bytes;
+    const header = leadingHeader(format, stored.bytes, effects.wavHeader);
+    const bytes = effects.truncate ? Math.floor(stored.bytes / 4) * 2 : stored.bytes;
     writeHead(exchange, effects, streamed ? undefined : header.length + bytes);
-    await send(exchange, limited(header, recording.read(), bytes), effects);
+    await send(exchange, limited(header, stored.read(), bytes), effects);
   } finally {
-    await recording.dispose();
+    await stored.dispose();
   }
 }
 

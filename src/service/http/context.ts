@@ -6,7 +6,7 @@ import type { Log } from '../exchange/exchange.ts';
 import type { Effects } from '../exchange/fault.ts';
 import type { Traffic } from './traffic.ts';
 
-export interface Context {
+export interface ServiceContext {
   readonly engine: Engine;
   readonly basePath: string;
   readonly isOpen: boolean;

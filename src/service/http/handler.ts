@@ -3,11 +3,11 @@ import { isLoopback } from '../../address.ts';
 import { Refusal } from '../engine/contract.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { refusalOf, refuse, sendJson } from '../exchange/refuse.ts';
-import type { Context } from './context.ts';
+import type { ServiceContext } from './context.ts';
 import openapi from './openapi.json' with { type: 'json' };
 import { speak } from './speech.ts';
 
-type Action = (exchange: Exchange, context: Context) => void | Promise<void>;
+type Action = (exchange: Exchange, context: ServiceContext) => void | Promise<void>;
 
 interface Route {
   readonly method: 'GET' | 'POST';
@@ -23,7 +23,7 @@ const routes: Readonly<Record<string, Route>> = {
 };
 
 export function createHandler(
-  context: Context,
+  context: ServiceContext,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const exchange = context.traffic.begin(request, response);
@@ -32,7 +32,7 @@ export function createHandler(
   };
 }
 
-async function answer(exchange: Exchange, context: Context): Promise<void> {
+async function answer(exchange: Exchange, context: ServiceContext): Promise<void> {
   const { response, signal, id } = exchange;
   try {
     await dispatch(exchange, context);
@@ -44,7 +44,7 @@ async function answer(exchange: Exchange, context: Context): Promise<void> {
   }
 }
 
-async function dispatch(exchange: Exchange, context: Context): Promise<void> {
+async function dispatch(exchange: Exchange, context: ServiceContext): Promise<void> {
   const { request, response, path } = exchange;
   if (context.traffic.closing.aborted) {
     response.setHeader('Connection', 'close');
@@ -62,14 +62,14 @@ async function dispatch(exchange: Exchange, context: Context): Promise<void> {
 }
 
 /** Only browsers ask for HTML. */
-function isForPage({ request, path }: Exchange, { basePath }: Context): boolean {
+function isForPage({ request, path }: Exchange, { basePath }: ServiceContext): boolean {
   const { method = '', headers } = request;
   const isBase = path === `${basePath}/` || path === basePath;
   return isBase && ['GET', 'HEAD'].includes(method) && /\btext\/html\b/i.test(headers.accept ?? '');
 }
 
 /** DNS rebinding: a web page could reach a service without a key. */
-function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: Context): void {
+function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: ServiceContext): void {
   const { length, 0: host = 'localhost' } = headersDistinct.host ?? [];
   if (length > 1 || (length === 0 && httpVersion !== '1.0'))
     throw new Refusal(400, 'bad_host', `One Host header is needed, and there are ${length}`);
@@ -104,7 +104,7 @@ function routeTo(path: string, basePath: string): Route {
   throw new Refusal(404, 'not_found', `There is nothing at this path; there are ${paths.join(', ')}`);
 }
 
-function listSpeakers(exchange: Exchange, { engine }: Context): void {
+function listSpeakers(exchange: Exchange, { engine }: ServiceContext): void {
   const speakers = engine.speakers.map(({ no, name, kind, language, sampleRate }) => ({
     speaker_no: no,
     name,
@@ -115,14 +115,14 @@ function listSpeakers(exchange: Exchange, { engine }: Context): void {
   sendJson(exchange, 200, { speakers });
 }
 
-function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: Context): void {
+function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: ServiceContext): void {
   const { workers, queued } = engine;
   const requests = traffic.speaking;
   const status = workers > 0 ? 'ok' : 'starting';
   sendJson(exchange, 200, { status, workers, queued, requests, callbacks: callbacks.pending });
 }
 
-function describe(exchange: Exchange, { basePath }: Context): void {
+function describe(exchange: Exchange, { basePath }: ServiceContext): void {
   const [server] = openapi.servers;
   sendJson(exchange, 200, { ...openapi, servers: [{ ...server, url: basePath || '/' }] });
 }

@@ -8,7 +8,7 @@ import type { Style } from '../engine/contract.ts';
  * A negation before a leading `{much}` is a degree: "not loud" is a bit quieter. Other negated words change nothing: "don't
  * shout" is no wish to be quiet.
  */
-export interface Row {
+export interface WordRow {
   readonly changes: keyof Style;
   readonly says: readonly string[];
   /** To the power of its degree. */
@@ -102,7 +102,7 @@ const PAUSES = '(?:pauses?|breaks?|gaps?|silences?)';
 const BETWEEN = '(?: (?:between|after) (?:the |each |every )?sentences?)?';
 const NORMAL = '(?:of )?(?:the )?(?:normal |usual )?';
 
-export const ROWS: readonly Row[] = [
+export const ROWS: readonly WordRow[] = [
   {
     changes: 'pause',
     says: [`(?:${PAUSES} )?{number} as long(?: ${PAUSES})?${BETWEEN}`, `{number} the ${PAUSES}${BETWEEN}`],

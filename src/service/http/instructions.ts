@@ -8,7 +8,7 @@ import {
   NUMBERS,
   OPPOSITES,
   ROWS,
-  type Row,
+  type WordRow,
 } from './instruction-words.ts';
 
 const LIMITS: Readonly<Record<keyof Style, readonly [least: number, most: number]>> = {
@@ -71,7 +71,7 @@ function phrases(rest: string): Phrase[] {
   );
 }
 
-function factor({ by = 1, measure }: Row, groups: Caught | string, isDenied: boolean): number {
+function factor({ by = 1, measure }: WordRow, groups: Caught | string, isDenied: boolean): number {
   if (typeof groups === 'string') return by;
   const { much, number, not } = groups;
   if (not !== undefined || (isDenied && 'not' in groups)) return 1;
@@ -139,7 +139,7 @@ const DIGITS = String.raw`(?<!\d,|[-/⁄])(?:(?:\d+ )?\d+[/⁄][1-9]\d*|\d*\.\d+
 const NUMBER = `(?<number>${DIGITS}(?: ?%| percent\\b|x\\b)?|${alternatives(NUMBERS)})(?: times\\b)?`;
 
 interface Reader {
-  readonly row: Row;
+  readonly row: WordRow;
   readonly patterns: readonly RegExp[];
 }
 

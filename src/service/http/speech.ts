@@ -9,11 +9,11 @@ import type { Effects } from '../exchange/fault.ts';
 import { readJson } from '../exchange/json-body.ts';
 import { sendJson } from '../exchange/refuse.ts';
 import { type Sound, sendSpeech } from '../exchange/send-speech.ts';
-import type { Context } from './context.ts';
+import type { ServiceContext } from './context.ts';
 import { checkRequest, surelySpeakable } from './request-check.ts';
 import { ignoredHeader, orderOf, withPatience } from './utterance.ts';
 
-export async function speak(exchange: Exchange, context: Context): Promise<void> {
+export async function speak(exchange: Exchange, context: ServiceContext): Promise<void> {
   const { request, response, signal, details, id } = exchange;
   const { engine } = context;
   const body = checkRequest(await readJson(request, response, context.limits.body));
@@ -54,7 +54,7 @@ async function* bytesOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Uint
   }
 }
 
-async function applyFaults(effects: Effects, exchange: Exchange, { traffic }: Context): Promise<void> {
+async function applyFaults(effects: Effects, exchange: Exchange, { traffic }: ServiceContext): Promise<void> {
   const { signal } = exchange;
   if (effects.delay !== undefined) await sleep(effects.delay, undefined, { signal });
   if (effects.hang) {

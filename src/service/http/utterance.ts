@@ -10,7 +10,7 @@ import {
 import { wellFormedStart } from '../exchange/json-body.ts';
 import type { SpeechRequest } from './request-check.ts';
 
-export interface Order {
+export interface SpeechOrder {
   readonly utterance: Utterance;
   readonly ignored: readonly string[];
 }
@@ -24,7 +24,11 @@ const asItIs: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
  * @param maxText code points
  * @throws Refusal 413 for a longer text; 422 for an unknown speaker, or an option that its kind does not have
  */
-export async function orderOf(request: SpeechRequest, { speakers }: Engine, maxText: number): Promise<Order> {
+export async function orderOf(
+  request: SpeechRequest,
+  { speakers }: Engine,
+  maxText: number,
+): Promise<SpeechOrder> {
   const { text, config = {} } = request;
   if (countCodePoints(text) > maxText) {
     throw new Refusal(413, 'text_too_long', `The text is longer than ${maxText} characters`, {

@@ -129,8 +129,8 @@ async function speak() {
   $('stop').disabled = false;
   try {
     const response = await check(await ask('tts', { method: 'POST', signal, body: JSON.stringify(request), headers: { 'Content-Type': 'application/json' } }));
-    const { recording, first } = await receive(response, live, signal, took);
-    show(recording, { took: took(), first, ignored: response.headers.get('X-Instructions-Ignored') });
+    const { playback, first } = await receive(response, live, signal, took);
+    show(playback, { took: took(), first, ignored: response.headers.get('X-Instructions-Ignored') });
     if (!live) return await sound.play().catch(() => { $('status').textContent += ' Press play to hear it.' });
     live.finish(() => { if (player === live) $('stop').disabled = true });
   } catch (error) {
@@ -144,26 +144,26 @@ async function speak() {
 }
 
 async function receive(response, live, signal, took) {
-  const recording = new Recording(), reader = response.body.getReader();
+  const playback = new Playback(), reader = response.body.getReader();
   let first;
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    const samples = recording.add(next.value);
+    const samples = playback.add(next.value);
     if (samples.length === 0) continue;
     first ??= took();
-    $('progress').textContent = seconds(recording.seconds) + ' so far';
-    live?.feed(recording.format, samples);
+    $('progress').textContent = seconds(playback.seconds) + ' so far';
+    live?.feed(playback.format, samples);
     await live?.room(signal);
   }
-  return { recording, first };
+  return { playback, first };
 }
 
-function show(recording, { took, first, ignored }) {
-  const wav = recording.finish();
+function show(playback, { took, first, ignored }) {
+  const wav = playback.finish();
   URL.revokeObjectURL(sound.src);
   sound.src = $('save').href = URL.createObjectURL(wav);
   $('result').hidden = false;
-  $('status').textContent = seconds(recording.seconds) + ' of speech, complete after ' + seconds(took) + '.' + (ignored ? ' Not understood: ' + decodeURIComponent(ignored) + '.' : '');
-  $('progress').textContent = 'First sound after ' + seconds(first) + ' · ' + recording.format.rate + ' Hz · ' + Math.ceil(wav.size / 1024) + ' KiB';
+  $('status').textContent = seconds(playback.seconds) + ' of speech, complete after ' + seconds(took) + '.' + (ignored ? ' Not understood: ' + decodeURIComponent(ignored) + '.' : '');
+  $('progress').textContent = 'First sound after ' + seconds(first) + ' · ' + playback.format.rate + ' Hz · ' + Math.ceil(wav.size / 1024) + ' KiB';
 }
 
 async function copy(button) {

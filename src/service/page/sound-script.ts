@@ -39,7 +39,7 @@ function joined(first, second) {
 }
 
 /** A WAV as it arrives. */
-class Recording {
+class Playback {
   #head = new Uint8Array(); #parts = []; format; size = 0;
   /** Returns the samples that are new, as bytes. */
   add(bytes) {

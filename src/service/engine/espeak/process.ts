@@ -25,7 +25,7 @@ const SPEED = { normal: 175, least: 80, most: 450 };
 /** espeak-ng's scale. */
 const PITCH = { normal: 50, least: 0, most: 99 };
 
-/** One process for each segment. The text goes to stdin, never into the arguments. */
+/** One process for each passage. The text goes to stdin, never into the arguments. */
 class EspeakProcess implements Lane<EspeakJob> {
   readonly ready = true;
   readonly #espeak: Pick<Espeak, 'program' | 'env'>;

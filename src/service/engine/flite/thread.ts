@@ -3,13 +3,13 @@ import { Worker } from 'node:worker_threads';
 import type { Assets } from '../assets.ts';
 import { Refusal } from '../contract.ts';
 import type { Lane } from '../fair-queue.ts';
-import type { Job } from './voices.ts';
+import type { FliteJob } from './voices.ts';
 
 /** Milliseconds in which the next job has the processor. */
 const BEFORE_REPLACING = 100;
 
 /** Flite cannot be interrupted: the signal ends the thread, and another one starts. */
-export class FliteThread implements Lane<Job> {
+export class FliteThread implements Lane<FliteJob> {
   readonly #file: URL;
   readonly #assets: Promise<Assets>;
   #worker: Worker | undefined;
@@ -30,7 +30,7 @@ export class FliteThread implements Lane<Job> {
     await this.#start();
   }
 
-  async run(job: Job, signal: AbortSignal): Promise<Int16Array> {
+  async run(job: FliteJob, signal: AbortSignal): Promise<Int16Array> {
     const worker = await this.#start().catch(fail);
     signal.throwIfAborted();
     worker.ref();

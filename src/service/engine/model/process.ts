@@ -17,7 +17,7 @@ export interface ProcessOptions {
   readonly config: object;
 }
 
-export interface Utterance {
+export interface ModelUtterance {
   readonly text: string;
   readonly options: object;
   readonly reference?: string | undefined;
@@ -55,7 +55,7 @@ export class ModelProcess {
   }
 
   /** @throws Refusal 502 `engine_failed` */
-  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
+  async *speak(utterance: ModelUtterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
     signal.throwIfAborted();
     this.begun += 1;
     const id = this.begun;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { callbackBody } from '../../../../src/service/callbacks/send.ts';
-import { record } from '../../../../src/service/exchange/recording.ts';
+import { storeSound } from '../../../../src/service/exchange/stored-sound.ts';
 import { speechFormat } from '../../audio/wav-builder.ts';
 
 const piece = new Uint8Array(1_000_000);
@@ -15,7 +15,7 @@ it('A callback that is given up when its sound is whole keeps none of it in memo
   for (let i = 0; i < 25; i++)
     await expect(callbackBody(sound(), given, () => expect.unreachable())).rejects.toThrow('given up');
   // There is room in memory for as many as 22.
-  const recording = await record(pcm());
-  for await (const first of recording.read()) expect(first).toBe(piece);
-  await recording.dispose();
+  const stored = await storeSound(pcm());
+  for await (const first of stored.read()) expect(first).toBe(piece);
+  await stored.dispose();
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalise } from '../../../../src/service/engine/normalise.ts';
-import { segments } from '../../../../src/service/engine/segments.ts';
+import { passages } from '../../../../src/service/engine/passages.ts';
 import { surelySpeakable } from '../../../../src/service/http/request-check.ts';
 
 async function isSpoken(text: string): Promise<boolean> {
-  for await (const _ of segments(text, normalise, new AbortController().signal)) return true;
+  for await (const _ of passages(text, normalise, new AbortController().signal)) return true;
   return false;
 }
 

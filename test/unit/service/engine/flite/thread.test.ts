@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Assets } from '../../../../../src/service/engine/assets.ts';
 import { FliteThread } from '../../../../../src/service/engine/flite/thread.ts';
-import type { Job } from '../../../../../src/service/engine/flite/voices.ts';
+import type { FliteJob } from '../../../../../src/service/engine/flite/voices.ts';
 import { emptyFolder } from '../../../../support/folder.ts';
 
 /** A worker that notes its start, answers with the thread it is, and can be told to fail in every way. */
@@ -38,7 +38,7 @@ function start(program = file, assets = good): FliteThread {
 }
 
 async function ask(thread: FliteThread, use: string, signal = never): Promise<number> {
-  const [answer] = await thread.run({ use } as unknown as Job, signal);
+  const [answer] = await thread.run({ use } as unknown as FliteJob, signal);
   return answer ?? Number.NaN;
 }
 

@@ -1,24 +1,24 @@
 import type { FileHandle } from 'node:fs/promises';
 
 /** Complete sound. */
-export interface Recording {
+export interface StoredSound {
   readonly bytes: number;
   /** Any number of times. */
   read(): AsyncIterable<Uint8Array>;
   dispose(): Promise<void>;
 }
 
-/** Bytes; a longer recording goes to a file. */
+/** Bytes; more sound goes to a file. */
 const MOST = 4 * 1024 * 1024;
 
-/** Bytes of all recordings in memory. */
+/** Bytes of all stored sound in memory. */
 const MOST_OF_ALL = 64 * 1024 * 1024;
 
 const READ_SIZE = 256 * 1024;
 
 let kept = 0;
 
-export async function record(sound: AsyncIterable<Uint8Array>): Promise<Recording> {
+export async function storeSound(sound: AsyncIterable<Uint8Array>): Promise<StoredSound> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   let file: FileHandle | undefined;
@@ -44,19 +44,19 @@ function take(pieces: Uint8Array[]): Uint8Array[] {
   return pieces.splice(0);
 }
 
-function inMemory(pieces: Uint8Array[], bytes: number): Recording {
+function inMemory(pieces: Uint8Array[], bytes: number): StoredSound {
   async function* read() {
     yield* pieces;
   }
   return { bytes, read, dispose: async () => void take(pieces) };
 }
 
-function inFile(file: FileHandle, bytes: number): Recording {
+function inFile(file: FileHandle, bytes: number): StoredSound {
   async function* read() {
     for (let position = 0; position < bytes; ) {
       const length = Math.min(READ_SIZE, bytes - position);
       const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, position);
-      if (bytesRead === 0) throw new Error(`The recording ended at ${position} of ${bytes} bytes`);
+      if (bytesRead === 0) throw new Error(`The stored sound ended at ${position} of ${bytes} bytes`);
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }

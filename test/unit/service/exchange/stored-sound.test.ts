@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Recording, record } from '../../../../src/service/exchange/recording.ts';
+import { type StoredSound, storeSound } from '../../../../src/service/exchange/stored-sound.ts';
 
 async function* pieces(count: number, size: number) {
   for (let i = 0; i < count; i++) yield new Uint8Array(size).fill(i);
@@ -11,17 +11,17 @@ async function all(sound: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Pro
   return Buffer.concat(read);
 }
 
-describe('a recording', () => {
+describe('a stored', () => {
   it.each([
     ['nothing', 0, 0],
     ['a little', 3, 1001],
     ['more than memory is set aside for', 100, 100_003],
   ])('of %s can be read as often as wanted', async (_, count, size) => {
-    const recording = await record(pieces(count, size));
+    const stored = await storeSound(pieces(count, size));
     const wanted = await all(pieces(count, size));
-    expect(recording.bytes).toBe(count * size);
-    for (const _time of [1, 2]) expect((await all(recording.read())).equals(wanted)).toBe(true);
-    await recording.dispose();
+    expect(stored.bytes).toBe(count * size);
+    for (const _time of [1, 2]) expect((await all(stored.read())).equals(wanted)).toBe(true);
+    await stored.dispose();
   });
 
   it('goes to a file while many others are kept in memory, until they are disposed of', async () => {
@@ -29,16 +29,16 @@ describe('a recording', () => {
     async function* sound() {
       for (let i = 0; i < 3; i++) yield piece;
     }
-    const isInMemory = async ({ read }: Recording) => {
+    const isInMemory = async ({ read }: StoredSound) => {
       for await (const first of read()) return first === piece;
       return false;
     };
-    const many: Recording[] = [];
-    for (let i = 0; i < 25; i++) many.push(await record(sound()));
+    const many: StoredSound[] = [];
+    for (let i = 0; i < 25; i++) many.push(await storeSound(sound()));
     expect(await Promise.all(many.map(isInMemory))).toEqual(many.map((_, index) => index < 22));
     expect((await all(many.at(-1)?.read() ?? [])).equals(Buffer.alloc(3_000_000, 7))).toBe(true);
-    await Promise.all(many.map((recording) => recording.dispose()));
-    const later = await record(sound());
+    await Promise.all(many.map((stored) => stored.dispose()));
+    const later = await storeSound(sound());
     expect(await isInMemory(later)).toBe(true);
     await later.dispose();
   });
@@ -48,6 +48,6 @@ describe('a recording', () => {
       yield* pieces(60, 100_000);
       throw new Error('the voice is gone');
     }
-    await expect(record(broken())).rejects.toThrow('the voice is gone');
+    await expect(storeSound(broken())).rejects.toThrow('the voice is gone');
   });
 });

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { sentences } from '../../text/sentences.ts';
 import { cutWords, spokenSeconds } from './words.ts';
 
-export interface Segment {
+export interface Passage {
   readonly text: string;
   readonly end: 'clause' | 'sentence' | 'paragraph';
 }
@@ -31,11 +31,11 @@ const STEP_CHARACTERS = 2000;
  * Each step takes milliseconds.
  * @param normalise as in `Recipe`
  */
-export async function* segments(
+export async function* passages(
   text: string,
   normalise: (sentence: string) => string,
   signal: AbortSignal,
-): AsyncGenerator<Segment, void, undefined> {
+): AsyncGenerator<Passage, void, undefined> {
   let isFirst = true;
   let worked = 0;
   for (const { piece, end } of pieces(text)) {
@@ -59,7 +59,7 @@ export async function* segments(
   }
 }
 
-function* pieces(text: string): Generator<{ piece: string; end: Segment['end'] }> {
+function* pieces(text: string): Generator<{ piece: string; end: Passage['end'] }> {
   const paragraphs = text.trim().split(/\n\s*\n/u);
   for (const [number, paragraph] of paragraphs.entries()) {
     const parts = paragraph.match(PIECE) ?? [];
@@ -70,7 +70,7 @@ function* pieces(text: string): Generator<{ piece: string; end: Segment['end'] }
   }
 }
 
-function* clauses(sentence: string, isFirst: boolean, end: Segment['end']): Generator<Segment> {
+function* clauses(sentence: string, isFirst: boolean, end: Passage['end']): Generator<Passage> {
   const words = cutWords(sentence, MOST_SECONDS);
   let isEarly = isFirst && words.length > FIRST_WORDS;
   for (let start = 0; start < words.length; ) {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Segment, segments } from '../../../../src/service/engine/segments.ts';
+import { type Passage, passages } from '../../../../src/service/engine/passages.ts';
 
 const whole = (text: string) => text.trim();
 const texts = async (text: string) => (await cut(text, whole)).map((segment) => segment.text);
 const ends = async (text: string) => (await cut(text, whole)).map((segment) => segment.end);
 
-async function cut(text: string, normalise: (sentence: string) => string): Promise<Segment[]> {
-  const all: Segment[] = [];
-  for await (const segment of segments(text, normalise, new AbortController().signal)) all.push(segment);
+async function cut(text: string, normalise: (sentence: string) => string): Promise<Passage[]> {
+  const all: Passage[] = [];
+  for await (const segment of passages(text, normalise, new AbortController().signal)) all.push(segment);
   return all;
 }
 
@@ -37,7 +37,7 @@ describe('segments', () => {
       looked += 1;
       return '';
     };
-    const found = segments('你好。'.repeat(50_000), look, control.signal);
+    const found = passages('你好。'.repeat(50_000), look, control.signal);
     const next = found.next();
     setImmediate(() => control.abort(new Error('the client left')));
     await expect(next).rejects.toThrow('the client left');
