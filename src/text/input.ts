@@ -10,11 +10,13 @@ import {
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { singleItem } from '../async.ts';
 import { type TtsError, usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
 import { withoutControls } from './controls.ts';
 import { decode } from './decode.ts';
+import { fitting } from './unicode.ts';
 
 /**
  * @param name of a file, "-" for stdin, empty for words
@@ -34,6 +36,9 @@ export interface InputOptions {
 
 const BETWEEN_FILES = '\n\n';
 
+/** UTF-16 units after which other work of the process gets its turn. */
+const STEP = 4096;
+
 /**
  * Words, files in their order, or stdin, without escape sequences and control characters.
  * @throws TtsError (usage)
@@ -43,7 +48,7 @@ export async function* readInput(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   if (words.length > 0) {
-    yield* prepare('', withoutControls(singleItem(words.join(' ').replaceAll('\r\n', '\n'))));
+    yield* prepared('', singleItem(words.join(' ').replaceAll('\r\n', '\n')), prepare);
     return;
   }
   let first = true;
@@ -51,11 +56,32 @@ export async function* readInput(
     if (!first) yield BETWEEN_FILES;
     first = false;
     const bytes = name === '-' ? abortable(stdin(), signal) : openFile(name, cwd, signal);
-    yield* prepare(name, withoutControls(decode(bytes, name === '-' ? 'stdin' : name)));
+    yield* prepared(name, decode(bytes, name === '-' ? 'stdin' : name), prepare);
   }
 }
 
 const asItIs: Prepare = (_, text) => text;
+
+function prepared(name: string, text: AsyncIterable<string>, prepare: Prepare): AsyncIterable<string> {
+  const plain = inSteps(withoutControls(text));
+  const result = prepare(name, plain);
+  return result === plain ? plain : inSteps(result);
+}
+
+async function* inSteps(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let sinceTurn = 0;
+  for await (const piece of text) {
+    for (let at = 0; at < piece.length; ) {
+      const step = fitting(piece.slice(at, at + STEP + 1), STEP);
+      at += step.length;
+      sinceTurn += step.length;
+      yield step;
+      if (sinceTurn < STEP - 1) continue;
+      await turn();
+      sinceTurn = 0;
+    }
+  }
+}
 
 /** The signal ends the wait for an open pipe. */
 export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {

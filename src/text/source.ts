@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { type TtsError, usageError } from '../error.ts';
 import { decode } from './decode.ts';
 import {
@@ -13,6 +14,9 @@ import {
 import { countLineBreaks } from './lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
+
+/** Segments after which other work of the process gets its turn. */
+const BETWEEN_TURNS = 256;
 
 /** UTF-16 units; 75 hours of speech. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
@@ -34,6 +38,7 @@ export async function* readSegments(
   for await (const segment of found) {
     const { file, line } = lines.sourceOf(segment);
     yield { ...segment, line, ...(input.files.length > 1 && { file }) };
+    if (segment.index % BETWEEN_TURNS === BETWEEN_TURNS - 1) await turn();
   }
 }
 
