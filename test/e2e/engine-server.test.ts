@@ -2,40 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { answer, complete, streamed } from '../support/http-bytes.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
+import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { chunk, fmtChunk, plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const pcm = sound(4000);
 const wav = plainWav(pcm);
 const TEXT = 'Hello from the engine.';
-
-interface SpeechServer {
-  readonly url: string;
-  readonly asked: { input: string; voice: string; model: string }[];
-  readonly authorization: (string | undefined)[];
-}
-
-/** A server with OpenAI's interface. */
-async function serveSpeech(
-  speech: Script,
-  voices: unknown = { voices: ['anna', 'bert'] },
-): Promise<SpeechServer> {
-  const asked: SpeechServer['asked'] = [];
-  const authorization: (string | undefined)[] = [];
-  const server = await serveBytes((wire, request, number) => {
-    authorization.push(request.header('Authorization'));
-    if (request.path === '/v1/audio/voices')
-      return (voices === null ? answer(404, 'no') : answer(200, JSON.stringify(voices)))(
-        wire,
-        request,
-        number,
-      );
-    expect(request.path).toBe('/v1/audio/speech');
-    asked.push(request.json as SpeechServer['asked'][number]);
-    return speech(wire, request, number);
-  });
-  return { url: `${server.url}/v1`, asked, authorization };
-}
 
 /** The samples of the WAV that a run has written. */
 function samplesIn(box: Sandbox, name = 'out.wav'): Buffer {

@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { expectSpoken } from '../support/book.ts';
+import type { Script } from '../support/byte-server.ts';
+import { complete, streamed } from '../support/http-bytes.ts';
+import { novel } from '../support/novel.ts';
+import { wholePcm } from '../support/read-wav.ts';
+import { expectFailure, Sandbox } from '../support/run.ts';
+import { serveSpeech } from '../support/speech-server.ts';
+import { textOf, wavOf } from '../support/text-audio.ts';
+import { writeUserConfig } from '../support/user-config.ts';
+
+const RATE = 8000;
+/** 0.02125 s a byte: little more than the least that counts as whole. */
+const FRAMES_PER_BYTE = 170;
+
+/** Speaks the text of a request byte by byte, up to a number of characters. */
+function speaking({ limit = Number.POSITIVE_INFINITY, delay = 0, isStreamed = false } = {}): Script {
+  return async (wire, request, number) => {
+    const { input } = request.json as { input: string };
+    await sleep(delay);
+    const spoken = Array.from(input).slice(0, limit).join('');
+    const wav = wavOf(spoken, { sampleRate: RATE, framesPerByte: FRAMES_PER_BYTE, sized: !isStreamed });
+    await (isStreamed ? streamed(wav, 50_000) : complete(wav))(wire, request, number);
+  };
+}
+
+function heard(box: Sandbox): string {
+  return textOf(wholePcm(box.read('book.wav')), FRAMES_PER_BYTE);
+}
+
+const ARGS = ['-f', 'book.txt', '-o', 'book.wav', '-r', String(RATE), '--paragraph-pause', '0', '-q'];
+
+describe('a novel of 100,000 characters through a server', () => {
+  it.each([
+    ['whole answers', false],
+    ['streamed answers', true],
+  ])(
+    'is killed twice and run again, without a wrong sample or a segment asked for twice: %s',
+    async (_, isStreamed) => {
+      const server = await serveSpeech(speaking({ delay: 5, isStreamed }));
+      const box = new Sandbox();
+      const book = novel(100_000);
+      box.file('book.txt', book);
+      const args = [...ARGS, '--engine', server.url];
+      const atKills: string[] = [];
+      for (const requests of [100, 250]) {
+        const run = box.start(args);
+        await expect.poll(() => server.asked.length, { timeout: 15_000 }).toBeGreaterThan(requests);
+        run.child.kill('SIGKILL');
+        await run.ended.catch(() => {});
+        atKills.push(...server.asked.slice(-20).map(({ input }) => input));
+      }
+      expect(await box.tts(args, { patience: 60_000 })).toMatchObject({ status: 0, stderr: '' });
+      expectSpoken(heard(box), book);
+      const inputs = server.asked.map(({ input }) => input);
+      const twice = inputs.filter((input, at) => inputs.indexOf(input) < at);
+      // Only what was under way when a run was killed: eight parts at most, twice.
+      expect(twice.filter((input) => !atKills.includes(input))).toEqual([]);
+      expect(twice.length).toBeLessThanOrEqual(16);
+    },
+    120_000,
+  );
+});
+
+describe('a server that drops everything beyond a number of characters', () => {
+  const sentence = 'This is one of many sentences that a server might drop. ';
+
+  it.each([
+    { limit: 300, sentences: 9 },
+    { limit: 510, sentences: 14 },
+  ])('is asked for halves: beyond $limit', async ({ limit, sentences }) => {
+    const server = await serveSpeech(speaking({ limit }));
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { mine: { url: server.url, maxChars: 1000 } } });
+    const paragraph = sentence.repeat(sentences).trim();
+    const book = Array.from({ length: 10 }, () => paragraph).join('\n\n');
+    box.file('book.txt', book);
+    const run = await box.tts([...ARGS, '--engine', 'mine', '--max-chars', '1000', '--no-cache']);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expectSpoken(heard(box), book);
+    expect(server.asked.filter(({ input }) => input === paragraph)).toHaveLength(10);
+  });
+
+  it('is an error where halves are too long as well', async () => {
+    const server = await serveSpeech(speaking({ limit: 30 }));
+    const box = new Sandbox();
+    box.file('book.txt', sentence.repeat(10));
+    const run = await box.tts([...ARGS, '--engine', server.url, '--retries', '0']);
+    expectFailure(run, 7, /s of sound for "This is one/);
+    expect(box.list()).toEqual(['book.txt']);
+  });
+});
