@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { complete } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
+import { parseWav } from '../support/read-wav.ts';
+import { Sandbox } from '../support/run.ts';
+import { serveSpeech } from '../support/speech-server.ts';
+import { textOf, wavOf } from '../support/text-audio.ts';
+
+const RATE = 8000;
+
+/** `tts serve --engine` in front of a server that speaks texts byte by byte. */
+async function serveEngine(delay: number, ...args: string[]) {
+  const open = { now: 0, most: 0 };
+  const server = await serveSpeech(async (wire, request, number) => {
+    open.now += 1;
+    open.most = Math.max(open.most, open.now);
+    const { input } = request.json as { input: string };
+    await sleep(delay);
+    open.now -= 1;
+    await complete(wavOf(input, { sampleRate: RATE, framesPerByte: 200 }))(wire, request, number);
+  });
+  const box = new Sandbox();
+  const run = box.start(['serve', '--port', '0', '--no-auth', '--engine', server.url, ...args], {
+    patience: 60_000,
+  });
+  let said = '';
+  for await (const piece of run.child.stderr ?? []) {
+    said += piece;
+    if (/listening on \S+\n/.test(said)) break;
+  }
+  run.child.stderr?.resume();
+  const url = /listening on (\S+)\n/.exec(said)?.[1] ?? said;
+  return { url, box, server, open, run };
+}
+
+function bodyOf(text: string, isStreamed = false): string {
+  const config = { sample_rate: RATE, use_streaming_response: isStreamed };
+  return JSON.stringify({ text, speaker_no: 1001, config });
+}
+
+describe.each([
+  ['whole', false],
+  ['streamed', true],
+])('a voice of an engine over POST /tts, %s', (_, isStreamed) => {
+  it.runIf(isThere('curl'))('speaks to curl', async () => {
+    const { url, box } = await serveEngine(5);
+    const text = 'From an engine to curl.';
+    const options = `-sS --fail -H 'Content-Type: application/json' -o out.wav`;
+    const run = await box.shell(`curl ${options} -d '${bodyOf(text, isStreamed)}' ${url}/tts`);
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(textOf(parseWav(box.read('out.wav')).pcm, 200)).toBe(text);
+  });
+
+  it("speaks to Python's requests", async ({ skip }) => {
+    const { url, box } = await serveEngine(5);
+    if ((await box.shell('python3 -c "import requests"')).status !== 0) skip('Python has no requests');
+    const text = 'From an engine to Python.';
+    box.file(
+      'ask.py',
+      [
+        'import requests, sys',
+        `with requests.post(sys.argv[1] + "/tts", json=${bodyOf(text, isStreamed).replace('true', 'True').replace('false', 'False')}, stream=True) as answer:`,
+        '    answer.raise_for_status()',
+        '    with open("out.wav", "wb") as file:',
+        '        for piece in answer.iter_content(1000): file.write(piece)',
+      ].join('\n'),
+    );
+    expect(await box.shell(`python3 ask.py ${url}`)).toMatchObject({ status: 0, stderr: '' });
+    expect(textOf(parseWav(box.read('out.wav')).pcm, 200)).toBe(text);
+  });
+});
+
+async function ask(url: string, text: string) {
+  const answer = await fetch(`${url}/tts`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: bodyOf(text),
+  });
+  return {
+    status: answer.status,
+    retryAfter: answer.headers.get('Retry-After'),
+    body: Buffer.from(await answer.arrayBuffer()),
+  };
+}
+
+describe('fifty clients of an engine at once', () => {
+  const texts = Array.from({ length: 50 }, (_, index) => `Client ${index} says this.`);
+
+  it('wait for their turn, four of them in work', async () => {
+    const { url, open } = await serveEngine(20);
+    const answers = await Promise.all(texts.map((text) => ask(url, text)));
+    expect(answers.map(({ status }) => status)).toEqual(texts.map(() => 200));
+    expect(answers.map(({ body }) => textOf(parseWav(body).pcm, 200))).toEqual(texts);
+    expect(open.most).toBe(4);
+  });
+
+  it('get 503 with Retry-After beyond the queue, and the others their sound', async () => {
+    const { url } = await serveEngine(20, '--max-queue', '10');
+    const answers = await Promise.all(texts.map((text) => ask(url, text)));
+    const refused = answers.filter(({ status }) => status === 503);
+    const spoken = answers.filter(({ status }) => status === 200);
+    expect(refused.length + spoken.length).toBe(50);
+    expect(spoken.length).toBeGreaterThanOrEqual(14);
+    expect(refused.length).toBeGreaterThan(0);
+    for (const { retryAfter } of refused) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
+  });
+
+  it('do not wait for one with a long text', async () => {
+    const { url, server } = await serveEngine(20);
+    const long = ask(url, 'A sentence of a long text. '.repeat(400));
+    await expect.poll(() => server.asked.length).toBeGreaterThan(4);
+    const ends: string[] = [];
+    await Promise.all([
+      long.then(() => ends.push('long')),
+      ...texts.slice(0, 10).map((text) => ask(url, text).then(() => ends.push('short'))),
+    ]);
+    expect(ends.at(-1)).toBe('long');
+  });
+});
