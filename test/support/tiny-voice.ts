@@ -51,7 +51,23 @@ function node(operator: string, inputs: readonly string[], output: string, attri
 
 const int64s = (...values: number[]) => new Uint8Array(BigInt64Array.from(values.map(BigInt)).buffer);
 
-function tinyModel(metadata: Readonly<Record<string, string>>): Buffer {
+/** Names and shapes of a model's inputs: those of characters and those of Piper. */
+const INPUTS = {
+  characters: [
+    value('x', INT64, [1, 'L']),
+    value('x_length', INT64, [1]),
+    ...['noise_scale', 'length_scale', 'noise_scale_w'].map((name) => value(name, FLOAT, [1])),
+    value('sid', INT64, [1]),
+  ],
+  piper: [
+    value('x', INT64, [1, 'L']),
+    value('input_lengths', INT64, [1]),
+    value('scales', FLOAT, [3]),
+    value('sid', INT64, [1]),
+  ],
+};
+
+function tinyModel(frontEnd: keyof typeof INPUTS, metadata: Readonly<Record<string, string>>): Buffer {
   const sine = Float32Array.from(
     { length: FRAMES_PER_CHARACTER },
     (_, at) => (0.5 * Math.sin((2 * Math.PI * at) / 40)) / 64,
@@ -66,10 +82,7 @@ function tinyModel(metadata: Readonly<Record<string, string>>): Buffer {
     bytes(5, tensor('axes', INT64, [1], int64s(2))),
     bytes(5, tensor('sine', FLOAT, [1, 1, FRAMES_PER_CHARACTER], new Uint8Array(sine.buffer))),
     bytes(5, tensor('shape', INT64, [2], int64s(1, -1))),
-    bytes(11, value('x', INT64, [1, 'L'])),
-    bytes(11, value('x_length', INT64, [1])),
-    ...['noise_scale', 'length_scale', 'noise_scale_w'].map((name) => bytes(11, value(name, FLOAT, [1]))),
-    bytes(11, value('sid', INT64, [1])),
+    ...INPUTS[frontEnd].map((input) => bytes(11, input)),
     bytes(12, value('y', FLOAT, [1, 'T'])),
   ]);
   const entries = Object.entries(metadata).map(([key, text]) =>
@@ -79,22 +92,33 @@ function tinyModel(metadata: Readonly<Record<string, string>>): Buffer {
   return Buffer.concat([number(1, 8), bytes(2, 'test'), bytes(7, graph), bytes(8, operators), ...entries]);
 }
 
-const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz .,';
-
 /** Writes the voice into a folder, as its users have it. @returns the folder */
 export function writeTinyVoice(folder: string): string {
+  const model = tinyModel('characters', { ...METADATA, comment: 'tiny', frontend: 'characters' });
+  return writeVoice(folder, model, CHARACTERS);
+}
+
+/** The same behind Piper's front end, which makes phonemes of words: each is {@link FRAMES_PER_CHARACTER} samples. */
+export function writeTinyPiper(folder: string): string {
+  const model = tinyModel('piper', { ...METADATA, comment: 'piper', voice: 'en-us', has_espeak: '1' });
+  return writeVoice(folder, model, PHONEMES);
+}
+
+const METADATA = {
+  sample_rate: String(TINY_RATE),
+  n_speakers: String(TINY_VOICES),
+  language: 'English',
+  add_blank: '0',
+  use_eos_bos: '0',
+  model_type: 'vits',
+};
+const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz .,';
+/** Padding, beginning and end of a sentence, and the signs of espeak-ng for English. */
+const PHONEMES = "_^$ !',-.:;?abcdefhijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɡɪɹɾʃʊʌʒʔˈˌːθᵻ";
+
+function writeVoice(folder: string, model: Buffer, tokens: string): string {
   mkdirSync(folder, { recursive: true });
-  const model = tinyModel({
-    sample_rate: String(TINY_RATE),
-    n_speakers: String(TINY_VOICES),
-    language: 'English',
-    comment: 'tiny',
-    frontend: 'characters',
-    add_blank: '0',
-    use_eos_bos: '0',
-    model_type: 'vits',
-  });
   writeFileSync(join(folder, 'model.onnx'), model);
-  writeFileSync(join(folder, 'tokens.txt'), [...CHARACTERS].map((each, id) => `${each} ${id}\n`).join(''));
+  writeFileSync(join(folder, 'tokens.txt'), [...tokens].map((each, id) => `${each} ${id}\n`).join(''));
   return folder;
 }

@@ -73,10 +73,7 @@ class ProcessKeeper {
   /** @param voice must exist: sherpa-onnx takes another voice for an unknown one */
   async *speak(text: string, voice: number, signal: AbortSignal): AsyncGenerator<Int16Array> {
     const child = this.#current();
-    const { voices } = await child.loaded;
     const reference = this.#model.references[voice];
-    if (reference === undefined && (voice < 0 || voice >= voices))
-      throw new RangeError(`there is no voice ${voice}`);
     const options = {
       sid: reference === undefined ? voice : 0,
       speed: 1,
@@ -84,6 +81,9 @@ class ProcessKeeper {
       numSteps: STEPS,
     };
     try {
+      const { voices } = await child.loaded;
+      if (reference === undefined && (voice < 0 || voice >= voices))
+        throw new RangeError(`there is no voice ${voice}`);
       yield* child.speak({ text, options, reference }, signal);
       this.#deaths = 0;
     } catch (error) {
