@@ -143,7 +143,7 @@ export class EngineShelf {
     const { host, signal } = this.#context;
     const timeoutMs = this.#settings.timeout.value * 1000;
     const source = await openSource(config, { host, signal, timeoutMs }).catch((error) => {
-      throw explained(error, config.name);
+      throw explained(error, config);
     });
     return { source, firstNumber: NUMBERS_PER_ENGINE * (at + 1) + 1 };
   }
@@ -162,12 +162,14 @@ function noEngine(asked: string, name: string, names: readonly string[]): TtsErr
   );
 }
 
-function explained(error: unknown, name: string): unknown {
+function explained(error: unknown, config: EngineConfig): unknown {
   if (!(error instanceof Refusal)) return error;
   const exitCode = error.code === 'engine_unreachable' ? ExitCode.connection : ExitCode.service;
-  return new TtsError(error.message, {
-    exitCode,
-    hint: `tts doctor --engine ${name} looks closer`,
-    cause: error,
-  });
+  return new TtsError(error.message, { exitCode, hint: adviceOn(config), cause: error });
+}
+
+function adviceOn(config: EngineConfig): string {
+  if (config.kind === 'server') return `check that the server runs: curl ${config.url.href}/audio/voices`;
+  if (config.kind === 'model') return 'check the folder: README.md, Natural voices, tells what it needs';
+  return `check that ${config.command[0]} is installed and on the PATH`;
 }

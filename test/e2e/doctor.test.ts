@@ -8,6 +8,7 @@ import { answer, complete } from '../support/http-bytes.ts';
 import { listen } from '../support/listen.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
+import { serveSpeech } from '../support/speech-server.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(100));
@@ -54,6 +55,30 @@ describe('tts doctor', () => {
         cache: 'good',
       },
     });
+  });
+
+  it('asks an engine for one word, without a question', async () => {
+    const server = await serveSpeech(complete(wav));
+    const { status, findings } = await doctor(['--engine', server.url]);
+    expect(status).toBe(0);
+    expect(server.asked).toEqual([{ model: 'tts-1', input: 'Hi', voice: 'anna', response_format: 'wav' }]);
+    expect(findings).toContainEqual(
+      expect.objectContaining({
+        name: 'request',
+        state: 'good',
+        detail: expect.stringMatching(/^speaker 1001 spoke/),
+      }),
+    );
+  });
+
+  it.each([
+    ['http://127.0.0.1:8/v1', 6, 'check that the server runs: curl http://127.0.0.1:8/v1/audio/voices'],
+    ['./voice', 7, 'check the folder: README.md, Natural voices, tells what it needs'],
+    ['unknown', 2, 'Give a URL or a folder, or name it under "engines" in your own config'],
+  ])('says what to do about the engine %s', async (engine, status, hint) => {
+    const run = await doctor(['--engine', engine]);
+    expect(run.status).toBe(status);
+    expect(run.findings).toContainEqual(expect.objectContaining({ name: 'request', state: 'bad', hint }));
   });
 
   it('makes no request that costs something, unless somebody agrees', async () => {
