@@ -1,6 +1,7 @@
 // What `npm run bench` measures: one entry is one row of the README's table. `most` is the aim for a major version of Node;
 // other versions have that of the newest one before them.
 import { batchRows } from './batch-rows.mjs';
+import { engineRows } from './engine-rows.mjs';
 import { latency, median, pairs, run } from './measure.mjs';
 
 const times = { unit: '×', digits: 2 };
@@ -97,4 +98,5 @@ export const rows = [
     measure: (at) => medianOf(15, () => secondsOf(at.tts('hello', '-q', '-o', at.out), at.withoutService)),
   },
   ...batchRows,
+  ...engineRows,
 ];

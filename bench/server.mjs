@@ -5,6 +5,7 @@ const FRAME_BYTES = 882;
 const FRAMES = 100;
 const FRAME_MS = 20;
 const SLOW_MS = 200;
+const QUICK_MS = 50;
 
 function wav(dataBytes, declared = dataBytes) {
   const bytes = Buffer.alloc(44 + dataBytes);
@@ -30,6 +31,8 @@ function wav(dataBytes, declared = dataBytes) {
   return bytes;
 }
 
+/** Six seconds: no engine's sound for 300 characters is shorter. */
+const long = wav(6 * 44_100);
 const bodies = { small: wav(64 << 10), large: wav(256 << 20), chunked: wav(50 << 20) };
 
 function sendChunked(response, body) {
@@ -66,6 +69,7 @@ const server = createServer((request, response) => {
     if (what === 'frames') return sendFrames(response);
     if (request.method === 'GET') return response.writeHead(404).end();
     if (what === 'slow') return setTimeout(() => response.end(bodies.small), SLOW_MS);
+    if (what === 'quick') return setTimeout(() => response.end(long), QUICK_MS);
     const body = bodies[what];
     if (what === 'chunked') return sendChunked(response, body);
     response.setHeader('content-length', body.length);

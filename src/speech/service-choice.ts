@@ -200,9 +200,22 @@ function withVoice(settings: Settings, { engine, voice, no }: EngineVoice): Spea
     settings.engine?.origin ?? { place: 'default' as const, name: 'the default' };
   const known = [{ no, name: voice.name, kind: 'neo.one' }];
   const chosen = chooseSpeaker({ ...settings, speaker: { value: no, origin } }, known);
-  const { maxChars, sampleRate = { value: voice.sampleRate, origin } } = chosen.settings;
-  const fitting = { ...maxChars, value: Math.min(maxChars.value, engine.source.maxChars) };
-  return { no, settings: { ...chosen.settings, sampleRate, maxChars: fitting }, engines: [engine] };
+  const { maxChars, concurrency, sampleRate = { value: voice.sampleRate, origin } } = chosen.settings;
+  const { source } = engine;
+  const limits = {
+    maxChars: { ...maxChars, value: Math.min(maxChars.value, source.maxChars) },
+    concurrency: isDefault(concurrency)
+      ? { ...concurrency, value: source.concurrency + WAITING }
+      : concurrency,
+  };
+  return { no, settings: { ...chosen.settings, sampleRate, ...limits }, engines: [engine] };
+}
+
+/** Requests that wait in the service: the engine never waits for one. */
+const WAITING = 2;
+
+function isDefault({ origin }: Setting<unknown>): boolean {
+  return origin.place === 'default';
 }
 
 export function builtInSpeakers(

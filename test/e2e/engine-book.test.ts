@@ -91,3 +91,29 @@ describe('a server that drops everything beyond a number of characters', () => {
     expect(box.list()).toEqual(['book.txt']);
   });
 });
+
+describe('the texts at once', () => {
+  it.each([
+    { concurrency: 8, args: [], most: 8 },
+    { concurrency: 1, args: [], most: 1 },
+    { concurrency: 8, args: ['--concurrency', '3'], most: 3 },
+  ])(
+    'are as many as the engine takes, and never more than asked for: $concurrency $args',
+    async ({ concurrency, args, most }) => {
+      const open = { now: 0, most: 0 };
+      const server = await serveSpeech(async (wire, request, number) => {
+        open.now += 1;
+        open.most = Math.max(open.most, open.now);
+        await sleep(30);
+        open.now -= 1;
+        await speaking()(wire, request, number);
+      });
+      const box = new Sandbox();
+      writeUserConfig(box, { engines: { mine: { url: server.url, concurrency } } });
+      box.file('book.txt', 'One short paragraph of many.\n\n'.repeat(40));
+      const run = await box.tts([...ARGS, '--engine', 'mine', '--max-chars', '40', '--no-cache', ...args]);
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      expect(open.most).toBe(most);
+    },
+  );
+});

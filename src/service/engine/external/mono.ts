@@ -24,7 +24,9 @@ export async function* mono(
 /** The mean of the channels. */
 function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
   const size = frameBytes(format);
-  const { channels, bitsPerSample } = format;
+  const { channels, bitsPerSample, encoding } = format;
+  if (channels === 1 && bitsPerSample === 16 && encoding === 'integer')
+    return new Int16Array(Uint8Array.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).buffer);
   const sample = sampleReader(format);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const mono = new Int16Array(Math.floor(bytes.length / size));

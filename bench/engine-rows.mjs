@@ -1,0 +1,110 @@
+// The rows of engines behind the built-in service.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'rolldown';
+import { median, run } from './measure.mjs';
+
+const ROUNDS = 51;
+const SEGMENTS = 200;
+/** Of an engine's server, by default. */
+const AT_ONCE = 4;
+/** Of the bench's quick answer. */
+const ANSWER_SECONDS = 0.05;
+
+async function serve({ tts, withoutService }, engine) {
+  const [command, ...args] = tts('serve', '--port=0', '--json', '--no-auth', '--engine', engine);
+  const child = spawn(command, args, { ...withoutService, stdio: ['ignore', 'pipe', 'inherit'] });
+  const [line] = await once(child.stdout, 'data');
+  child.stdout.resume();
+  return {
+    url: JSON.parse(line).url,
+    async stop() {
+      child.kill();
+      await once(child, 'close');
+    },
+  };
+}
+
+/** Milliseconds to the first byte behind a WAV's header. */
+async function firstByte(url, body) {
+  const begun = performance.now();
+  const asked = request(url, { method: 'POST', headers: { 'content-type': 'application/json' } });
+  asked.end(JSON.stringify(body));
+  const [response] = await once(asked, 'response');
+  if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
+  let first;
+  let bytes = 0;
+  for await (const piece of response) {
+    bytes += piece.length;
+    if (bytes > 44) first ??= performance.now() - begun;
+  }
+  return first;
+}
+
+const ask = (service, text, sampleRate) =>
+  firstByte(`${service.url}/tts`, {
+    text,
+    speaker_no: 1001,
+    config: { sample_rate: sampleRate, use_streaming_response: true },
+  });
+
+/** The voice of a few kilobytes of the tests, in a folder. */
+async function tinyVoice(work) {
+  const dir = join(work, 'tiny');
+  const input = { voice: fileURLToPath(new URL('../test/support/tiny-voice.ts', import.meta.url)) };
+  await build({ input, platform: 'node', output: { dir, entryFileNames: '[name].mjs' }, logLevel: 'silent' });
+  const { writeTinyVoice } = await import(pathToFileURL(join(dir, 'voice.mjs')));
+  return writeTinyVoice(join(work, 'voice'));
+}
+
+export const engineRows = [
+  {
+    what: 'first byte through `tts serve --engine URL`, added to that of the server',
+    most: { 20: 15 },
+    unit: 'ms',
+    digits: 1,
+    async measure(at) {
+      const service = await serve(at, at.address('small'));
+      const added = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const ours = await ask(service, 'hello', 22_050);
+        added.push(ours - (await firstByte(`${at.address('small')}/audio/speech`, {})));
+      }
+      await service.stop();
+      return median(added);
+    },
+  },
+  {
+    what: '200 segments through an engine of 50 ms, four at once / the work divided by four',
+    most: { 20: 1.15 },
+    unit: '×',
+    digits: 2,
+    async measure(at) {
+      const paragraph = 'The kettle is on and the bread is warm in the old house by the sea. '.repeat(4);
+      writeFileSync(join(at.work, 'book.txt'), `${paragraph}\n\n`.repeat(SEGMENTS));
+      const rate = ['-r', '22050'];
+      const speak = at.tts('-q', '-f', 'book.txt', '-o', at.out, ...rate, '--engine', at.address('quick'));
+      const values = [];
+      for (let round = 0; round < 5; round++)
+        values.push((await run(speak, at.withoutService)).milliseconds / 1000);
+      return median(values) / ((SEGMENTS * ANSWER_SECONDS) / AT_ONCE);
+    },
+  },
+  {
+    what: 'first sound of a model folder (a tiny voice), its process warm',
+    most: { 20: 20 },
+    unit: 'ms',
+    digits: 1,
+    async measure(at) {
+      const service = await serve(at, await tinyVoice(at.work));
+      const firsts = [];
+      for (let round = 0; round < ROUNDS; round++) firsts.push(await ask(service, 'hello there', 16_000));
+      await service.stop();
+      return median(firsts);
+    },
+  },
+];
