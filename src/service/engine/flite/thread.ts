@@ -8,7 +8,10 @@ import type { FliteJob } from './voices.ts';
 /** Milliseconds in which the next job has the processor. */
 const BEFORE_REPLACING = 100;
 
-/** Flite cannot be interrupted: the signal ends the thread, and another one starts. */
+/** Milliseconds for the job of a client that left: the end of a short job costs less than a new thread. */
+const GRACE = 250;
+
+/** Flite cannot be interrupted: after the signal and {@link GRACE}, the thread ends, and another one starts. */
 export class FliteThread implements Lane<FliteJob> {
   readonly #file: URL;
   readonly #assets: Promise<Assets>;
@@ -98,7 +101,7 @@ export class FliteThread implements Lane<FliteJob> {
 
 async function answer(worker: Worker, signal?: AbortSignal): Promise<unknown> {
   const waiting = new AbortController();
-  const stop = () => waiting.abort();
+  const stop = () => setTimeout(() => waiting.abort(), GRACE).unref();
   signal?.addEventListener('abort', stop);
   const ended = once(worker, 'exit', { signal: waiting.signal }).then(() => {
     throw new Error('its thread ended');

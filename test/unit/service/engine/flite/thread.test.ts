@@ -18,6 +18,7 @@ parentPort.once('message', (assets) => {
     if (use === 'exit') process.exit(3);
     if (use === 'throw') throw new Error('out of order');
     if (use === 'spin') for (;;);
+    if (use === 'brief') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
     parentPort.postMessage(Int16Array.of(threadId));
   });
   parentPort.postMessage('ready');
@@ -61,6 +62,16 @@ describe('a thread', () => {
 
   it('says what it died of', async () => {
     await expect(ask(start(), 'throw')).rejects.toThrow('out of order');
+  });
+
+  it('outlives a short job whose client left: a new thread would cost more', async () => {
+    const thread = start();
+    const first = await ask(thread, 'speak');
+    const leaving = new AbortController();
+    const brief = ask(thread, 'brief', leaving.signal);
+    setTimeout(() => leaving.abort(new Error('gone')), 20);
+    expect(await brief).toBe(first);
+    expect(await ask(thread, 'speak')).toBe(first);
   });
 
   it('is ended when the signal aborts, in the middle of a computation, and replaced', async () => {
