@@ -334,6 +334,18 @@ export const rules = {
     fallback: true,
     help: 'do not overwrite an existing file',
   }),
+  keepGoing: rule({
+    kind: toggle,
+    flags: '--keep-going',
+    fallback: false,
+    help: 'leave out what the service refuses, warn, and end with 9',
+  }),
+  keepPartial: rule({
+    kind: toggle,
+    flags: '--keep-partial',
+    fallback: false,
+    help: 'after an error keep what is there: out.partial.wav',
+  }),
   quiet: rule({ kind: toggle, flags: '-q, --quiet', fallback: false, help: 'errors only', ofRequests: true }),
   verbose: rule({
     kind: toggle,

@@ -6,6 +6,7 @@ import type { Writer } from '../files/part-name.ts';
 import { behindLinks, pathOf } from '../files/paths.ts';
 import { assertWritable, type FileOptions, unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
+import { recordPartial } from './partial.ts';
 import { deviceSink, pipeSink } from './pipe.ts';
 import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
@@ -17,6 +18,7 @@ export interface OutputOptions {
   /** A file, or "-" for stdout. */
   readonly output: string;
   readonly clobber: boolean;
+  readonly keepsPartial?: boolean;
 }
 
 export function isStdout(output: string): boolean {
@@ -25,7 +27,7 @@ export function isStdout(output: string): boolean {
 
 /** @throws TtsError (output) */
 export async function openSink(
-  { output, clobber }: OutputOptions,
+  { output, clobber, keepsPartial = false }: OutputOptions,
   host: Host,
   signal: AbortSignal,
 ): Promise<Sink> {
@@ -35,7 +37,7 @@ export async function openSink(
     const old = lookAt(path, output);
     if (old?.isFIFO()) return pipeSink(await openPipe(path, signal), output);
     if (old && !old.isFile() && !old.isDirectory()) return deviceSink(await openDevice(path), output);
-    return fileSink({ name: output, path, old, clobber, writer: host });
+    return fileSink({ name: output, path, old, clobber, writer: host }, keepsPartial);
   } catch (error) {
     throw unwritable(output, error);
   }
@@ -99,14 +101,17 @@ export function checkFile(options: FileOptions): void {
 }
 
 /** @throws TtsError (output) */
-function fileSink(options: FileOptions): Sink {
+function fileSink(options: FileOptions, keepsPartial: boolean): Sink {
   const part = AtomicFile.forOutput(options);
   const { fd, path } = part;
   return {
     isLive: false,
     async write(speech, signal) {
       try {
-        const delivery = await record({ fd, name: options.name, start: 0, path }, speech, signal);
+        const wav = { fd, name: options.name, start: 0, path };
+        if (keepsPartial)
+          return await recordPartial({ part, wav, target: behindLinks(options.path) }, speech, signal);
+        const delivery = await record(wav, speech, signal);
         await part.publish(signal);
         return delivery;
       } finally {

@@ -52,6 +52,7 @@ export interface SpeechJob extends RunPlan {
   readonly voice: Voice;
   readonly espeakVoice: string | undefined;
   readonly isNumbered: boolean;
+  readonly keepsGoing: boolean;
   readonly subtitles: SubtitlesPlan | undefined;
 }
 
@@ -94,6 +95,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     voice: voiceOf(settings, no),
     espeakVoice: espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker.name,
     isNumbered: typeof general.speaker?.value === 'number',
+    keepsGoing: settings.keepGoing.value,
     subtitles: subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host),
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };

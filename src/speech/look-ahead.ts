@@ -47,6 +47,9 @@ export class LookAhead {
   #count = 0;
   #ended = false;
   #failed = false;
+  /** The first spared error, until a part has begun. */
+  #spared: TtsError | undefined;
+  #hasPart = false;
 
   constructor(options: LookAheadOptions) {
     const { signal, segments, budgetBytes } = options;
@@ -70,14 +73,17 @@ export class LookAhead {
     for (;;) {
       while (this.#started.length < window && !this.#ended) this.#started.push(this.#start());
       const started = await this.#started.shift();
+      if (!started && this.#spared && !this.#hasPart) throw this.#spared;
       if (!started) return undefined;
       const { segment, sound } = started;
       sound.takeTurn();
       try {
         const speech = await sound.speech;
+        this.#hasPart = true;
         return { segment, speech };
       } catch (error) {
         if (!sparing?.allows(error)) throw this.withLoss(error, segment);
+        this.#spared ??= error;
         sparing.spare(error, segment);
       }
     }

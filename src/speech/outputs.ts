@@ -12,6 +12,8 @@ export interface OutputPlan {
   /** The value of `-o`. */
   readonly name: string | undefined;
   readonly clobber: boolean;
+  /** A file keeps what was written before an error. */
+  readonly keepsPartial: boolean;
   readonly isPlayed: boolean;
   readonly player: readonly string[] | undefined;
   readonly mayFail: boolean;
@@ -22,7 +24,7 @@ export interface OutputPlan {
  * @throws TtsError (usage) for a name of another format than WAV
  */
 export function planOutput(
-  { output, clobber, play, player, callbackUrl }: Settings,
+  { output, clobber, keepPartial, play, player, callbackUrl }: Settings,
   { stdout }: Pick<Host, 'stdout'>,
 ): OutputPlan {
   const isPlayerTyped = player?.origin.place === 'option';
@@ -30,6 +32,7 @@ export function planOutput(
   return {
     name: output?.value,
     clobber: clobber.value,
+    keepsPartial: keepPartial.value,
     isPlayed: play?.value ?? (isPlayerTyped || (!output && stdout.isTTY)),
     player: player?.value,
     mayFail: callbackUrl !== undefined && !output && !play?.value && !isPlayerTyped,
@@ -84,11 +87,11 @@ function openOutput(output: OutputPlan, host: Host, signal: AbortSignal): Promis
 }
 
 async function openPlanned(
-  { name, clobber, isPlayed, player }: OutputPlan,
+  { name, clobber, keepsPartial, isPlayed, player }: OutputPlan,
   host: Host,
   signal: AbortSignal,
 ): Promise<Sink> {
-  const open = (output: string) => openSink({ output, clobber }, host, signal);
+  const open = (output: string) => openSink({ output, clobber, keepsPartial }, host, signal);
   if (!isPlayed) return open(name ?? '-');
   const file = name === undefined ? undefined : await open(name);
   const { openPlayer } = await import('../sink/player/open.ts');

@@ -7,6 +7,7 @@ import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
+import { RefusedSegments, UnreadWords } from './left-out.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
 /** Parts for each open request: all stay busy behind a slow one. */
@@ -29,6 +30,9 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   const onEvent = introducing(job, notices, eventsTo(totals, progress, notices));
   await using client = await openClient(job, service, { ...context, onEvent });
 
+  const leftOut =
+    job.keepsGoing && job.service ? new RefusedSegments((text) => notices.warn(text)) : undefined;
+  const unread = await unreadWords(job);
   const delivery = await deliver({
     segments: (until) => readText(job.text, sink.isLive, host, until),
     synthesize: client.speakAs(job.voice),
@@ -36,7 +40,8 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
     paragraphPause: job.paragraphPause,
     sink,
     signal,
-    listeners: [totals, progress?.count, subtitles],
+    sparing: leftOut ?? unread,
+    listeners: [totals, progress?.count, subtitles, unread],
   }).catch(async (error) => {
     throw await withKept(error, job, sink.isLive, context);
   });
@@ -44,9 +49,18 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
   if (delivery?.failure) throw delivery.failure;
 
+  if (unread?.warning) notices.warn(unread.warning);
   await report(job, totals, delivery, context);
+  leftOut?.finish();
   if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
   return ExitCode.ok;
+}
+
+/** Set for the built-in English voice. */
+async function unreadWords({ service, engines, espeakVoice }: SpeechJob): Promise<UnreadWords | undefined> {
+  if (service || espeakVoice !== undefined || engines.length > 0) return undefined;
+  const { normalise } = await import('../../service/engine/normalise.ts');
+  return new UnreadWords(normalise);
 }
 
 /** The line would wipe away what a person types. */

@@ -61,8 +61,6 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
     sink: outputs.sink,
     signal,
     listeners: [{ onPart: ({ segment }) => notices.note(labelOf(segment)) }, totals],
-  }).catch((error) => {
-    throw leftOut.count === voices.length ? leftOut.first : error;
   });
   if (delivery?.failure) throw delivery.failure;
 

@@ -1,0 +1,101 @@
+import { ExitCode, TtsError } from '../../error.ts';
+import type { Listener } from '../../speech/deliver.ts';
+import type { Part, Sparing } from '../../speech/look-ahead.ts';
+import type { Segment } from '../../text/segment.ts';
+import { excerpt, hasWord } from '../../text/unicode.ts';
+
+/** Segments that a service refuses, with `--keep-going`. */
+export class RefusedSegments implements Sparing {
+  readonly #warn: (text: string) => void;
+  #count = 0;
+
+  constructor(warn: (text: string) => void) {
+    this.#warn = warn;
+  }
+
+  /** Another segment may be accepted. */
+  allows(error: unknown): error is TtsError {
+    return isRefusal(error);
+  }
+
+  spare(error: TtsError, { line, text }: Segment): void {
+    this.#count += 1;
+    const place = line === undefined ? '' : ` of line ${line}`;
+    this.#warn(`"${excerpt(text)}"${place} is left out: ${error.message}`);
+  }
+
+  /** @throws TtsError (partial) if a segment is missing */
+  finish(): void {
+    if (this.#count === 0) return;
+    const what = this.#count === 1 ? '1 segment is' : `${this.#count} segments are`;
+    throw new TtsError(`${what} left out: the service refused ${this.#count === 1 ? 'it' : 'them'}`, {
+      exitCode: ExitCode.partial,
+      hint: 'the audio has all the others; change these places of the text, and run the same command again',
+    });
+  }
+}
+
+/** Codes of espeak-ng's voices, by the script of a word. */
+const VOICES: readonly (readonly [script: string, language: string])[] = [
+  ['Cyrillic', 'ru'],
+  ['Greek', 'el'],
+  ['Hiragana', 'ja'],
+  ['Katakana', 'ja'],
+  ['Han', 'zh'],
+  ['Hangul', 'ko'],
+  ['Arabic', 'ar'],
+  ['Hebrew', 'he'],
+  ['Devanagari', 'hi'],
+  ['Bengali', 'bn'],
+  ['Tamil', 'ta'],
+  ['Thai', 'th'],
+  ['Armenian', 'hy'],
+  ['Georgian', 'ka'],
+];
+
+/** Words that the built-in voice cannot read, in segments with other words and without. */
+export class UnreadWords implements Sparing, Listener {
+  readonly #normalise: (text: string) => string;
+  #first: string | undefined;
+  #count = 0;
+
+  /** @param normalise of the voice: empty for what it cannot read */
+  constructor(normalise: (text: string) => string) {
+    this.#normalise = normalise;
+  }
+
+  allows(error: unknown): error is TtsError {
+    return isRefusal(error);
+  }
+
+  spare(_: TtsError, { text }: Segment): void {
+    this.#look(text);
+  }
+
+  onPart({ segment }: Part): void {
+    this.#look(segment.text);
+  }
+
+  /** @returns `undefined` if all words were read */
+  get warning(): string | undefined {
+    const word = this.#first;
+    if (word === undefined) return undefined;
+    const others = this.#count === 1 ? '' : ` and ${this.#count - 1} more`;
+    const language = VOICES.find(([script]) => new RegExp(`\\p{sc=${script}}`, 'u').test(word))?.[1];
+    const remedy = language === undefined ? '-s NAME with a voice' : `-s ${language}, a voice`;
+    return `the built-in English voice left out "${excerpt(word)}"${others}; ${remedy} of espeak-ng, could read it`;
+  }
+
+  #look(text: string): void {
+    // ASCII is always read.
+    for (const word of text.match(/\S*[^\p{ASCII}\s]\S*/gu) ?? []) {
+      if (!hasWord(word) || this.#normalise(word) !== '') continue;
+      this.#first ??= word;
+      this.#count += 1;
+    }
+  }
+}
+
+function isRefusal(error: unknown): error is TtsError {
+  return error instanceof TtsError && error.isUnwanted;
+}
