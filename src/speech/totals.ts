@@ -10,6 +10,8 @@ export class RunTotals implements Listener {
   requests = 0;
   retries = 0;
   fromCache = 0;
+  /** Of sound, without pauses. */
+  bytes = 0;
   /** Milliseconds since the start. */
   firstAudio: number | undefined;
   format: PcmFormat | undefined;
@@ -26,7 +28,8 @@ export class RunTotals implements Listener {
     this.format ??= speech?.format;
   }
 
-  onPiece(): void {
+  onPiece(bytes: number): void {
+    this.bytes += bytes;
     this.firstAudio ??= this.elapsed;
   }
 

@@ -1,11 +1,24 @@
 import { ExitCode, TtsError } from '../../error.ts';
 import type { Listener } from '../../speech/deliver.ts';
+import type { SpeechJob } from '../../speech/job.ts';
 import type { Part, Sparing } from '../../speech/look-ahead.ts';
 import type { Segment } from '../../text/segment.ts';
 import { excerpt, hasWord } from '../../text/unicode.ts';
 
-/** Segments that a service refuses, with `--keep-going`. */
-export class RefusedSegments implements Sparing {
+interface LeftOut extends Sparing, Listener {
+  /** @throws TtsError (partial) if a refused segment is missing */
+  finish(): void;
+}
+
+/** Words that the built-in English voice cannot read are left out always, refused segments with `--keep-going`. */
+export async function leftOutOf(job: SpeechJob, warn: (text: string) => void): Promise<LeftOut | undefined> {
+  if (job.keepsGoing && job.service) return new RefusedSegments(warn);
+  if (job.service || job.espeakVoice !== undefined || job.engines.length > 0) return undefined;
+  const { normalise } = await import('../../service/engine/normalise.ts');
+  return new UnreadWords(normalise, warn);
+}
+
+class RefusedSegments implements LeftOut {
   readonly #warn: (text: string) => void;
   #count = 0;
 
@@ -24,7 +37,6 @@ export class RefusedSegments implements Sparing {
     this.#warn(`"${excerpt(text)}"${place} is left out: ${error.message}`);
   }
 
-  /** @throws TtsError (partial) if a segment is missing */
   finish(): void {
     if (this.#count === 0) return;
     const what = this.#count === 1 ? '1 segment is' : `${this.#count} segments are`;
@@ -53,15 +65,17 @@ const VOICES: readonly (readonly [script: string, language: string])[] = [
   ['Georgian', 'ka'],
 ];
 
-/** Words that the built-in voice cannot read, in segments with other words and without. */
-export class UnreadWords implements Sparing, Listener {
+/** In segments with other words and without. */
+class UnreadWords implements LeftOut {
   readonly #normalise: (text: string) => string;
+  readonly #warn: (text: string) => void;
   #first: string | undefined;
   #count = 0;
 
   /** @param normalise of the voice: empty for what it cannot read */
-  constructor(normalise: (text: string) => string) {
+  constructor(normalise: (text: string) => string, warn: (text: string) => void) {
     this.#normalise = normalise;
+    this.#warn = warn;
   }
 
   allows(error: unknown): error is TtsError {
@@ -76,14 +90,15 @@ export class UnreadWords implements Sparing, Listener {
     this.#look(segment.text);
   }
 
-  /** @returns `undefined` if all words were read */
-  get warning(): string | undefined {
+  finish(): void {
     const word = this.#first;
-    if (word === undefined) return undefined;
+    if (word === undefined) return;
     const others = this.#count === 1 ? '' : ` and ${this.#count - 1} more`;
     const language = VOICES.find(([script]) => new RegExp(`\\p{sc=${script}}`, 'u').test(word))?.[1];
     const remedy = language === undefined ? '-s NAME with a voice' : `-s ${language}, a voice`;
-    return `the built-in English voice left out "${excerpt(word)}"${others}; ${remedy} of espeak-ng, could read it`;
+    this.#warn(
+      `the built-in English voice left out "${excerpt(word)}"${others}; ${remedy} of espeak-ng, could read it`,
+    );
   }
 
   #look(text: string): void {

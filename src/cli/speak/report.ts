@@ -14,6 +14,7 @@ import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { grouped } from '../terminal/style.ts';
+import { LONG_RUN_MS } from './notes.ts';
 
 interface Reported {
   readonly output: OutputPlan;
@@ -30,10 +31,11 @@ export async function report(
   const { fromCache, segments, requests } = totals;
   const isWatched = isProgressWanted(host, notices);
   if (!delivery) notices.note(`the service sends the audio to ${voice?.callbackUrl}`);
-  else if (isWatched || notices.verbose) {
+  else if (isWatched || notices.verbose || totals.elapsed > LONG_RUN_MS) {
     const line = await closing(output, totals, delivery);
     if (isWatched) notices.print(line);
-    else notices.detail(() => line);
+    else if (notices.verbose) notices.detail(() => line);
+    else notices.note(line);
   } else if (fromCache > 0 && requests === 0)
     notices.note('nothing was asked for: all of it was in the cache');
   else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments came from the cache`);

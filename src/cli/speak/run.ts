@@ -1,4 +1,5 @@
 import { ExitCode } from '../../error.ts';
+import type { Host } from '../../host.ts';
 import { openClient, openService } from '../../speech/connection.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { readText, resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
@@ -7,7 +8,8 @@ import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { RefusedSegments, UnreadWords } from './left-out.ts';
+import { leftOutOf } from './left-out.ts';
+import { isOffTerminal, ProgressNotes } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
 /** Parts for each open request: all stay busy behind a slow one. */
@@ -25,14 +27,15 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   await using outputs = await openOutputs(job, context);
   const { sink, subtitles } = outputs;
   using progress = await showProgress(job, outputs, context);
+  using _notes = isOffTerminal(context)
+    ? new ProgressNotes({ notices, totals, total: (until) => totalSegments(job, outputs, host, until) })
+    : undefined;
   if (job.service?.note) notices.note(job.service.note);
   await using service = await openService(job, context);
   const onEvent = introducing(job, notices, eventsTo(totals, progress, notices));
   await using client = await openClient(job, service, { ...context, onEvent });
 
-  const leftOut =
-    job.keepsGoing && job.service ? new RefusedSegments((text) => notices.warn(text)) : undefined;
-  const unread = await unreadWords(job);
+  const leftOut = await leftOutOf(job, (text) => notices.warn(text));
   const delivery = await deliver({
     segments: (until) => readText(job.text, sink.isLive, host, until),
     synthesize: client.speakAs(job.voice),
@@ -40,8 +43,8 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
     paragraphPause: job.paragraphPause,
     sink,
     signal,
-    sparing: leftOut ?? unread,
-    listeners: [totals, progress?.count, subtitles, unread],
+    sparing: leftOut,
+    listeners: [totals, progress?.count, subtitles, leftOut],
   }).catch(async (error) => {
     throw await withKept(error, job, sink.isLive, context);
   });
@@ -49,28 +52,25 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
   if (delivery?.failure) throw delivery.failure;
 
-  if (unread?.warning) notices.warn(unread.warning);
   await report(job, totals, delivery, context);
   leftOut?.finish();
   if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
   return ExitCode.ok;
 }
 
-/** Set for the built-in English voice. */
-async function unreadWords({ service, engines, espeakVoice }: SpeechJob): Promise<UnreadWords | undefined> {
-  if (service || espeakVoice !== undefined || engines.length > 0) return undefined;
-  const { normalise } = await import('../../service/engine/normalise.ts');
-  return new UnreadWords(normalise);
-}
-
 /** The line would wipe away what a person types. */
 async function showProgress(
-  { text }: SpeechJob,
-  { sink }: Outputs,
+  job: SpeechJob,
+  outputs: Outputs,
   { host, notices }: Context,
 ): Promise<Progress | undefined> {
-  const isTyped = text.files.includes('-') && host.stdin.isTTY;
+  const isTyped = job.text.files.includes('-') && host.stdin.isTTY;
   if (isTyped || !isProgressWanted(host, notices)) return undefined;
-  const { Progress, totalOf } = await import('../terminal/progress.ts');
-  return new Progress({ host, notices, total: (signal) => totalOf(text, sink.isLive, host, signal) });
+  const { Progress } = await import('../terminal/progress.ts');
+  return new Progress({ host, notices, total: (until) => totalSegments(job, outputs, host, until) });
+}
+
+async function totalSegments({ text }: SpeechJob, { sink }: Outputs, host: Host, signal: AbortSignal) {
+  const { totalOf } = await import('../terminal/progress.ts');
+  return totalOf(text, sink.isLive, host, signal);
 }
