@@ -18,7 +18,7 @@ export async function startBuiltIn(
   });
   return {
     url: new URL(`${service.url}/tts`),
-    name: espeak ? 'the built-in service' : 'the built-in voice',
+    name: espeak || engines.length > 0 ? 'the built-in service' : 'the built-in voice',
     key,
     keyOrigin: 'this run',
     identityOf: (speaker) => identityOf(speaker, engines),

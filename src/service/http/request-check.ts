@@ -89,11 +89,15 @@ const OTHER = /\p{L}/u;
 /** The voice does not speak their letters. */
 const SEQUENCES = ['\u001b', '\u009b'];
 
+/** A server, a program or a model may fail before its first sample. */
+const UNKNOWN = 'und';
+
 /**
  * Otherwise only the engine knows.
  * @param language of the voice
  */
 export function surelySpeakable(text: string, language: string): boolean {
+  if (language === UNKNOWN) return false;
   if (SEQUENCES.some((start) => text.includes(start))) return false;
   return (/^en\b/i.test(language) ? ENGLISH : OTHER).test(text);
 }

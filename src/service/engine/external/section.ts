@@ -81,7 +81,7 @@ class ExternalSection implements Section {
   /** A slow reader must not keep the seat. */
   async #fill(queue: SoundQueue, job: Job): Promise<void> {
     try {
-      for await (const samples of this.#speakWhole(job, true)) queue.push(samples);
+      for await (const samples of this.#speakWhole(job)) queue.push(samples);
       queue.end();
     } catch (error) {
       queue.end(error);
@@ -89,10 +89,10 @@ class ExternalSection implements Section {
   }
 
   /**
-   * Holds the sound back until it is long enough.
-   * @param mayHalve may ask again in halves
+   * Holds the sound back until it is long enough. One that is too short is asked for again in halves.
+   * @param cutAt seconds of the whole, for a half
    */
-  async *#speakWhole(job: Job, mayHalve: boolean): AsyncGenerator<Int16Array> {
+  async *#speakWhole(job: Job, cutAt?: number): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = job;
     const sound = await this.#source.speak(text, voice, signal);
     const convert = new Converter(sound.sampleRate, job.sampleRate, this.#options.resampler);
@@ -103,9 +103,10 @@ class ExternalSection implements Section {
       for await (const samples of sound.samples) {
         held.push(convert.push(samples));
         frames += samples.length;
-        if (frames >= needed) yield* held.splice(0);
+        if (cutAt === undefined && frames >= needed) yield* held.splice(0);
       }
-      if (frames > 0 && frames >= needed) {
+      if (frames > 0 && frames >= needed && !isAsLong(frames / sound.sampleRate, cutAt)) {
+        yield* held;
         yield convert.end();
         return;
       }
@@ -113,9 +114,10 @@ class ExternalSection implements Section {
       convert.free();
     }
     if (frames === 0) throw this.#failed(`sent no sound for "${excerpt(text)}"`);
-    if (!mayHalve)
-      throw this.#failed(`sent ${(frames / sound.sampleRate).toFixed(1)} s of sound for "${excerpt(text)}"`);
-    for await (const half of halves(text)) yield* this.#speakWhole({ ...job, text: half }, false);
+    const seconds = frames / sound.sampleRate;
+    if (cutAt !== undefined)
+      throw this.#failed(`sent ${seconds.toFixed(1)} s of sound for "${excerpt(text)}"`);
+    for (const half of await halves(text)) yield* this.#speakWhole({ ...job, text: half }, seconds);
   }
 
   #failed(what: string): Refusal {
@@ -136,12 +138,27 @@ function leastSeconds(text: string): number {
   return characters < FEWEST_CHARACTERS ? 0 : characters * LEAST_SECONDS_PER_CHARACTER;
 }
 
-async function* halves(text: string): AsyncGenerator<string> {
-  const maxChars = Math.ceil(countCodePoints(text) * LARGER_HALF);
-  for await (const half of segments(singleItem(text), { maxChars, pace: 'full' })) yield half.text;
+/** A half that is as long as the whole was is cut at the same place. */
+function isAsLong(seconds: number, whole: number | undefined): boolean {
+  return whole !== undefined && Math.abs(seconds - whole) <= whole * SAME_LENGTH;
 }
 
-const LARGER_HALF = 0.6;
+const SAME_LENGTH = 0.02;
+
+/** As equal as sentences allow. */
+async function halves(text: string): Promise<string[]> {
+  const length = countCodePoints(text);
+  let parts: string[] = [];
+  for (const share of LARGER_HALVES) {
+    parts = [];
+    const options = { maxChars: Math.ceil(length * share), pace: 'full' } as const;
+    for await (const part of segments(singleItem(text), options)) parts.push(part.text);
+    if (parts.length === 2) break;
+  }
+  return parts;
+}
+
+const LARGER_HALVES = [0.5, 0.55, 0.6];
 
 function excerpt(text: string): string {
   return printable(text.slice(0, 60));

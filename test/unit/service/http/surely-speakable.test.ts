@@ -17,6 +17,7 @@ describe('surelySpeakable', () => {
     ['你好', 'cmn', true],
     ['٣', 'ar', false],
     ['?!', 'de', false],
+    ['Hello.', 'und', false],
     ['\u001b[1m', 'en-US', false],
     ['\u009b31m', 'en-US', false],
   ])('of %j in %s is %s', (text, language, sure) => {

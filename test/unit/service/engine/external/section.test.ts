@@ -1,0 +1,241 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Refusal } from '../../../../../src/service/engine/contract.ts';
+import { openSections } from '../../../../../src/service/engine/external/section.ts';
+import type { SourceSound, VoiceSource } from '../../../../../src/service/engine/external/voice-source.ts';
+import type { Section } from '../../../../../src/service/engine/section.ts';
+import { PLAIN } from '../../../../support/engine.ts';
+import { gate } from '../../../../support/gate.ts';
+
+const RATE = 8000;
+const never = new AbortController().signal;
+
+type Speak = (text: string, signal: AbortSignal, number: number) => AsyncGenerator<Int16Array>;
+
+interface Talk {
+  readonly section: Section;
+  readonly asked: string[];
+  readonly closed: () => boolean;
+}
+
+/** The section of an engine of 8 kHz. */
+async function sectionOf(
+  speak: Speak,
+  limits: Partial<VoiceSource> & { queue?: number } = {},
+): Promise<Talk> {
+  const asked: string[] = [];
+  let isClosed = false;
+  const source: VoiceSource = {
+    name: 'mine',
+    identity: 'mine',
+    voices: ['anna', 'bert'].map((name) => ({ name, language: 'und', sampleRate: RATE })),
+    takesAnyVoice: false,
+    maxChars: 300,
+    concurrency: 1,
+    async speak(text, _voice, signal): Promise<SourceSound> {
+      asked.push(text);
+      return { sampleRate: RATE, samples: speak(text, signal, asked.length) };
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+    },
+    ...limits,
+  };
+  const [section] = await openSections([{ source, firstNumber: 1001 }], limits.queue ?? 64);
+  if (!section) throw new Error('no section');
+  return { section, asked, closed: () => isClosed };
+}
+
+/** So many seconds for each character, of at most so many characters. Each sample is the number of the call. */
+function speaking(secondsPerCharacter = 0.05, limit = Number.POSITIVE_INFINITY): Speak {
+  return async function* speak(text, _signal, number) {
+    const frames = Math.round(Math.min(text.length, limit) * secondsPerCharacter * RATE);
+    yield new Int16Array(Math.floor(frames / 2)).fill(number);
+    yield new Int16Array(Math.ceil(frames / 2)).fill(number);
+  };
+}
+
+function utter({ section }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
+  const speaker = section.speakers.find((each) => each.no === no) ?? { ...section.speakers[0], no };
+  return section.speak({ text, speaker: speaker as never, sampleRate, style: PLAIN }, signal);
+}
+
+async function framesOf(sound: AsyncIterable<Int16Array>): Promise<number> {
+  let frames = 0;
+  for await (const samples of sound) frames += samples.length;
+  return frames;
+}
+
+const SENTENCE = 'This is one of many sentences of some fifty letters. ';
+
+describe('the section of an engine', () => {
+  it('numbers its voices, and passes samples of the same rate on unchanged', async () => {
+    const talk = await sectionOf(async function* speak() {
+      yield Int16Array.of(1, -2, 3);
+      yield Int16Array.of(32_767, -32_768);
+    });
+    expect(talk.section.speakers.map(({ no, name, kind }) => [no, name, kind])).toEqual([
+      [1001, 'anna', 'neo.one'],
+      [1002, 'bert', 'neo.one'],
+    ]);
+    const samples: number[] = [];
+    for await (const piece of utter(talk, 'Hi', { no: 1002 })) samples.push(...piece);
+    expect(samples).toEqual([1, -2, 3, 32_767, -32_768]);
+    await expect(framesOf(utter(talk, 'Hi', { no: 1003 }))).rejects.toThrow('there is no speaker 1003');
+  });
+
+  it('converts to another rate', async () => {
+    const talk = await sectionOf(speaking());
+    expect(await framesOf(utter(talk, 'Hello', { sampleRate: 2 * RATE }))).toBe(4000);
+  });
+
+  it('asks for a long text in pieces that fit, and keeps their order', async () => {
+    const text = SENTENCE.repeat(20).trim();
+    const talk = await sectionOf(speaking(), { maxChars: 120 });
+    const heard: number[] = [];
+    for await (const piece of utter(talk, text)) heard.push(...new Set(piece));
+    expect(Math.max(...talk.asked.map(({ length }) => length))).toBeLessThanOrEqual(120);
+    expect(talk.asked.join(' ')).toBe(text);
+    expect([...new Set(heard)]).toEqual(talk.asked.map((_, index) => index + 1));
+    expect(heard).toEqual(heard.toSorted((a, b) => a - b));
+  });
+
+  it('hands an error of the engine on, behind the samples before it', async () => {
+    const talk = await sectionOf(async function* speak() {
+      yield Int16Array.of(7);
+      throw new Error('broken');
+    });
+    const sound = utter(talk, 'Hi')[Symbol.asyncIterator]();
+    expect((await sound.next()).value).toEqual(Int16Array.of(7));
+    await expect(sound.next()).rejects.toThrow('broken');
+    await expect(framesOf(utter(talk, 'Hi'))).rejects.toThrow('broken');
+  });
+});
+
+describe('a sound that is too short for its text', () => {
+  const text = SENTENCE.repeat(8).trim();
+
+  it('is asked for in two halves', async () => {
+    const talk = await sectionOf(speaking(0.03, 220), { maxChars: 1000 });
+    expect(await framesOf(utter(talk, text))).toBe((text.length - 1) * 0.03 * RATE);
+    expect(talk.asked).toEqual([text, SENTENCE.repeat(4).trim(), SENTENCE.repeat(4).trim()]);
+  });
+
+  it.each([
+    ['is too short as well', speaking(0.03, 60)],
+    ['is cut at the same place', speaking(0.03, 200)],
+  ])('is an error if a half %s', async (_, speak) => {
+    const talk = await sectionOf(speak, { maxChars: 1000 });
+    const failed: Promise<number> = framesOf(utter(talk, text));
+    await expect(failed).rejects.toMatchObject({
+      status: 502,
+      code: 'engine_failed',
+    } satisfies Partial<Refusal>);
+    await expect(failed).rejects.toThrow(/^mine sent \d\.\d s of sound for "This is one of many/);
+    expect(talk.asked).toHaveLength(2);
+  });
+
+  it('is no error below forty letters, and always one without a sample', async () => {
+    const brief = await sectionOf(async function* speak() {
+      yield Int16Array.of(1);
+    });
+    expect(await framesOf(utter(brief, 'x'.repeat(39)))).toBe(1);
+    await expect(framesOf(utter(brief, 'x'.repeat(40)))).rejects.toThrow('mine sent');
+    const silent = await sectionOf(async function* speak() {});
+    await expect(framesOf(utter(silent, 'Hi'))).rejects.toThrow('mine sent no sound for "Hi"');
+  });
+});
+
+describe('utterances of one engine', () => {
+  it('are refused at once where too many wait', async () => {
+    const door = gate();
+    const talk = await sectionOf(
+      async function* speak() {
+        await door.opened;
+        yield Int16Array.of(1);
+      },
+      { queue: 2 },
+    );
+    const [inWork, ...waiting] = Array.from({ length: 3 }, () => framesOf(utter(talk, 'Hi')));
+    expect(talk.section.queued).toBe(2);
+    await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({ status: 503, code: 'busy' });
+    door.open();
+    expect(await Promise.all([inWork, ...waiting])).toEqual([1, 1, 1]);
+    expect(talk.section.queued).toBe(0);
+  });
+
+  it('take turns, one piece each', async () => {
+    const talk = await sectionOf(speaking(), { maxChars: 60 });
+    const [first, second] = ['First sentence of a text. ', 'Second text of sentences. '].map((text) =>
+      utter(talk, text.repeat(8)),
+    );
+    await Promise.all([framesOf(first as never), framesOf(second as never)]);
+    const speakers = talk.asked.map((text) => text.slice(0, 5));
+    expect(speakers.slice(0, 8)).toEqual([
+      'First',
+      'Secon',
+      'First',
+      'Secon',
+      'First',
+      'Secon',
+      'First',
+      'Secon',
+    ]);
+  });
+
+  it('do not wait for a slow reader of another one', async () => {
+    const talk = await sectionOf(speaking());
+    const slow = utter(talk, 'Slow.')[Symbol.asyncIterator]();
+    await slow.next();
+    expect(await framesOf(utter(talk, 'Quick.'))).toBe('Quick.'.length * 400);
+    await slow.return?.();
+  });
+
+  it.each(['leaves', 'aborts'])('stop when the reader %s, and free the engine', async (how) => {
+    const stopped: unknown[] = [];
+    const talk = await sectionOf(async function* speak(text, signal) {
+      yield Int16Array.of(1);
+      if (text === 'Next.') return;
+      await sleep(60_000, undefined, { signal }).catch(() => stopped.push(text));
+      signal.throwIfAborted();
+    });
+    const leaving = new AbortController();
+    const sound = utter(talk, 'Stuck.', { signal: leaving.signal })[Symbol.asyncIterator]();
+    await sound.next();
+    const next = framesOf(utter(talk, 'Next.'));
+    if (how === 'leaves') await sound.return?.();
+    else leaving.abort(new Error('gone'));
+    expect(await next).toBe(1);
+    expect(stopped).toEqual(['Stuck.']);
+  });
+
+  it('that wait leave the queue when their reader goes', async () => {
+    const door = gate();
+    const talk = await sectionOf(async function* speak() {
+      await door.opened;
+      yield Int16Array.of(1);
+    });
+    const inWork = framesOf(utter(talk, 'One'));
+    const leaving = new AbortController();
+    const waiting = framesOf(utter(talk, 'Two', { signal: leaving.signal }));
+    leaving.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    expect(talk.section.queued).toBe(0);
+    door.open();
+    expect(await inWork).toBe(1);
+    expect(talk.asked).toEqual(['One']);
+  });
+
+  it('end when the section is closed, and the engine with it', async () => {
+    const talk = await sectionOf(async function* speak(_text, signal) {
+      yield Int16Array.of(1);
+      await sleep(60_000, undefined, { signal }).catch(() => signal.throwIfAborted());
+    });
+    const sound = utter(talk, 'Stuck.')[Symbol.asyncIterator]();
+    await sound.next();
+    const rest = sound.next();
+    await talk.section.close();
+    await expect(rest).rejects.toThrow('the engine is closed');
+    expect(talk.closed()).toBe(true);
+  });
+});
