@@ -46,10 +46,10 @@ async function sectionOf(
   return { section, asked, closed: () => isClosed };
 }
 
-/** So many seconds for each character, of at most so many characters. Each sample is the number of the call. */
-function speaking(secondsPerCharacter = 0.05, limit = Number.POSITIVE_INFINITY): Speak {
+/** So many frames for each character, of at most so many characters. Each sample is the number of the call. */
+function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): Speak {
   return async function* speak(text, _signal, number) {
-    const frames = Math.round(Math.min(text.length, limit) * secondsPerCharacter * RATE);
+    const frames = Math.min(text.length, limit) * framesPerCharacter;
     yield new Int16Array(Math.floor(frames / 2)).fill(number);
     yield new Int16Array(Math.ceil(frames / 2)).fill(number);
   };
@@ -115,15 +115,16 @@ describe('the section of an engine', () => {
 describe('a sound that is too short for its text', () => {
   const text = SENTENCE.repeat(8).trim();
 
-  it('is asked for in two halves', async () => {
-    const talk = await sectionOf(speaking(0.03, 220), { maxChars: 1000 });
-    expect(await framesOf(utter(talk, text))).toBe((text.length - 1) * 0.03 * RATE);
-    expect(talk.asked).toEqual([text, SENTENCE.repeat(4).trim(), SENTENCE.repeat(4).trim()]);
+  it('is asked for in two halves of the same length', async () => {
+    const talk = await sectionOf(speaking(200, 280), { maxChars: 1000 });
+    const [whole, half] = [10, 5].map((times) => SENTENCE.repeat(times).trim()) as [string, string];
+    expect(await framesOf(utter(talk, whole))).toBe(2 * half.length * 200);
+    expect(talk.asked).toEqual([whole, half, half]);
   });
 
   it.each([
-    ['is too short as well', speaking(0.03, 60)],
-    ['is cut at the same place', speaking(0.03, 200)],
+    ['is too short as well', speaking(240, 60)],
+    ['is cut at the same place', speaking(240, 200)],
   ])('is an error if a half %s', async (_, speak) => {
     const talk = await sectionOf(speak, { maxChars: 1000 });
     const failed: Promise<number> = framesOf(utter(talk, text));
