@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { complete } from '../support/http-bytes.ts';
+import { answer, complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { Sandbox } from '../support/run.ts';
+import { startServe } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { textOf, wavOf } from '../support/text-audio.ts';
+import { writeUserConfig } from '../support/user-config.ts';
 
 const RATE = 8000;
 
@@ -21,17 +23,8 @@ async function serveEngine(delay: number, ...args: string[]) {
     await complete(wavOf(input, { sampleRate: RATE, framesPerByte: 200 }))(wire, request, number);
   });
   const box = new Sandbox();
-  const run = box.start(['serve', '--port', '0', '--no-auth', '--engine', server.url, ...args], {
-    patience: 60_000,
-  });
-  let said = '';
-  for await (const piece of run.child.stderr ?? []) {
-    said += piece;
-    if (/listening on \S+\n/.test(said)) break;
-  }
-  run.child.stderr?.resume();
-  const url = /listening on (\S+)\n/.exec(said)?.[1] ?? said;
-  return { url, box, server, open, run };
+  const { url } = await startServe(box, ['--engine', server.url, ...args]);
+  return { url, box, server, open };
 }
 
 function bodyOf(text: string, isStreamed = false): string {
@@ -71,11 +64,11 @@ describe.each([
   });
 });
 
-async function ask(url: string, text: string) {
+async function ask(url: string, text: string, isStreamed = false) {
   const answer = await fetch(`${url}/tts`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: bodyOf(text),
+    body: bodyOf(text, isStreamed),
   });
   return {
     status: answer.status,
@@ -83,6 +76,27 @@ async function ask(url: string, text: string) {
     body: Buffer.from(await answer.arrayBuffer()),
   };
 }
+
+describe.each([
+  ['whole', false],
+  ['streamed', true],
+])('the refusal of an engine, %s', (_, isStreamed) => {
+  it.each([
+    { upstream: 429, status: 429, retryAfter: '7', code: 'busy' },
+    { upstream: 503, status: 503, retryAfter: '7', code: 'busy' },
+    { upstream: 500, status: 502, retryAfter: null, code: 'engine_failed' },
+    { upstream: 401, status: 502, retryAfter: null, code: 'engine_failed' },
+  ])('$upstream becomes $status with its words', async ({ upstream, status, retryAfter, code }) => {
+    const server = await serveSpeech(answer(upstream, '{"detail":"out of memory"}', { 'Retry-After': 7 }));
+    const { url } = await startServe(new Sandbox(), ['--engine', server.url]);
+    const refused = await ask(url, 'Hello there.', isStreamed);
+    expect(refused).toMatchObject({ status, retryAfter });
+    expect(JSON.parse(refused.body.toString()).error).toMatchObject({
+      code,
+      message: expect.stringContaining(`answers ${upstream}: out of memory`),
+    });
+  });
+});
 
 describe('fifty clients of an engine at once', () => {
   const texts = Array.from({ length: 50 }, (_, index) => `Client ${index} says this.`);
@@ -104,6 +118,20 @@ describe('fifty clients of an engine at once', () => {
     expect(spoken.length).toBeGreaterThanOrEqual(14);
     expect(refused.length).toBeGreaterThan(0);
     for (const { retryAfter } of refused) expect(Number(retryAfter)).toBeGreaterThanOrEqual(1);
+  });
+
+  it('wait for their turn behind a program, one of them in work', async () => {
+    const box = new Sandbox();
+    const wav = wavOf('The program.', { sampleRate: RATE, framesPerByte: 200 });
+    const lock = 'mkdir lock || exit 9; sleep 0.02; cat good.wav; cat >> heard; rmdir lock';
+    box.file('good.wav', wav);
+    writeUserConfig(box, { engines: { mine: { command: ['bash', '-c', lock] } } });
+    const { url } = await startServe(box, ['--engine', 'mine']);
+    const answers = await Promise.all(texts.map((text) => ask(url, text)));
+    expect(answers.map(({ status, body }) => [status, body.equals(wav)])).toEqual(
+      texts.map(() => [200, true]),
+    );
+    expect(box.read('heard').toString().split('\n').sort()).toEqual(['', ...texts].sort());
   });
 
   it('do not wait for one with a long text', async () => {

@@ -1,14 +1,31 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
 // A voice for sherpa-onnx of a few kilobytes: an ONNX model, written by hand in the form of protocol buffers
 // (https://github.com/onnx/onnx/blob/main/onnx/onnx.proto), that makes of each character a piece of a sine.
+
+/** What needs sherpa-onnx-node is skipped where it is missing. */
+export function hasSherpa(): boolean {
+  try {
+    createRequire(import.meta.url).resolve('sherpa-onnx-node');
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Samples of one character. */
 export const FRAMES_PER_CHARACTER = 800;
 /** Hz. */
 export const TINY_RATE = 16_000;
 const TINY_VOICES = 3;
+
+/** Of one character, as a factor. */
+const SINE = Float32Array.from(
+  { length: FRAMES_PER_CHARACTER },
+  (_, at) => (0.5 * Math.sin((2 * Math.PI * at) / 40)) / 64,
+);
 
 function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) | 128, ...varint(Math.floor(value / 128))];
@@ -68,10 +85,6 @@ const INPUTS = {
 };
 
 function tinyModel(frontEnd: keyof typeof INPUTS, metadata: Readonly<Record<string, string>>): Buffer {
-  const sine = Float32Array.from(
-    { length: FRAMES_PER_CHARACTER },
-    (_, at) => (0.5 * Math.sin((2 * Math.PI * at) / 40)) / 64,
-  );
   const toFloat = Buffer.concat([bytes(1, 'to'), number(3, FLOAT), number(20, 2)]);
   const graph = Buffer.concat([
     bytes(1, node('Cast', ['x'], 'f', toFloat)),
@@ -80,7 +93,7 @@ function tinyModel(frontEnd: keyof typeof INPUTS, metadata: Readonly<Record<stri
     bytes(1, node('Reshape', ['m', 'shape'], 'y')),
     bytes(2, 'tiny'),
     bytes(5, tensor('axes', INT64, [1], int64s(2))),
-    bytes(5, tensor('sine', FLOAT, [1, 1, FRAMES_PER_CHARACTER], new Uint8Array(sine.buffer))),
+    bytes(5, tensor('sine', FLOAT, [1, 1, FRAMES_PER_CHARACTER], new Uint8Array(SINE.buffer))),
     bytes(5, tensor('shape', INT64, [2], int64s(1, -1))),
     ...INPUTS[frontEnd].map((input) => bytes(11, input)),
     bytes(12, value('y', FLOAT, [1, 'T'])),
@@ -113,6 +126,16 @@ const METADATA = {
   model_type: 'vits',
 };
 const CHARACTERS = 'abcdefghijklmnopqrstuvwxyz .,';
+
+/** The samples of a text that {@link writeTinyVoice} speaks. */
+export function tinySound(text: string): Buffer {
+  const pieces = [...text.toLowerCase()].map((each) => {
+    const samples = SINE.map((factor) => factor * CHARACTERS.indexOf(each));
+    return Int16Array.from(samples, (sample) => Math.round(sample * 32_768));
+  });
+  return Buffer.concat(pieces.map(({ buffer }) => new Uint8Array(buffer)));
+}
+
 /** Padding, beginning and end of a sentence, and the signs of espeak-ng for English. */
 const PHONEMES = "_^$ !',-.:;?abcdefhijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɡɪɹɾʃʊʌʒʔˈˌːθᵻ";
 

@@ -1,0 +1,16 @@
+import { expect } from 'vitest';
+import type { Running, Sandbox } from './run.ts';
+
+/** `tts serve` without a key, until the test has ended. */
+export async function startServe(
+  box: Sandbox,
+  args: readonly string[],
+): Promise<{ readonly url: string; readonly run: Running }> {
+  const run = box.start(['serve', '--port', '0', '--no-auth', ...args], { patience: 60_000 });
+  let said = '';
+  run.child.stderr?.on('data', (piece) => {
+    said += piece;
+  });
+  await expect.poll(() => said, { timeout: 15_000 }).toMatch(/listening on \S+\n/);
+  return { url: /listening on (\S+)\n/.exec(said)?.[1] ?? '', run };
+}
