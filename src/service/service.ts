@@ -15,7 +15,7 @@ import {
   Refusal,
 } from './engine/contract.ts';
 import type { Log } from './exchange/exchange.ts';
-import { createFaults, type Fault } from './exchange/fault.ts';
+import type { Fault } from './exchange/fault.ts';
 import { createRefusing } from './http/client-error.ts';
 import type { ServiceContext } from './http/context.ts';
 import { createHandler } from './http/handler.ts';
@@ -36,7 +36,8 @@ export interface ServiceOptions {
   readonly maxText?: number;
   /** `*` for all public ones. */
   readonly callbacks?: readonly string[];
-  readonly faults?: readonly Fault[];
+  /** An empty list can be changed as well; `undefined` cannot. */
+  readonly faults?: readonly Fault[] | undefined;
   readonly log?: Log | undefined;
   readonly limits?: Partial<Limits>;
 }
@@ -59,7 +60,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
-  const context = contextOf(options, server, limits);
+  const context = await contextOf(options, server, limits);
   const handler = createHandler(context);
   server.on('request', handler).on('checkContinue', handler).on('checkExpectation', handler);
   server.on('connect', (request, socket) => handler(request, responseOver(socket as Socket, request)));
@@ -72,8 +73,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-function contextOf(options: ServiceOptions, server: Server, limits: Limits): ServiceContext {
+async function contextOf(options: ServiceOptions, server: Server, limits: Limits): Promise<ServiceContext> {
   const { engine, apiKey, host = DEFAULT_HOST, log } = options;
+  const { faults } = options;
   const callbackPolicy = readCallbackPolicy(options.callbacks ?? [], isLoopback(host));
   return {
     engine,
@@ -84,7 +86,7 @@ function contextOf(options: ServiceOptions, server: Server, limits: Limits): Ser
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,
     isOpen: apiKey === null,
     checkKey: createKeyCheck(apiKey),
-    effectsOn: createFaults(options.faults ?? []),
+    faultControl: faults && new (await import('./exchange/fault-control.ts')).FaultControl(faults),
     callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log }),
     traffic: new Traffic(server, limits.idle, log),
   };

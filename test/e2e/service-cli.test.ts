@@ -54,9 +54,46 @@ it('tts serve --fault help lists every part of a fault, with examples that work'
     'every=',
     'speaker=',
     'rate=',
+    'bandwidth=',
+    'slice=',
+    'reset',
+    'close',
+    'PUT /faults',
+    'GET /requests',
   ])
     expect(stdout.toString()).toContain(`\n  ${part}`);
   expect(stdout.toString()).toContain('--fault status=429,times=2,retry-after=1');
+});
+
+it('every example of tts serve --fault help starts a service', listening, async () => {
+  const { stdout } = await new Sandbox().tts(['serve', '--fault', 'help']);
+  const examples = stdout.toString().match(/(?<=^ {2})--fault .*$/gm) ?? [];
+  expect(examples).toHaveLength(4);
+  await Promise.all(
+    examples.map(async (example) => {
+      const args = Array.from(
+        example.matchAll(/"([^"]+)"|(\S+)/g),
+        ([, quoted, bare]) => quoted ?? bare ?? '',
+      );
+      const { said } = serve(['--port=0', ...args]);
+      await expect.poll(() => said.stderr, listening).toMatch(/try: curl/);
+      expect(said.stderr.match(/fails on purpose: --fault /g)).toHaveLength(args.length / 2);
+    }),
+  );
+});
+
+it('tts serve --fault none begins without faults, and lets a test change them', async () => {
+  const { said } = serve(['--port=0', '--json', '--api-key=sesame', '--fault', 'none']);
+  await expect.poll(() => said.stdout, listening).toMatch(/\n$/);
+  const { url, faults } = JSON.parse(said.stdout);
+  expect(faults).toBeUndefined();
+  expect(said.stderr).not.toContain('fails on purpose');
+  const speak = () => ask(`${url}/tts`, { method: 'POST', headers: key, body: hello });
+  expect((await speak()).status).toBe(200);
+  await ask(`${url}/faults`, { method: 'PUT', headers: key, body: ['status=418'] });
+  expect((await speak()).status).toBe(418);
+  const { requests } = (await ask(`${url}/requests`, { headers: key })).json;
+  expect(requests).toMatchObject([{ status: 200 }, { status: 418, faults: ['status=418'] }]);
 });
 
 describe('tts serve', () => {

@@ -3,7 +3,7 @@ import { isLoopback } from '../../address.ts';
 import { usageError } from '../../error.ts';
 import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../service/engine/contract.ts';
 import type { Fault } from '../../service/exchange/fault.ts';
-import { faultHelp, parseFault } from '../../service/exchange/fault-spec.ts';
+import { faultHelp, parseFaults } from '../../service/exchange/fault-spec.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { type Kind, number, words } from '../../settings/kind.ts';
 import { readSubcommand, subcommand } from '../command-line.ts';
@@ -24,7 +24,8 @@ export interface ServeOptions {
   readonly maxQueue: number;
   readonly maxText: number;
   readonly callbacks: readonly string[];
-  readonly faults: readonly Fault[];
+  /** `undefined` without `--fault`: they cannot be changed either. */
+  readonly faults: readonly Fault[] | undefined;
   /** Names, folders or URLs. */
   readonly engines: readonly string[];
   readonly log: LogForm | undefined;
@@ -75,7 +76,7 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
     maxQueue: parsed('--max-queue', flags.maxQueue ?? String(DEFAULT_MAX_QUEUE), upToAMillion),
     maxText: parsed('--max-text', flags.maxText ?? String(DEFAULT_MAX_TEXT), upToAMillion),
     callbacks: flags.callbacks ?? [],
-    faults: (flags.fault ?? []).map(parseFault),
+    faults: flags.fault && parseFaults(flags.fault),
     engines: flags.engine ?? [],
     log: flags.log as LogForm | undefined,
     readyFile: flags.readyFile,

@@ -14,7 +14,7 @@ interface Setup {
 /** For people on stderr, for programs on stdout. */
 export function announce(url: string, { apiKey, options }: Setup, stdout: Output, notices: Notices): void {
   const made = options.apiKey === undefined ? apiKey : undefined;
-  const faults = options.faults.map(({ spec }) => spec);
+  const faults = (options.faults ?? []).map(({ spec }) => spec);
   notices.note(`listening on ${url}`);
   notices.note(`in a browser: ${url}/`);
   if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);

@@ -1,5 +1,5 @@
 import { type TtsError, usageError } from '../../error.ts';
-import { type Effects, type Fault, type HeaderFault, headerFaults } from './fault.ts';
+import { type Effects, type Fault, type HeaderFault, headerFaults, LISTED_REQUESTS } from './fault.ts';
 
 /** They tell which requests get the effects. */
 const CONDITIONS = ['match', 'speaker', 'after', 'every', 'times', 'rate'] as const;
@@ -34,10 +34,28 @@ const parts: Readonly<
   },
   'drop-after': {
     form: 'drop-after=64k',
-    help: 'closes the connection after so many bytes of the body',
-    read: measure(/^(\d+)(b|k|m)?$/i, { b: 1, k: 1024, m: 1024 ** 2 }, 'b', (dropAfter) => ({
-      effects: { dropAfter },
-    })),
+    help: 'ends the connection after so many bytes of the body',
+    read: bytes((dropAfter) => ({ effects: { dropAfter } })),
+  },
+  close: {
+    form: 'close',
+    help: 'ends the connection in order (FIN): behind drop-after, or in place of an answer',
+    read: flag({ ending: 'close' }),
+  },
+  reset: {
+    form: 'reset',
+    help: 'ends it with a TCP reset (RST); bytes under way may be lost',
+    read: flag({ ending: 'reset' }),
+  },
+  bandwidth: {
+    form: 'bandwidth=16k',
+    help: 'sends so many bytes of the body in a second at most',
+    read: bytes((bandwidth) => (bandwidth > 0 ? { effects: { bandwidth } } : undefined)),
+  },
+  slice: {
+    form: 'slice=100',
+    help: 'sends the body in writes of so many bytes',
+    read: bytes((slice) => (slice > 0 ? { effects: { slice } } : undefined)),
   },
   truncate: {
     form: 'truncate',
@@ -97,16 +115,30 @@ export function faultHelp(): string {
     'Examples:',
     '  --fault status=429,times=2,retry-after=1',
     '  --fault drop-after=64k,every=3 --fault "hang,match=Yes\\, sir"',
+    '  --fault drop-after=64k,reset,times=1 --fault close,speaker=11',
+    '  --fault bandwidth=16k,slice=100',
+    '--fault none begins without faults. While it runs, from this machine and with the key:',
+    '  PUT /faults    takes others in place of these: ["status=503,times=1"], or [] for none',
+    `  GET /requests  tells of the last ${LISTED_REQUESTS} requests: number, method, path, speaker, characters,`,
+    '                 status, and the faults that they met',
   ].join('\n');
 }
 
-const SPOILING = ['drop-after', 'truncate', 'wav-header', 'content-type'];
+const SPOILING = ['drop-after', 'truncate', 'wav-header', 'content-type', 'bandwidth', 'slice'];
+const ENDING = ['reset', 'close'];
 
 const contradictions: Readonly<Record<string, readonly string[]>> = {
-  hang: ['status', 'retry-after', 'delay', ...SPOILING],
-  status: SPOILING,
+  hang: ['status', 'retry-after', 'delay', ...SPOILING, ...ENDING],
+  status: [...SPOILING, ...ENDING],
   truncate: ['drop-after'],
+  reset: ['close', ...SPOILING],
+  close: SPOILING,
 };
+
+/** The word `none` is no fault. */
+export function parseFaults(specs: readonly string[]): Fault[] {
+  return specs.filter((spec) => spec !== 'none').map(parseFault);
+}
 
 /** Without an escaping backslash. */
 const SEPARATOR = /(?<=(?<!\\)(?:\\\\)*),/;
@@ -143,8 +175,11 @@ function checkNames(names: readonly string[], spec: string): void {
       'status, delay, drop-after, truncate, hang, and others',
     );
   }
+  // Behind so many bytes there is a body to spoil.
+  const isLate = (name: string, other: string) =>
+    ENDING.includes(name) && names.includes('drop-after') && SPOILING.includes(other);
   for (const name of names) {
-    const other = contradictions[name]?.find((one) => names.includes(one));
+    const other = contradictions[name]?.find((one) => names.includes(one) && !isLate(name, one));
     if (other !== undefined)
       throw badFault(spec, `${name} and ${other} contradict each other`, 'one of the two');
   }
@@ -181,6 +216,10 @@ function measure(
       ? undefined
       : part(Math.round(Number(number) * factor));
   };
+}
+
+function bytes(part: (value: number) => Part | undefined): Reader {
+  return measure(/^(\d+)(b|k|m)?$/i, { b: 1, k: 1024, m: 1024 ** 2 }, 'b', part);
 }
 
 function isHeaderFault(value: string): value is HeaderFault {

@@ -12,11 +12,20 @@ export interface Effects {
   readonly wavHeader?: HeaderFault;
   readonly contentType?: string;
   readonly hang?: boolean;
+  /** Behind `dropAfter`, or in place of an answer. */
+  readonly ending?: 'reset' | 'close';
+  /** Bytes of the body in a second. */
+  readonly bandwidth?: number;
+  /** Bytes of one write. */
+  readonly slice?: number;
 }
 
 /** `zero` and `max` (0xFFFFFFFF) are in both size fields; `per-chunk` repeats the header; `none` is bare PCM. */
 export const headerFaults = ['zero', 'max', 'per-chunk', 'none'] as const;
 export type HeaderFault = (typeof headerFaults)[number];
+
+/** Of `GET /requests`. */
+export const LISTED_REQUESTS = 1000;
 
 export interface Fault {
   /** As typed. */
@@ -31,6 +40,13 @@ export interface Fault {
   readonly times?: number;
 }
 
+/** What meets one request. */
+export interface Met {
+  readonly effects: Effects;
+  /** The faults with an effect, as typed. */
+  readonly specs: readonly string[];
+}
+
 /**
  * Faults in place of audio come first; an effect that is set is not replaced, and only faults with an effect count.
  * @param random 0 to 1 (exclusive)
@@ -38,7 +54,7 @@ export interface Fault {
 export function createFaults(
   faults: readonly Fault[],
   random = Math.random,
-): (text: string, speaker?: number) => Effects {
+): (text: string, speaker?: number) => Met {
   const left = new Map(faults.map((fault) => [fault, fault.times ?? Number.POSITIVE_INFINITY]));
   const seen = new Map<Fault, number>();
   const meets = (fault: Fault, text: string, speaker: number | undefined) => {
@@ -53,21 +69,26 @@ export function createFaults(
     (a, b) => Number(replacesAudio(b.effects)) - Number(replacesAudio(a.effects)),
   );
   return (text, speaker) => {
-    let sum: Effects = {};
+    let effects: Effects = {};
+    const specs: string[] = [];
     for (const fault of ordered.filter((one) => meets(one, text, speaker))) {
-      const added = addedTo(sum, fault.effects);
-      if (Object.keys(added).length > 0) left.set(fault, (left.get(fault) ?? 0) - 1);
-      sum = { ...sum, ...added };
+      const added = addedTo(effects, fault.effects);
+      if (Object.keys(added).length === 0) continue;
+      left.set(fault, (left.get(fault) ?? 0) - 1);
+      specs.push(fault.spec);
+      effects = { ...effects, ...added };
     }
-    return sum;
+    return { effects, specs };
   };
 }
 
-function replacesAudio({ status, hang }: Effects): boolean {
-  return status !== undefined || hang === true;
+function replacesAudio({ status, hang, ending, dropAfter }: Effects): boolean {
+  return status !== undefined || hang === true || (ending !== undefined && dropAfter === undefined);
 }
 
 function addedTo(sum: Effects, further: Effects): Effects {
-  const shows = (name: string) => !(name in sum) && (name === 'delay' || !replacesAudio(sum));
+  const isDropped = sum.dropAfter !== undefined;
+  const shows = (name: string) =>
+    !(name in sum) && (name === 'delay' || !replacesAudio(sum)) && !(name === 'ending' && isDropped);
   return Object.fromEntries(Object.entries(further).filter(([name]) => shows(name)));
 }

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { aborted } from '../../async.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
 import { wavHeader } from '../../audio/wav-header.ts';
@@ -72,8 +72,11 @@ function writeHead({ response }: Exchange, { contentType = 'audio/wav' }: Effect
 }
 
 async function send(exchange: Exchange, body: AsyncIterable<Uint8Array>, effects: Effects): Promise<void> {
-  const { dropAfter } = effects;
-  await pipeline(dropAfter === undefined ? body : dropped(exchange, body, dropAfter), exchange.response);
+  const { dropAfter, bandwidth, slice } = effects;
+  const isPaced = bandwidth !== undefined || slice !== undefined;
+  const pieces = isPaced ? (await import('./paced.ts')).paced(body, effects, exchange.signal) : body;
+  const sent = dropAfter === undefined ? pieces : dropped(exchange, pieces, { dropAfter, ...effects });
+  await pipeline(sent, exchange.response);
 }
 
 async function* joined(
@@ -95,18 +98,34 @@ async function* limited(header: Uint8Array, pcm: AsyncIterable<Uint8Array>, byte
   }
 }
 
-/** The bytes before still arrive. */
-async function* dropped({ response, signal }: Exchange, body: AsyncIterable<Uint8Array>, bytes: number) {
-  let left = bytes;
+/** Milliseconds. Bytes and a reset that come together look to some clients like an orderly end. */
+const RESET_AFTER = 50;
+
+async function* dropped(
+  exchange: Exchange,
+  body: AsyncIterable<Uint8Array>,
+  { dropAfter, ending }: Effects & { readonly dropAfter: number },
+) {
+  let left = dropAfter;
   for await (const piece of body) {
     if (left > 0) yield piece.subarray(0, left);
     left -= piece.length;
     if (left > 0) continue;
+    if (ending === 'reset') await sleep(RESET_AFTER, undefined, { signal: exchange.signal });
     await turn(); // newer versions of Node hold written bytes until then
-    response.socket?.destroySoon();
-    await aborted(signal);
+    await endConnection(exchange, ending);
     return;
   }
+}
+
+/** Written bytes still arrive behind an orderly end; a reset may overtake them. */
+export async function endConnection(
+  { response, signal }: Exchange,
+  ending: Effects['ending'] = 'close',
+): Promise<void> {
+  if (ending === 'reset') response.socket?.resetAndDestroy();
+  else response.socket?.destroySoon();
+  await aborted(signal);
 }
 
 /** In 44 bytes. */

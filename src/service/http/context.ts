@@ -3,7 +3,7 @@ import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackPolicy } from '../callbacks/policy.ts';
 import type { Engine, Limits } from '../engine/contract.ts';
 import type { Log } from '../exchange/exchange.ts';
-import type { Effects } from '../exchange/fault.ts';
+import type { FaultControl } from '../exchange/fault-control.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface ServiceContext {
@@ -15,7 +15,8 @@ export interface ServiceContext {
   /** Code points. */
   readonly maxText: number;
   readonly limits: Limits;
-  effectsOn(text: string, speaker: number): Effects;
+  /** Only with `--fault`. */
+  readonly faultControl: FaultControl | undefined;
   readonly callbackPolicy: CallbackPolicy;
   readonly callbacks: Callbacks;
   readonly traffic: Traffic;

@@ -10,16 +10,22 @@ import { speak } from './speech.ts';
 type Action = (exchange: Exchange, context: ServiceContext) => void | Promise<void>;
 
 interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly open: boolean;
   readonly action: Action;
+  /** False for a service without it. */
+  readonly isThere?: (context: ServiceContext) => boolean;
 }
+
+const withFaults = ({ faultControl }: ServiceContext) => faultControl !== undefined;
 
 const routes: Readonly<Record<string, Route>> = {
   '/tts': { method: 'POST', open: false, action: speak },
   '/speakers': { method: 'GET', open: false, action: listSpeakers },
   '/healthz': { method: 'GET', open: true, action: tellHealth },
   '/openapi.json': { method: 'GET', open: true, action: describe },
+  '/faults': { method: 'PUT', open: false, action: changeFaults, isThere: withFaults },
+  '/requests': { method: 'GET', open: false, action: tellRequests, isThere: withFaults },
 };
 
 export function createHandler(
@@ -27,6 +33,7 @@ export function createHandler(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const exchange = context.traffic.begin(request, response);
+    if (!isForFaults(exchange, context)) context.faultControl?.record(exchange);
     limitStalling(response, context.limits.stall);
     void answer(exchange, context);
   };
@@ -54,7 +61,7 @@ async function dispatch(exchange: Exchange, context: ServiceContext): Promise<vo
   if (isForPage(exchange, context)) return (await import('../page/answer.ts')).sendPage(exchange);
   // The bytes behind it are no request.
   if (request.method === 'CONNECT') checkMethod(exchange, ['GET', 'HEAD', 'POST', 'OPTIONS']);
-  const route = routeTo(path, context.basePath);
+  const route = routeTo(path, context);
   checkMethod(exchange, route.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [route.method, 'OPTIONS']);
   if (request.method === 'OPTIONS') return void response.writeHead(204).end();
   if (!route.open) context.checkKey(request);
@@ -95,13 +102,27 @@ function checkMethod({ request, response }: Exchange, allowed: readonly string[]
 }
 
 /** Health checks do not know the base path. */
-function routeTo(path: string, basePath: string): Route {
-  const inner = path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '';
-  const name = path === '/healthz' ? path : inner;
-  const route = Object.hasOwn(routes, name) ? routes[name] : undefined;
+function routeTo(path: string, context: ServiceContext): Route {
+  const { basePath } = context;
+  const name = path === '/healthz' ? path : pathBelow(basePath, path);
+  const there = routesOf(context);
+  const route = there.get(name);
   if (route !== undefined) return route;
-  const paths = Object.keys(routes).map((known) => basePath + known);
+  const paths = [...there.keys()].map((known) => basePath + known);
   throw new Refusal(404, 'not_found', `There is nothing at this path; there are ${paths.join(', ')}`);
+}
+
+function pathBelow(basePath: string, path: string): string {
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '';
+}
+
+function routesOf(context: ServiceContext): ReadonlyMap<string, Route> {
+  return new Map(Object.entries(routes).filter(([, { isThere }]) => isThere?.(context) ?? true));
+}
+
+/** What a test asks about requests is none of them. */
+function isForFaults({ path }: Exchange, { basePath }: ServiceContext): boolean {
+  return ['/faults', '/requests'].includes(pathBelow(basePath, path));
 }
 
 function listSpeakers(exchange: Exchange, { engine }: ServiceContext): void {
@@ -122,9 +143,19 @@ function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: ServiceC
   sendJson(exchange, 200, { status, workers, queued, requests, callbacks: callbacks.pending });
 }
 
-function describe(exchange: Exchange, { basePath }: ServiceContext): void {
+function describe(exchange: Exchange, context: ServiceContext): void {
   const [server] = openapi.servers;
-  sendJson(exchange, 200, { ...openapi, servers: [{ ...server, url: basePath || '/' }] });
+  const there = routesOf(context);
+  const paths = Object.fromEntries(Object.entries(openapi.paths).filter(([path]) => there.has(path)));
+  sendJson(exchange, 200, { ...openapi, servers: [{ ...server, url: context.basePath || '/' }], paths });
+}
+
+async function changeFaults(exchange: Exchange, { faultControl, limits }: ServiceContext): Promise<void> {
+  await faultControl?.change(exchange, limits.body);
+}
+
+function tellRequests(exchange: Exchange, { faultControl }: ServiceContext): void {
+  faultControl?.tell(exchange);
 }
 
 /** Synthesis itself has no limit. */

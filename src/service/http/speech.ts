@@ -8,7 +8,7 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { Effects } from '../exchange/fault.ts';
 import { readJson } from '../exchange/json-body.ts';
 import { sendJson } from '../exchange/refuse.ts';
-import { type Sound, sendSpeech } from '../exchange/send-speech.ts';
+import { endConnection, type Sound, sendSpeech } from '../exchange/send-speech.ts';
 import type { ServiceContext } from './context.ts';
 import { checkRequest, surelySpeakable } from './request-check.ts';
 import { ignoredHeader, orderOf, withPatience } from './utterance.ts';
@@ -20,7 +20,7 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   Object.assign(details, { speaker: body.speaker_no, characters: countCodePoints(body.text) });
   const order = await orderOf(body, engine, context.maxText);
   const target = await callbackTarget(body.callback_url, request, context.callbackPolicy);
-  const effects = context.effectsOn(body.text, body.speaker_no);
+  const effects = context.faultControl?.effectsOn(exchange, body.text, body.speaker_no) ?? {};
   await applyFaults(effects, exchange, context);
   if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
   if (target !== undefined) {
@@ -60,6 +60,10 @@ async function applyFaults(effects: Effects, exchange: Exchange, { traffic }: Se
   if (effects.hang) {
     await aborted(AbortSignal.any([signal, traffic.closing]));
     exchange.cancel();
+    signal.throwIfAborted();
+  }
+  if (effects.ending !== undefined && effects.dropAfter === undefined) {
+    await endConnection(exchange, effects.ending);
     signal.throwIfAborted();
   }
   if (effects.status !== undefined) {

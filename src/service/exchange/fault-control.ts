@@ -1,0 +1,94 @@
+import { isLoopback } from '../../address.ts';
+import { TtsError } from '../../error.ts';
+import { Refusal } from '../engine/contract.ts';
+import type { Exchange } from './exchange.ts';
+import { createFaults, type Effects, type Fault, LISTED_REQUESTS } from './fault.ts';
+import { parseFaults } from './fault-spec.ts';
+import { readJson } from './json-body.ts';
+import { sendJson } from './refuse.ts';
+
+/** Without the headers and the text of a request, however long the list. */
+interface Entry {
+  readonly number: number;
+  readonly method: string;
+  readonly path: string;
+  readonly details: Exchange['details'];
+  /** `undefined` without an answer, or before. */
+  status: () => number | undefined;
+  faults: readonly string[];
+}
+
+/** The faults of a service that was started with `--fault`: what they are, and which requests they met. */
+export class FaultControl {
+  #meet: ReturnType<typeof createFaults>;
+  #came = 0;
+  readonly #entries: Entry[] = [];
+  readonly #ofExchange = new WeakMap<Exchange, Entry>();
+
+  constructor(faults: readonly Fault[]) {
+    this.#meet = createFaults(faults);
+  }
+
+  /** Lists a request. */
+  record(exchange: Exchange): void {
+    const { request, response, path, details } = exchange;
+    this.#came += 1;
+    const status = () => details.status ?? (response.headersSent ? response.statusCode : undefined);
+    const entry = { number: this.#came, method: request.method ?? '', path, details, status, faults: [] };
+    response.once('close', () => {
+      const last = entry.status();
+      entry.status = () => last;
+    });
+    this.#ofExchange.set(exchange, entry);
+    this.#entries.push(entry);
+    if (this.#entries.length > LISTED_REQUESTS) this.#entries.shift();
+  }
+
+  effectsOn(exchange: Exchange, text: string, speaker: number): Effects {
+    const { effects, specs } = this.#meet(text, speaker);
+    const entry = this.#ofExchange.get(exchange);
+    if (entry) entry.faults = specs;
+    return effects;
+  }
+
+  /**
+   * `PUT /faults`: others in place of all, which count anew.
+   * @throws Refusal 403 for another machine, 422 for what is no fault
+   */
+  async change(exchange: Exchange, limit: number): Promise<void> {
+    checkOrigin(exchange);
+    const faults = readFaults(await readJson(exchange.request, exchange.response, limit));
+    this.#meet = createFaults(faults);
+    sendJson(exchange, 200, { faults: faults.map(({ spec }) => spec) });
+  }
+
+  /**
+   * `GET /requests`.
+   * @throws Refusal 403 for another machine
+   */
+  tell(exchange: Exchange): void {
+    checkOrigin(exchange);
+    const requests = this.#entries.map(({ number, method, path, details, status, faults }) => {
+      const { speaker, characters } = details;
+      return { number, method, path, speaker, characters, status: status(), faults };
+    });
+    sendJson(exchange, 200, { requests });
+  }
+}
+
+function checkOrigin({ request }: Exchange): void {
+  if (isLoopback(request.socket.remoteAddress ?? '')) return;
+  throw new Refusal(403, 'loopback_only', 'Faults and requests are for programs on the same machine only');
+}
+
+function readFaults(body: unknown): Fault[] {
+  if (!Array.isArray(body) || !body.every((word) => typeof word === 'string')) {
+    throw new Refusal(422, 'invalid_fault', 'The body must be an array of texts, as --fault takes them');
+  }
+  try {
+    return parseFaults(body);
+  } catch (error) {
+    if (!(error instanceof TtsError)) throw error;
+    throw new Refusal(422, 'invalid_fault', `${error.message}; ${error.hint}`);
+  }
+}
