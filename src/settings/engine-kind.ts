@@ -83,7 +83,12 @@ function faultInEngine(said: EngineEntry): ValueFault | undefined {
     return { what: '"url", "command" or "model" is missing', hint: ENGINE };
   if (said.url !== undefined && said.command !== undefined)
     return { what: '"url" and "command" are given together', hint: 'an engine is a server or a program' };
-  if (said.output === 's16le' && said.sampleRate === undefined)
+  if (isBare(said) && said.sampleRate === undefined)
     return { what: '"sampleRate" is missing', hint: 'samples without a header need it: "sampleRate": 22050' };
   return undefined;
+}
+
+/** Samples without a header. */
+function isBare({ output, format }: EngineEntry): boolean {
+  return output === 's16le' || format === 'pcm';
 }

@@ -15,10 +15,15 @@ function samplesIn(box: Sandbox, name = 'out.wav'): Buffer {
   return box.read(name).subarray(44);
 }
 
+/** A WAV for every 1000 bytes of sound. */
+function everyChunk(size?: number): Buffer {
+  return Buffer.concat([0, 1, 2, 3].map((at) => plainWav(pcm.subarray(at * 1000, (at + 1) * 1000), size)));
+}
+
 const OUT = [TEXT, '-o', 'out.wav', '--retries', '0', '--no-cache'];
 
 describe('an engine that is a server', () => {
-  it.each<[string, Script]>([
+  const quirks: [string, Script][] = [
     ['a WAV of exact sizes', complete(wav)],
     ['a WAV in chunks', streamed(wav, 100)],
     ['sizes of 0xFFFFFFFF', streamed(plainWav(pcm, 0xffff_ffff))],
@@ -34,11 +39,24 @@ describe('an engine that is a server', () => {
         ]),
       ),
     ],
+    ['a header for every chunk', streamed(everyChunk(), everyChunk().length / 4)],
+    ['a header of unknown size for every chunk', streamed(everyChunk(0xffff_ffff), 1044)],
+    [
+      'a trailer of junk',
+      complete(Buffer.concat([wav, chunk('LIST', Buffer.alloc(9)), Buffer.from('junk')])),
+    ],
     ['another content type', complete(wav, { 'Content-Type': 'audio/mpeg' })],
-  ])('speaks with %s, sample for sample', async (_, script) => {
+  ];
+
+  it.each(
+    quirks.flatMap(([name, script]) => [
+      [name, '--stream', script] as const,
+      [name, '--no-stream', script] as const,
+    ]),
+  )('speaks with %s, sample for sample: %s', async (_, how, script) => {
     const server = await serveSpeech(script);
     const box = new Sandbox();
-    expect(await box.tts([...OUT, '--engine', server.url, '-r', '22050'])).toMatchObject({
+    expect(await box.tts([...OUT, '--engine', server.url, '-r', '22050', how])).toMatchObject({
       status: 0,
       stderr: '',
     });
@@ -166,17 +184,17 @@ describe('what is sent to a server', () => {
 
 describe('text that a server drops', () => {
   const sentence = 'This is a sentence of some fifty characters or so. ';
-  /** 0.05 s for each character up to a limit. */
+  /** 0.025 s for each character up to a limit. */
   const limited =
     (limit: number): Script =>
     (wire, request, number) => {
       const { input } = request.json as { input: string };
       const spoken = Math.min(input.length, limit);
-      return complete(plainWav(sound(2 * Math.round(spoken * 0.05 * 22_050))))(wire, request, number);
+      return complete(plainWav(sound(2 * Math.round(spoken * 0.025 * 22_050))))(wire, request, number);
     };
 
   it('is noticed, and asked for in halves', async () => {
-    const server = await serveSpeech(limited(60));
+    const server = await serveSpeech(limited(110));
     const box = new Sandbox();
     box.file('long.txt', sentence.repeat(4).trim());
     const run = await box.tts(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url, '--no-cache']);

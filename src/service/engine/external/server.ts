@@ -68,7 +68,7 @@ class SpeechServer {
   }
 
   async speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound> {
-    const { model, format, sampleRate = format === 'pcm' ? USUAL_RATE : undefined } = this.#config;
+    const { model, format, sampleRate } = this.#config;
     const watch = new SilenceWatch(this.#timeoutMs, signal);
     const body = JSON.stringify({
       model: model ?? 'tts-1',

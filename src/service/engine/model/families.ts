@@ -117,12 +117,15 @@ function filled(
   return isMeant ? { family: name, files, references: [] } : undefined;
 }
 
+/** What the family lacks that most of the files belong to. */
 function nearest(names: readonly string[]): string[] {
-  const lacks = FAMILIES.map(({ needs }) =>
-    Object.values(needs).filter((pattern) => !names.some((name) => pattern.test(name))),
-  );
-  const fewest = lacks.sort((a, b) => a.length - b.length)[0] ?? [];
-  return fewest.map((pattern) => readable(pattern));
+  const lacks = FAMILIES.map(({ needs }) => {
+    const patterns = Object.values(needs);
+    const lacking = patterns.filter((pattern) => !names.some((name) => pattern.test(name)));
+    return { lacking, distance: 2 * lacking.length - patterns.length };
+  });
+  const [first] = lacks.sort((a, b) => a.distance - b.distance);
+  return first?.lacking.map((pattern) => readable(pattern)) ?? [];
 }
 
 /** `model*.onnx` of `/^model.*\.onnx$/`. */
