@@ -36,6 +36,8 @@ export interface ServiceOptions {
   readonly maxText?: number;
   /** `*` for all public ones. */
   readonly callbacks?: readonly string[];
+  /** The origin of web pages that may use it; `*` for all. */
+  readonly cors?: string | undefined;
   /** An empty list can be changed as well; `undefined` cannot. */
   readonly faults?: readonly Fault[] | undefined;
   readonly log?: Log | undefined;
@@ -75,18 +77,19 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 async function contextOf(options: ServiceOptions, server: Server, limits: Limits): Promise<ServiceContext> {
   const { engine, apiKey, host = DEFAULT_HOST, log } = options;
-  const { faults } = options;
+  const { faults, cors, basePath = '' } = options;
   const callbackPolicy = readCallbackPolicy(options.callbacks ?? [], isLoopback(host));
   return {
     engine,
     limits,
     log,
     callbackPolicy,
-    basePath: options.basePath ?? '',
+    basePath,
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,
     isOpen: apiKey === null,
     checkKey: createKeyCheck(apiKey),
     faultControl: faults && new (await import('./exchange/fault-control.ts')).FaultControl(faults),
+    cors: cors === undefined ? undefined : (await import('./http/cors.ts')).createCors(cors, basePath),
     callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log }),
     traffic: new Traffic(server, limits.idle, log),
   };

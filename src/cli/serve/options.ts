@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { isLoopback } from '../../address.ts';
 import { usageError } from '../../error.ts';
+import { originOf } from '../../service/callbacks/policy.ts';
 import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../service/engine/contract.ts';
 import type { Fault } from '../../service/exchange/fault.ts';
 import { faultHelp, parseFaults } from '../../service/exchange/fault-spec.ts';
@@ -24,6 +25,8 @@ export interface ServeOptions {
   readonly maxQueue: number;
   readonly maxText: number;
   readonly callbacks: readonly string[];
+  /** An origin, or `*`. */
+  readonly cors: string | undefined;
   /** `undefined` without `--fault`: they cannot be changed either. */
   readonly faults: readonly Fault[] | undefined;
   /** Names, folders or URLs. */
@@ -33,7 +36,7 @@ export interface ServeOptions {
   readonly json: boolean;
 }
 
-type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile' | 'log', string>> &
+type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile' | 'log' | 'cors', string>> &
   Partial<Record<'workers' | 'maxQueue' | 'maxText', string>> &
   Partial<Record<'callbacks' | 'fault' | 'engine', string[]>> & { auth: boolean; json?: boolean };
 
@@ -41,6 +44,11 @@ const DEFAULT_PORT = '8787';
 
 /** Node would listen on all networks. */
 const address: Kind<string> = { ...words, allowed: 'an address or a name of this machine' };
+const corsOrigin: Kind<string> = {
+  ...words,
+  text: (value) => (value === '*' ? value : originOf(value)),
+  allowed: 'one origin without a path, as in https://app.example.com, or "*"',
+};
 const upToAMillion = number({ min: 1, max: 1e6, whole: true });
 
 /** Clients would change such a path, or it is none. */
@@ -76,6 +84,7 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
     maxQueue: parsed('--max-queue', flags.maxQueue ?? String(DEFAULT_MAX_QUEUE), upToAMillion),
     maxText: parsed('--max-text', flags.maxText ?? String(DEFAULT_MAX_TEXT), upToAMillion),
     callbacks: flags.callbacks ?? [],
+    cors: flags.cors === undefined ? undefined : parsed('--cors', flags.cors, corsOrigin),
     faults: flags.fault && parseFaults(flags.fault),
     engines: flags.engine ?? [],
     log: flags.log as LogForm | undefined,
@@ -105,6 +114,10 @@ export function serveCommand(): Command {
       ),
       new Option('--max-text <n>', `characters of the longest text (default: ${DEFAULT_MAX_TEXT})`),
       new Option('--callbacks <origin...>', 'origins that audio may be sent to; "*": all public ones'),
+      new Option(
+        '--cors <origin>',
+        'web pages that may use it, as in https://app.example.com; "*": all pages',
+      ),
       new Option('--fault <spec...>', 'fail on purpose, as in status=429,times=2; --fault help lists all'),
       new Option(
         '--engine <url|folder|name>',

@@ -87,13 +87,24 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
 }
 
 async function listen({ engine, apiKey, options }: Setup, notices: Notices): Promise<Service> {
-  const { host, port, basePath, callbacks, faults, maxText } = options;
+  const { host, port, basePath, callbacks, cors, faults, maxText } = options;
   const log = (record: LogRecord) => {
     if (options.log === undefined && record.event !== 'defect') return;
     notices.print(logLine(record, options.log ?? 'text', new Date()));
   };
   try {
-    return await startService({ engine, apiKey, host, port, basePath, callbacks, faults, log, maxText });
+    return await startService({
+      engine,
+      apiKey,
+      host,
+      port,
+      basePath,
+      callbacks,
+      cors,
+      faults,
+      log,
+      maxText,
+    });
   } catch (error) {
     throw unusable(error, host, port);
   }

@@ -20,12 +20,17 @@ export function readCallbackPolicy(values: readonly string[], isLoopback: boolea
   return { origins: new Set(values.filter((value) => value !== '*').map(readOrigin)), any };
 }
 
-function readOrigin(value: string): string {
+/** `undefined` for anything but an origin of http or https. */
+export function originOf(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isOrigin = url?.href === `${url?.origin}/` && /^https?:$/.test(url?.protocol ?? '');
-  const isPattern = value.includes('*');
-  if (url !== undefined && isOrigin && !isPattern) return url.origin;
-  const hint = isPattern
+  return isOrigin && !value.includes('*') ? url?.origin : undefined;
+}
+
+function readOrigin(value: string): string {
+  const origin = originOf(value);
+  if (origin !== undefined) return origin;
+  const hint = value.includes('*')
     ? 'there are no patterns: name each origin; "*" alone stands for all public ones'
     : 'give an origin, as in https://app.example.com: no path, no password';
   throw usageError(`bad value for --callbacks: ${value}`, hint);

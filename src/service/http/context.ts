@@ -4,6 +4,7 @@ import type { CallbackPolicy } from '../callbacks/policy.ts';
 import type { Engine, Limits } from '../engine/contract.ts';
 import type { Log } from '../exchange/exchange.ts';
 import type { FaultControl } from '../exchange/fault-control.ts';
+import type { Cors } from './cors.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface ServiceContext {
@@ -17,6 +18,7 @@ export interface ServiceContext {
   readonly limits: Limits;
   /** Only with `--fault`. */
   readonly faultControl: FaultControl | undefined;
+  readonly cors: Cors | undefined;
   readonly callbackPolicy: CallbackPolicy;
   readonly callbacks: Callbacks;
   readonly traffic: Traffic;

@@ -53,6 +53,7 @@ async function answer(exchange: Exchange, context: ServiceContext): Promise<void
 
 async function dispatch(exchange: Exchange, context: ServiceContext): Promise<void> {
   const { request, response, path } = exchange;
+  context.cors?.(exchange);
   if (context.traffic.closing.aborted) {
     response.setHeader('Connection', 'close');
     throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
