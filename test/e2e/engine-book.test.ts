@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { expectSpoken } from '../support/book.ts';
 import type { Script } from '../support/byte-server.ts';
+import { gate } from '../support/gate.ts';
 import { complete, streamed } from '../support/http-bytes.ts';
 import { novel } from '../support/novel.ts';
 import { wholePcm } from '../support/read-wav.ts';
@@ -58,6 +59,10 @@ describe('a novel of 100,000 characters through a server', () => {
       // Only what was under way when a run was killed: eight parts at most, twice.
       expect(twice.filter((input) => !atKills.includes(input))).toEqual([]);
       expect(twice.length).toBeLessThanOrEqual(16);
+      const undisturbed = new Sandbox();
+      undisturbed.file('book.txt', book);
+      expect((await undisturbed.tts(args, { patience: 60_000 })).status).toBe(0);
+      expect(undisturbed.read('book.wav').equals(box.read('book.wav'))).toBe(true);
     },
     120_000,
   );
@@ -101,9 +106,13 @@ describe('the texts at once', () => {
     'are as many as the engine takes, and never more than asked for: $concurrency $args',
     async ({ concurrency, args, most }) => {
       const open = { now: 0, most: 0 };
+      const full = gate();
       const server = await serveSpeech(async (wire, request, number) => {
         open.now += 1;
         open.most = Math.max(open.most, open.now);
+        // The first ones wait for each other; then there is time for one too many.
+        if (open.now === most) full.open();
+        await full.opened;
         await sleep(30);
         open.now -= 1;
         await speaking()(wire, request, number);
