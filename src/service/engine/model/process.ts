@@ -137,7 +137,10 @@ export class ModelProcess {
         this.#words = (error as Error).message;
       });
       void this.#listen(resolve, reject)
-        .catch(() => {})
+        .catch((error) => {
+          this.#words = (error as Error).message;
+          this.#child.kill('SIGKILL');
+        })
         .then(() => closed)
         .then(() => {
           this.isDead = true;
