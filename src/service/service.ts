@@ -41,6 +41,8 @@ export interface ServiceOptions {
   /** An empty list can be changed as well; `undefined` cannot. */
   readonly faults?: readonly Fault[] | undefined;
   readonly log?: Log | undefined;
+  /** True serves `GET /metrics`. */
+  readonly metrics?: boolean;
   readonly limits?: Partial<Limits>;
 }
 
@@ -76,13 +78,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function contextOf(options: ServiceOptions, server: Server, limits: Limits): Promise<ServiceContext> {
-  const { engine, apiKey, host = DEFAULT_HOST, log } = options;
+  const { engine, apiKey, host = DEFAULT_HOST } = options;
   const { faults, cors, basePath = '' } = options;
+  const metrics = options.metrics ? new (await import('./http/metrics.ts')).Metrics(basePath) : undefined;
+  const log = metrics?.listening(options.log) ?? options.log;
   const callbackPolicy = readCallbackPolicy(options.callbacks ?? [], isLoopback(host));
   return {
     engine,
     limits,
     log,
+    metrics,
     callbackPolicy,
     basePath,
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,

@@ -104,6 +104,7 @@ async function listen({ engine, apiKey, options }: Setup, notices: Notices): Pro
       faults,
       log,
       maxText,
+      metrics: true,
     });
   } catch (error) {
     throw unusable(error, host, port);

@@ -3,6 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export interface Exchange {
   readonly id: string;
+  /** By `performance.now()`. */
+  readonly begun: number;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   /** The client has left or is given up. */
@@ -22,10 +24,10 @@ export function openExchange(
   response: ServerResponse,
   closed: (exchange: Exchange, record: RequestRecord) => void,
 ): Exchange {
-  const start = performance.now();
   const controller = new AbortController();
   const exchange: Exchange = {
     id: randomUUID(),
+    begun: performance.now(),
     request,
     response,
     signal: controller.signal,
@@ -47,7 +49,7 @@ export function openExchange(
       path: exchange.path,
       status: response.headersSent ? response.statusCode : undefined,
       cut: !whole,
-      milliseconds: Math.round(performance.now() - start),
+      milliseconds: Math.round(performance.now() - exchange.begun),
       ...exchange.details,
     });
   });

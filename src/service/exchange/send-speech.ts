@@ -17,6 +17,8 @@ export interface Sound {
 export interface Manner {
   readonly streamed: boolean;
   readonly effects: Effects;
+  /** Called when the first samples are sent. */
+  onSound?(): void;
 }
 
 /** @throws Refusal before the answer begins; later errors break the connection */
@@ -24,8 +26,7 @@ export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manne
   const { format } = sound;
   const pcm = manner.effects.wavHeader === 'per-chunk' ? withHeaderEach(sound.pcm, format) : sound.pcm;
   // `truncate` needs the size.
-  if (manner.streamed && !manner.effects.truncate)
-    await sendLive(exchange, { ...sound, pcm }, manner.effects);
+  if (manner.streamed && !manner.effects.truncate) await sendLive(exchange, { ...sound, pcm }, manner);
   else await sendWhole(exchange, { ...sound, pcm }, manner);
 }
 
@@ -33,7 +34,7 @@ export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manne
 async function sendLive(
   exchange: Exchange,
   { format, pcm, speakable }: Sound,
-  effects: Effects,
+  { effects, onSound }: Manner,
 ): Promise<void> {
   const pieces = pcm[Symbol.asyncIterator]();
   try {
@@ -44,21 +45,21 @@ async function sendLive(
     writeHead(exchange, effects);
     exchange.response.flushHeaders();
     const header = leadingHeader(format, undefined, effects.wavHeader);
-    await send(exchange, joined(header, first, pieces), effects);
+    await send(exchange, joined(header, first, pieces, onSound), effects);
   } finally {
     await pieces.return?.();
   }
 }
 
 async function sendWhole(exchange: Exchange, { format, pcm }: Sound, manner: Manner): Promise<void> {
-  const { streamed, effects } = manner;
+  const { streamed, effects, onSound } = manner;
   const stored = await storeSound(pcm);
   try {
     exchange.signal.throwIfAborted();
     const header = leadingHeader(format, stored.bytes, effects.wavHeader);
     const bytes = effects.truncate ? Math.floor(stored.bytes / 4) * 2 : stored.bytes;
     writeHead(exchange, effects, streamed ? undefined : header.length + bytes);
-    await send(exchange, limited(header, stored.read(), bytes), effects);
+    await send(exchange, limited(header, stored.read(), bytes, onSound), effects);
   } finally {
     await stored.dispose();
   }
@@ -83,13 +84,21 @@ async function* joined(
   header: Uint8Array,
   first: Promise<IteratorResult<Uint8Array>>,
   rest: AsyncIterator<Uint8Array>,
+  onSound?: () => void,
 ) {
   if (header.length > 0) yield header;
+  if (!(await first).done) onSound?.();
   for (let next = await first; !next.done; next = await rest.next()) yield next.value;
 }
 
-async function* limited(header: Uint8Array, pcm: AsyncIterable<Uint8Array>, bytes: number) {
+async function* limited(
+  header: Uint8Array,
+  pcm: AsyncIterable<Uint8Array>,
+  bytes: number,
+  onSound?: () => void,
+) {
   if (header.length > 0) yield header;
+  if (bytes > 0) onSound?.();
   let left = bytes;
   for await (const piece of pcm) {
     if (left === 0) return;

@@ -5,6 +5,7 @@ import type { Engine, Limits } from '../engine/contract.ts';
 import type { Log } from '../exchange/exchange.ts';
 import type { FaultControl } from '../exchange/fault-control.ts';
 import type { Cors } from './cors.ts';
+import type { Metrics } from './metrics.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface ServiceContext {
@@ -22,5 +23,6 @@ export interface ServiceContext {
   readonly callbackPolicy: CallbackPolicy;
   readonly callbacks: Callbacks;
   readonly traffic: Traffic;
+  readonly metrics: Metrics | undefined;
   readonly log: Log | undefined;
 }

@@ -24,6 +24,12 @@ const routes: Readonly<Record<string, Route>> = {
   '/speakers': { method: 'GET', open: false, action: listSpeakers },
   '/healthz': { method: 'GET', open: true, action: tellHealth },
   '/openapi.json': { method: 'GET', open: true, action: describe },
+  '/metrics': {
+    method: 'GET',
+    open: true,
+    action: tellMetrics,
+    isThere: ({ metrics }) => metrics !== undefined,
+  },
   '/faults': { method: 'PUT', open: false, action: changeFaults, isThere: withFaults },
   '/requests': { method: 'GET', open: false, action: tellRequests, isThere: withFaults },
 };
@@ -102,10 +108,12 @@ function checkMethod({ request, response }: Exchange, allowed: readonly string[]
   throw new Refusal(405, 'method_not_allowed', `${method} is not allowed here; ${allowed.join(', ')} are`);
 }
 
-/** Health checks do not know the base path. */
+/** Health checks and scrapers know no base path. */
+const BESIDE_BASE_PATH = ['/healthz', '/metrics'];
+
 function routeTo(path: string, context: ServiceContext): Route {
   const { basePath } = context;
-  const name = path === '/healthz' ? path : pathBelow(basePath, path);
+  const name = BESIDE_BASE_PATH.includes(path) ? path : pathBelow(basePath, path);
   const there = routesOf(context);
   const route = there.get(name);
   if (route !== undefined) return route;
@@ -142,6 +150,15 @@ function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: ServiceC
   const requests = traffic.speaking;
   const status = workers > 0 ? 'ok' : 'starting';
   sendJson(exchange, 200, { status, workers, queued, requests, callbacks: callbacks.pending });
+}
+
+function tellMetrics({ response }: Exchange, { metrics, engine }: ServiceContext): void {
+  const bytes = Buffer.from(metrics?.text(engine.queued) ?? '');
+  response.writeHead(200, {
+    'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
+    'Content-Length': bytes.length,
+  });
+  response.end(bytes);
 }
 
 function describe(exchange: Exchange, context: ServiceContext): void {

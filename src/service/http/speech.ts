@@ -3,7 +3,7 @@ import { aborted } from '../../async.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { callbackTarget } from '../callbacks/policy.ts';
-import { type Engine, Refusal, type Utterance } from '../engine/contract.ts';
+import { Refusal, type Utterance } from '../engine/contract.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Effects } from '../exchange/fault.ts';
 import { readJson } from '../exchange/json-body.ts';
@@ -25,31 +25,40 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
   if (target !== undefined) {
     const utterance = { ...order.utterance, isPatient: true }; // bounded by `Limits.callbacks`
-    context.callbacks.accept(id, target, (jobSignal) => soundOf(engine, utterance, jobSignal));
+    context.callbacks.accept(id, target, (jobSignal) => soundOf(context, utterance, jobSignal));
     sendJson(exchange, 202, { request_id: id, status: 'accepted' });
     return;
   }
   const streamed = body.config?.use_streaming_response === true;
   try {
-    await sendSpeech(exchange, soundOf(engine, order.utterance, signal), { streamed, effects });
+    await sendSpeech(exchange, soundOf(context, order.utterance, signal), {
+      streamed,
+      effects,
+      onSound: () => context.metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),
+    });
   } catch (error) {
     throw withPatience(error, engine);
   }
 }
 
-function soundOf(engine: Engine, utterance: Utterance, signal: AbortSignal): Sound {
+function soundOf({ engine, metrics }: ServiceContext, utterance: Utterance, signal: AbortSignal): Sound {
   const format: PcmFormat = {
     encoding: 'integer',
     sampleRate: utterance.sampleRate,
     channels: 1,
     bitsPerSample: 16,
   };
+  const count = (frames: number) => metrics?.addAudio(frames / utterance.sampleRate);
   const speakable = surelySpeakable(utterance.text, utterance.speaker.language);
-  return { format, speakable, pcm: bytesOf(engine.speak(utterance, signal)) };
+  return { format, speakable, pcm: bytesOf(engine.speak(utterance, signal), count) };
 }
 
-async function* bytesOf(samples: AsyncIterable<Int16Array>): AsyncGenerator<Uint8Array> {
-  for await (const { buffer, byteOffset, byteLength } of samples) {
+async function* bytesOf(
+  samples: AsyncIterable<Int16Array>,
+  count: (frames: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const { buffer, byteOffset, byteLength, length } of samples) {
+    count(length);
     yield new Uint8Array(buffer, byteOffset, byteLength);
   }
 }
