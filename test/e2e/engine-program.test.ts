@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
+import { startServe } from '../support/serve.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -118,6 +119,23 @@ describe('an engine that is a program', () => {
     run.child.kill('SIGINT');
     expect((await run.ended).status ?? 130).toBe(130);
     await expect.poll(() => isAlive(Number(box.read('self')))).toBe(false);
+  });
+
+  it('is ended, with what it started, when a client of tts serve leaves', async () => {
+    const box = boxWith('sleep 1000 & echo $! > child; echo $$ > self; head -c 2000 $WAV; wait');
+    const { url } = await startServe(box, ['--engine', 'mine']);
+    const leaving = new AbortController();
+    const answer = fetch(`${url}/tts`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ text: 'Hello.', speaker_no: 1001 }),
+      signal: leaving.signal,
+    });
+    await expect.poll(() => box.list(), { timeout: 10_000 }).toContain('self');
+    leaving.abort();
+    await expect(answer).rejects.toThrow();
+    for (const name of ['child', 'self'])
+      await expect.poll(() => isAlive(Number(box.read(name)))).toBe(false);
   });
 });
 
