@@ -2,27 +2,41 @@ import { createHash } from 'node:crypto';
 import { unlessAborted } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
 import type { Synthesize, Voice } from '../client/client.ts';
+import type { Claim, Claims } from './claims.ts';
 import type { Keeping } from './entry-writer.ts';
 import type { Store } from './store.ts';
 
 interface CacheUse {
   readonly store: Pick<Store, 'get' | 'put'>;
+  /** Of other runs. */
+  readonly claims?: Pick<Claims, 'take'> | undefined;
   readonly keyOf: (text: string) => string;
   readonly onLookup: (found: 'hit' | 'miss', index: number) => void;
 }
 
 /** A second call for a text waits for the first. */
-export function cached(synthesize: Synthesize, { store, keyOf, onLookup }: CacheUse): Synthesize {
+export function cached(synthesize: Synthesize, { store, claims, keyOf, onLookup }: CacheUse): Synthesize {
   const making = new Map<string, Promise<void>>();
   return async (utterance, signal) => {
     const key = keyOf(utterance.text);
     for (let other = making.get(key); other; other = making.get(key)) await unlessAborted(other, signal);
-    const done = claim(making, key, signal);
+    const released = hold(making, key, signal);
+    let claim: Claim | undefined;
+    const done = () => {
+      claim?.release();
+      released();
+    };
+    signal.addEventListener('abort', done, { once: true });
     try {
-      const kept = await store.get(key);
+      let kept = await store.get(key);
+      if (!kept && claims) {
+        claim = await claims.take(key, signal);
+        kept = await store.get(key);
+      }
       onLookup(kept ? 'hit' : 'miss', utterance.index);
       const speech = kept ?? (await synthesize(utterance, signal));
-      if (speech && !kept) return { ...speech, pcm: copied(speech, store.put(key, speech.format), done) };
+      if (speech && !kept)
+        return { ...speech, pcm: copied(speech, store.put(key, speech.format), { done, claim }) };
       done();
       return speech;
     } catch (error) {
@@ -33,7 +47,7 @@ export function cached(synthesize: Synthesize, { store, keyOf, onLookup }: Cache
 }
 
 /** Ends with the signal or the returned function. */
-function claim(making: Map<string, Promise<void>>, key: string, signal: AbortSignal): () => void {
+function hold(making: Map<string, Promise<void>>, key: string, signal: AbortSignal): () => void {
   const { promise, resolve } = resolvable();
   const done = () => {
     signal.removeEventListener('abort', done);
@@ -57,7 +71,7 @@ function resolvable() {
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   entry: Keeping | undefined,
-  done: () => void,
+  { done, claim }: { readonly done: () => void; readonly claim: Claim | undefined },
 ): AsyncGenerator<Uint8Array> {
   let delivered = 0;
   try {
@@ -65,6 +79,7 @@ async function* copied(
       const written = entry?.write(piece);
       yield piece;
       await written;
+      claim?.touch();
       delivered += piece.length;
     }
     const isWhole = bytes === undefined || bytes === delivered;

@@ -109,8 +109,8 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
 
 /** The first byte of the key. */
 export const SHARD = /^[0-9a-f]{2}$/;
-/** An unfinished entry; version 0.1 had no prefix. */
-export const PART = /^(?:entry\.)?[0-9a-f-]{36}\.part$/;
+/** An unfinished entry (version 0.1 had no prefix), and the claim of a run. */
+export const PART = /^(?:(?:entry\.)?[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
 /** The rest of the key, and the checksum. */
 const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
 

@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { cached, segmentKey } from '../cache/cached.ts';
+import { Claims } from '../cache/claims.ts';
 import { openStore, type Store } from '../cache/store.ts';
 import type { Checksum, Synthesize, Voice } from '../client/client.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
@@ -29,11 +30,13 @@ export async function openSegments(
 
 export async function openCaching(maxBytes: number, context: RunContext): Promise<Caching | undefined> {
   const store = await openSegments(maxBytes, context);
+  const folder = segmentFolder(context.host);
+  const claims = folder === undefined ? undefined : new Claims(folder, context.host);
   return (
     store && {
       checksum: crc32,
       around: (synthesize, spoken, onLookup) =>
-        cached(synthesize, { store, keyOf: (text) => segmentKey(spoken, text), onLookup }),
+        cached(synthesize, { store, claims, keyOf: (text) => segmentKey(spoken, text), onLookup }),
       close: () => store.close(),
     }
   );

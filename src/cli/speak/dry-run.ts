@@ -13,6 +13,7 @@ import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
 import { printLine } from '../terminal/print.ts';
 import { priceInWords } from '../terminal/style.ts';
+import { warnOfRoom } from './cache-room.ts';
 
 /** With `--verbose`. */
 const SHOWN_BODIES = 3;
@@ -41,6 +42,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
     if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, voice));
   }
   if (count.segments === 0) throw blankText();
+  warnOfRoom(job, count.result.characters, context);
   const cost = { ...count.result, ...(pricing && costOf(count.result.charactersToSend, pricing)) };
   const text = job.json ? notices.inJson(asData(cost, bodies)) : notices.redact(inWords(cost, bodies));
   printLine(host.stdout, text);

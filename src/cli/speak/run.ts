@@ -8,6 +8,7 @@ import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
+import { sizeOf, warnOfRoom } from './cache-room.ts';
 import { leftOutOf } from './left-out.ts';
 import { isOffTerminal, ProgressNotes } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
@@ -31,6 +32,7 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
     ? new ProgressNotes({ notices, totals, total: (until) => totalSegments(job, outputs, host, until) })
     : undefined;
   if (job.service?.note) notices.note(job.service.note);
+  warnOfRoom(job, sizeOf(job, host), context);
   await using service = await openService(job, context);
   const onEvent = introducing(job, notices, eventsTo(totals, progress, notices));
   await using client = await openClient(job, service, { ...context, onEvent });

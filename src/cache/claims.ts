@@ -1,0 +1,96 @@
+import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeFolder } from '../files/folders.ts';
+import type { Writer } from '../files/part-name.ts';
+
+/** Milliseconds between two looks at the claim of another run. */
+const LOOK_MS = 100;
+/** Milliseconds without sound, after which the other run no longer counts: it may wait for this one. */
+const STALLED_MS = 60_000;
+/** Milliseconds that an owner takes to write its claim. */
+const UNWRITTEN_MS = 1000;
+/** Milliseconds between two touches of a claim. */
+const TOUCH_MS = 1000;
+
+export interface Claim {
+  /** Sound has come. */
+  touch(): void;
+  release(): void;
+}
+
+/**
+ * Files that tell which run makes an entry: of two runs at once, the second waits for the sound of the first. A claim
+ * without its process, or without progress, is taken over.
+ */
+export class Claims {
+  readonly #folder: string;
+  readonly #owner: Pick<Writer, 'pid' | 'realm' | 'isRunning'>;
+  readonly #mark: string;
+
+  constructor(folder: string, owner: Pick<Writer, 'pid' | 'realm' | 'isRunning'>) {
+    this.#folder = folder;
+    this.#owner = owner;
+    this.#mark = JSON.stringify([owner.pid, owner.realm]);
+  }
+
+  /** @returns `undefined` where no claim can be made: both runs ask then */
+  async take(key: string, signal: AbortSignal): Promise<Claim | undefined> {
+    const path = join(this.#folder, `${key}.claim`);
+    for (;;) {
+      try {
+        makeFolder(this.#folder);
+        writeFileSync(path, this.#mark, { flag: 'wx', mode: 0o600 });
+        return this.#claim(path);
+      } catch (error) {
+        const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST';
+        if (isTaken && !this.#isOver(path)) {
+          await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
+          continue;
+        }
+        const isFree = quietly(() => rmSync(path, { force: true }));
+        if (!isTaken || !isFree) return undefined;
+      }
+    }
+  }
+
+  #claim(path: string): Claim {
+    let touched = Date.now();
+    return {
+      touch() {
+        const now = new Date();
+        if (now.getTime() - touched < TOUCH_MS) return;
+        touched = now.getTime();
+        quietly(() => utimesSync(path, now, now));
+      },
+      release: () =>
+        void quietly(() => {
+          if (readFileSync(path, 'utf8') === this.#mark) rmSync(path, { force: true });
+        }),
+    };
+  }
+
+  #isOver(path: string): boolean {
+    let age = 0;
+    try {
+      age = Date.now() - statSync(path).mtimeMs;
+      if (age > STALLED_MS) return true;
+      const text = readFileSync(path, 'utf8');
+      const [pid, realm] = JSON.parse(text) as [number, string];
+      // In this process, no other call makes the entry.
+      return text === this.#mark || (realm === this.#owner.realm && !this.#owner.isRunning(pid));
+    } catch {
+      return age > UNWRITTEN_MS;
+    }
+  }
+}
+
+/** A claim that is lost costs one request. */
+function quietly(action: () => void): boolean {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+}

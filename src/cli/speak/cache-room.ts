@@ -1,0 +1,48 @@
+import { statSync } from 'node:fs';
+import { pathOf } from '../../files/paths.ts';
+import type { SpeechJob } from '../../speech/job.ts';
+import type { Context } from '../context.ts';
+
+/** English prose at a usual pace. */
+const SECONDS_PER_CHARACTER = 0.067;
+/** Hz, of the interface. */
+const DEFAULT_RATE = 22_050;
+const BYTES_PER_SAMPLE = 2;
+/** The cache keeps so much of its size for what is written during an eviction. */
+const SHARE_IN_USE = 15 / 16;
+const GIB = 2 ** 30;
+
+type Room = Pick<SpeechJob, 'cacheBytes' | 'voice'>;
+
+/**
+ * Warns, before anything is paid, of a text whose sound the cache cannot hold.
+ * @param characters of the text
+ */
+export function warnOfRoom(
+  { cacheBytes, voice }: Room,
+  characters: number,
+  { notices }: Pick<Context, 'notices'>,
+): void {
+  if (cacheBytes === undefined) return;
+  const rate = voice.sampleRate ?? DEFAULT_RATE;
+  const bytes = characters * SECONDS_PER_CHARACTER * rate * BYTES_PER_SAMPLE;
+  if (bytes <= cacheBytes * SHARE_IN_USE) return;
+  const enough = Math.ceil((2 * bytes) / SHARE_IN_USE / GIB) / 2;
+  notices.warn(
+    `about ${inGiB(bytes)} of audio do not fit into the cache of ${inGiB(cacheBytes)}: after an early end, a part is paid for again; cacheSize: ${enough}GB in your own config holds it`,
+  );
+}
+
+/** Bytes of the words and regular files of a text, which are its characters or more. */
+export function sizeOf({ text }: Pick<SpeechJob, 'text'>, { cwd }: Context['host']): number {
+  const sizes = text.files.map((name) => {
+    const stats = name === '-' ? undefined : statSync(pathOf(cwd, name), { throwIfNoEntry: false });
+    return stats?.isFile() ? stats.size : 0;
+  });
+  return sizes.reduce((sum, size) => sum + size, text.words.join(' ').length);
+}
+
+function inGiB(bytes: number): string {
+  const size = bytes / GIB;
+  return size < 0.1 ? `${Math.ceil(bytes / 2 ** 20)} MiB` : `${size.toFixed(1)} GiB`;
+}
