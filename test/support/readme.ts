@@ -9,9 +9,9 @@ export function readme(): string {
   return readFileSync(file, 'utf8');
 }
 
-/** The bodies of all fenced blocks in one language. */
-export function fenced(language: string): string[] {
-  const blocks = readme().matchAll(/^```(\w+)\n(.*?)^```$/gms);
+/** The bodies of all fenced blocks in one language, of the README or of another document. */
+export function fenced(language: string, document = readme()): string[] {
+  const blocks = document.matchAll(/^```(\w+)\n(.*?)^```$/gms);
   return Array.from(blocks)
     .filter(([, name]) => name === language)
     .map(([, , body = '']) => body);
