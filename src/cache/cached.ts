@@ -12,10 +12,14 @@ interface CacheUse {
   readonly claims?: Pick<Claims, 'take'> | undefined;
   readonly keyOf: (text: string) => string;
   readonly onLookup: (found: 'hit' | 'miss', index: number) => void;
+  readonly onKept?: (key: string) => void;
 }
 
 /** A second call for a text waits for the first. */
-export function cached(synthesize: Synthesize, { store, claims, keyOf, onLookup }: CacheUse): Synthesize {
+export function cached(
+  synthesize: Synthesize,
+  { store, claims, keyOf, onLookup, onKept }: CacheUse,
+): Synthesize {
   const making = new Map<string, Promise<void>>();
   return async (utterance, signal) => {
     const key = keyOf(utterance.text);
@@ -36,7 +40,10 @@ export function cached(synthesize: Synthesize, { store, claims, keyOf, onLookup 
       onLookup(kept ? 'hit' : 'miss', utterance.index);
       const speech = kept ?? (await synthesize(utterance, signal));
       if (speech && !kept)
-        return { ...speech, pcm: copied(speech, store.put(key, speech.format), { done, claim }) };
+        return {
+          ...speech,
+          pcm: copied(speech, store.put(key, speech.format), { done, claim, onKept: () => onKept?.(key) }),
+        };
       done();
       return speech;
     } catch (error) {
@@ -71,7 +78,11 @@ function resolvable() {
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   entry: Keeping | undefined,
-  { done, claim }: { readonly done: () => void; readonly claim: Claim | undefined },
+  {
+    done,
+    claim,
+    onKept,
+  }: { readonly done: () => void; readonly claim: Claim | undefined; readonly onKept: () => void },
 ): AsyncGenerator<Uint8Array> {
   let delivered = 0;
   try {
@@ -84,7 +95,10 @@ async function* copied(
     }
     const isWhole = bytes === undefined || bytes === delivered;
     // Of two renderings.
-    if (isWhole && (isOneTake?.() ?? true)) await entry?.publish();
+    if (entry && isWhole && (isOneTake?.() ?? true)) {
+      onKept();
+      await entry.publish();
+    }
   } finally {
     await entry?.discard();
     done();

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { singleItem } from '../async.ts';
 import { ByteReader } from '../audio/byte-reader.ts';
@@ -121,6 +122,11 @@ export function placeOf(key: string): { readonly shard: string; readonly prefix:
 /** The file is a plain WAV: the checksum is in its name. */
 export function entryName(key: string, checksum: number): string {
   return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.wav`;
+}
+
+/** Of an entry at its place. */
+export function keyOfEntry(path: string): string {
+  return basename(dirname(path)) + basename(path).slice(0, 62);
 }
 
 export function isEntryName(name: string): boolean {

@@ -1,32 +1,46 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
+import { keyOfEntry } from './entry.ts';
 import { type CacheFile, listEntries, listParts, listShards, TALLY } from './inventory.ts';
+import { removeLists } from './services.ts';
 
 export interface Found {
   readonly entries: number;
   readonly bytes: number;
 }
 
+/** Which entries to remove; all without a field. */
+export interface Choice {
+  /** Milliseconds since 1970. */
+  readonly unusedSince?: number | undefined;
+  readonly keys?: ReadonlySet<string> | undefined;
+}
+
 /** @throws TtsError (output) */
-export async function measureCache(folder: string): Promise<Found> {
-  return total(folder, () => {}).catch((cause) => {
+export async function measureCache(folder: string, choice: Choice = {}): Promise<Found> {
+  return total(folder, () => {}, choice).catch((cause) => {
     throw inaccessible('read', folder, cause);
   });
 }
 
 /**
- * Removes only what the cache has made. A run that writes now loses its unfinished entries.
+ * Removes only what the cache has made. Without a choice, a run that writes now loses its unfinished entries.
  * @throws TtsError (output)
  */
-export async function clearCache(folder: string): Promise<Found> {
-  return clear(folder).catch((cause) => {
+export async function clearCache(folder: string, choice: Choice = {}): Promise<Found> {
+  const isAll = choice.keys === undefined && choice.unusedSince === undefined;
+  const removed = isAll ? clear(folder) : total(folder, remove, choice);
+  return removed.catch((cause) => {
     throw inaccessible('empty', folder, cause);
   });
 }
 
+const remove = ({ path }: CacheFile) => rmSync(path, { force: true });
+
 async function clear(folder: string): Promise<Found> {
-  const removed = await total(folder, ({ path }) => rmSync(path, { force: true }));
+  const removed = await total(folder, remove);
+  removeLists(folder);
   const parts = listParts(folder);
   for (const { path } of parts) rmSync(path, { force: true });
   rmSync(join(folder, TALLY), { force: true });
@@ -42,10 +56,15 @@ function inaccessible(action: 'read' | 'empty', folder: string, cause: unknown):
   });
 }
 
-async function total(folder: string, each: (entry: CacheFile) => void): Promise<Found> {
+async function total(
+  folder: string,
+  each: (entry: CacheFile) => void,
+  { keys, unusedSince = Number.POSITIVE_INFINITY }: Choice = {},
+): Promise<Found> {
   const found = { entries: 0, bytes: 0 };
   for await (const entries of listEntries(folder)) {
     for (const entry of entries) {
+      if (entry.usedAt > unusedSince || keys?.has(keyOfEntry(entry.path)) === false) continue;
       each(entry);
       found.entries += 1;
       found.bytes += entry.bytes;

@@ -1,11 +1,14 @@
-import type { Command } from 'commander';
-import { clearCache, type Found, measureCache } from '../cache/inspect.ts';
+import { type Command, Option } from 'commander';
+import { type Choice, clearCache, type Found, measureCache } from '../cache/inspect.ts';
+import { isOf, listServices } from '../cache/services.ts';
 import { ExitCode, usageError } from '../error.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import { visible } from '../printable.ts';
 import { nearestName } from '../settings/nearest.ts';
+import type { Flags } from '../settings/resolve.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
+import { askYes } from './terminal/ask.ts';
 import { printLine } from './terminal/print.ts';
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
@@ -17,7 +20,10 @@ export async function run(context: Context): Promise<number> {
   const clear = isClear(line.words);
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
-  const found = await (clear ? clearCache(folder) : measureCache(folder));
+  const choice = choiceOf(line.flags, folder);
+  const chosen = await measureCache(folder, choice);
+  if (clear && line.flags.yes !== true && !(await isAgreed(chosen, context))) return ExitCode.ok;
+  const found = clear ? await clearCache(folder, choice) : chosen;
   printLine(host.stdout, notices.json ? inJson(folder, found, clear) : inWords(folder, found, clear));
   return ExitCode.ok;
 }
@@ -27,7 +33,48 @@ export function cacheCommand(): Command {
     'cache',
     'Segments that were paid for once: where they lie, and how many there are (TTS_CACHE_DIR names another folder). clear: remove them.',
     ['json'],
+    [
+      new Option('--older <time>', 'only what was not used for so long: 30d, 12h'),
+      new Option('--service <url>', 'only the segments of this service'),
+      new Option('--yes', 'clear without asking at a terminal'),
+    ],
   ).argument('[clear]');
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** @throws TtsError (usage) */
+function choiceOf({ older, service }: Flags, folder: string): Choice {
+  return {
+    unusedSince: older === undefined ? undefined : Date.now() - ageOf(String(older)),
+    keys: service === undefined ? undefined : keysOf(String(service), folder),
+  };
+}
+
+function ageOf(text: string): number {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([hdw])$/.exec(text) ?? [];
+  if (number !== undefined) return Number(number) * (UNITS_MS[unit] ?? 0);
+  throw usageError(`bad value for --older: ${text}`, 'expected hours, days or weeks: 12h, 30d, 4w');
+}
+
+function keysOf(url: string, folder: string): ReadonlySet<string> {
+  const services = listServices(folder);
+  const own = services.filter(({ identity }) => isOf(identity, url));
+  if (own.length > 0) return new Set(own.flatMap(({ keys }) => [...keys]));
+  const known = services.map(({ identity }) => identity.replace(/\/tts$/, '')).join(', ');
+  throw usageError(
+    `the cache knows no segments of ${url}`,
+    known
+      ? `it has those of ${known}`
+      : 'it has segments of older versions, which do not tell their service, or none',
+  );
+}
+
+/** Only at a terminal: a script that clears means it. */
+async function isAgreed({ entries, bytes }: Found, context: Context): Promise<boolean> {
+  if (entries === 0) return true;
+  const what = `${entries} ${entries === 1 ? 'entry' : 'entries'} (${sizeInWords(bytes)})`;
+  return (await askYes(`Remove ${what}? They were paid for once.`, context)) ?? true;
 }
 
 function isClear(words: readonly string[]): boolean {

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { cached, segmentKey } from '../cache/cached.ts';
 import { Claims } from '../cache/claims.ts';
+import { noteService } from '../cache/services.ts';
 import { openStore, type Store } from '../cache/store.ts';
 import type { Checksum, Synthesize, Voice } from '../client/client.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
@@ -36,7 +37,13 @@ export async function openCaching(maxBytes: number, context: RunContext): Promis
     store && {
       checksum: crc32,
       around: (synthesize, spoken, onLookup) =>
-        cached(synthesize, { store, claims, keyOf: (text) => segmentKey(spoken, text), onLookup }),
+        cached(synthesize, {
+          store,
+          claims,
+          keyOf: (text) => segmentKey(spoken, text),
+          onLookup,
+          onKept: (key) => folder !== undefined && noteService(folder, spoken.identity, key),
+        }),
       close: () => store.close(),
     }
   );

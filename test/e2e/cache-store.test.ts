@@ -1,8 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/cache/store.ts';
-import { expectFailure, Sandbox } from '../support/run.ts';
+import { serveText } from '../support/book.ts';
+import { isThere } from '../support/programs.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { keep, keyOf, uid } from '../unit/cache/segment-sound.ts';
 
 let sandbox: Sandbox;
@@ -123,5 +125,57 @@ describe('tts cache with words it does not know', () => {
     await fill();
     expectFailure(await cache(...args), 2, message);
     expect(JSON.parse((await cache('--json')).stdout.toString())).toMatchObject({ entries: 2 });
+  });
+});
+
+describe('tts cache clear, in part', () => {
+  async function speakWith(server: { url: string }, text: string): Promise<void> {
+    const env = { ...named(server.url), TTS_CACHE: '1', TTS_CACHE_DIR: folder };
+    expect(await sandbox.tts([text, '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
+  }
+
+  it('removes what was not used for so long', async () => {
+    await fill();
+    const [shard = ''] = readdirSync(folder).filter((name) => /^[0-9a-f]{2}$/.test(name));
+    const [entry = ''] = readdirSync(join(folder, shard));
+    const old = new Date(Date.now() - 31 * 86_400_000);
+    utimesSync(join(folder, shard, entry), old, old);
+    expect(JSON.parse((await cache('--older', '30d', '--json')).stdout.toString())).toMatchObject({
+      entries: 1,
+    });
+    expect((await cache('clear', '--older', '30d')).stdout.toString()).toMatch(/^removed 1 entry, /);
+    expect(JSON.parse((await cache('--json')).stdout.toString())).toMatchObject({ entries: 1 });
+    expectFailure(await cache('clear', '--older', 'soon'), 2, /bad value for --older: soon/);
+  });
+
+  it('removes what one service has made, and asks for it again', async () => {
+    const [one, two] = [await serveText(), await serveText()];
+    await speakWith(one, 'From the first.');
+    await speakWith(two, 'From the second.');
+    expect((await cache('clear', '--service', `${one.url}/`)).stdout.toString()).toMatch(
+      /^removed 1 entry, /,
+    );
+    await speakWith(one, 'From the first.');
+    await speakWith(two, 'From the second.');
+    expect([one.requests, two.requests]).toEqual([2, 1]);
+    expectFailure(
+      await cache('clear', '--service', 'http://unknown.example'),
+      2,
+      /knows no segments of .*\nhint: it has those of http/,
+    );
+  });
+
+  it.runIf(isThere('script'))('asks at a terminal, and removes nothing without a yes', async () => {
+    await fill();
+    const env = { TTS_CACHE_DIR: folder };
+    const atTerminal = (answer: string, args = '') =>
+      sandbox.shell(`(sleep 1; echo ${answer}) | script -qec 'tts cache clear ${args}' /dev/null`, { env });
+    expect((await atTerminal('n')).stdout.toString()).toContain(
+      'Remove 2 entries (4.0 KiB)? They were paid for once. [y/N]',
+    );
+    expect(JSON.parse((await cache('--json')).stdout.toString())).toMatchObject({ entries: 2 });
+    expect((await atTerminal('y')).stdout.toString()).toContain('removed 2 entries');
+    await fill();
+    expect((await atTerminal('n', '--yes')).stdout.toString()).toContain('removed 2 entries');
   });
 });

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The keys of one service: its identity in the first line, then a key a line. An entry itself does not tell. */
+const LIST = /^[0-9a-f]{16}\.keys$/;
+const KEY = /^[0-9a-f]{64}$/;
+
+/** Notes which service an entry belongs to. Never throws: without the note, the entry only stays longer. */
+export function noteService(folder: string, identity: string, key: string): void {
+  const path = listPath(folder, identity);
+  try {
+    const head = existsSync(path) ? '' : `${JSON.stringify(identity)}\n`;
+    appendFileSync(path, `${head}${key}\n`, { mode: 0o600 });
+  } catch {}
+}
+
+interface ServiceKeys {
+  readonly path: string;
+  readonly identity: string;
+  readonly keys: ReadonlySet<string>;
+}
+
+/** Skips a torn line. */
+export function listServices(folder: string): ServiceKeys[] {
+  return namesIn(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const [head = '', ...lines] = readFileSync(path, 'utf8').split('\n');
+    const identity = identityIn(head);
+    return identity === undefined
+      ? []
+      : [{ path, identity, keys: new Set(lines.filter((line) => KEY.test(line))) }];
+  });
+}
+
+/** @returns true for the base URL of a service, with or without `/tts`, and for the URL of an engine's server */
+export function isOf(identity: string, url: string): boolean {
+  const base = url.replace(/\/+$/, '');
+  return [base, `${base}/tts`].includes(identity) || identity.startsWith(`server ${base} `);
+}
+
+export function removeLists(folder: string): void {
+  for (const name of namesIn(folder)) rmSync(join(folder, name), { force: true });
+}
+
+function namesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => LIST.test(name)) : [];
+}
+
+function identityIn(head: string): string | undefined {
+  try {
+    return String(JSON.parse(head));
+  } catch {
+    return undefined;
+  }
+}
+
+function listPath(folder: string, identity: string): string {
+  return join(folder, `${createHash('sha256').update(identity).digest('hex').slice(0, 16)}.keys`);
+}
