@@ -62,6 +62,13 @@ function relativeHost(hostname: string): string {
   return bareHost(hostname).replace(/\.$/, '');
 }
 
+/** `undefined` for anything but an origin of http or https. */
+export function originOf(value: string): string | undefined {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const isOrigin = url?.href === `${url?.origin}/` && /^https?:$/.test(url?.protocol ?? '');
+  return isOrigin && !value.includes('*') ? url?.origin : undefined;
+}
+
 /** As in `NO_PROXY`: hosts and what lies below them, addresses, networks, each perhaps with a port, or `*`. */
 export function isExcepted({ hostname, port, protocol }: URL, except: string): boolean {
   const name = bareHost(hostname);

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
-import { isLoopback } from '../../address.ts';
+import { isLoopback, originOf } from '../../address.ts';
 import { usageError } from '../../error.ts';
-import { originOf } from '../../service/callbacks/policy.ts';
 import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../service/engine/contract.ts';
 import type { Fault } from '../../service/exchange/fault.ts';
 import { faultHelp, parseFaults } from '../../service/exchange/fault-spec.ts';

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { originOf } from '../../address.ts';
 import { usageError } from '../../error.ts';
 import { Refusal } from '../engine/contract.ts';
 
@@ -18,13 +19,6 @@ export function readCallbackPolicy(values: readonly string[], isLoopback: boolea
     );
   }
   return { origins: new Set(values.filter((value) => value !== '*').map(readOrigin)), any };
-}
-
-/** `undefined` for anything but an origin of http or https. */
-export function originOf(value: string): string | undefined {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  const isOrigin = url?.href === `${url?.origin}/` && /^https?:$/.test(url?.protocol ?? '');
-  return isOrigin && !value.includes('*') ? url?.origin : undefined;
 }
 
 function readOrigin(value: string): string {
