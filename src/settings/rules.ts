@@ -286,6 +286,12 @@ export const rules = {
     help: 'give up when the service is silent this long',
     ofRequests: true,
   }),
+  inputTimeout: rule({
+    kind: number({ min: 0.1, max: 86_400, unit: 'seconds' }),
+    flags: '--input-timeout <seconds>',
+    otherwise: 'waits for ever',
+    help: 'give up when the writer of the text is silent this long',
+  }),
   retries: rule({
     kind: number({ min: 0, max: 100, whole: true }),
     flags: '--retries <n>',

@@ -44,6 +44,8 @@ export interface JobText extends TextSource {
   readonly cutsParagraphs?: boolean | undefined;
   /** `by sink`: live outputs begin with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by sink';
+  /** Of silence; `undefined` waits for ever. */
+  readonly inputTimeoutMs?: number | undefined;
 }
 
 /** Resolved and checked. */
@@ -91,7 +93,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const { subtitles } = settings;
   const job: SpeechJob = {
     ...planRun(settings, { service, espeak, engines, output }),
-    text: { ...text, ...cuttingOf(settings) },
+    text: { ...text, ...cuttingOf(settings), inputTimeoutMs: inputTimeoutOf(settings) },
     voice: voiceOf(settings, no),
     espeakVoice: espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker.name,
     isNumbered: typeof general.speaker?.value === 'number',
@@ -170,13 +172,18 @@ export function cutsParagraphs({ paragraphPause }: Settings): boolean {
   return paragraphPause.origin.place !== 'default';
 }
 
+function inputTimeoutOf({ inputTimeout }: Settings): number | undefined {
+  return inputTimeout && inputTimeout.value * 1000;
+}
+
 export function readText(
-  { words, files, prepare, maxChars, pace, cutsParagraphs }: JobText,
+  { words, files, prepare, inputTimeoutMs, maxChars, pace, cutsParagraphs }: JobText,
   isLive: boolean,
   { cwd, stdin }: Pick<Host, 'cwd' | 'stdin'>,
   signal: AbortSignal,
 ): AsyncIterable<Segment> {
   const ofSink = isLive ? 'ramp' : 'full';
   const options: SegmentOptions = { maxChars, pace: pace === 'by sink' ? ofSink : pace, cutsParagraphs };
-  return readSegments({ words, files, prepare, cwd, stdin: () => stdin.stream }, options, signal);
+  const input = { words, files, prepare, inputTimeoutMs, cwd, stdin: () => stdin.stream };
+  return readSegments(input, options, signal);
 }

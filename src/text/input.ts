@@ -12,10 +12,11 @@ import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { singleItem } from '../async.ts';
-import { type TtsError, usageError } from '../error.ts';
+import { ExitCode, TtsError, usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
 import { withoutControls } from './controls.ts';
 import { decode } from './decode.ts';
+import { whileArriving } from './live.ts';
 import { fitting } from './unicode.ts';
 
 /**
@@ -32,6 +33,8 @@ export interface InputOptions {
   readonly cwd: string;
   readonly stdin: () => Readable;
   readonly prepare?: Prepare | undefined;
+  /** Of silence of a writer. */
+  readonly inputTimeoutMs?: number | undefined;
 }
 
 const BETWEEN_FILES = '\n\n';
@@ -44,7 +47,7 @@ const STEP = 4096;
  * @throws TtsError (usage)
  */
 export async function* readInput(
-  { words, files, cwd, stdin, prepare = asItIs }: InputOptions,
+  { words, files, cwd, stdin, prepare = asItIs, inputTimeoutMs }: InputOptions,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   if (words.length > 0) {
@@ -55,7 +58,8 @@ export async function* readInput(
   for (const name of files) {
     if (!first) yield BETWEEN_FILES;
     first = false;
-    const bytes = name === '-' ? abortable(stdin(), signal) : openFile(name, cwd, signal);
+    const source = name === '-' ? abortable(stdin(), signal) : openFile(name, cwd, signal);
+    const bytes = inputTimeoutMs === undefined ? source : inTime(source, name, inputTimeoutMs, signal);
     yield* prepared(name, decode(bytes, name === '-' ? 'stdin' : name), prepare);
   }
 }
@@ -81,6 +85,31 @@ async function* inSteps(text: AsyncIterable<string>): AsyncGenerator<string> {
       sinceTurn = 0;
     }
   }
+}
+
+/** @throws TtsError (timeout) for a writer that hangs */
+function inTime(
+  source: AsyncIterable<Uint8Array>,
+  name: string,
+  timeoutMs: number,
+  signal: AbortSignal,
+): AsyncIterable<Uint8Array> {
+  return whileArriving(source, signal, async function* (arrivals) {
+    for (;;) {
+      const arrival = await arrivals.next(timeoutMs);
+      if (!arrival) throw silentWriter(name, timeoutMs);
+      if (arrival.done) return;
+      yield arrival.value;
+    }
+  });
+}
+
+function silentWriter(name: string, timeoutMs: number): TtsError {
+  const what = name === '-' ? 'stdin' : name;
+  return new TtsError(`no text came from ${what} for ${timeoutMs / 1000} s`, {
+    exitCode: ExitCode.timeout,
+    hint: 'check the program that writes it, or wait longer with --input-timeout',
+  });
 }
 
 /** The signal ends the wait for an open pipe. */

@@ -449,3 +449,23 @@ describe('a file that is missing', () => {
     expect(server.requests).toHaveLength(0);
   });
 });
+
+describe('--input-timeout', () => {
+  it('ends a text whose writer hangs, and keeps nothing that looks whole', async () => {
+    const box = new Sandbox();
+    const line = "(printf 'Hello there. And then'; sleep 20) | tts --input-timeout 0.5 -q -o out.wav";
+    const run = await box.shell(`set -o pipefail; timeout 10 sh -c ${JSON.stringify(line)} & wait $!; true`);
+    expect(run.stderr).toBe(
+      'tts: no text came from stdin for 0.5 s\nhint: check the program that writes it, or wait longer with --input-timeout\n',
+    );
+    expect(box.list()).toEqual([]);
+  });
+
+  it('has status 5, and does not count while text comes', async () => {
+    const box = new Sandbox();
+    const hung = box.start(['--input-timeout', '0.5', '-q', '-o', 'out.wav'], { stdin: 'open' });
+    expect(await hung.ended).toMatchObject({ status: 5 });
+    const slow = "for word in One two three four.; do printf '%s ' $word; sleep 0.4; done";
+    expect(await box.shell(`(${slow}) | tts --input-timeout 1.5 -q -o out.wav`)).toMatchObject({ status: 0 });
+  });
+});
