@@ -32,7 +32,9 @@ export function shortHelp(): string {
     ...[...all.filter(({ isCommon }) => isCommon), FILE].map(({ flags = '', help }) => row(flags, help)),
     ...wrap(
       'More:',
-      [...all.filter(({ isCommon }) => !isCommon), HELP, VERSION].map(({ flags }) => flags),
+      [...all.filter(({ isCommon }) => !isCommon), HELP, VERSION].map(({ flags }) =>
+        flags?.replace(/ <[^>]*>/g, ''),
+      ),
     ),
     'tts speak --help explains them all. Exit status: 0 when all of it was delivered.',
   ].join('\n');

@@ -34,16 +34,16 @@ function separates(line: string, next: string, room: number): boolean {
 
 // Lazy patterns: short texts never compile them, which saves 1.5 ms.
 
-function isListItem(line: string): boolean {
+export function isListItem(line: string): boolean {
   return /^(?:[-*+•‣◦▪·・]|\(?\d{1,3}[.)]|\(?\p{L}\))\s/u.test(line);
 }
 
 /** Also where the sentence rules decide ("Dr."). */
-function goesOn(line: string): boolean {
+export function goesOn(line: string): boolean {
   return /[\p{L}\p{N}][-‐]$|[,;،、，；.]$/u.test(line.slice(-2));
 }
 
-function startsLower(line: string): boolean {
+export function startsLower(line: string): boolean {
   return /^[^\p{L}\p{N}]*\p{Ll}/u.test(line);
 }
 

@@ -1,15 +1,14 @@
 import { unlessAborted } from '../async.ts';
+import { SILENCES } from './complete.ts';
 import { type Segment, Segmenter, type SegmentOptions } from './segment.ts';
 
 /** Milliseconds of waiting, after which complete sentences leave. */
 export const FLUSH_AFTER_MS = 100;
-/** Milliseconds of waiting, after which a last full stop ends its sentence. */
-const QUIET = 500;
 
 /**
  * Cuts a text while it is written. Text without waits has the segments of `segments()`; time that the reader takes does not
  * count. After {@link FLUSH_AFTER_MS}, sentences leave that another sentence, a line end or an empty line follows; after
- * {@link QUIET}, those with a full stop. The held text never exceeds one segment.
+ * longer silence, those that {@link SILENCES} tell. The held text never exceeds one segment.
  * @throws the signal's reason, at once, even while the source hangs
  */
 export async function* liveSegments(
@@ -26,8 +25,9 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
   let waited = 0;
   let silence = 0;
   for (;;) {
-    const mayFlush = segmenter.isHolding && silence < QUIET;
-    const due = Math.max(1, Math.min(FLUSH_AFTER_MS - waited, QUIET - silence));
+    const next = nextSilence(silence);
+    const mayFlush = segmenter.isHolding && next < Number.POSITIVE_INFINITY;
+    const due = Math.max(1, Math.min(FLUSH_AFTER_MS - waited, next - silence));
     const startedAt = performance.now();
     const arrival = await arrivals.next(mayFlush ? due : undefined);
     if (arrival?.done) return;
@@ -36,9 +36,14 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
     silence = arrival ? 0 : silence + Math.max(due, elapsed);
     if (arrival) yield* segmenter.push(arrival.value);
     if (arrival && waited < FLUSH_AFTER_MS) continue;
-    yield* segmenter.flush(silence >= QUIET);
+    yield* segmenter.flush(silence);
     waited = 0;
   }
+}
+
+/** The next one that completes more. */
+function nextSilence(silence: number): number {
+  return Object.values(SILENCES).find((each) => each > silence) ?? Number.POSITIVE_INFINITY;
 }
 
 /** A late item goes to the next wait. */

@@ -1,6 +1,6 @@
+import { completeLength } from './complete.ts';
 import { countLineBreaks, leadingSpace, secondParagraph } from './lines.ts';
 import { pack, type Room } from './pack.ts';
-import { completeLength } from './sentences.ts';
 import { fitting, hasAtMost, hasWord } from './unicode.ts';
 
 /** The text of one request. */
@@ -82,11 +82,11 @@ export class Segmenter {
 
   /**
    * Complete sentences, and full segments of an incomplete one.
-   * @param isQuiet true if a full stop at the very end completes a sentence
+   * @param silence milliseconds without text
    */
-  *flush(isQuiet: boolean): Generator<Segment> {
+  *flush(silence: number): Generator<Segment> {
     this.#skipSpace();
-    const length = completeLength(this.#text, isQuiet);
+    const length = completeLength(this.#text, silence);
     const rest = this.#text.slice(length);
     const isFull = hasWord(rest) && !this.#fits(rest);
     if (length === 0 && !isFull) return;

@@ -23,10 +23,13 @@ const endsWithoutSpace = late(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`
 
 const LIST_NUMBER = /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s*$/iu;
 
-/** "1." at the start of a line. */
+/** "1." at the start of a line, or behind the end of a sentence: an enumeration in one line. */
 function isListNumber(text: string, at: number, start: number): boolean {
-  return at - start < 12 && LIST_NUMBER.test(text.slice(start, at));
+  if (at - start < 12 && LIST_NUMBER.test(text.slice(start, at))) return true;
+  return LATER_NUMBER.test(text.slice(Math.max(start, at - SIGHT), at));
 }
+
+const LATER_NUMBER = /[\p{Sentence_Terminal}:]["'”’»›)\]]*\s+\(?\d{1,2}[.)]\s+$/u;
 
 function isAbbreviation(before: string, after: string): boolean {
   const token = lastToken(before);
@@ -69,9 +72,14 @@ export function endsLikeSentence(sentence: string): boolean {
   return terminated().test(sentence) && !neverLast().has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
 }
 
+/** "1.", "(a)" */
+export function isMarker(line: string): boolean {
+  return LIST_NUMBER.test(line);
+}
+
 /** However the next line begins. */
 export function isFullLine(line: string, next: string): boolean {
-  if (!endsLikeSentence(line) || LIST_NUMBER.test(line)) return false;
+  if (!endsLikeSentence(line) || isMarker(line)) return false;
   return !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
 }
 

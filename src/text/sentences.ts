@@ -1,5 +1,5 @@
 import { lineBorders } from './lines.ts';
-import { endsLikeSentence, isFullLine, isSentenceBorder } from './sentence-border.ts';
+import { isSentenceBorder } from './sentence-border.ts';
 import { hasWord, segmenterOf } from './unicode.ts';
 
 /** UTF-16 units. Intl.Segmenter takes 14 s for 600,000 (V8 12 and before). */
@@ -24,38 +24,6 @@ export function sentences(paragraph: string): string[] {
     start = end;
   }
   return pieces;
-}
-
-/**
- * UTF-16 units of sentences that another sentence, a line break or an empty line follows.
- * @param isQuiet true if a full stop at the end is enough
- */
-export function completeLength(text: string, isQuiet: boolean): number {
-  if (!hasWord(text)) return 0;
-  let complete = 0;
-  let at = 0;
-  for (const sentence of sentences(text)) {
-    at += sentence.length;
-    const space = sentence.slice(sentence.trimEnd().length);
-    const isFollowed = isQuiet || at < text.length || space.includes('\n');
-    if (/\n[^\S\n]*\n/u.test(space) || (isFollowed && endsLikeSentence(sentence.trimEnd()))) complete = at;
-  }
-  const mayCarryMark = complete === text.length && /[^\S\n]$/u.test(text);
-  return Math.max(mayCarryMark ? complete - 1 : complete, lastFullLine(text));
-}
-
-/** Or 0. */
-function lastFullLine(text: string): number {
-  let next = '';
-  for (let end = text.length; end > 0; ) {
-    const start = text.lastIndexOf('\n', end - 1) + 1;
-    const line = text.slice(start, end).trim();
-    if (end < text.length && line !== '' && isFullLine(line, next))
-      return hasWord(text.slice(0, end)) ? end + 1 : 0;
-    next = line || next;
-    end = start - 1;
-  }
-  return 0;
 }
 
 /** UTF-16 units; the last one is the end. */

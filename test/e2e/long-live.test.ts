@@ -147,3 +147,44 @@ test('Markdown that comes slowly into a file is read whole, so that its referenc
   expect(await new Sandbox().shell(line, { env: named(server.url) })).toMatchObject({ status: 0 });
   expect(server.texts.join(' ')).toBe('See it.\n\nThe end.');
 });
+
+test('A model that stalls in numbers, names, quotes and lists is heard in whole sentences.', async () => {
+  const server = await serveText();
+  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  const pieces = [
+    'Pi is 3.',
+    '14159 or so. ',
+    'Use Node.',
+    'js for it. ',
+    'She said: “It is over.',
+    ' Go home.” ',
+    'Do 1. Wash. 2.',
+    ' Rinse. ',
+    'Then',
+  ];
+  for (const piece of pieces) {
+    run.stdin.write(piece);
+    await sleep(1200);
+  }
+  run.stdin.end(' stop.');
+  expect((await run.ended).status).toBe(0);
+  expect(server.texts).toEqual([
+    'Pi is 3.14159 or so.',
+    'Use Node.js for it.',
+    'She said: “It is over.',
+    'Go home.”',
+    'Do 1. Wash.',
+    '2. Rinse.',
+    'Then stop.',
+  ]);
+}, 30_000);
+
+test('A finished line of a list is heard while its model thinks about the next one.', async () => {
+  const server = await serveText();
+  const run = new Sandbox().start(['--stream'], { env: named(server.url), stdin: 'open' });
+  run.stdin.write('Buy this:\n- milk\n- brown bread\n');
+  await vi.waitFor(() => expect(server.texts.join(' ')).toContain('brown bread'), 5000);
+  run.stdin.end('- butter\n');
+  expect((await run.ended).status).toBe(0);
+  expect(server.texts.join(' ').replace(/\s+/g, ' ')).toBe('Buy this: - milk - brown bread - butter');
+});

@@ -10,7 +10,7 @@ const bare = (text: string) => text.replace(/\s+/gu, '');
 /** A text in pieces, behind each of which all is given out that can be. */
 function flushed(pieces: readonly string[], options: SegmentOptions): string[] {
   const segmenter = new Segmenter(options);
-  const all = pieces.flatMap((piece) => [...segmenter.push(piece), ...segmenter.flush(false)]);
+  const all = pieces.flatMap((piece) => [...segmenter.push(piece), ...segmenter.flush(0)]);
   return [...all, ...segmenter.end()].map(({ text }) => text);
 }
 

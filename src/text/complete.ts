@@ -1,0 +1,85 @@
+import { goesOn, isListItem, lineBorders, startsLower } from './lines.ts';
+import { endsLikeSentence, isFullLine, isMarker } from './sentence-border.ts';
+import { sentences } from './sentences.ts';
+import { hasWord } from './unicode.ts';
+
+/**
+ * Milliseconds of waiting for more text, after which this is complete: a sentence with its full stop; a finished line or
+ * phrase; a full stop that may stand in a number or a name ("3.14", "Node.js"), or in open quotes or brackets.
+ */
+export const SILENCES = { sentence: 500, line: 1000, doubtful: 2000 } as const;
+
+/**
+ * UTF-16 units of sentences that another sentence, a line break or an empty line follows; after silence, of more.
+ * @param silence milliseconds without text
+ */
+export function completeLength(text: string, silence: number): number {
+  if (!hasWord(text)) return 0;
+  const isQuiet = silence >= (isDoubtful(text) ? SILENCES.doubtful : SILENCES.sentence);
+  let complete = 0;
+  let at = 0;
+  for (const sentence of sentences(text)) {
+    at += sentence.length;
+    const space = sentence.slice(sentence.trimEnd().length);
+    const isFollowed = isQuiet || at < text.length || space.includes('\n');
+    if (/\n[^\S\n]*\n/u.test(space) || (isFollowed && isWhole(sentence.trim()))) complete = at;
+  }
+  const mayCarryMark = complete === text.length && /[^\S\n]$/u.test(text);
+  const finished = silence >= SILENCES.line ? finishedLength(text) : 0;
+  return Math.max(mayCarryMark ? complete - 1 : complete, lastFullLine(text), finished);
+}
+
+/** Or 0. */
+function lastFullLine(text: string): number {
+  let next = '';
+  for (let end = text.length; end > 0; ) {
+    const start = text.lastIndexOf('\n', end - 1) + 1;
+    const line = text.slice(start, end).trim();
+    if (end < text.length && line !== '' && isFullLine(line, next))
+      return hasWord(text.slice(0, end)) ? end + 1 : 0;
+    next = line || next;
+    end = start - 1;
+  }
+  return 0;
+}
+
+function isWhole(sentence: string): boolean {
+  return endsLikeSentence(sentence) && !isMarker(sentence);
+}
+
+const NUMBER_OR_NAME = /(?:\d|(?:^|[\s("'“‘«[])\p{Lu}[^\s.]*)\.$/u;
+
+function isDoubtful(text: string): boolean {
+  return NUMBER_OR_NAME.test(text.slice(-SIGHT)) || isOpen(text);
+}
+
+const SIGHT = 80;
+const PAIRS = ['()', '[]', '“”', '«»', '„“'] as const;
+
+/** True in quotes or brackets. */
+function isOpen(text: string): boolean {
+  const count = (sign: string) => text.split(sign).length - 1;
+  return (
+    count('"') % 2 === 1 || PAIRS.some(([opening = '', closing = '']) => count(opening) > count(closing))
+  );
+}
+
+/** UTF-16 units of finished lines, phrases before a colon, and Thai before a space. */
+function finishedLength(text: string): number {
+  if (/[^\s\d]\s?[:：]\s*$/u.test(text)) return text.length;
+  const thai = [...text.matchAll(/\p{sc=Thai}\s+/gu)].at(-1);
+  return Math.max(thai ? thai.index + thai[0].length : 0, finishedLines(text));
+}
+
+/** Items, and lines of verse: the line before or behind shows that lines are not wrapped. */
+function finishedLines(text: string): number {
+  const end = text.lastIndexOf('\n') + 1;
+  const start = text.lastIndexOf('\n', end - 2) + 1;
+  const line = text.slice(start, end).trim();
+  const next = text.slice(end).trim();
+  if (!hasWord(line) || isMarker(line) || /[-‐]$/u.test(line)) return 0;
+  if (line.endsWith('.') && !endsLikeSentence(line)) return 0;
+  if (next !== '') return goesOn(line) || startsLower(next) ? 0 : end;
+  const indent = text.slice(start).search(/\S/u);
+  return isListItem(line) || lineBorders(text.trimEnd()).includes(start + indent) ? end : 0;
+}
