@@ -188,3 +188,18 @@ test('A finished line of a list is heard while its model thinks about the next o
   expect((await run.ended).status).toBe(0);
   expect(server.texts.join(' ').replace(/\s+/g, ' ')).toBe('Buy this: - milk - brown bread - butter');
 });
+
+test('The sentences of a paragraph of Markdown are heard while it is written, once no mark is open.', async () => {
+  const server = await serveText();
+  const run = new Sandbox().start(['--stream', '--format', 'markdown'], {
+    env: named(server.url),
+    stdin: 'open',
+  });
+  run.stdin.write('This is *quite* good. And **this');
+  await vi.waitFor(() => expect(server.texts).toEqual(['This is quite good.']), 5000);
+  await sleep(500);
+  expect(server.texts).toHaveLength(1);
+  run.stdin.end('** too.\n');
+  expect((await run.ended).status).toBe(0);
+  expect(server.texts).toEqual(['This is quite good.', 'And this too.']);
+});

@@ -17,6 +17,8 @@ export class GrowingMarkdown {
   #text = '';
   #parsed = 0;
   #isStart = true;
+  /** True if the text goes on in a paragraph that has left in part. */
+  #isInParagraph = false;
 
   constructor(code: MarkdownOptions['code']) {
     this.#code = code;
@@ -36,20 +38,56 @@ export class GrowingMarkdown {
     if (start === undefined) return;
     const source = lines.slice(start);
     const length = this.#parse(source).finishedLength;
-    if (length === 0) return;
-    this.#text = this.#text.slice(start + length);
-    this.#parsed = this.#text.length;
-    this.#isStart = false;
-    let gap = '';
-    for (const piece of this.#spoken(source.slice(0, length))) {
-      yield piece;
-      gap = '\n\n';
+    if (length > 0) {
+      this.#text = this.#text.slice(start + length);
+      this.#isStart = false;
+      yield* this.#blocks(source.slice(0, length));
     }
-    yield gap;
+    yield* this.#sentences();
+    this.#parsed = this.#text.length;
+  }
+
+  *#blocks(source: string): Generator<string> {
+    yield* this.#gap(source);
+    let end = this.#isInParagraph ? '\n\n' : '';
+    for (const piece of this.#spoken(source)) {
+      yield piece;
+      end = '\n\n';
+    }
+    if (end !== '') yield end;
+    this.#isInParagraph = false;
+  }
+
+  /** Of a last paragraph, in which no mark is open. */
+  *#sentences(): Generator<string> {
+    const length = this.#isInParagraph || this.#isParagraph() ? sentencesLength(this.#text) : 0;
+    if (length === 0) return;
+    const source = this.#text.slice(0, length);
+    const spoken = [...this.#spoken(source)].join('');
+    yield* this.#gap(source);
+    yield `${spoken} `;
+    this.#text = this.#text.slice(length);
+    this.#isStart = false;
+    this.#isInParagraph = true;
+  }
+
+  #isParagraph(): boolean {
+    const { blocks } = this.#parse(this.#text);
+    return (
+      blocks[0]?.type === 'paragraph_open' &&
+      blocks.every(({ level }, at) => level > 0 || at === 0 || at === 2)
+    );
+  }
+
+  /** What separates the text from the part of a paragraph before. */
+  *#gap(source: string): Generator<string> {
+    if (this.#isInParagraph && /^[^\S\n]*\n[^\S\n]*\n/u.test(source)) yield '\n\n';
   }
 
   *end(): Generator<string> {
-    yield* this.#spoken(this.#isStart ? withoutFrontMatter(this.#text) : this.#text);
+    const source = this.#isStart ? withoutFrontMatter(this.#text) : this.#text;
+    yield* this.#gap(source);
+    yield* this.#spoken(source);
     this.#text = '';
   }
 
@@ -60,6 +98,26 @@ export class GrowingMarkdown {
   #parse(source: string): MarkdownDocument {
     return new MarkdownDocument(source, this.#definitions);
   }
+}
+
+/** With the beginning of the next sentence in the same line. */
+const SENTENCE_END = /[.!?…。！？]["'”’»)\]*_]*[ \t]+(?=[\p{L}"“«]|\d+[^\d.)])/gu;
+/** What would begin another block at the start of a line. */
+const BLOCK_START = /^(?:[-+*#>|=`~]|\d{1,9}[.)])/u;
+
+/** UTF-16 units of whole sentences behind which no mark is open. */
+function sentencesLength(text: string): number {
+  const ends = [...text.matchAll(SENTENCE_END)].map(({ 0: mark, index }) => index + mark.length);
+  const isEnd = (end: number) => isClosed(text.slice(0, end)) && !BLOCK_START.test(text.slice(end));
+  return ends.findLast(isEnd) ?? 0;
+}
+
+/** Tags and tables reach further than a sentence. */
+function isClosed(text: string): boolean {
+  if (/[<|]/u.test(text)) return false;
+  const count = (sign: string) => text.split(sign).length - 1;
+  const isEven = ['*', '_', '`', '~'].every((sign) => count(sign) % 2 === 0);
+  return isEven && count('[') === count(']') && count('(') === count(')');
 }
 
 function tooLong(): TtsError {

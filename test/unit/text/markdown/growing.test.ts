@@ -90,3 +90,23 @@ test.each([
   },
   20_000,
 );
+
+test.each([
+  ['One sentence. And', 'One sentence. '],
+  ['Some *marked* words. And', 'Some marked words. '],
+  ['An *open mark. And', ''],
+  ['A [link](u) here. Then `code. x` is. So', 'A link here. Then code. x is. '],
+  ['A [link that. Is', ''],
+  ['First. 2. Second', 'First. 2. '],
+  ['First. 2', ''],
+  ['A <b>tag</b> here. And', ''],
+  ['- An item. And', ''],
+  ['# A heading. And', ''],
+])('Of a paragraph that grows, sentences without an open mark come out: %j', (text, expected) => {
+  const markdown = new GrowingMarkdown('read');
+  markdown.push(text);
+  expect([...markdown.finished()].join('')).toBe(expected);
+  markdown.push(' more.\n\nNext.');
+  const rest = [...markdown.finished(), ...markdown.end()].join('');
+  expect(expected + rest).toBe(atOnce(`${text} more.\n\nNext.`));
+});
