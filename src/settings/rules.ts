@@ -108,6 +108,13 @@ export const rules = {
     fallback: 'announce',
     help: 'code blocks in Markdown: announce, skip, read',
   }),
+  footnotes: rule({
+    kind: choice('read', 'skip'),
+    flags: '--footnotes <how>',
+    key: 'footnotes',
+    fallback: 'read',
+    help: 'footnotes in Markdown: read where they are referred to, skip',
+  }),
   lexicon: rule({
     kind: fileName,
     flags: '--lexicon <file>',

@@ -33,9 +33,9 @@ export async function prepareText(
   return { words, files, prepare };
 }
 
-async function markdownReader({ code }: Settings, { signal }: RunContext) {
+async function markdownReader({ code, footnotes }: Settings, { signal }: RunContext) {
   const { liveMarkdown, spokenMarkdown } = await import('../text/markdown/spoken.ts');
-  const options = { code: code.value };
+  const options = { code: code.value, footnotes: footnotes.value };
   return (text: AsyncIterable<string>, isLive: boolean) =>
     isLive ? liveMarkdown(text, options, signal) : spokenMarkdown(text, options);
 }

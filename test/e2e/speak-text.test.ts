@@ -469,3 +469,12 @@ describe('--input-timeout', () => {
     expect(await box.shell(`(${slow}) | tts --input-timeout 1.5 -q -o out.wav`)).toMatchObject({ status: 0 });
   });
 });
+
+it('Footnotes are read where they are referred to, or left out.', async () => {
+  const box = new Sandbox();
+  box.file('note.md', 'Text with a note[^1] in it.\n\n[^1]: The note.\n');
+  const shown = async (...args: string[]) =>
+    (await box.tts(['--show-text', '-f', 'note.md', ...args])).stdout.toString();
+  expect(await shown()).toBe('Text with a note (The note) in it.\n');
+  expect(await shown('--footnotes', 'skip')).toBe('Text with a note in it.\n');
+});

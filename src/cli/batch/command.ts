@@ -16,6 +16,7 @@ const HEEDED: readonly Name[] = [
   'speaker',
   'format',
   'code',
+  'footnotes',
   'lexicon',
   'maxChars',
   'concurrency',

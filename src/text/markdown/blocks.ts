@@ -1,11 +1,12 @@
 import type { Token } from 'markdown-it';
+import { Footnotes } from './footnotes.ts';
 import { spokenInline, withFullStop } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 import { TableReader } from './table.ts';
 
 /** Each begins with its separator. */
-export function* spokenBlocks(document: MarkdownDocument, code: MarkdownOptions['code']): Generator<string> {
-  const reader = new BlockReader(document, code);
+export function* spokenBlocks(document: MarkdownDocument, options: MarkdownOptions): Generator<string> {
+  const reader = new BlockReader(document, options);
   let gap = '';
   for (const { text, isTight } of reader.read()) {
     if (gap !== '') gap = isTight ? '\n' : '\n\n';
@@ -25,6 +26,8 @@ type Rule = (token: Token, at: number) => string | undefined;
 class BlockReader {
   readonly #document: MarkdownDocument;
   readonly #code: MarkdownOptions['code'];
+  readonly #footnotes: Footnotes;
+  #isSkipping = false;
   #lists = 0;
   #table: TableReader | undefined;
   /** An item's number, a footnote's label. */
@@ -33,13 +36,15 @@ class BlockReader {
   #isContinued = false;
   #endsLikeSentence = false;
 
-  constructor(document: MarkdownDocument, code: MarkdownOptions['code']) {
+  constructor(document: MarkdownDocument, { code, footnotes }: MarkdownOptions) {
     this.#document = document;
     this.#code = code;
+    this.#footnotes = new Footnotes(document, footnotes);
   }
 
   *read(): Generator<Block> {
     for (const [at, token] of this.#document.blocks.entries()) {
+      if (this.#skips(token)) continue;
       const rule = Object.hasOwn(this.#rules, token.type) ? this.#rules[token.type] : undefined;
       const text = rule?.(token, at) || this.#tooDeep(token);
       if (!text) continue;
@@ -47,6 +52,14 @@ class BlockReader {
       this.#lead = '';
       this.#isContinued = true;
     }
+  }
+
+  /** A footnote that is read elsewhere, or nowhere. */
+  #skips({ type, meta }: Token): boolean {
+    if (type === 'footnote_reference_open') this.#isSkipping = this.#footnotes.has(String(meta?.label));
+    const isSkipped = this.#isSkipping;
+    if (type === 'footnote_reference_close') this.#isSkipping = false;
+    return isSkipped;
   }
 
   readonly #rules: Readonly<Record<string, Rule>> = {
@@ -91,7 +104,8 @@ class BlockReader {
   }
 
   #spoken(markdown: string): string {
-    return spokenInline(this.#document.inline(markdown));
+    const tokens = this.#document.inline(markdown);
+    return spokenInline(tokens, (said, reference) => this.#footnotes.behind(said, reference));
   }
 
   #codeBlock(content: string, info: string): string {

@@ -12,7 +12,7 @@ const GROWTH = 1.5;
 
 /** `finished` gives out early what further text can change only by defining a reference. */
 export class GrowingMarkdown {
-  readonly #code: MarkdownOptions['code'];
+  readonly #options: MarkdownOptions;
   readonly #definitions: Definitions = {};
   #text = '';
   #parsed = 0;
@@ -20,8 +20,8 @@ export class GrowingMarkdown {
   /** True if the text goes on in a paragraph that has left in part. */
   #isInParagraph = false;
 
-  constructor(code: MarkdownOptions['code']) {
-    this.#code = code;
+  constructor(options: MarkdownOptions) {
+    this.#options = options;
   }
 
   /** @throws TtsError (usage) beyond {@link LONGEST_MARKDOWN} */
@@ -92,7 +92,7 @@ export class GrowingMarkdown {
   }
 
   #spoken(source: string): Generator<string> {
-    return spokenBlocks(this.#parse(source), this.#code);
+    return spokenBlocks(this.#parse(source), this.#options);
   }
 
   #parse(source: string): MarkdownDocument {

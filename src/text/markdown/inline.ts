@@ -7,14 +7,16 @@ const LINE =
 const UNSPOKEN = /^<(\/?)(?:script|style|template|svg)\b/iu;
 
 /** Without marks and tags, with the text of links and the description of images. */
-export function spokenInline(tokens: readonly Token[]): string {
-  return flatten(tokens)
+export function spokenInline(tokens: readonly Token[], footnoteBehind?: FootnoteBehind): string {
+  return flatten(tokens, footnoteBehind)
     .replace(/[ \t]+/gu, ' ')
     .replace(/ ?\n[ \n]*/gu, '\n')
     .trim();
 }
 
-function flatten(tokens: readonly Token[]): string {
+type FootnoteBehind = (said: string, reference: Token) => string;
+
+function flatten(tokens: readonly Token[], footnoteBehind: FootnoteBehind = () => ''): string {
   const said: string[] = [];
   let linkStart = 0;
   let isUnspoken = false;
@@ -24,13 +26,16 @@ function flatten(tokens: readonly Token[]): string {
     if (isUnspoken) continue;
     if (token.type === 'link_open') linkStart = said.length;
     else if (token.type === 'link_close') said.push(linkText(said.splice(linkStart).join('')));
-    else said.push(spoken(token));
+    else said.push(spoken(token) ?? footnoteBehind(said.at(-1) ?? '', token));
   }
   return said.join('');
 }
 
-function spoken({ type, content, children }: Token): string {
+/** `undefined` for a reference to a footnote. */
+function spoken({ type, content, children }: Token): string | undefined {
   switch (type) {
+    case 'footnote_ref':
+      return undefined;
     case 'text':
     case 'text_special':
     case 'code_inline':

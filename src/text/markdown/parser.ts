@@ -5,6 +5,7 @@ import { late } from '../unicode.ts';
 export interface MarkdownOptions {
   /** Code in a sentence is always spoken. */
   readonly code: 'skip' | 'announce' | 'read';
+  readonly footnotes: 'read' | 'skip';
 }
 
 /** Deeper blocks have no tokens. */

@@ -9,10 +9,10 @@ import type { MarkdownOptions } from './parser.ts';
  */
 export async function* spokenMarkdown(
   text: AsyncIterable<string>,
-  { code }: MarkdownOptions,
+  options: MarkdownOptions,
 ): AsyncGenerator<string> {
   const { GrowingMarkdown } = await import('./growing.ts');
-  const markdown = new GrowingMarkdown(code);
+  const markdown = new GrowingMarkdown(options);
   for await (const piece of text) markdown.push(piece);
   yield* markdown.end();
 }
@@ -23,11 +23,11 @@ export async function* spokenMarkdown(
  */
 export async function* liveMarkdown(
   text: AsyncIterable<string>,
-  { code }: MarkdownOptions,
+  options: MarkdownOptions,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const { GrowingMarkdown } = await import('./growing.ts');
-  const markdown = new GrowingMarkdown(code);
+  const markdown = new GrowingMarkdown(options);
   yield* whileArriving(text, signal, (arrivals) => untilEnd(arrivals, markdown));
   yield* markdown.end();
 }

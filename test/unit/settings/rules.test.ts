@@ -5,7 +5,17 @@ import { type Rule, rules } from '../../../src/settings/rules.ts';
 it('lets a project say who speaks, how, where and at what pace, and nothing else', () => {
   const open = Object.values<Rule<unknown>>(rules).filter(({ key, userOnly }) => key && !userOnly);
   expect(open.map(({ key }) => key)).toEqual([
-    ...['speaker', 'speakers', 'format', 'code', 'lexicon', 'stream', 'sampleRate', 'instructions'],
+    ...[
+      'speaker',
+      'speakers',
+      'format',
+      'code',
+      'footnotes',
+      'lexicon',
+      'stream',
+      'sampleRate',
+      'instructions',
+    ],
     ...['baseUrl', 'engine', 'apiKey', 'apiKeyFile', 'maxChars', 'concurrency', 'paragraphPause', 'cache'],
     ...['pricePer1000Chars', 'currency', 'timeout', 'retries', 'proxy'],
   ]);

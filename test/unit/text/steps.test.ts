@@ -15,7 +15,7 @@ const lexicon = readLexicon('gif = jif\nre:/(\\d+)km/ = $1 kilometres', 'names.t
 const PREPARATIONS: readonly (readonly [name: string, prepare: Prepare | undefined])[] = [
   ['text', undefined],
   ['text with a lexicon', (_, text) => applyLexicon(lexicon, text)],
-  ['Markdown', (_, text) => spokenMarkdown(text, { code: 'read' })],
+  ['Markdown', (_, text) => spokenMarkdown(text, { code: 'read', footnotes: 'read' })],
 ];
 
 const LENGTH = 100_000;

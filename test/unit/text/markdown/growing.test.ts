@@ -7,7 +7,7 @@ const atOnce = (markdown: string) => grown([markdown], false);
 
 /** What is spoken of a document in pieces, where behind each piece all comes out that is at its end. */
 function grown(pieces: readonly string[], isLive = true): string {
-  const markdown = new GrowingMarkdown('read');
+  const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' });
   let said = '';
   for (const piece of pieces) {
     markdown.push(piece);
@@ -61,7 +61,7 @@ test.each(commonmark.filter(({ markdown }) => isDefined(markdown)))(
 );
 
 test('Front matter is waited for to its end, and only at the start.', () => {
-  const markdown = new GrowingMarkdown('skip');
+  const markdown = new GrowingMarkdown({ code: 'skip', footnotes: 'read' });
   const say = (piece: string) => {
     markdown.push(piece);
     return [...markdown.finished()].join('');
@@ -103,7 +103,7 @@ test.each([
   ['- An item. And', ''],
   ['# A heading. And', ''],
 ])('Of a paragraph that grows, sentences without an open mark come out: %j', (text, expected) => {
-  const markdown = new GrowingMarkdown('read');
+  const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' });
   markdown.push(text);
   expect([...markdown.finished()].join('')).toBe(expected);
   markdown.push(' more.\n\nNext.');

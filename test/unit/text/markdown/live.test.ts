@@ -6,14 +6,14 @@ import { inPieces } from '../pieces.ts';
 const MARKDOWN = '---\na: b\n---\n# See [one][1]\n\nTwo[^1]\n\n- three\n\n[1]: u\n[^1]: four\n';
 
 const live = (text: AsyncIterable<string>, signal = new AbortController().signal) =>
-  liveMarkdown(text, { code: 'announce' }, signal);
+  liveMarkdown(text, { code: 'announce', footnotes: 'read' }, signal);
 
 test.each([1, 10, 65_536])(
   'Markdown that comes without a wait is read whole: %i at a time.',
   async (size) => {
     let said = '';
     for await (const piece of live(inPieces(MARKDOWN, size))) said += piece;
-    expect(said).toBe('See one.\n\nTwo\n\nthree.\n\n1: four');
+    expect(said).toBe('See one.\n\nTwo (four)\n\nthree.');
   },
 );
 

@@ -9,7 +9,8 @@ import { inPieces } from '../pieces.ts';
 
 async function spoken(markdown: string, code: MarkdownOptions['code'] = 'announce', size = 65_536) {
   let text = '';
-  for await (const piece of spokenMarkdown(inPieces(markdown, size), { code })) text += piece;
+  for await (const piece of spokenMarkdown(inPieces(markdown, size), { code, footnotes: 'read' }))
+    text += piece;
   return text;
 }
 
@@ -72,7 +73,14 @@ test.each([
   ],
   ['HTML', '<!-- no -->\n\n<div class="no">\n\na <b>c</b><!-- no --> d\n\n</div>', 'a c d'],
   ['a script', '<script>\nno()\n\nno()\n</script>\n\nyes', 'yes'],
-  ['a footnote', 'a[^1], b[^x].\n\n[^1]: One\n    *more*.\n[^x]: Two', 'a, b.\n\n1: One more.\n\nx: Two'],
+  ['a footnote', 'a[^1], b[^x].\n\n[^1]: One\n    *more*.\n[^x]: Two', 'a (One more), b (Two).'],
+  [
+    'a footnote behind a sentence',
+    'It is so.[^1] And on.\n\n[^1]: One\n\nTwo',
+    'It is so. One. And on.\n\nTwo',
+  ],
+  ['a footnote without a reference', 'a\n\n[^1]: One', 'a\n\n1: One'],
+  ['a footnote that refers to itself', 'a[^1]\n\n[^1]: One[^1]', 'a (One)'],
   ['front matter', '---\ntitle: no\nlist:\n\n  - no\n---\n# Yes', 'Yes.'],
   ['front matter in TOML', '+++\ntitle = "no"\n+++\nYes', 'Yes'],
   ['a thematic break at the start', '---\n\na\n\n---\n\nb', 'a\n\nb'],
@@ -231,7 +239,9 @@ test('A document that is too long to be read whole is refused.', async () => {
       yield 'a'.repeat(65_536);
     }
   }
-  await expect(spokenMarkdown(endless(), { code: 'skip' }).next()).rejects.toMatchObject({ exitCode: 2 });
+  await expect(spokenMarkdown(endless(), { code: 'skip', footnotes: 'read' }).next()).rejects.toMatchObject({
+    exitCode: 2,
+  });
   expect(pulled).toBe(LONGEST_MARKDOWN / 65_536 + 1);
 });
 

@@ -1,0 +1,44 @@
+import type { Token } from 'markdown-it';
+import { endsSentence, spokenInline, withFullStop } from './inline.ts';
+import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
+
+/** Footnotes of a document, which are read where they are referred to. */
+export class Footnotes {
+  readonly #how: MarkdownOptions['footnotes'];
+  readonly #notes = new Map<string, string>();
+
+  constructor(document: MarkdownDocument, how: MarkdownOptions['footnotes']) {
+    this.#how = how;
+    const { notes, texts } = contentsOf(document.blocks);
+    for (const [label, contents] of notes)
+      if (how === 'skip' || texts.some((text) => text.includes(`[^${label}]`)))
+        this.#notes.set(label, contents.map((each) => spokenInline(document.inline(each))).join(' '));
+  }
+
+  /** True for a note that is not read at its own place. */
+  has(label: string): boolean {
+    return this.#notes.has(label);
+  }
+
+  /** @param said the text before the reference */
+  behind(said: string, { meta }: Token): string {
+    const note = this.#how === 'skip' ? undefined : this.#notes.get(String(meta?.label));
+    if (!note) return '';
+    return endsSentence(said) ? ` ${withFullStop(note)}` : ` (${note.replace(/\.$/u, '')})`;
+  }
+}
+
+function contentsOf(blocks: readonly Token[]) {
+  const notes = new Map<string, string[]>();
+  const texts: string[] = [];
+  let contents = texts;
+  for (const { type, content, meta } of blocks) {
+    if (type === 'footnote_reference_open') {
+      contents = [];
+      notes.set(String(meta?.label), contents);
+    }
+    if (type === 'footnote_reference_close') contents = texts;
+    else if (type === 'inline') contents.push(content);
+  }
+  return { notes, texts };
+}
