@@ -5,7 +5,6 @@ export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** A text with a bare `%` stays as it is. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

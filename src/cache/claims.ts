@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder } from '../files/folders.ts';
 import type { Writer } from '../files/part-name.ts';
 
-/** Milliseconds between two looks at the claim of another run. */
 const LOOK_MS = 100;
-/** Milliseconds without sound, after which the other run no longer counts: it may wait for this one. */
+/** Milliseconds without sound: the other run may wait for this one. */
 const STALLED_MS = 60_000;
 /** Milliseconds that an owner takes to write its claim. */
 const UNWRITTEN_MS = 1000;
@@ -20,8 +19,8 @@ export interface Claim {
 }
 
 /**
- * Files that tell which run makes an entry: of two runs at once, the second waits for the sound of the first. A claim
- * without its process, or without progress, is taken over.
+ * Of two runs at once, the second waits for the sound of the first. A claim without its process, or without progress, is
+ * taken over.
  */
 export class Claims {
   readonly #folder: string;
@@ -34,7 +33,7 @@ export class Claims {
     this.#mark = JSON.stringify([owner.pid, owner.realm]);
   }
 
-  /** @returns `undefined` where no claim can be made: both runs ask then */
+  /** @returns `undefined` where no claim can be made */
   async take(key: string, signal: AbortSignal): Promise<Claim | undefined> {
     const path = join(this.#folder, `${key}.claim`);
     for (;;) {

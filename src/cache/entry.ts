@@ -110,7 +110,7 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
 
 /** The first byte of the key. */
 export const SHARD = /^[0-9a-f]{2}$/;
-/** An unfinished entry (version 0.1 had no prefix), and the claim of a run. */
+/** Version 0.1 had no prefix. */
 export const PART = /^(?:(?:entry\.)?[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
 /** The rest of the key, and the checksum. */
 const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
@@ -119,7 +119,6 @@ export function placeOf(key: string): { readonly shard: string; readonly prefix:
   return { shard: key.slice(0, 2), prefix: `${key.slice(2)}.` };
 }
 
-/** The file is a plain WAV: the checksum is in its name. */
 export function entryName(key: string, checksum: number): string {
   return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.wav`;
 }

@@ -25,7 +25,7 @@ export async function measureCache(folder: string, choice: Choice = {}): Promise
 }
 
 /**
- * Removes only what the cache has made. Without a choice, a run that writes now loses its unfinished entries.
+ * Without a choice, a run that writes now loses its unfinished entries.
  * @throws TtsError (output)
  */
 export async function clearCache(folder: string, choice: Choice = {}): Promise<Found> {

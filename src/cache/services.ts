@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The keys of one service: its identity in the first line, then a key a line. An entry itself does not tell. */
+/** The identity of a service in the first line, then a key a line: an entry itself does not tell. */
 const LIST = /^[0-9a-f]{16}\.keys$/;
 const KEY = /^[0-9a-f]{64}$/;
 
-/** Notes which service an entry belongs to. Never throws: without the note, the entry only stays longer. */
+/** Never throws: without the note, the entry only stays longer. */
 export function noteService(folder: string, identity: string, key: string): void {
   const path = listPath(folder, identity);
   try {
@@ -33,7 +33,7 @@ export function listServices(folder: string): ServiceKeys[] {
   });
 }
 
-/** @returns true for the base URL of a service, with or without `/tts`, and for the URL of an engine's server */
+/** With or without `/tts`. */
 export function isOf(identity: string, url: string): boolean {
   const base = url.replace(/\/+$/, '');
   return [base, `${base}/tts`].includes(identity) || identity.startsWith(`server ${base} `);

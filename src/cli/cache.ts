@@ -70,7 +70,6 @@ function keysOf(url: string, folder: string): ReadonlySet<string> {
   );
 }
 
-/** Only at a terminal: a script that clears means it. */
 async function isAgreed({ entries, bytes }: Found, context: Context): Promise<boolean> {
   if (entries === 0) return true;
   const what = `${entries} ${entries === 1 ? 'entry' : 'entries'} (${sizeInWords(bytes)})`;

@@ -19,7 +19,7 @@ export interface ClientOptions extends RetryPolicy {
   readonly voice: Voice;
   readonly timeoutMs: number;
   readonly limiter: ConcurrencyLimiter;
-  /** Set where sound is kept: does a repeated answer begin like the first? */
+  /** Set where sound is kept. */
   readonly checksum: Checksum | undefined;
 }
 
@@ -156,7 +156,7 @@ class ResumePoint {
   readonly #onOtherTake: () => void;
 
   /**
-   * @param checksum only where it is needed: it takes a seventh of the time of a large answer
+   * @param checksum takes a seventh of the time of a large answer
    * @param onOtherTake called if an answer begins otherwise than the first
    */
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
@@ -168,10 +168,7 @@ class ResumePoint {
     return this.#isOneTake;
   }
 
-  /**
-   * Yields an empty piece for the first answer.
-   * @throws TtsError (service) without sound, or in another format
-   */
+  /** @throws TtsError (service) without sound, or in another format */
   *begin(speech: Speech | undefined, url: URL): Generator<Uint8Array> {
     this.#toSkip = this.#bytes;
     this.#skippedChecksum = 0;

@@ -33,7 +33,6 @@ interface Publishing {
   readonly explain: (error: unknown, part: string) => unknown;
 }
 
-/** A part beside the target is renamed when it is complete. Until then the old file stays. */
 export class AtomicFile implements AsyncDisposable {
   readonly fd: number;
   /** Of the part. */
@@ -66,8 +65,7 @@ export class AtomicFile implements AsyncDisposable {
   }
 
   /**
-   * For a file that the user named: parts of killed runs are removed, the old permissions stay, and a link's target is
-   * replaced.
+   * Parts of killed runs are removed, the old permissions stay, and a link's target is replaced.
    * @throws TtsError (output), here and in the methods
    */
   static forOutput(options: FileOptions): AtomicFile {
@@ -182,7 +180,6 @@ export async function syncFolder(folder: string): Promise<void> {
   try {
     fd = openSync(folder, 'r');
   } catch {
-    // Windows opens no folders, and some folders cannot be read.
     return;
   }
   try {

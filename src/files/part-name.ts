@@ -53,7 +53,6 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Only time tells for other realms and for this process's own number. */
 function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writer): boolean {
   if (tag === tagOf(writer.realm) && Number(pid) !== writer.pid) return !writer.isRunning(Number(pid));
   const stats = statSync(path, { throwIfNoEntry: false });

@@ -36,9 +36,9 @@ export interface ServiceOptions {
   readonly maxText?: number;
   /** `*` for all public ones. */
   readonly callbacks?: readonly string[];
-  /** The origin of web pages that may use it; `*` for all. */
+  /** An origin; `*` for all. */
   readonly cors?: string | undefined;
-  /** An empty list can be changed as well; `undefined` cannot. */
+  /** `undefined` cannot be changed. */
   readonly faults?: readonly Fault[] | undefined;
   readonly log?: Log | undefined;
   /** True serves `GET /metrics`. */
@@ -104,7 +104,6 @@ async function close(server: Server, { traffic, callbacks }: ServiceContext, gra
   const closed = server.listening ? once(server, 'close') : Promise.resolve();
   server.close();
   traffic.close();
-  // It may still be accepted for a callback.
   const finished = closed.then(() => callbacks.settled());
   const patience = new AbortController();
   await Promise.race([finished, sleep(graceMs, undefined, { signal: patience.signal }).catch(() => {})]);

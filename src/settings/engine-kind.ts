@@ -16,7 +16,6 @@ import { command, isObject, namedMap } from './special-kinds.ts';
 export interface EngineEntry {
   /** Of a server with OpenAI's `/audio/speech`. */
   readonly url?: string;
-  /** For a server the model in requests, otherwise a folder for sherpa-onnx. */
   readonly model?: string;
   readonly key?: string;
   readonly keyFile?: string;

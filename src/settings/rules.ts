@@ -27,7 +27,6 @@ export interface Rule<T> {
   /** Shown in place of `key`. */
   readonly keyShown?: string;
   readonly fallback?: NoInfer<T>;
-  /** The default in words, where `fallback` does not show it. */
   readonly otherwise?: string;
   readonly help: string;
   advice?(said: unknown): string | undefined;

@@ -13,8 +13,8 @@ interface PartialFile {
 }
 
 /**
- * Records a WAV. If its sound breaks off, what came before is published as `out.partial.wav`, with right sizes.
- * @throws TtsError (output); what the speech throws, with the name of the file
+ * What came before an error is published as `out.partial.wav`.
+ * @throws TtsError (output); what the speech throws
  */
 export async function recordPartial(
   { part, wav, target }: PartialFile,
@@ -29,7 +29,6 @@ export async function recordPartial(
       failure = { error };
     }
   }
-  // The sound ends at the signal; its beginning is still written.
   const delivery = await record(wav, { ...speech, pcm: untilFailure() }, new AbortController().signal);
   if (!failure) {
     await part.publish(signal);

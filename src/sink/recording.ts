@@ -12,13 +12,12 @@ export interface OpenWav {
   readonly start: number | undefined;
   /** A reader watches the file grow: nothing waits for a larger batch. */
   readonly isWatched?: boolean;
-  /** For opening the same file again, if there is one. */
   readonly path: string;
 }
 
 /**
- * Writes a WAV to an open file and its sizes at the end. Past 4 GiB it becomes an RF64 with a longer header: only then the
- * samples move. A file without a path keeps the sizes of a stream then.
+ * Past 4 GiB a WAV becomes an RF64 with a longer header: only then the samples move. A file without a path keeps the sizes
+ * of a stream then.
  * @throws TtsError (output), (service) for sizes that cannot be put right; what the speech throws
  */
 export async function record(wav: OpenWav, speech: Speech, signal: AbortSignal): Promise<Delivery> {

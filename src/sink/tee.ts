@@ -2,7 +2,7 @@ import type { Speech } from '../audio/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
- * The output gets all of a sound, in step with a follower that may fail: the delivery has its error.
+ * A follower may fail: the delivery has its error.
  * @throws TtsError of the output, which stops the follower
  */
 export function tee(output: Sink, follower: Sink): Sink {

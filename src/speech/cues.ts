@@ -92,7 +92,7 @@ function cueData({ file, line, sentences, ...cue }: Cue, sampleRate: number) {
   };
 }
 
-/** `01:02:03,456`, rounded from whole frames: errors do not add up. */
+/** Rounded from whole frames: errors do not add up. */
 export function timestamp(frames: number, sampleRate: number, point: string): string {
   const milliseconds = Math.round((frames * 1000) / sampleRate);
   const seconds = Math.floor(milliseconds / 1000);

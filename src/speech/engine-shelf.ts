@@ -12,14 +12,12 @@ const NUMBERS_PER_ENGINE = 1000;
 /** Voices in a hint. */
 const MOST_SHOWN = 20;
 
-/** With its number in the service. */
 export interface EngineVoice {
   readonly engine: NumberedSource;
   readonly voice: SourceVoice;
   readonly no: number;
 }
 
-/** Each engine opens once, when a voice of it is asked for. */
 export class EngineShelf {
   readonly #settings: Settings;
   readonly #context: RunContext;
@@ -28,7 +26,7 @@ export class EngineShelf {
   readonly #opened = new Map<number, Promise<NumberedSource>>();
 
   /**
-   * @param chosen names, folders or URLs; by default the setting `engine`
+   * @param chosen by default the setting `engine`
    * @throws TtsError (usage) for an unknown name
    */
   constructor(
@@ -53,8 +51,7 @@ export class EngineShelf {
   }
 
   /**
-   * By a number from 1001 on, as `engine:voice`, by a name of the config, or as a voice of the chosen engine.
-   * @returns `undefined` where they may mean a built-in voice
+   * @returns `undefined` where the settings may mean a built-in voice
    * @throws TtsError (usage) for a voice that the engine does not have
    */
   async find({ engine, speaker, speakers }: Settings): Promise<EngineVoice | undefined> {

@@ -70,7 +70,7 @@ export type Resolved =
   | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
 
 /**
- * Settings end here. Nothing is opened, and nothing is sent but a question for a speaker whose name only the service knows.
+ * Settings end here. Nothing is opened, and only the number of a speaker is asked for.
  * @throws TtsError (usage, key, output)
  */
 export async function resolveJob(request: SpeakRequest, context: RunContext): Promise<Resolved> {
@@ -167,7 +167,6 @@ function cuttingOf(settings: Settings): Pick<JobText, 'maxChars' | 'pace' | 'cut
   };
 }
 
-/** A pause that the user sets, 0 too, keeps paragraphs apart. */
 export function cutsParagraphs({ paragraphPause }: Settings): boolean {
   return paragraphPause.origin.place !== 'default';
 }

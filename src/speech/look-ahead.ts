@@ -23,7 +23,7 @@ export interface LookAheadOptions {
   readonly sparing?: Sparing | undefined;
 }
 
-/** Lets a run go on without a part whose sound did not begin. */
+/** For a part whose sound did not begin. */
 export interface Sparing {
   allows(error: unknown): error is TtsError;
   /** Called in the part's turn. */
@@ -112,7 +112,6 @@ export class LookAhead {
     return { segment: next.value, sound };
   }
 
-  /** Unless the reader misses everything, or the user ended the run. */
   withLoss(error: unknown, segment: Segment): unknown {
     const { signal, missing = restFrom } = this.#options;
     if (this.isSingle || signal.aborted || !(error instanceof TtsError)) return error;

@@ -19,10 +19,7 @@ export interface OutputPlan {
   readonly mayFail: boolean;
 }
 
-/**
- * Sound is played on request, and on a terminal without `-o`.
- * @throws TtsError (usage) for a name of another format than WAV
- */
+/** @throws TtsError (usage) for a name of another format than WAV */
 export function planOutput(
   { output, clobber, keepPartial, play, player, callbackUrl }: Settings,
   { stdout }: Pick<Host, 'stdout'>,

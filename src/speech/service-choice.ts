@@ -38,10 +38,7 @@ interface ChoiceContext extends Pick<RunContext, 'host' | 'notices' | 'signal'> 
   readonly files: readonly ConfigFile[];
 }
 
-/**
- * `undefined` for the built-in one.
- * @throws TtsError (usage, key)
- */
+/** @throws TtsError (usage, key) */
 export async function chooseService(
   settings: Settings,
   { host, notices, signal, files }: ChoiceContext,
@@ -182,7 +179,6 @@ export async function withNumber(
   return error.inWords(error.message, { hint });
 }
 
-/** Sound comes at the voice's own rate, and texts fit the engine. */
 async function voiceOfEngine(settings: Settings, shelf: EngineShelf): Promise<SpeakerChoice | undefined> {
   const found = await shelf.find(settings);
   return found && withVoice(settings, found);
@@ -211,7 +207,7 @@ function withVoice(settings: Settings, { engine, voice, no }: EngineVoice): Spea
   return { no, settings: { ...chosen.settings, sampleRate, ...limits }, engines: [engine] };
 }
 
-/** Requests that wait in the service: the engine never waits for one. */
+/** The engine never waits for one. */
 const WAITING = 2;
 
 function isDefault({ origin }: Setting<unknown>): boolean {

@@ -4,13 +4,13 @@ import { sentences } from './sentences.ts';
 import { hasWord } from './unicode.ts';
 
 /**
- * Milliseconds of waiting for more text, after which this is complete: a sentence with its full stop; a finished line or
- * phrase; a full stop that may stand in a number or a name ("3.14", "Node.js"), or in open quotes or brackets.
+ * Milliseconds of waiting, after which this is complete: a sentence; a finished line or phrase; a full stop that may stand
+ * in a number, a name, or open marks.
  */
 export const SILENCES = { sentence: 500, line: 1000, doubtful: 2000 } as const;
 
 /**
- * UTF-16 units of sentences that another sentence, a line break or an empty line follows; after silence, of more.
+ * UTF-16 units of sentences that something follows; after silence, of more.
  * @param silence milliseconds without text
  */
 export function completeLength(text: string, silence: number): number {
@@ -64,14 +64,13 @@ function isOpen(text: string): boolean {
   );
 }
 
-/** UTF-16 units of finished lines, phrases before a colon, and Thai before a space. */
 function finishedLength(text: string): number {
   if (/[^\s\d]\s?[:：]\s*$/u.test(text)) return text.length;
   const thai = [...text.matchAll(/\p{sc=Thai}\s+/gu)].at(-1);
   return Math.max(thai ? thai.index + thai[0].length : 0, finishedLines(text));
 }
 
-/** Items, and lines of verse: the line before or behind shows that lines are not wrapped. */
+/** The line before or behind shows that lines are not wrapped. */
 function finishedLines(text: string): number {
   const end = text.lastIndexOf('\n') + 1;
   const start = text.lastIndexOf('\n', end - 2) + 1;

@@ -39,13 +39,10 @@ export interface InputOptions {
 
 const BETWEEN_FILES = '\n\n';
 
-/** UTF-16 units after which other work of the process gets its turn. */
+/** UTF-16 units between turns of the event loop. */
 const STEP = 4096;
 
-/**
- * Words, files in their order, or stdin, without escape sequences and control characters.
- * @throws TtsError (usage)
- */
+/** @throws TtsError (usage) */
 export async function* readInput(
   { words, files, cwd, stdin, prepare = asItIs, inputTimeoutMs }: InputOptions,
   signal: AbortSignal,

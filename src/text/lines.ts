@@ -7,8 +7,8 @@ const NARROWEST_WRAP = 40;
 const RAGGEDNESS = 0.6;
 
 /**
- * Offsets of lines that begin a heading, an item or a verse, behind their indentation. Such a line begins like an item, or
- * its first word would have fitted on the line before and is not in lower case.
+ * Offsets behind the indentation. Such a line begins like an item, or its first word would have fitted on the line before
+ * and is not in lower case.
  */
 export function lineBorders(text: string): number[] {
   if (!text.includes('\n')) return [];
@@ -58,10 +58,7 @@ function longestLine(text: string): number {
 const blankLine = late(() => new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu'));
 const spaceWithMark = late(() => new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u'));
 
-/**
- * Undefined if it has not come. A paragraph without a letter or digit ("* * *") belongs to its neighbour. Text behind the
- * offset changes nothing.
- */
+/** Undefined if it has not come. A paragraph without a letter or digit ("* * *") belongs to its neighbour. */
 export function secondParagraph(text: string): number | undefined {
   let start = 0;
   let isFound = false;

@@ -6,9 +6,8 @@ import { type Segment, Segmenter, type SegmentOptions } from './segment.ts';
 export const FLUSH_AFTER_MS = 100;
 
 /**
- * Cuts a text while it is written. Text without waits has the segments of `segments()`; time that the reader takes does not
- * count. After {@link FLUSH_AFTER_MS}, sentences leave that another sentence, a line end or an empty line follows; after
- * longer silence, those that {@link SILENCES} tell. The held text never exceeds one segment.
+ * Text without waits has the segments of `segments()`; time that the reader takes does not count. The held text never
+ * exceeds one segment.
  * @throws the signal's reason, at once, even while the source hangs
  */
 export async function* liveSegments(

@@ -80,10 +80,7 @@ export class Segmenter {
     if (this.#text.length >= this.#window) yield* this.#settled();
   }
 
-  /**
-   * Complete sentences, and full segments of an incomplete one.
-   * @param silence milliseconds without text
-   */
+  /** @param silence milliseconds without text */
   *flush(silence: number): Generator<Segment> {
     this.#skipSpace();
     const length = completeLength(this.#text, silence);

@@ -23,7 +23,7 @@ const endsWithoutSpace = late(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`
 
 const LIST_NUMBER = /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s*$/iu;
 
-/** "1." at the start of a line, or behind the end of a sentence: an enumeration in one line. */
+/** At the start of a line, or in an enumeration. */
 function isListNumber(text: string, at: number, start: number): boolean {
   if (at - start < 12 && LIST_NUMBER.test(text.slice(start, at))) return true;
   return LATER_NUMBER.test(text.slice(Math.max(start, at - SIGHT), at));

@@ -15,7 +15,7 @@ import { countLineBreaks } from './lines.ts';
 import { liveSegments } from './live.ts';
 import { type Segment, type SegmentOptions, segments } from './segment.ts';
 
-/** Segments after which other work of the process gets its turn. */
+/** Between turns of the event loop. */
 const BETWEEN_TURNS = 256;
 
 /** UTF-16 units; 75 hours of speech. */

@@ -50,7 +50,6 @@ const corsOrigin: Kind<string> = {
 };
 const upToAMillion = number({ min: 1, max: 1e6, whole: true });
 
-/** Clients would change such a path, or it is none. */
 const pathFaults: readonly (readonly [RegExp, hint: string])[] = [
   [/^[^/]/, 'it begins with a slash, as in /api'],
   [/\/\//, 'one slash stands between two names, as in /api/v1'],

@@ -8,16 +8,13 @@ const SECONDS_PER_CHARACTER = 0.067;
 /** Hz, of the interface. */
 const DEFAULT_RATE = 22_050;
 const BYTES_PER_SAMPLE = 2;
-/** The cache keeps so much of its size for what is written during an eviction. */
+/** Of the cache; the rest is for an eviction. */
 const SHARE_IN_USE = 15 / 16;
 const GIB = 2 ** 30;
 
 type Room = Pick<SpeechJob, 'cacheBytes' | 'voice'>;
 
-/**
- * Warns, before anything is paid, of a text whose sound the cache cannot hold.
- * @param characters of the text
- */
+/** Before anything is paid. */
 export function warnOfRoom(
   { cacheBytes, voice }: Room,
   characters: number,
@@ -33,7 +30,7 @@ export function warnOfRoom(
   );
 }
 
-/** Bytes of the words and regular files of a text, which are its characters or more. */
+/** Bytes, which are its characters or more. */
 export function sizeOf({ text }: Pick<SpeechJob, 'text'>, { cwd }: Context['host']): number {
   const sizes = text.files.map((name) => {
     const stats = name === '-' ? undefined : statSync(pathOf(cwd, name), { throwIfNoEntry: false });

@@ -10,7 +10,7 @@ interface LeftOut extends Sparing, Listener {
   finish(): void;
 }
 
-/** Words that the built-in English voice cannot read are left out always, refused segments with `--keep-going`. */
+/** Refused segments are left out with `--keep-going`. */
 export async function leftOutOf(job: SpeechJob, warn: (text: string) => void): Promise<LeftOut | undefined> {
   if (job.keepsGoing && job.service) return new RefusedSegments(warn);
   if (job.service || job.espeakVoice !== undefined || job.engines.length > 0) return undefined;
@@ -47,7 +47,7 @@ class RefusedSegments implements LeftOut {
   }
 }
 
-/** Codes of espeak-ng's voices, by the script of a word. */
+/** espeak-ng's codes. */
 const VOICES: readonly (readonly [script: string, language: string])[] = [
   ['Cyrillic', 'ru'],
   ['Greek', 'el'],
@@ -72,7 +72,7 @@ class UnreadWords implements LeftOut {
   #first: string | undefined;
   #count = 0;
 
-  /** @param normalise of the voice: empty for what it cannot read */
+  /** @param normalise empty for what the voice cannot read */
   constructor(normalise: (text: string) => string, warn: (text: string) => void) {
     this.#normalise = normalise;
     this.#warn = warn;

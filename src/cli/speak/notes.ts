@@ -14,7 +14,6 @@ interface NotesOptions {
   readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
 }
 
-/** Progress off a terminal: a line after ten seconds, and every thirty seconds. */
 export class ProgressNotes implements Disposable {
   readonly #options: NotesOptions;
   readonly #over = new AbortController();

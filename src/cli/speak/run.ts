@@ -13,7 +13,7 @@ import { leftOutOf } from './left-out.ts';
 import { isOffTerminal, ProgressNotes } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
-/** Parts for each open request: all stay busy behind a slow one. */
+/** For each open request: all stay busy behind a slow one. */
 const WINDOW = 2;
 
 /** Nothing is sent before everything is checked and open. */

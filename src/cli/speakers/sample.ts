@@ -138,7 +138,7 @@ interface SampleVoice {
 }
 
 /**
- * Each speaker once. Their sample rates are ignored: one sound has one.
+ * Each speaker once; one sound has one sample rate.
  * @throws TtsError (usage)
  */
 function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {

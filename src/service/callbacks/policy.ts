@@ -48,7 +48,6 @@ export async function callbackTarget(
   throw new Refusal(403, 'callback_not_allowed', `Callbacks to ${url.origin} are not allowed`, { field });
 }
 
-/** A name's address is judged when it is connected to. */
 async function mayBePublic({ hostname }: URL): Promise<boolean> {
   const { isClosedHost } = await import('./public-address.ts');
   return !isClosedHost(hostname);

@@ -38,9 +38,8 @@ export interface Engine {
   /** Before their first passage. */
   readonly queued: number;
   /**
-   * The samples of each part when it is ready. The first read refuses a full queue before the event loop turns.
-   * @throws Refusal 422 `unsupported_text` for a text without anything to speak, 503 `busy` for a full queue, 500
-   * `engine_failed` when a worker died
+   * The first read refuses a full queue before the event loop turns.
+   * @throws Refusal 422 `unsupported_text`, 503 `busy` for a full queue, 500 `engine_failed` when a worker died
    */
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;

@@ -11,7 +11,7 @@ export interface QueueLimits {
   readonly maxQueue: number;
 }
 
-/** Shares lanes among utterances, one job at a time: the utterance with the fewest jobs in work is next. */
+/** The utterance with the fewest jobs in work is next. */
 export class FairQueue<Job> {
   readonly #lanes: readonly Lane<Job>[];
   readonly #free: Lane<Job>[];
@@ -42,7 +42,7 @@ export class FairQueue<Job> {
   }
 
   /**
-   * In the order of the jobs. Leaving or aborting stops the work.
+   * In the order of the jobs.
    * @param isPatient true if a full queue does not refuse it
    * @throws Refusal 503 for a full queue; what a lane throws
    */

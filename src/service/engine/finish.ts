@@ -14,7 +14,7 @@ export interface Finish {
 /** Longer than the filter of the resampler. */
 const LEAD = 0.03;
 
-/** Begins and ends in digital silence: passages are resampled in any order and join without clicks. */
+/** Passages join in digital silence, without clicks. */
 export function finish(
   { samples, sampleRate }: Samples,
   { sampleRate: wanted, loudness, pause }: Finish,

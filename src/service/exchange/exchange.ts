@@ -56,7 +56,7 @@ export function openExchange(
   return exchange;
 }
 
-/** Of `/tts?x=1`, or of a proxy's form `http://host/tts`. A CONNECT has `host:443`. */
+/** Of `/tts?x=1`, `http://host/tts`, or `host:443`. */
 function pathOf(target: string): string {
   if (target.startsWith('/')) return target.split('?', 1)[0] ?? '/';
   return /^https?:/i.test(target) && URL.canParse(target) ? new URL(target).pathname : target;

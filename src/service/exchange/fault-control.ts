@@ -7,7 +7,6 @@ import { parseFaults } from './fault-spec.ts';
 import { readJson } from './json-body.ts';
 import { sendJson } from './refuse.ts';
 
-/** Without the headers and the text of a request, however long the list. */
 interface Entry {
   readonly number: number;
   readonly method: string;
@@ -18,7 +17,6 @@ interface Entry {
   faults: readonly string[];
 }
 
-/** The faults of a service that was started with `--fault`: what they are, and which requests they met. */
 export class FaultControl {
   #meet: ReturnType<typeof createFaults>;
   #came = 0;
@@ -51,10 +49,7 @@ export class FaultControl {
     return effects;
   }
 
-  /**
-   * `PUT /faults`: others in place of all, which count anew.
-   * @throws Refusal 403 for another machine, 422 for what is no fault
-   */
+  /** @throws Refusal 403 for another machine, 422 for what is no fault */
   async change(exchange: Exchange, limit: number): Promise<void> {
     checkOrigin(exchange);
     const faults = readFaults(await readJson(exchange.request, exchange.response, limit));
@@ -62,10 +57,7 @@ export class FaultControl {
     sendJson(exchange, 200, { faults: faults.map(({ spec }) => spec) });
   }
 
-  /**
-   * `GET /requests`.
-   * @throws Refusal 403 for another machine
-   */
+  /** @throws Refusal 403 for another machine */
   tell(exchange: Exchange): void {
     checkOrigin(exchange);
     const requests = this.#entries.map(({ number, method, path, details, status, faults }) => {

@@ -1,7 +1,6 @@
 import { type TtsError, usageError } from '../../error.ts';
 import { type Effects, type Fault, type HeaderFault, headerFaults, LISTED_REQUESTS } from './fault.ts';
 
-/** They tell which requests get the effects. */
 const CONDITIONS = ['match', 'speaker', 'after', 'every', 'times', 'rate'] as const;
 type Condition = (typeof CONDITIONS)[number];
 
@@ -135,7 +134,6 @@ const contradictions: Readonly<Record<string, readonly string[]>> = {
   close: SPOILING,
 };
 
-/** The word `none` is no fault. */
 export function parseFaults(specs: readonly string[]): Fault[] {
   return specs.filter((spec) => spec !== 'none').map(parseFault);
 }
@@ -175,7 +173,6 @@ function checkNames(names: readonly string[], spec: string): void {
       'status, delay, drop-after, truncate, hang, and others',
     );
   }
-  // Behind so many bytes there is a body to spoil.
   const isLate = (name: string, other: string) =>
     ENDING.includes(name) && names.includes('drop-after') && SPOILING.includes(other);
   for (const name of names) {

@@ -43,12 +43,11 @@ export interface Fault {
 /** What meets one request. */
 export interface Met {
   readonly effects: Effects;
-  /** The faults with an effect, as typed. */
   readonly specs: readonly string[];
 }
 
 /**
- * Faults in place of audio come first; an effect that is set is not replaced, and only faults with an effect count.
+ * Faults in place of audio come first; an effect that is set is not replaced.
  * @param random 0 to 1 (exclusive)
  */
 export function createFaults(

@@ -1,16 +1,14 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { Effects } from './fault.ts';
 
-/** Writes in a second, where only the bandwidth is set. */
 const WRITES_PER_SECOND = 20;
 
-/** Milliseconds that late timers may be caught up by: a pause of the engine is no credit. */
+/** Milliseconds: a pause of the engine is no credit. */
 const CATCH_UP = 100;
 
 /** Milliseconds; the limit of Node's timers. */
 const LONGEST_SLEEP = 2 ** 31 - 1;
 
-/** A body in writes of `slice` bytes, at `bandwidth` bytes a second at most. */
 export async function* paced(
   body: AsyncIterable<Uint8Array>,
   { bandwidth = Number.POSITIVE_INFINITY, slice = Math.ceil(bandwidth / WRITES_PER_SECOND) }: Effects,
@@ -20,7 +18,7 @@ export async function* paced(
   for await (const piece of body) {
     for (let at = 0; at < piece.length; at += slice) {
       const wait = Math.min(due - performance.now(), LONGEST_SLEEP);
-      // A turn of the event loop keeps two writes apart.
+      // Two writes stay apart.
       await (wait >= 1 ? sleep(wait, undefined, { signal }) : turn());
       const part = piece.subarray(at, at + slice);
       due = Math.max(due, performance.now() - CATCH_UP) + (1000 * part.length) / bandwidth;

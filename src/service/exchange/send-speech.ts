@@ -17,7 +17,6 @@ export interface Sound {
 export interface Manner {
   readonly streamed: boolean;
   readonly effects: Effects;
-  /** Called when the first samples are sent. */
   onSound?(): void;
 }
 
@@ -30,7 +29,7 @@ export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manne
   else await sendWhole(exchange, { ...sound, pcm }, manner);
 }
 
-/** The header leaves when nothing can be refused any more. A doubtful text waits for its first samples. */
+/** A doubtful text waits for its first samples. */
 async function sendLive(
   exchange: Exchange,
   { format, pcm, speakable }: Sound,
@@ -107,7 +106,7 @@ async function* limited(
   }
 }
 
-/** Milliseconds. Bytes and a reset that come together look to some clients like an orderly end. */
+/** Milliseconds. Bytes and a reset that come together look like an orderly end. */
 const RESET_AFTER = 50;
 
 async function* dropped(
@@ -127,7 +126,6 @@ async function* dropped(
   }
 }
 
-/** Written bytes still arrive behind an orderly end; a reset may overtake them. */
 export async function endConnection(
   { response, signal }: Exchange,
   ending: Effects['ending'] = 'close',

@@ -3,20 +3,18 @@ import type { Exchange } from '../exchange/exchange.ts';
 /** The interface itself. */
 const PATHS = ['/tts', '/speakers'];
 
-/** What a page sees besides the type and the length of an answer. */
 const EXPOSED = ['Retry-After', 'X-Instructions-Ignored', 'X-Request-Id'];
 
 /** Seconds that a browser need not ask again. */
 const MAX_AGE = 600;
 
-/** Puts the headers of CORS on answers to web pages of this origin; `*` is any. */
 export type Cors = (exchange: Exchange) => void;
 
 export function createCors(origin: string, basePath: string): Cors {
   const paths = PATHS.map((path) => basePath + path);
   return ({ request, response, path }) => {
     if (!paths.includes(path)) return;
-    // The one origin does not depend on the request, so no cache has to tell answers apart (`Vary`).
+    // The one origin does not depend on the request: no `Vary`.
     response.setHeader('Access-Control-Allow-Origin', origin);
     if (request.method !== 'OPTIONS') {
       response.setHeader('Access-Control-Expose-Headers', EXPOSED.join(', '));

@@ -129,7 +129,6 @@ function routesOf(context: ServiceContext): ReadonlyMap<string, Route> {
   return new Map(Object.entries(routes).filter(([, { isThere }]) => isThere?.(context) ?? true));
 }
 
-/** What a test asks about requests is none of them. */
 function isForFaults({ path }: Exchange, { basePath }: ServiceContext): boolean {
   return ['/faults', '/requests'].includes(pathBelow(basePath, path));
 }

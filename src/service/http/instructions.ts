@@ -130,7 +130,6 @@ function withoutFillers(phrase: string): string {
 interface Caught {
   readonly much?: string | undefined;
   readonly number?: string | undefined;
-  /** Not set for a negation that is a degree, or the row's own. */
   readonly not?: string | undefined;
 }
 

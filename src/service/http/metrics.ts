@@ -1,12 +1,11 @@
 import type { Log, RequestRecord } from '../exchange/exchange.ts';
 
-/** All others are one, so that strangers cannot make up new ones. */
+/** Strangers cannot make up new ones. */
 const PATHS = ['/tts', '/speakers', '/healthz', '/metrics', '/openapi.json', '/'];
 
 /** Seconds. */
 const BOUNDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Counts what a service does, for `GET /metrics`. */
 export class Metrics {
   readonly #basePath: string;
   readonly #requests = new Map<string, number>();
@@ -17,7 +16,6 @@ export class Metrics {
     this.#basePath = basePath;
   }
 
-  /** Counts the requests that a log is told of. */
   listening(log: Log | undefined): Log {
     return (record) => {
       if (record.event === 'request') this.#addRequest(record);
@@ -36,7 +34,7 @@ export class Metrics {
     this.#audio += seconds;
   }
 
-  /** @param seconds from a request to the first byte of its sound */
+  /** @param seconds to the first byte */
   addFirstByte(seconds: number): void {
     const { counts } = this.#firstBytes;
     BOUNDS.forEach((bound, at) => {
@@ -46,7 +44,7 @@ export class Metrics {
     this.#firstBytes.sum += seconds;
   }
 
-  /** In Prometheus' text form, version 0.0.4. */
+  /** Prometheus' text form 0.0.4. */
   text(queued: number): string {
     const { counts, count, sum } = this.#firstBytes;
     const requests = [...this.#requests].map(([labels, number]) => `tts_requests_total{${labels}} ${number}`);

@@ -89,7 +89,6 @@ const OTHER = /\p{L}/u;
 /** The voice does not speak their letters. */
 const SEQUENCES = ['\u001b', '\u009b'];
 
-/** A server, a program or a model may fail before its first sample. */
 const UNKNOWN = 'und';
 
 /**

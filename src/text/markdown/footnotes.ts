@@ -2,7 +2,6 @@ import type { Token } from 'markdown-it';
 import { endsSentence, spokenInline, withFullStop } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 
-/** Footnotes of a document, which are read where they are referred to. */
 export class Footnotes {
   readonly #how: MarkdownOptions['footnotes'];
   readonly #notes = new Map<string, string>();
@@ -15,7 +14,6 @@ export class Footnotes {
         this.#notes.set(label, contents.map((each) => spokenInline(document.inline(each))).join(' '));
   }
 
-  /** True for a note that is not read at its own place. */
   has(label: string): boolean {
     return this.#notes.has(label);
   }

@@ -10,14 +10,14 @@ export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
 const QUICKLY_PARSED = 32_768;
 const GROWTH = 1.5;
 
-/** `finished` gives out early what further text can change only by defining a reference. */
+/** Further text can change what was given out only by defining a reference. */
 export class GrowingMarkdown {
   readonly #options: MarkdownOptions;
   readonly #definitions: Definitions = {};
   #text = '';
   #parsed = 0;
   #isStart = true;
-  /** True if the text goes on in a paragraph that has left in part. */
+  /** A part of the paragraph has left. */
   #isInParagraph = false;
 
   constructor(options: MarkdownOptions) {
@@ -58,7 +58,6 @@ export class GrowingMarkdown {
     this.#isInParagraph = false;
   }
 
-  /** Of a last paragraph, in which no mark is open. */
   *#sentences(): Generator<string> {
     const length = this.#isInParagraph || this.#isParagraph() ? sentencesLength(this.#text) : 0;
     if (length === 0) return;
@@ -79,7 +78,6 @@ export class GrowingMarkdown {
     );
   }
 
-  /** What separates the text from the part of a paragraph before. */
   *#gap(source: string): Generator<string> {
     if (this.#isInParagraph && /^[^\S\n]*\n[^\S\n]*\n/u.test(source)) yield '\n\n';
   }
@@ -100,12 +98,12 @@ export class GrowingMarkdown {
   }
 }
 
-/** With the beginning of the next sentence in the same line. */
+/** The next sentence has begun in the same line. */
 const SENTENCE_END = /[.!?…。！？]["'”’»)\]*_]*[ \t]+(?=[\p{L}"“«]|\d+[^\d.)])/gu;
-/** What would begin another block at the start of a line. */
+/** At the start of a line. */
 const BLOCK_START = /^(?:[-+*#>|=`~]|\d{1,9}[.)])/u;
 
-/** UTF-16 units of whole sentences behind which no mark is open. */
+/** UTF-16 units; no mark is open behind them. */
 function sentencesLength(text: string): number {
   const ends = [...text.matchAll(SENTENCE_END)].map(({ 0: mark, index }) => index + mark.length);
   const isEnd = (end: number) => isClosed(text.slice(0, end)) && !BLOCK_START.test(text.slice(end));

@@ -6,7 +6,6 @@ const LINE =
 
 const UNSPOKEN = /^<(\/?)(?:script|style|template|svg)\b/iu;
 
-/** Without marks and tags, with the text of links and the description of images. */
 export function spokenInline(tokens: readonly Token[], footnoteBehind?: FootnoteBehind): string {
   return flatten(tokens, footnoteBehind)
     .replace(/[ \t]+/gu, ' ')

@@ -23,10 +23,7 @@ const parser = late(() => {
 /** Shared by the parts of a document. */
 export type Definitions = Record<string, unknown>;
 
-/**
- * CommonMark, tables, strikethrough, bare URLs and footnotes. Inline text is parsed when it is asked for: the first sentence
- * of a long document comes early.
- */
+/** Inline text is parsed when it is asked for: the first sentence of a long document comes early. */
 export class MarkdownDocument {
   readonly #definitions: Definitions;
   readonly blocks: readonly Token[];

@@ -3,8 +3,8 @@ import type { GrowingMarkdown } from './growing.ts';
 import type { MarkdownOptions } from './parser.ts';
 
 /**
- * CommonMark, and GitHub's tables, strikethrough, task lists and footnotes. The document is read whole: its last line may
- * define a reference. An empty line separates blocks, a line break tight items and rows.
+ * The document is read whole: its last line may define a reference. An empty line separates blocks, a line break tight items
+ * and rows.
  * @throws TtsError (usage) for a document that is too long
  */
 export async function* spokenMarkdown(

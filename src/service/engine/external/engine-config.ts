@@ -6,7 +6,6 @@ export interface ServerConfig {
   readonly url: URL;
   readonly model?: string | undefined;
   readonly key?: string | undefined;
-  /** `pcm`: bare 16-bit mono samples. */
   readonly format: 'wav' | 'pcm';
   readonly voices?: readonly string[] | undefined;
   /** Hz; an answer that is no WAV is read as bare samples. */
@@ -18,7 +17,6 @@ export interface ServerConfig {
 export interface ProgramConfig {
   readonly kind: 'program';
   readonly name: string;
-  /** Two files and a name replace `{text}`, `{output}` and `{voice}`. */
   readonly command: readonly [string, ...string[]];
   readonly output: 'wav' | 's16le';
   /** Hz; needed for `s16le`. */

@@ -8,10 +8,7 @@ import type { VoiceSource } from './voice-source.ts';
 /** Hz, until the header tells. */
 const USUAL_RATE = 22_050;
 
-/**
- * No shell sees the arguments. The text goes to stdin or into the file `{text}`; the sound comes from stdout or the file
- * `{output}`.
- */
+/** No shell sees the arguments. */
 export async function openProgram(
   config: ProgramConfig,
   { timeoutMs, env, platform, endGroup }: ProgramOptions,

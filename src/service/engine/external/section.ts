@@ -13,7 +13,7 @@ import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } f
 /** A shorter sound lacks a part of the text. */
 const LEAST_SECONDS_PER_CHARACTER = 0.02;
 
-/** Letters and digits; a shorter text has no such bound. */
+/** Letters and digits. */
 const FEWEST_CHARACTERS = 40;
 
 interface ExternalOptions {
@@ -89,7 +89,7 @@ class ExternalSection implements Section {
   }
 
   /**
-   * Holds the sound back until it is long enough. One that is too short is asked for again in halves.
+   * Sound that is too short is asked for again in halves.
    * @param cutAt seconds of the whole, for a half
    */
   async *#speakWhole(job: Job, cutAt?: number): AsyncGenerator<Int16Array> {
@@ -138,14 +138,12 @@ function leastSeconds(text: string): number {
   return characters < FEWEST_CHARACTERS ? 0 : characters * LEAST_SECONDS_PER_CHARACTER;
 }
 
-/** A half that is as long as the whole was is cut at the same place. */
 function isAsLong(seconds: number, whole: number | undefined): boolean {
   return whole !== undefined && Math.abs(seconds - whole) <= whole * SAME_LENGTH;
 }
 
 const SAME_LENGTH = 0.02;
 
-/** As equal as sentences allow. */
 async function halves(text: string): Promise<string[]> {
   const length = countCodePoints(text);
   let parts: string[] = [];

@@ -171,7 +171,6 @@ function wordsIn(body: string): string {
   }
 }
 
-/** Names, or objects with `id` or `name`, in a list or under `voices`. */
 function voicesIn(body: string): string[] | undefined {
   try {
     const data = JSON.parse(body);

@@ -44,7 +44,6 @@ export function identityOf(speaker: number, engines: readonly NumberedSource[]):
 }
 
 export interface VoiceSource extends AsyncDisposable {
-  /** From the config, else the host or folder. */
   readonly name: string;
   /** What shapes the sound beside text and voice. */
   readonly identity: string;
@@ -52,7 +51,6 @@ export interface VoiceSource extends AsyncDisposable {
   readonly voices: readonly SourceVoice[];
   /** For a server without a list of voices. */
   readonly takesAnyVoice: boolean;
-  /** Where any name may be a voice. */
   addVoice?(name: string): void;
   /** Of a text, in code points. */
   readonly maxChars: number;

@@ -8,10 +8,10 @@ import type { FliteJob } from './voices.ts';
 /** Milliseconds in which the next job has the processor. */
 const BEFORE_REPLACING = 100;
 
-/** Milliseconds for the job of a client that left: the end of a short job costs less than a new thread. */
+/** Milliseconds: the end of a short job costs less than a new thread. */
 const GRACE = 250;
 
-/** Flite cannot be interrupted: after the signal and {@link GRACE}, the thread ends, and another one starts. */
+/** Flite cannot be interrupted: {@link GRACE} after the signal, another thread takes its place. */
 export class FliteThread implements Lane<FliteJob> {
   readonly #file: URL;
   readonly #assets: Promise<Assets>;
@@ -87,7 +87,6 @@ export class FliteThread implements Lane<FliteJob> {
     if (!this.#closed) worker.unref();
   }
 
-  /** A thread that was never ready is replaced with the next job, which reports the error. */
   #replace(worker: Worker): void {
     if (worker !== this.#worker) return;
     void worker.terminate();

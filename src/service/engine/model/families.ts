@@ -117,7 +117,6 @@ function filled(
   return isMeant ? { family: name, files, references: [] } : undefined;
 }
 
-/** What the family lacks that most of the files belong to. */
 function nearest(names: readonly string[]): string[] {
   const lacks = FAMILIES.map(({ needs }) => {
     const patterns = Object.values(needs);
@@ -154,10 +153,8 @@ function wavsIn(folder: string): string[] {
   return names.filter((name) => name.endsWith('.wav')).map((name) => join(folder, name));
 }
 
-/** At each end of a file. */
 const HASHED_BYTES = 1024 * 1024;
 
-/** Size, time, and a hash of both ends of each file. */
 export function identityOf({ family, files, references }: Model): string {
   const parts = [...Object.values(files).flatMap((file) => file.split(',')), ...references].map((file) => {
     const stats = statSync(file);

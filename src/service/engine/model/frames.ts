@@ -24,7 +24,6 @@ const HEAD_BYTES = 5;
 /** A minute and a half at 48 kHz. */
 const MOST_BYTES = 16 * 2 ** 20;
 
-/** Length (4 bytes, little-endian), kind, bytes. */
 export function writeFrame(stream: Writable, message: Order | Report): void {
   const [kind, bytes] =
     message.type === 'samples'

@@ -11,7 +11,6 @@ const MOST_WORDS = 4096;
 
 export interface ProcessOptions {
   readonly name: string;
-  /** Node and the built program. */
   readonly command: readonly [string, string];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: object;
