@@ -94,7 +94,7 @@ async function* copied(
       delivered += piece.length;
     }
     const isWhole = bytes === undefined || bytes === delivered;
-    // Of two renderings.
+    // Sound of two renderings is not kept.
     if (entry && isWhole && (isOneTake?.() ?? true)) {
       onKept();
       await entry.publish();

@@ -10,7 +10,7 @@ import { hasWord } from './unicode.ts';
 export const SILENCES = { sentence: 500, line: 1000, doubtful: 2000 } as const;
 
 /**
- * UTF-16 units of sentences that something follows; after silence, of more.
+ * UTF-16 units of the complete beginning of a text; longer silence completes more.
  * @param silence milliseconds without text
  */
 export function completeLength(text: string, silence: number): number {
@@ -29,7 +29,6 @@ export function completeLength(text: string, silence: number): number {
   return Math.max(mayCarryMark ? complete - 1 : complete, lastFullLine(text), finished);
 }
 
-/** Or 0. */
 function lastFullLine(text: string): number {
   let next = '';
   for (let end = text.length; end > 0; ) {

@@ -53,7 +53,9 @@ async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string)
 }
 
 function leastBytes(start: Uint8Array): number {
-  return start[0] === 0x3c ? HTML_BYTES : LONGEST_MARK;
+  if (start[0] !== 0x3c) return LONGEST_MARK;
+  const isComment = Buffer.from(start.subarray(0, 4)).equals(Buffer.from('<!--'));
+  return isComment ? COMMENTED_HTML_BYTES : HTML_BYTES;
 }
 
 function assertNoDocument(start: Uint8Array, name: string): void {
@@ -129,7 +131,8 @@ const KINDS: readonly DocumentKind[] = [
 const LOOKED_AT = 12;
 
 const HTML_BYTES = 64;
-const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype\s+html|html)[\s>]/i;
+const COMMENTED_HTML_BYTES = 1024;
+const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]/is;
 
 const HTML_KIND: Omit<DocumentKind, 'signature'> = {
   what: 'HTML',
@@ -137,7 +140,7 @@ const HTML_KIND: Omit<DocumentKind, 'signature'> = {
 };
 
 function documentKind(start: Uint8Array, name: string): Omit<DocumentKind, 'signature'> | undefined {
-  const text = Buffer.from(start.subarray(0, HTML_BYTES)).toString('latin1');
+  const text = Buffer.from(start.subarray(0, COMMENTED_HTML_BYTES)).toString('latin1');
   if (HTML.test(text) || /\.x?html?$/i.test(name)) return HTML_KIND;
   const head = Buffer.from(start.subarray(0, LOOKED_AT)).toString('hex');
   return KINDS.find(({ signature }) => signature.test(head));

@@ -2,7 +2,7 @@ import { unlessAborted } from '../async.ts';
 import { SILENCES } from './complete.ts';
 import { type Segment, Segmenter, type SegmentOptions } from './segment.ts';
 
-/** Milliseconds of waiting, after which complete sentences leave. */
+/** Milliseconds between two looks for complete sentences while the source waits. */
 export const FLUSH_AFTER_MS = 100;
 
 /**
@@ -40,7 +40,6 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
   }
 }
 
-/** The next one that completes more. */
 function nextSilence(silence: number): number {
   return Object.values(SILENCES).find((each) => each > silence) ?? Number.POSITIVE_INFINITY;
 }

@@ -32,7 +32,7 @@ export interface SegmentOptions {
 /**
  * Drops only white space between segments. A text that fits is one segment, except at pace "sentence" and with
  * `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. No segment
- * spans two paragraphs. Segments depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of
+ * of a longer text spans two paragraphs. Its segments depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of
  * the text. Memory is bounded by a window of eight segments or 16,384 UTF-16 units: longer paragraphs and grapheme clusters
  * are cut there.
  */
@@ -61,7 +61,7 @@ export class Segmenter {
   #index = 0;
   /** True while the text may fit one segment. */
   #isShort: boolean;
-  /** True if a part of the paragraph has left. */
+  /** True if a part of the text has left. */
   #isAhead = false;
 
   constructor(options: SegmentOptions) {

@@ -83,11 +83,7 @@ export function isFullLine(line: string, next: string): boolean {
   return !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
 }
 
-/**
- * UAX #29 ends a sentence at every full stop before a capital letter. These words do not: in lower case, without the last
- * full stop.
- */
-
+/** Words in lower case, without their last full stop: UAX #29 ends a sentence behind them. */
 const words = (list: string): (() => ReadonlySet<string>) => late(() => new Set(list.split(/\s+/u)));
 
 const neverLast = words(

@@ -147,6 +147,7 @@ describe('the text', () => {
     ['RIFF\x08\0\0\0WAVE', 'sound', 'a file that holds text'],
     ['<!DOCTYPE html>\n<style>p { color: red }</style>', 'HTML', 'pandoc -f html'],
     ['\n <html lang="en">', 'HTML', 'pandoc -f html'],
+    ['<!-- saved page -->\n<!doctype html>\n<p>', 'HTML', 'pandoc -f html'],
     ['<?xml version="1.0"?>\n<html xmlns="x">', 'HTML', 'pandoc -f html'],
   ])('is not made of what only holds one: %j', async (begin, what, hint) => {
     const file = Buffer.from(begin, 'latin1');

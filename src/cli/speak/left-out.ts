@@ -10,7 +10,7 @@ interface LeftOut extends Sparing, Listener {
   finish(): void;
 }
 
-/** Refused segments are left out with `--keep-going`. */
+/** The built-in voice leaves out what it cannot read; a service's refusals need `--keep-going`. */
 export async function leftOutOf(job: SpeechJob, warn: (text: string) => void): Promise<LeftOut | undefined> {
   if (job.keepsGoing && job.service) return new RefusedSegments(warn);
   if (job.service || job.espeakVoice !== undefined || job.engines.length > 0) return undefined;
@@ -65,7 +65,6 @@ const VOICES: readonly (readonly [script: string, language: string])[] = [
   ['Georgian', 'ka'],
 ];
 
-/** In segments with other words and without. */
 class UnreadWords implements LeftOut {
   readonly #normalise: (text: string) => string;
   readonly #warn: (text: string) => void;
