@@ -77,13 +77,16 @@ class ParagraphStream {
   }
 
   #replace(isEnd: boolean): string {
-    let spoken = '';
+    const spaces: string[] = [];
+    const paragraphs: string[] = [];
     for (;;) {
-      spoken += this.#take(spaceInFront(this.#text));
+      spaces.push(this.#take(spaceInFront(this.#text)));
       const length = this.#text === '' ? undefined : paragraphLength(this.#text, isEnd);
-      if (length === undefined) return spoken;
-      spoken += this.#replacer.replace(this.#take(length));
+      if (length === undefined) break;
+      paragraphs.push(this.#take(length));
     }
+    const spoken = paragraphs.length === 0 ? [] : this.#replacer.replace(paragraphs);
+    return spaces.map((space, at) => space + (spoken[at] ?? '')).join('');
   }
 
   #take(length: number): string {

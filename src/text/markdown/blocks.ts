@@ -1,4 +1,5 @@
 import type { Token } from 'markdown-it';
+import { fitting } from '../unicode.ts';
 import { Footnotes } from './footnotes.ts';
 import { spokenInline, withFullStop } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
@@ -8,17 +9,22 @@ import { TableReader } from './table.ts';
 export function* spokenBlocks(document: MarkdownDocument, options: MarkdownOptions): Generator<string> {
   const reader = new BlockReader(document, options);
   let gap = '';
-  for (const { text, isTight } of reader.read()) {
+  for (const { text, isTight, goesOn } of reader.read()) {
     if (gap !== '') gap = isTight ? '\n' : '\n\n';
-    yield gap + text;
+    yield (goesOn ? ' ' : gap) + text;
     gap = '\n\n';
   }
 }
+
+/** UTF-16 units of inline text that are parsed at once: 20 ms for any text. */
+const LONGEST_INLINE = 8192;
 
 interface Block {
   readonly text: string;
   /** True if it shares a paragraph with the block before. */
   readonly isTight: boolean;
+  /** True for a further part of a long paragraph. */
+  readonly goesOn: boolean;
 }
 
 type Rule = (token: Token, at: number) => string | undefined;
@@ -45,12 +51,32 @@ class BlockReader {
   *read(): Generator<Block> {
     for (const [at, token] of this.#document.blocks.entries()) {
       if (this.#skips(token)) continue;
-      const rule = Object.hasOwn(this.#rules, token.type) ? this.#rules[token.type] : undefined;
-      const text = rule?.(token, at) || this.#tooDeep(token);
-      if (!text) continue;
-      yield { text: this.#lead + text, isTight: this.#isTight && this.#isContinued };
-      this.#lead = '';
-      this.#isContinued = true;
+      let goesOn = false;
+      for (const part of this.#partsOf(token)) {
+        const text = this.#textOf(part, at);
+        if (!text) continue;
+        yield { text: this.#lead + text, isTight: this.#isTight && this.#isContinued, goesOn };
+        goesOn = true;
+        this.#lead = '';
+        this.#isContinued = true;
+      }
+    }
+  }
+
+  #textOf(token: Token, at: number): string | undefined {
+    const rule = Object.hasOwn(this.#rules, token.type) ? this.#rules[token.type] : undefined;
+    return rule?.(token, at) || this.#tooDeep(token);
+  }
+
+  /** A mark that spans two parts of a long paragraph is spoken as it stands. */
+  *#partsOf(token: Token): Generator<Token> {
+    const { content } = token;
+    if (token.type !== 'inline' || content.length <= LONGEST_INLINE || this.#table || this.#endsLikeSentence)
+      return yield token;
+    for (let at = 0; at < content.length; ) {
+      const part = partOf(content.slice(at, at + LONGEST_INLINE));
+      at += part.length;
+      yield { ...token, content: part } as Token;
     }
   }
 
@@ -173,4 +199,11 @@ function spokenMarker(paragraph: string, container: string | undefined): string 
     /^\[!(\p{L})(\p{L}{0,20})\]\s*/u,
     (_, first, rest) => `${first.toUpperCase()}${rest.toLowerCase()}: `,
   );
+}
+
+/** Up to the last white space, or without half a surrogate pair. */
+function partOf(content: string): string {
+  if (content.length < LONGEST_INLINE) return content;
+  const space = content.search(/\s\S*$/u);
+  return space > 0 ? content.slice(0, space + 1) : fitting(content, LONGEST_INLINE - 1);
 }

@@ -258,3 +258,15 @@ test.each([
 ] as const)('%s with --format %s is %s.', (name, format, expected) => {
   expect(formatOf(name, format)).toBe(expected);
 });
+
+test('A paragraph of 100,000 characters is spoken word by word, in parts.', async () => {
+  const words = Array.from({ length: 15_000 }, (_, at) => (at % 7 === 0 ? `*w${at}*` : `w${at}`));
+  const pieces: string[] = [];
+  for await (const piece of spokenMarkdown(inPieces(words.join(' '), 65_536), {
+    code: 'read',
+    footnotes: 'read',
+  }))
+    pieces.push(piece);
+  expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(10_000);
+  expect(pieces.join('')).toBe(words.join(' ').replaceAll('*', ''));
+});
