@@ -60,7 +60,7 @@ interface Messages {
   note(text: string): void;
   warn(text: string): void;
   /** A warning that is dropped if an output error ends the run within a second. */
-  doubt(text: string): void;
+  warnLater(text: string): void;
   /** One step, with `--verbose`. */
   detail(text: () => string): void;
   /** A question, without a line break behind it. */

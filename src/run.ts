@@ -19,7 +19,7 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     const { run, ...called } = await commandOf(argv);
     if (run !== help && run !== version) await delayTierUp(host);
     const status = await run({ ...called, host, notices, signal });
-    notices.tellDoubts();
+    notices.tellHeldBack();
     return status;
   } catch (error) {
     return notices.failure(error, await paintFor(host));

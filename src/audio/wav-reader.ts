@@ -4,13 +4,13 @@ import { WavError } from './wav-format.ts';
 import { readSamples } from './wav-samples.ts';
 import { beginsWav, endsEarly, RIFF_BYTES, readStart, type WavStart } from './wav-start.ts';
 
-export const HEAD_BYTES = 1024;
+export const QUOTED_BYTES = 1024;
 
 const SMALLEST_WAV_BYTES = 44;
 
 export interface WavOptions {
   readonly bodyBytes?: number | undefined;
-  /** By default {@link HEAD_BYTES}. */
+  /** By default {@link QUOTED_BYTES}. */
   readonly quotedBytes?: number | undefined;
   /** A kilobyte or more behind the samples that is no chunk. */
   readonly onLeftover?: ((bytes: number) => void) | undefined;
@@ -23,7 +23,7 @@ export interface WavOptions {
 export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptions = {}): Promise<Speech> {
   const reader = new ByteReader(body);
   try {
-    await expectWav(reader, options.quotedBytes ?? HEAD_BYTES);
+    await expectWav(reader, options.quotedBytes ?? QUOTED_BYTES);
     const start = await readStart(reader);
     const bytes = totalBytes(start, reader.position, options.bodyBytes);
     return { format: start.format, bytes, pcm: readSamples(reader, start, options.onLeftover) };

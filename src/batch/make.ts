@@ -6,7 +6,7 @@ import type { Writer } from '../files/part-name.ts';
 import { deliver, type Listener } from '../speech/deliver.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Journal, ManifestEntry } from './manifest.ts';
-import type { BatchRow } from './plan.ts';
+import type { BatchRow, RowVoice } from './plan.ts';
 import { type FinishedFile, rowFile } from './row-file.ts';
 import type { RowKey } from './row-state.ts';
 
@@ -21,7 +21,7 @@ export interface MakeOptions {
   readonly writer: Writer;
   readonly rowsAtOnce: number;
   readonly paragraphPause: number;
-  speakAs(voice: BatchRow['voice']): Synthesize;
+  speakWith(voice: RowVoice): Synthesize;
   /** With the key of the row when they were read. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey };
   readonly maxFailures: number;
@@ -86,7 +86,7 @@ export class Maker {
   }
 
   async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
-    const { folder, journal, writer, speakAs, read, rowsAtOnce, paragraphPause, listeners } = this.#options;
+    const { folder, journal, writer, speakWith, read, rowsAtOnce, paragraphPause, listeners } = this.#options;
     const text = read(row, signal);
     let entry: ManifestEntry | undefined;
     const { id, file } = row;
@@ -100,7 +100,7 @@ export class Maker {
     try {
       await deliver({
         segments: () => text.segments,
-        synthesize: speakAs(row.voice),
+        synthesize: speakWith(row.voice),
         window: WINDOW,
         budgetBytes: BUDGET_BYTES / rowsAtOnce,
         paragraphPause,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { unlessAborted } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
-import type { Synthesize, Voice } from '../client/client.ts';
+import type { RequestFields, Synthesize } from '../client/client.ts';
 import type { Claim, Claims } from './claims.ts';
 import type { Keeping } from './entry-writer.ts';
 import type { Store } from './store.ts';
@@ -106,7 +106,7 @@ async function* copied(
 }
 
 /** Streaming does not shape the sound. */
-export interface Spoken extends Pick<Voice, 'speaker' | 'sampleRate' | 'instructions'> {
+export interface Spoken extends Pick<RequestFields, 'speaker' | 'sampleRate' | 'instructions'> {
   /** The service's address, or the engine's identity. */
   readonly identity: string;
 }

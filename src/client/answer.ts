@@ -1,7 +1,7 @@
 import { singleItem } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { WavError } from '../audio/wav-format.ts';
-import { HEAD_BYTES, readWav } from '../audio/wav-reader.ts';
+import { QUOTED_BYTES, readWav } from '../audio/wav-reader.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { isText, messageIn, statusIn } from './error-body.ts';
 import { brokenAnswer } from './failure.ts';
@@ -101,7 +101,7 @@ function describe({ problem, message, head }: WavError, contentType: string | un
   const kind = otherKind(head);
   if (kind) return `${kind} instead of a WAV`;
   if (!isText(head)) return `it begins with the bytes ${Buffer.from(head.subarray(0, 16)).toString('hex')}`;
-  return `it says: ${messageIn(head, { isCut: head.length === HEAD_BYTES, contentType }) || 'nothing but blanks'}`;
+  return `it says: ${messageIn(head, { isCut: head.length === QUOTED_BYTES, contentType }) || 'nothing but blanks'}`;
 }
 
 const MOST_CODINGS = 4;

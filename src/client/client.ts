@@ -16,7 +16,7 @@ export interface ClientOptions extends RetryPolicy {
   readonly key: string;
   /** In words. */
   readonly keyOrigin: string;
-  readonly voice: Voice;
+  readonly fields: RequestFields;
   readonly timeoutMs: number;
   readonly limiter: ConcurrencyLimiter;
   /** Set where sound is kept. */
@@ -44,17 +44,17 @@ export function createSynthesizer(options: ClientOptions): Synthesize {
   };
 }
 
-interface Task extends NumberedText {
+interface Asked extends NumberedText {
   readonly point: ResumePoint;
   readonly signal: AbortSignal;
 }
 
 async function* synthesize(
   options: ClientOptions,
-  { text, index, point, signal }: Task,
+  { text, index, point, signal }: Asked,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const { limiter, url, voice } = options;
-  const body = requestBody(text, voice);
+  const { limiter, url, fields } = options;
+  const body = requestBody(text, fields);
   for (const state: RetryState = { made: 0 }; ; ) {
     let failure: unknown;
     const slot = await limiter.enter(index, signal);
@@ -95,7 +95,7 @@ async function request(
   options: ClientOptions,
   { text, body, slot, signal }: Attempt,
 ): Promise<Speech | undefined> {
-  const { transport, url, key, timeoutMs, limiter, voice, onEvent } = options;
+  const { transport, url, key, timeoutMs, limiter, fields, onEvent } = options;
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
   try {
@@ -106,7 +106,7 @@ async function request(
     onEvent({ type: 'answer', index: slot.order, status: answer.status, milliseconds: Date.now() - begun });
     const ignored = answer.headers['x-instructions-ignored'];
     if (ignored) onEvent({ type: 'ignored', instructions: percentDecoded(ignored) });
-    const hasCallback = voice.callbackUrl !== undefined;
+    const hasCallback = fields.callbackUrl !== undefined;
     const onLeftover = (bytes: number) => onEvent({ type: 'leftover', bytes });
     const speech = await readAnswer(answer, { ...options, hasCallback, onLeftover });
     limiter.accepted();
@@ -118,7 +118,7 @@ async function request(
 }
 
 /** Unset fields are not sent. */
-export interface Voice {
+export interface RequestFields {
   readonly speaker: number;
   readonly stream?: boolean | undefined;
   /** Hz. */
@@ -129,7 +129,7 @@ export interface Voice {
 
 export function requestBody(
   text: string,
-  { speaker, stream, sampleRate, instructions, callbackUrl }: Voice,
+  { speaker, stream, sampleRate, instructions, callbackUrl }: RequestFields,
 ): string {
   const config = { use_streaming_response: stream, sample_rate: sampleRate, instructions };
   const configured = Object.values(config).some((value) => value !== undefined);

@@ -1,14 +1,14 @@
 import { ExitCode, TtsError } from '../error.ts';
+import { EndlessHeadError, HEAD_LIMITS, IdleError } from './idle.ts';
 import { LostConnectionError } from './response-stream.ts';
 import { isTransient } from './retry.ts';
-import { EndlessHeadError, HEAD_LIMITS, SilenceError } from './silence.ts';
 
 const TIMEOUT = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
   if (cause instanceof TtsError) return cause;
   if (cause instanceof ProxyError) return unreachableProxy(cause, timeoutMs);
-  if (isLate(cause)) return silence(url.host, timeoutMs, cause);
+  if (isLate(cause)) return idleFailure(url.host, timeoutMs, cause);
   const blocked = blockedByProxy(cause, url.host);
   if (blocked) return blocked;
   const misunderstood = notHttp(codeOf(cause), messageOf(cause), url.host);
@@ -23,14 +23,14 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
 }
 
 function unreachableProxy({ host, cause }: ProxyError, timeoutMs: number): TtsError {
-  if (isLate(cause)) return silence(`the proxy ${host}`, timeoutMs, cause);
+  if (isLate(cause)) return idleFailure(`the proxy ${host}`, timeoutMs, cause);
   const failed = noConnection(cause, { host, isProxy: true });
   if (!failed) throw cause;
   return failed;
 }
 
 function isLate(cause: unknown): boolean {
-  return cause instanceof SilenceError || TIMEOUT.has(codeOf(cause));
+  return cause instanceof IdleError || TIMEOUT.has(codeOf(cause));
 }
 
 function notHttp(code: string, message: string, host: string) {
@@ -52,7 +52,7 @@ function notHttp(code: string, message: string, host: string) {
 
 export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
   if (cause instanceof TtsError) return cause;
-  if (cause instanceof SilenceError) return silence(url.host, timeoutMs, cause);
+  if (cause instanceof IdleError) return idleFailure(url.host, timeoutMs, cause);
   if (codeOf(cause) === '') throw cause;
   return new TtsError(`the answer of ${url.host} broke off before its end`, {
     exitCode: ExitCode.service,
@@ -62,7 +62,7 @@ export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsEr
   });
 }
 
-function silence(host: string, timeoutMs: number, cause: unknown): TtsError {
+function idleFailure(host: string, timeoutMs: number, cause: unknown): TtsError {
   const seconds = timeoutMs / 1000;
   const isEndless = cause instanceof EndlessHeadError;
   const what = isEndless

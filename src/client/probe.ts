@@ -4,7 +4,7 @@ import { connect as tlsConnect } from 'node:tls';
 import { bareHost } from '../address.ts';
 import { unlessAborted } from '../async.ts';
 import { noAnswer, ProxyError } from './failure.ts';
-import { SilenceError } from './silence.ts';
+import { IdleError } from './idle.ts';
 
 export interface Probe {
   readonly url: URL;
@@ -51,7 +51,7 @@ function portOf({ port, protocol }: URL): number {
 
 function unlessLate<T>(promise: Promise<T>, limitMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new SilenceError('silence')), limitMs).unref();
+    const timer = setTimeout(() => reject(new IdleError('idle')), limitMs).unref();
     void promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
@@ -64,7 +64,7 @@ function opened<T>(
 ): Promise<T> {
   const connected = new Promise<void>((resolve, reject) => {
     socket.once(event, resolve).on('error', reject);
-    socket.setTimeout(timeoutMs, () => reject(new SilenceError('silence')));
+    socket.setTimeout(timeoutMs, () => reject(new IdleError('idle')));
   });
   return unlessAborted(connected, signal)
     .then(look)

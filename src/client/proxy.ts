@@ -7,7 +7,7 @@ import { connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { bareHost, percentDecoded } from '../address.ts';
 import { codeOf, ProxyError, ProxyRefusal, TunnelError } from './failure.ts';
-import { SilenceError } from './silence.ts';
+import { IdleError } from './idle.ts';
 
 interface TunnelLimits {
   /** Milliseconds. */
@@ -41,7 +41,7 @@ async function connect(
     return secure;
   } catch (error) {
     secure.destroy();
-    throw signal.aborted ? new SilenceError('silence') : error;
+    throw signal.aborted ? new IdleError('idle') : error;
   }
 }
 
@@ -75,7 +75,7 @@ async function openTunnel(proxy: URL, target: string, signal: AbortSignal): Prom
     return socket;
   } catch (error) {
     if (error instanceof ProxyRefusal) throw error;
-    const cause = signal.aborted ? new SilenceError('silence') : error;
+    const cause = signal.aborted ? new IdleError('idle') : error;
     throw isConnected ? tunnelError(cause) : new ProxyError(proxy.host, cause);
   }
 }
@@ -83,7 +83,7 @@ async function openTunnel(proxy: URL, target: string, signal: AbortSignal): Prom
 type ConnectEvent = [response: IncomingMessage, socket: Socket, head: Buffer];
 
 function tunnelError(cause: unknown): unknown {
-  if (cause instanceof SilenceError) return cause;
+  if (cause instanceof IdleError) return cause;
   const what = codeOf(cause).startsWith('HPE_') ? 'does not answer in HTTP' : 'closed the connection';
   return new TunnelError(what, { cause });
 }

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { SilenceTimer } from './silence.ts';
+import { IdleTimer } from './idle.ts';
 
 export interface Answer {
   readonly status: number;
@@ -44,7 +44,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   #hasEnded = false;
   #failure: { readonly error: unknown } | undefined;
   #wakeReader = () => {};
-  readonly #silence: SilenceTimer;
+  readonly #idleTimer: IdleTimer;
   readonly #signal: AbortSignal;
 
   constructor(timeoutMs: number, signal: AbortSignal) {
@@ -53,7 +53,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    this.#silence = new SilenceTimer(
+    this.#idleTimer = new IdleTimer(
       timeoutMs,
       (error) => this.#fail(error),
       () => this.#headBytes(),
@@ -88,7 +88,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     this.#isReused = false;
     this.#headBytes = () => 0;
-    this.#silence.restart();
+    this.#idleTimer.restart();
     this.#resolve({ status, headers: singleValues(headers), body: this.#body() });
   }
 
@@ -99,8 +99,8 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
     if (this.#queue.isFull) {
       this.#isPaused = true;
       controller.pause();
-      this.#silence.stop();
-    } else this.#silence.restart();
+      this.#idleTimer.stop();
+    } else this.#idleTimer.restart();
     this.#wakeReader();
   }
 
@@ -141,7 +141,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   readonly #resume = () => {
     if (!this.#isPaused || this.#hasEnded || this.#failure) return;
     this.#isPaused = false;
-    this.#silence.restart();
+    this.#idleTimer.restart();
     this.#controller?.resume();
   };
 
@@ -154,7 +154,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   }
 
   #settle(): void {
-    this.#silence.stop();
+    this.#idleTimer.stop();
     this.#signal.removeEventListener('abort', this.#abort);
     this.#socket?.off('end', this.#resume);
     this.#wakeReader();

@@ -15,7 +15,7 @@ export interface ProxyRoute {
 export interface TransportOptions {
   readonly url: URL;
   readonly connections: number;
-  /** Of silence. */
+  /** Without a byte. */
   readonly timeoutMs: number;
   readonly proxy?: ProxyRoute | undefined;
 }

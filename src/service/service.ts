@@ -10,7 +10,7 @@ import {
   DEFAULT_HOST,
   DEFAULT_MAX_TEXT,
   defaultLimits,
-  type Engine,
+  type EngineSet,
   type Limits,
   Refusal,
 } from './engine/contract.ts';
@@ -23,7 +23,7 @@ import { Traffic } from './http/traffic.ts';
 
 export interface ServiceOptions {
   /** The caller closes it. */
-  readonly engine: Engine;
+  readonly engine: EngineSet;
   /** For `X-API-KEY`; null asks for none. */
   readonly apiKey: string | null;
   /** By default loopback. */

@@ -1,16 +1,16 @@
-import { createEngine } from '../service/built-in-engine.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
 import { identityOf, type NumberedSource } from '../service/engine/external/voice-source.ts';
+import { openEngines } from '../service/engine-set.ts';
 import { randomKey, startService } from '../service/service.ts';
-import type { NamedService } from './service-choice.ts';
+import type { Endpoint } from './service-choice.ts';
 
 /** On a loopback port, with a key of this run. */
 export async function startBuiltIn(
   espeak: Espeak | undefined,
-  engines: readonly NumberedSource[] = [],
-): Promise<NamedService & { close(): Promise<void> }> {
+  sources: readonly NumberedSource[] = [],
+): Promise<Endpoint & { close(): Promise<void> }> {
   const key = randomKey();
-  const engine = await createEngine({ espeak, engines });
+  const engine = await openEngines({ espeak, sources });
   const service = await startService({ engine, apiKey: key }).catch(async (cause) => {
     await engine.close();
     const { noConnection } = await import('../client/failure.ts');
@@ -18,10 +18,10 @@ export async function startBuiltIn(
   });
   return {
     url: new URL(`${service.url}/tts`),
-    name: espeak || engines.length > 0 ? 'the built-in service' : 'the built-in voice',
+    name: espeak || sources.length > 0 ? 'the built-in service' : 'the built-in voice',
     key,
     keyOrigin: 'this run',
-    identityOf: (speaker) => identityOf(speaker, engines),
+    identityOf: (speaker) => identityOf(speaker, sources),
     proxy: undefined,
     async close() {
       await service.close(0);

@@ -3,7 +3,7 @@ import { cached, segmentKey } from '../cache/cached.ts';
 import { Claims } from '../cache/claims.ts';
 import { noteService } from '../cache/services.ts';
 import { openStore, type Store } from '../cache/store.ts';
-import type { Checksum, Synthesize, Voice } from '../client/client.ts';
+import type { Checksum, RequestFields, Synthesize } from '../client/client.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
 
@@ -11,7 +11,7 @@ export interface Caching {
   readonly checksum: Checksum;
   around(
     synthesize: Synthesize,
-    spoken: Voice & { readonly identity: string },
+    spoken: RequestFields & { readonly identity: string },
     onLookup: (found: 'hit' | 'miss', index: number) => void,
   ): Synthesize;
   close(): Promise<void>;
@@ -22,7 +22,7 @@ export async function openSegments(
   maxBytes: number,
   { host, notices }: RunContext,
 ): Promise<Store | undefined> {
-  const warn = (text: string) => notices.doubt(text);
+  const warn = (text: string) => notices.warnLater(text);
   const folder = segmentFolder(host);
   if (folder !== undefined) return openStore({ folder, maxBytes, uid: host.uid, warn });
   warn(`segments are not kept: ${noSegmentFolder().message}`);

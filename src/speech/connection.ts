@@ -1,11 +1,11 @@
 import { closeQuietly } from '../async.ts';
-import { createSynthesizer, type Synthesize, type Voice } from '../client/client.ts';
+import { createSynthesizer, type RequestFields, type Synthesize } from '../client/client.ts';
 import { ConcurrencyLimiter } from '../client/limiter.ts';
 import type { ClientEvent } from '../client/retry.ts';
 import { createTransport } from '../client/transport.ts';
 import type { RunContext } from '../host.ts';
 import type { RunPlan } from './job.ts';
-import type { NamedService } from './service-choice.ts';
+import type { Endpoint } from './service-choice.ts';
 
 export type ServiceEvent =
   | ClientEvent
@@ -16,23 +16,23 @@ export type ServiceEvent =
     };
 
 export async function openService(
-  { service, espeak, engines }: Pick<RunPlan, 'service' | 'espeak' | 'engines'>,
+  { service, espeak, sources }: Pick<RunPlan, 'service' | 'espeak' | 'sources'>,
   context: RunContext,
-): Promise<NamedService & AsyncDisposable> {
+): Promise<Endpoint & AsyncDisposable> {
   if (service) return { ...service, async [Symbol.asyncDispose]() {} };
   const { startBuiltIn } = await import('./built-in.ts');
-  const { close, ...builtIn } = await startBuiltIn(espeak, engines);
+  const { close, ...builtIn } = await startBuiltIn(espeak, sources);
   return { ...builtIn, [Symbol.asyncDispose]: () => closeQuietly(close, context.notices) };
 }
 
-/** Voices share connections, limits and cache. */
+/** All its requests share connections, limits and cache. */
 export interface Client extends AsyncDisposable {
-  speakAs(voice: Voice): Synthesize;
+  speakWith(fields: RequestFields): Synthesize;
 }
 
 export async function openClient(
   { limits, cacheBytes }: Pick<RunPlan, 'limits' | 'cacheBytes'>,
-  service: NamedService,
+  service: Endpoint,
   { onEvent, ...context }: RunContext & { readonly onEvent: (event: ServiceEvent) => void },
 ): Promise<Client> {
   const { concurrency, retries, timeoutMs } = limits;
@@ -45,12 +45,12 @@ export async function openClient(
   const checksum = caching?.checksum;
   const shared = { ...service, transport, timeoutMs, retries, onEvent, limiter, checksum };
   return {
-    speakAs(voice) {
-      const synthesize = createSynthesizer({ ...shared, voice });
-      const identity = service.identityOf ? service.identityOf(voice.speaker) : service.url.href;
+    speakWith(fields) {
+      const synthesize = createSynthesizer({ ...shared, fields });
+      const identity = service.identityOf ? service.identityOf(fields.speaker) : service.url.href;
       if (!caching || identity === undefined) return synthesize;
       const onLookup = (found: 'hit' | 'miss', index: number) => onEvent({ type: 'cache', index, found });
-      return caching.around(synthesize, { ...voice, identity }, onLookup);
+      return caching.around(synthesize, { ...fields, identity }, onLookup);
     },
     async [Symbol.asyncDispose]() {
       await closeQuietly(() => transport.close(), context.notices);

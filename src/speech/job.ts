@@ -1,4 +1,4 @@
-import type { Voice } from '../client/client.ts';
+import type { RequestFields } from '../client/client.ts';
 import type { Host, RunContext } from '../host.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
 import type { NumberedSource } from '../service/engine/external/voice-source.ts';
@@ -9,7 +9,8 @@ import { readSegments } from '../text/source.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
 import { prepareText, type TextSource } from './prepare-text.ts';
-import { chooseService, type NamedService, speakerOf, withNumber } from './service-choice.ts';
+import { chooseService, type Endpoint, withListedNumber } from './service-choice.ts';
+import { speakerOf } from './speakers/speaker-choice.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 
 export interface SpeakRequest {
@@ -21,9 +22,9 @@ export interface SpeakRequest {
 /** Does not depend on the text. */
 export interface RunPlan {
   /** `undefined`: the built-in service. */
-  readonly service: NamedService | undefined;
+  readonly service: Endpoint | undefined;
   readonly espeak: Espeak | undefined;
-  readonly engines: readonly NumberedSource[];
+  readonly sources: readonly NumberedSource[];
   readonly output: OutputPlan;
   readonly limits: RequestLimits;
   /** Seconds. */
@@ -44,14 +45,14 @@ export interface JobText extends TextSource {
   readonly cutsParagraphs?: boolean | undefined;
   /** `by sink`: live outputs begin with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by sink';
-  /** Of silence; `undefined` waits for ever. */
+  /** Without text; `undefined` waits for ever. */
   readonly inputTimeoutMs?: number | undefined;
 }
 
 /** Resolved and checked. */
 export interface SpeechJob extends RunPlan {
   readonly text: JobText;
-  readonly voice: Voice;
+  readonly fields: RequestFields;
   readonly espeakVoice: string | undefined;
   readonly isNumbered: boolean;
   readonly keepsGoing: boolean;
@@ -70,7 +71,7 @@ export type Resolved =
   | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
 
 /**
- * Settings end here. Nothing is opened, and only the number of a speaker is asked for.
+ * Settings end here. No output is opened and no text is sent; services and engines are asked for their speakers only.
  * @throws TtsError (usage, key, output)
  */
 export async function resolveJob(request: SpeakRequest, context: RunContext): Promise<Resolved> {
@@ -82,19 +83,20 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const output = planOutput(general, host);
   assertInputsKept(request.files, loaded, output, host);
   const service = await chooseService(general, { ...context, files });
-  const openShelf = async () => new (await import('./engine-shelf.ts')).EngineShelf(general, context);
-  const { no, settings, espeak, engines } = await speakerOf(
+  const openShelf = async () =>
+    new (await import('./speakers/source-shelf.ts')).SourceShelf(general, context);
+  const { no, settings, espeak, sources } = await speakerOf(
     general,
     service ? undefined : openShelf,
     context,
   ).catch(async (error) => {
-    throw service ? await withNumber(error, general, service, context.signal) : error;
+    throw service ? await withListedNumber(error, general, service, context.signal) : error;
   });
   const { subtitles } = settings;
   const job: SpeechJob = {
-    ...planRun(settings, { service, espeak, engines, output }),
+    ...planRun(settings, { service, espeak, sources, output }),
     text: { ...text, ...cuttingOf(settings), inputTimeoutMs: inputTimeoutOf(settings) },
-    voice: voiceOf(settings, no),
+    fields: fieldsOf(settings, no),
     espeakVoice: espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker.name,
     isNumbered: typeof general.speaker?.value === 'number',
     keepsGoing: settings.keepGoing.value,
@@ -116,16 +118,16 @@ export function costOf(characters: number, { per1000Chars, currency }: Pricing) 
 
 export function planRun(
   settings: Settings,
-  { service, espeak, engines, output }: Pick<RunPlan, 'service' | 'espeak' | 'engines' | 'output'>,
+  { service, espeak, sources, output }: Pick<RunPlan, 'service' | 'espeak' | 'sources' | 'output'>,
 ): RunPlan {
   return {
     service,
     espeak,
-    engines,
+    sources,
     output,
     limits: limitsOf(settings),
     paragraphPause: settings.paragraphPause.value,
-    cacheBytes: cacheBytesOf(settings, service, engines),
+    cacheBytes: cacheBytesOf(settings, service, sources),
     json: settings.json.value,
   };
 }
@@ -133,10 +135,10 @@ export function planRun(
 /** Built-in voices cost nothing, and sound for a callback does not come here. */
 export function cacheBytesOf(
   { cache, cacheSize, callbackUrl }: Settings,
-  service: NamedService | undefined,
-  engines: readonly NumberedSource[],
+  service: Endpoint | undefined,
+  sources: readonly NumberedSource[],
 ): number | undefined {
-  const isWorth = service ? !service.mayBeForged : engines.length > 0;
+  const isWorth = service ? !service.mayBeForged : sources.length > 0;
   const isKept = isWorth && cache.value && !callbackUrl;
   return isKept ? cacheSize.value : undefined;
 }
@@ -145,7 +147,7 @@ export function limitsOf({ concurrency, retries, timeout }: Settings): RequestLi
   return { concurrency: concurrency.value, retries: retries.value, timeoutMs: timeout.value * 1000 };
 }
 
-export function voiceOf(settings: Settings, speaker: number): Voice {
+export function fieldsOf(settings: Settings, speaker: number): RequestFields {
   return {
     speaker,
     stream: settings.stream?.value,

@@ -1,7 +1,7 @@
 import type { Speech } from '../audio/pcm.ts';
 
 /** For the part that is heard, whatever the budget. */
-const HEAD_BYTES = 1 << 20;
+const KEPT_BYTES = 1 << 20;
 
 const PIECE_BYTES = 160;
 
@@ -62,7 +62,7 @@ export class Prefetch {
   }
 
   get #isFull(): boolean {
-    return this.#isHead ? this.#held >= HEAD_BYTES : this.#budget.isSpent;
+    return this.#isHead ? this.#held >= KEPT_BYTES : this.#budget.isSpent;
   }
 
   #hold(bytes: number): void {

@@ -2,10 +2,6 @@ import { isExcepted, isLoopback } from '../address.ts';
 import type { ProxyRoute } from '../client/transport.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
-import type { Speaker } from '../service/engine/contract.ts';
-import type { Espeak } from '../service/engine/espeak/voices.ts';
-import { type NumberedSource, speakersOf } from '../service/engine/external/voice-source.ts';
-import { FLITE_SPEAKERS } from '../service/engine/flite/voices.ts';
 import { exposedFiles } from '../settings/config.ts';
 import { assertKeyMayGo, assertProxyMaySee, findKey, isFromUntrustedProject } from '../settings/key.ts';
 import { nearestName } from '../settings/nearest.ts';
@@ -17,10 +13,8 @@ import {
   type Setting,
   type Settings,
 } from '../settings/resolve.ts';
-import { type Choice, chooseSpeaker, isAmong } from '../settings/speaker.ts';
-import type { EngineShelf, EngineVoice } from './engine-shelf.ts';
 
-export interface NamedService {
+export interface Endpoint {
   /** With `/tts`. */
   readonly url: URL;
   readonly name?: string;
@@ -42,7 +36,7 @@ interface ChoiceContext extends Pick<RunContext, 'host' | 'notices' | 'signal'> 
 export async function chooseService(
   settings: Settings,
   { host, notices, signal, files }: ChoiceContext,
-): Promise<NamedService | undefined> {
+): Promise<Endpoint | undefined> {
   const { baseUrl, engine } = settings;
   if (baseUrl && engine && !outranks(baseUrl.origin, engine.origin))
     throw usageError(
@@ -107,63 +101,11 @@ function noCallbacks({ origin }: URL): TtsError {
   );
 }
 
-interface SpeakerChoice extends Choice {
-  readonly espeak?: Espeak | undefined;
-  readonly engines: readonly NumberedSource[];
-}
-
-export type OpenShelf = () => Promise<EngineShelf>;
-
-/**
- * Looks for engines and espeak-ng only if the speaker is not built in.
- * @throws TtsError (usage)
- */
-export async function speakerOf(
-  settings: Settings,
-  openShelf: OpenShelf | undefined,
-  context: RunContext,
-): Promise<SpeakerChoice> {
-  if (!openShelf) return { ...chooseSpeaker(settings, []), engines: [] };
-  if (!settings.engine && isAmong(FLITE_SPEAKERS, settings))
-    return { ...chooseSpeaker(settings, FLITE_SPEAKERS), engines: [] };
-  const shelf = await openShelf();
-  const ofEngine = await voiceOfEngine(settings, shelf);
-  if (ofEngine) return ofEngine;
-  if (isAmong(FLITE_SPEAKERS, settings)) return { ...chooseSpeaker(settings, FLITE_SPEAKERS), engines: [] };
-  const { findEspeak } = await import('../service/engine/espeak/voices.ts');
-  const { espeak, fault } = await findEspeak(context);
-  const builtIn = builtInSpeakers(espeak);
-  const byName = isAmong(builtIn, settings) ? undefined : await searched(settings, shelf);
-  if (byName) return byName;
-  if (settings.engine && !isAmong(builtIn, settings)) {
-    const chosen = speakersOf(await shelf.open(0));
-    return { ...chooseSpeaker(settings, [...chosen, ...builtIn]), engines: [] };
-  }
-  if (espeak) return chooseEspeak(settings, builtIn, espeak);
-  const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
-  const remark = `101 and up are the voices of espeak-ng, which ${why}`;
-  return { ...chooseSpeaker(settings, FLITE_SPEAKERS, remark), engines: [] };
-}
-
-async function chooseEspeak(
-  settings: Settings,
-  known: readonly Speaker[],
-  espeak: Espeak,
-): Promise<SpeakerChoice> {
-  const { voiceForLanguage } = await import('../service/engine/espeak/voices.ts');
-  const { speaker } = settings;
-  const { value } = speaker ?? {};
-  const language = typeof value === 'string' && !isAmong(known, settings) ? value : undefined;
-  const voice = language === undefined ? undefined : voiceForLanguage(language, espeak.voices);
-  const chosen =
-    speaker && voice ? { ...settings, speaker: { ...speaker, value: voice.speaker.no } } : settings;
-  return { ...chooseSpeaker(chosen, known), espeak, engines: [] };
-}
-
-export async function withNumber(
+/** Tells the number of a name that the service lists. */
+export async function withListedNumber(
   error: unknown,
   { speaker, speakers, timeout, dryRun }: Settings,
-  service: NamedService,
+  service: Endpoint,
   signal: AbortSignal,
 ): Promise<unknown> {
   const name = speaker?.value;
@@ -177,47 +119,4 @@ export async function withNumber(
   if (!listed) return error;
   const hint = `${service.url.host} lists ${listed.name} as ${listed.no}: -s ${listed.no}, or name it under "speakers" in a config file`;
   return error.inWords(error.message, { hint });
-}
-
-async function voiceOfEngine(settings: Settings, shelf: EngineShelf): Promise<SpeakerChoice | undefined> {
-  const found = await shelf.find(settings);
-  return found && withVoice(settings, found);
-}
-
-async function searched(settings: Settings, shelf: EngineShelf): Promise<SpeakerChoice | undefined> {
-  const { value, origin } = settings.speaker ?? {};
-  if (typeof value !== 'string') return undefined;
-  const found = await shelf.search(value, origin?.name ?? '');
-  return found && withVoice(settings, found);
-}
-
-function withVoice(settings: Settings, { engine, voice, no }: EngineVoice): SpeakerChoice {
-  const origin = settings.speaker?.origin ??
-    settings.engine?.origin ?? { place: 'default' as const, name: 'the default' };
-  const known = [{ no, name: voice.name, kind: 'neo.one' }];
-  const chosen = chooseSpeaker({ ...settings, speaker: { value: no, origin } }, known);
-  const { maxChars, concurrency, sampleRate = { value: voice.sampleRate, origin } } = chosen.settings;
-  const { source } = engine;
-  const limits = {
-    maxChars: { ...maxChars, value: Math.min(maxChars.value, source.maxChars) },
-    concurrency: isDefault(concurrency)
-      ? { ...concurrency, value: source.concurrency + WAITING }
-      : concurrency,
-  };
-  return { no, settings: { ...chosen.settings, sampleRate, ...limits }, engines: [engine] };
-}
-
-/** The engine never waits for one. */
-const WAITING = 2;
-
-function isDefault({ origin }: Setting<unknown>): boolean {
-  return origin.place === 'default';
-}
-
-export function builtInSpeakers(
-  espeak: Espeak | undefined,
-  engines: readonly NumberedSource[] = [],
-): Speaker[] {
-  const ofEspeak = espeak?.voices.map(({ speaker }) => speaker) ?? [];
-  return [...FLITE_SPEAKERS, ...ofEspeak, ...engines.flatMap(speakersOf)];
 }

@@ -7,25 +7,25 @@ import { hasWord } from './unicode.ts';
  * Milliseconds of waiting, after which this is complete: a sentence; a finished line or phrase; a full stop that may stand
  * in a number, a name, or open marks.
  */
-export const SILENCES = { sentence: 500, line: 1000, doubtful: 2000 } as const;
+export const WAITS = { sentence: 500, line: 1000, doubtful: 2000 } as const;
 
 /**
- * UTF-16 units of the complete beginning of a text; longer silence completes more.
- * @param silence milliseconds without text
+ * UTF-16 units of the complete beginning of a text; a longer wait completes more.
+ * @param idle milliseconds without text
  */
-export function completeLength(text: string, silence: number): number {
+export function completeLength(text: string, idle: number): number {
   if (!hasWord(text)) return 0;
-  const isQuiet = silence >= (isDoubtful(text) ? SILENCES.doubtful : SILENCES.sentence);
+  const isLong = idle >= (isDoubtful(text) ? WAITS.doubtful : WAITS.sentence);
   let complete = 0;
   let at = 0;
   for (const sentence of sentences(text)) {
     at += sentence.length;
     const space = sentence.slice(sentence.trimEnd().length);
-    const isFollowed = isQuiet || at < text.length || space.includes('\n');
+    const isFollowed = isLong || at < text.length || space.includes('\n');
     if (/\n[^\S\n]*\n/u.test(space) || (isFollowed && isWhole(sentence.trim()))) complete = at;
   }
   const mayCarryMark = complete === text.length && /[^\S\n]$/u.test(text);
-  const finished = silence >= SILENCES.line ? finishedLength(text) : 0;
+  const finished = idle >= WAITS.line ? finishedLength(text) : 0;
   return Math.max(mayCarryMark ? complete - 1 : complete, lastFullLine(text), finished);
 }
 

@@ -33,7 +33,7 @@ export interface InputOptions {
   readonly cwd: string;
   readonly stdin: () => Readable;
   readonly prepare?: Prepare | undefined;
-  /** Of silence of a writer. */
+  /** Without text. */
   readonly inputTimeoutMs?: number | undefined;
 }
 

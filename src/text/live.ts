@@ -1,5 +1,5 @@
 import { unlessAborted } from '../async.ts';
-import { SILENCES } from './complete.ts';
+import { WAITS } from './complete.ts';
 import { type Segment, Segmenter, type SegmentOptions } from './segment.ts';
 
 /** Milliseconds between two looks for complete sentences while the source waits. */
@@ -21,27 +21,27 @@ export async function* liveSegments(
 }
 
 async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): AsyncGenerator<Segment> {
-  let waited = 0;
-  let silence = 0;
+  let sinceFlush = 0;
+  let idle = 0;
   for (;;) {
-    const next = nextSilence(silence);
+    const next = nextWait(idle);
     const mayFlush = segmenter.isHolding && next < Number.POSITIVE_INFINITY;
-    const due = Math.max(1, Math.min(FLUSH_AFTER_MS - waited, next - silence));
+    const due = Math.max(1, Math.min(FLUSH_AFTER_MS - sinceFlush, next - idle));
     const startedAt = performance.now();
     const arrival = await arrivals.next(mayFlush ? due : undefined);
     if (arrival?.done) return;
     const elapsed = performance.now() - startedAt;
-    if (mayFlush) waited += elapsed;
-    silence = arrival ? 0 : silence + Math.max(due, elapsed);
+    if (mayFlush) sinceFlush += elapsed;
+    idle = arrival ? 0 : idle + Math.max(due, elapsed);
     if (arrival) yield* segmenter.push(arrival.value);
-    if (arrival && waited < FLUSH_AFTER_MS) continue;
-    yield* segmenter.flush(silence);
-    waited = 0;
+    if (arrival && sinceFlush < FLUSH_AFTER_MS) continue;
+    yield* segmenter.flush(idle);
+    sinceFlush = 0;
   }
 }
 
-function nextSilence(silence: number): number {
-  return Object.values(SILENCES).find((each) => each > silence) ?? Number.POSITIVE_INFINITY;
+function nextWait(idle: number): number {
+  return Object.values(WAITS).find((each) => each > idle) ?? Number.POSITIVE_INFINITY;
 }
 
 /** A late item goes to the next wait. */

@@ -80,10 +80,10 @@ export class Segmenter {
     if (this.#text.length >= this.#window) yield* this.#settled();
   }
 
-  /** @param silence milliseconds without text */
-  *flush(silence: number): Generator<Segment> {
+  /** @param idle milliseconds without text */
+  *flush(idle: number): Generator<Segment> {
     this.#skipSpace();
-    const length = completeLength(this.#text, silence);
+    const length = completeLength(this.#text, idle);
     const rest = this.#text.slice(length);
     const isFull = hasWord(rest) && !this.#fits(rest);
     if (length === 0 && !isFull) return;

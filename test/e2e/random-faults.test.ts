@@ -63,7 +63,7 @@ it(`The client has the right sound or the right error through a faulty network (
       timeoutMs,
       key: 'key',
       keyOrigin: 'the test',
-      voice: { speaker: 1 },
+      fields: { speaker: 1 },
       limiter: new ConcurrencyLimiter(connections),
       retries: RETRIES,
       onEvent: (event) => {

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll } from 'vitest';
-import { type BuiltInEngine, createEngine, type EngineOptions } from '../../src/service/built-in-engine.ts';
 import type { Style, Utterance } from '../../src/service/engine/contract.ts';
+import { type EngineSetOptions, openEngines, type PreparedEngines } from '../../src/service/engine-set.ts';
 import { emptyFolder } from './folder.ts';
 
 export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
@@ -21,8 +21,8 @@ export async function buildWorker(): Promise<URL> {
 }
 
 /** An engine for the tests of one file, closed after them. */
-export async function startEngine(options: EngineOptions): Promise<BuiltInEngine> {
-  const engine = await createEngine(options);
+export async function startEngine(options: EngineSetOptions): Promise<PreparedEngines> {
+  const engine = await openEngines(options);
   afterAll(() => engine.close());
   return engine;
 }
@@ -33,7 +33,7 @@ interface Request extends Partial<Omit<Utterance, 'speaker'>> {
   readonly signal?: AbortSignal;
 }
 
-export function speak(engine: BuiltInEngine, request: Request): AsyncIterable<Int16Array> {
+export function speak(engine: PreparedEngines, request: Request): AsyncIterable<Int16Array> {
   const { text, speaker: no = 1, sampleRate = 22_050, style = PLAIN, signal } = request;
   const speaker = engine.speakers.find((candidate) => candidate.no === no);
   if (!speaker) throw new Error(`no speaker ${no}`);
@@ -41,7 +41,7 @@ export function speak(engine: BuiltInEngine, request: Request): AsyncIterable<In
 }
 
 /** All samples of an utterance. */
-export async function samplesOf(engine: BuiltInEngine, request: Request): Promise<Int16Array> {
+export async function samplesOf(engine: PreparedEngines, request: Request): Promise<Int16Array> {
   const parts: Int16Array[] = [];
   for await (const part of speak(engine, request)) parts.push(part);
   const whole = new Int16Array(parts.reduce((sum, part) => sum + part.length, 0));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../src/async.ts';
-import type { Engine, Speaker, Utterance } from '../../src/service/engine/contract.ts';
+import type { EngineSet, Speaker, Utterance } from '../../src/service/engine/contract.ts';
 import { Refusal } from '../../src/service/engine/contract.ts';
 
 /** Frames that stand for one character. */
@@ -19,7 +19,7 @@ const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no
  * Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws what no engine should, "full" and "mute"
  * are refused, "沈黙" after a while.
  */
-export class ToneEngine implements Engine {
+export class ToneEngine implements EngineSet {
   readonly speakers = speakers;
   workers = 2;
   queued = 0;

@@ -5,18 +5,18 @@ import type { NamedTable, PlanOptions } from '../../batch/plan.ts';
 import type { Shard } from '../../batch/shard.ts';
 import { readTable, type TableKind } from '../../batch/table.ts';
 import type { NameTemplate } from '../../batch/template.ts';
-import type { Voice } from '../../client/client.ts';
+import type { RequestFields } from '../../client/client.ts';
 import { usageError } from '../../error.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
 import {
   cacheBytesOf,
   cutsParagraphs,
+  fieldsOf,
   limitsOf,
   type Pricing,
   pricingOf,
   type RunPlan,
-  voiceOf,
 } from '../../speech/job.ts';
 import { prepareText } from '../../speech/prepare-text.ts';
 import { chooseService } from '../../speech/service-choice.ts';
@@ -56,8 +56,8 @@ export interface BatchJob {
   chooseTarget(): Promise<Target>;
 }
 
-interface Target extends Pick<RunPlan, 'service' | 'espeak' | 'engines' | 'limits' | 'cacheBytes'> {
-  readonly voice: Omit<Voice, 'speaker'>;
+interface Target extends Pick<RunPlan, 'service' | 'espeak' | 'sources' | 'limits' | 'cacheBytes'> {
+  readonly fields: Omit<RequestFields, 'speaker'>;
 }
 
 /** @throws TtsError (usage) */
@@ -101,10 +101,10 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     async chooseTarget() {
       const service = await chooseService(settings, { ...context, files });
       const { espeak } = voices;
-      const engines = [...voices.engines];
-      const cacheBytes = cacheBytesOf(settings, service, engines);
-      const { speaker: _, ...voice } = voiceOf(settings, 0);
-      return { service, espeak, engines, limits: limitsOf(settings), cacheBytes, voice };
+      const sources = [...voices.sources];
+      const cacheBytes = cacheBytesOf(settings, service, sources);
+      const { speaker: _, ...fields } = fieldsOf(settings, 0);
+      return { service, espeak, sources, limits: limitsOf(settings), cacheBytes, fields };
     },
   };
 }

@@ -14,7 +14,7 @@ import { syncFolder } from '../../files/atomic-file.ts';
 import { unwritable } from '../../files/writable.ts';
 import { openClient, openService } from '../../speech/connection.ts';
 import type { RequestLimits } from '../../speech/job.ts';
-import type { NamedService } from '../../speech/service-choice.ts';
+import type { Endpoint } from '../../speech/service-choice.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { eventsTo } from '../speak/report.ts';
@@ -91,7 +91,7 @@ async function make(
     journal,
     writer: host,
     rowsAtOnce: 2 * target.limits.concurrency,
-    speakAs: (voice) => client.speakAs({ ...target.voice, ...voice }),
+    speakWith: (voice) => client.speakWith({ ...target.fields, ...voice }),
     listeners: [totals],
     onRow: (number, result) => {
       if (result.state === 'made') survey.setMade(number, known.entries.add(result.entry));
@@ -110,7 +110,7 @@ async function make(
 /** A service without a list may take any number. */
 async function assertSpeakers(
   { plan, survey }: Outcome,
-  service: NamedService,
+  service: Endpoint,
   { timeoutMs }: RequestLimits,
   { notices, signal }: Context,
 ): Promise<void> {

@@ -5,8 +5,8 @@ import type { Espeak } from '../../service/engine/espeak/voices.ts';
 import { identityOf, type NumberedSource } from '../../service/engine/external/voice-source.ts';
 import { type Origin, refused, type Settings } from '../../settings/resolve.ts';
 import { ruleOf } from '../../settings/rules.ts';
-import { EngineShelf } from '../../speech/engine-shelf.ts';
-import { type OpenShelf, speakerOf } from '../../speech/service-choice.ts';
+import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
+import { type OpenShelf, speakerOf } from '../../speech/speakers/speaker-choice.ts';
 
 /** Instructions may differ in every row. */
 const MOST_KEPT = 1000;
@@ -14,7 +14,7 @@ const MOST_KEPT = 1000;
 /** Settings replace missing cells. */
 export class RowVoices {
   espeak: Espeak | undefined;
-  readonly engines = new Set<NumberedSource>();
+  readonly sources = new Set<NumberedSource>();
   readonly #openShelf: OpenShelf | undefined;
   readonly #settings: Settings;
   readonly #context: RunContext;
@@ -23,7 +23,7 @@ export class RowVoices {
   constructor(settings: Settings, context: RunContext) {
     this.#settings = settings;
     this.#context = context;
-    const shelf = settings.baseUrl ? undefined : new EngineShelf(settings, context);
+    const shelf = settings.baseUrl ? undefined : new SourceShelf(settings, context);
     this.#openShelf = shelf && (async () => shelf);
   }
 
@@ -33,15 +33,15 @@ export class RowVoices {
     const kept = this.#kept.get(key);
     if (kept) return kept;
     const said = withCells(this.#settings, cells, where);
-    const { no, settings, espeak, engines } = await speakerOf(said, this.#openShelf, this.#context);
+    const { no, settings, espeak, sources } = await speakerOf(said, this.#openShelf, this.#context);
     this.espeak ??= espeak;
-    for (const engine of engines) this.engines.add(engine);
+    for (const source of sources) this.sources.add(source);
     const { sampleRate, instructions } = settings;
     const voice = {
       speaker: no,
       sampleRate: sampleRate?.value,
       instructions: instructions?.value,
-      identity: identityOf(no, engines),
+      identity: identityOf(no, sources),
     };
     if (this.#kept.size === MOST_KEPT) this.#kept.clear();
     this.#kept.set(key, voice);

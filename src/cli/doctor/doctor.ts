@@ -8,7 +8,7 @@ import { noSegmentFolder, segmentFolder } from '../../files/folders.ts';
 import { type LoadedSettings, loadSettings } from '../../settings/load.ts';
 import { chooseProxy, type Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
-import { chooseService, type NamedService } from '../../speech/service-choice.ts';
+import { chooseService, type Endpoint } from '../../speech/service-choice.ts';
 import { type CommandLine, OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import { withoutPassword } from '../config.ts';
 import type { Context } from '../context.ts';
@@ -44,21 +44,21 @@ export function doctorCommand(): Command {
   );
 }
 
-export interface Doubts extends Pick<CommandLine, 'flags'> {
+export interface ExamineRequest extends Pick<CommandLine, 'flags'> {
   readonly mayAsk: boolean;
 }
 
 /** An examination is skipped if an earlier one failed. */
-export async function* examinations(doubts: Doubts, context: Context): AsyncGenerator<Finding> {
+export async function* examinations(request: ExamineRequest, context: Context): AsyncGenerator<Finding> {
   yield await examine('node', () => context.host.runtime);
   let settled: LoadedSettings | undefined;
   yield await examine('config', async () => {
-    settled = await loadSettings(doubts, context);
+    settled = await loadSettings(request, context);
     return (
       settled.files.map(({ path }) => path).join(', ') || 'no config file; tts config tells where to put one'
     );
   });
-  if (settled) yield* complete(serviceExaminations(settled, doubts, context));
+  if (settled) yield* complete(serviceExaminations(settled, request, context));
   else yield* STEPS.map((name) => skipped(name, 'not looked at: the config comes first'));
   yield await examinePlayer(settled?.settings, context);
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
@@ -80,7 +80,7 @@ async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Findi
 
 async function* serviceExaminations(
   { settings, files }: LoadedSettings,
-  { mayAsk }: Doubts,
+  { mayAsk }: ExamineRequest,
   context: Context,
 ): AsyncGenerator<Finding> {
   const { baseUrl } = settings;
@@ -89,7 +89,7 @@ async function* serviceExaminations(
     return '';
   });
   if (way.state === 'bad') return yield way;
-  let service: NamedService | undefined;
+  let service: Endpoint | undefined;
   const key = await examine('key', async () => {
     service = await chooseService(settings, { ...context, files });
     return service
@@ -110,7 +110,7 @@ async function* serviceExaminations(
 }
 
 async function* connectionExaminations(
-  { url, proxy }: NamedService,
+  { url, proxy }: Endpoint,
   settings: Settings,
   { signal }: Context,
 ): AsyncGenerator<Finding> {

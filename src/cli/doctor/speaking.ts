@@ -1,8 +1,9 @@
 import type { Settings } from '../../settings/resolve.ts';
 import { openClient, openService, type ServiceEvent } from '../../speech/connection.ts';
-import { EngineShelf } from '../../speech/engine-shelf.ts';
-import { limitsOf, voiceOf } from '../../speech/job.ts';
-import { type NamedService, speakerOf } from '../../speech/service-choice.ts';
+import { fieldsOf, limitsOf } from '../../speech/job.ts';
+import type { Endpoint } from '../../speech/service-choice.ts';
+import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
+import { speakerOf } from '../../speech/speakers/speaker-choice.ts';
 import type { Context } from '../context.ts';
 import { describe } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
@@ -13,7 +14,7 @@ const COST = `${TEXT.length} characters`;
 
 interface Trial {
   /** `undefined`: the built-in service, which costs nothing. */
-  readonly service: NamedService | undefined;
+  readonly service: Endpoint | undefined;
   readonly settings: Settings;
   readonly mayAsk: boolean;
 }
@@ -32,14 +33,14 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
 
 async function speak({ service, settings: general }: Trial, context: Context): Promise<string> {
   const { notices, signal } = context;
-  const openShelf = service ? undefined : async () => new EngineShelf(general, context);
-  const { no, settings, espeak, engines } = await speakerOf(general, openShelf, context);
+  const openShelf = service ? undefined : async () => new SourceShelf(general, context);
+  const { no, settings, espeak, sources } = await speakerOf(general, openShelf, context);
   const onEvent = (event: ServiceEvent) => notices.detail(() => describe(event));
-  await using target = await openService({ service, espeak, engines }, context);
+  await using target = await openService({ service, espeak, sources }, context);
   const plan = { limits: limitsOf(settings), cacheBytes: undefined };
   await using client = await openClient(plan, target, { ...context, onEvent });
   const start = performance.now();
-  const speech = await client.speakAs(voiceOf(settings, no))({ text: TEXT, index: 0 }, signal);
+  const speech = await client.speakWith(fieldsOf(settings, no))({ text: TEXT, index: 0 }, signal);
   if (!speech) return 'accepted; the audio goes to the callback URL';
   let bytes = 0;
   for await (const piece of speech.pcm) bytes += piece.length;

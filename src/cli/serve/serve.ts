@@ -2,7 +2,7 @@ import { aborted } from '../../async.ts';
 import { ExitCode, usageError } from '../../error.ts';
 import { interruption } from '../../exit.ts';
 import type { Host } from '../../host.ts';
-import type { Engine } from '../../service/engine/contract.ts';
+import type { EngineSet } from '../../service/engine/contract.ts';
 import { espeakIfAny } from '../../service/engine/espeak/voices.ts';
 import type { NumberedSource } from '../../service/engine/external/voice-source.ts';
 import type { LogRecord } from '../../service/exchange/exchange.ts';
@@ -10,7 +10,7 @@ import { randomKey, type Service, startService } from '../../service/service.ts'
 import { checkedKey } from '../../settings/key.ts';
 import { readKeyFile } from '../../settings/key-file.ts';
 import { loadSettings } from '../../settings/load.ts';
-import { EngineShelf } from '../../speech/engine-shelf.ts';
+import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
 import type { Context } from '../context.ts';
 import type { Notices } from '../terminal/notices.ts';
 import { readServeOptions, type ServeOptions } from './options.ts';
@@ -31,17 +31,17 @@ export async function run(context: Context): Promise<number> {
   };
   if (options.apiKey) notices.hide(options.apiKey);
   const apiKey = options.apiKey === undefined ? randomKey() : options.apiKey;
-  const { createEngine } = await import('../../service/built-in-engine.ts');
+  const { openEngines } = await import('../../service/engine-set.ts');
   const { workers, maxQueue } = options;
   const espeak = await espeakIfAny(context).catch((error) => {
     // Stopping is success during the start, too.
     if (!signal.aborted) throw error;
     return undefined;
   });
-  const engines = await openEngines(options.engines, context);
-  const engine = await createEngine({
+  const sources = await openSources(options.engines, context);
+  const engine = await openEngines({
     espeak,
-    engines,
+    sources,
     maxQueue,
     ...(workers !== undefined && { workers }),
   });
@@ -55,17 +55,17 @@ export async function run(context: Context): Promise<number> {
 }
 
 /** Without one, the service reads no config. */
-async function openEngines(named: readonly string[], context: Context): Promise<NumberedSource[]> {
+async function openSources(named: readonly string[], context: Context): Promise<NumberedSource[]> {
   const { TTS_ENGINE: fallback } = context.host.env;
   const chosen = named.length > 0 ? named : fallback ? [fallback] : [];
   if (chosen.length === 0) return [];
   const { settings } = await loadSettings({ flags: {} }, context);
-  const shelf = new EngineShelf(settings, context, chosen);
+  const shelf = new SourceShelf(settings, context, chosen);
   return Promise.all(chosen.map((_, at) => shelf.open(at)));
 }
 
 interface Setup {
-  readonly engine: Engine;
+  readonly engine: EngineSet;
   readonly apiKey: string | null;
   readonly options: ServeOptions;
 }

@@ -19,13 +19,13 @@ export async function run(context: Context): Promise<number> {
     notices.print((await import('../help.ts')).shortHelp());
     return ExitCode.usage;
   }
-  const doubt = line.flags.quiet ? undefined : doubtOf(line, context);
-  if (doubt) notices.note(doubt);
+  const mistake = line.flags.quiet ? undefined : likelyMistake(line, context);
+  if (mistake) notices.note(mistake);
   const { speak } = await import('./run.ts');
   return speak({ flags: line.flags, ...input }, context);
 }
 
-function doubtOf({ words }: CommandLine, { argv, named, host }: Context): string | undefined {
+function likelyMistake({ words }: CommandLine, { argv, named, host }: Context): string | undefined {
   if (named || argv.includes('--')) return undefined;
   const [first = ''] = words;
   if ((besideSpeaking as readonly string[]).includes(first) && words.length <= LONGEST_COMMAND)

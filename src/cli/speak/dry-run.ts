@@ -26,20 +26,20 @@ type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;
  */
 export async function dryRun({ job, pricing }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const { voice, cacheBytes } = job;
+  const { fields, cacheBytes } = job;
   if (job.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(job.subtitles);
   const isLive = await checkOutput(job.output, host);
   const store = cacheBytes === undefined ? undefined : await openSegments(cacheBytes, context);
-  const identity = job.service ? job.service.url.href : identityOf(voice.speaker, job.engines);
+  const identity = job.service ? job.service.url.href : identityOf(fields.speaker, job.sources);
   const count = new Count(
     store && identity !== undefined
-      ? { store, keyOf: (text) => segmentKey({ ...voice, identity }, text) }
+      ? { store, keyOf: (text) => segmentKey({ ...fields, identity }, text) }
       : undefined,
   );
   const bodies: string[] = [];
   for await (const segment of readText(job.text, isLive, host, signal)) {
     await count.add(segment);
-    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, voice));
+    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, fields));
   }
   if (count.segments === 0) throw blankText();
   warnOfRoom(job, count.result.characters, context);

@@ -1,5 +1,5 @@
 import { secondsOf } from '../../audio/pcm.ts';
-import type { Voice } from '../../client/client.ts';
+import type { RequestFields } from '../../client/client.ts';
 import { TtsError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { printable } from '../../printable.ts';
@@ -18,11 +18,11 @@ import { LONG_RUN_MS } from './notes.ts';
 
 interface Reported {
   readonly output: OutputPlan;
-  readonly voice?: Pick<Voice, 'callbackUrl'>;
+  readonly fields?: Pick<RequestFields, 'callbackUrl'>;
 }
 
 export async function report(
-  { output, voice }: Reported,
+  { output, fields }: Reported,
   totals: RunTotals,
   delivery: Delivery | undefined,
   { host, notices }: { readonly host: Pick<Host, 'env' | 'stderr'>; readonly notices: Notices },
@@ -30,7 +30,7 @@ export async function report(
   if (delivery?.readerLeft) return;
   const { fromCache, segments, requests } = totals;
   const isWatched = isProgressWanted(host, notices);
-  if (!delivery) notices.note(`the service sends the audio to ${voice?.callbackUrl}`);
+  if (!delivery) notices.note(`the service sends the audio to ${fields?.callbackUrl}`);
   else if (isWatched || notices.verbose || totals.elapsed > LONG_RUN_MS) {
     const line = await closing(output, totals, delivery);
     if (isWatched) notices.print(line);
@@ -63,19 +63,19 @@ export function eventsTo(
 
 /** Waits for the first event: a run that fails before prints only its error. */
 export function introducing(
-  { service, engines, espeakVoice, isNumbered, voice }: SpeechJob,
+  { service, sources, espeakVoice, isNumbered, fields }: SpeechJob,
   notices: Context['notices'],
   onEvent: (event: ServiceEvent) => void,
 ): (event: ServiceEvent) => void {
   const who = espeakVoice
-    ? `${espeakVoice} (${voice.speaker}), a voice of espeak-ng,`
+    ? `${espeakVoice} (${fields.speaker}), a voice of espeak-ng,`
     : 'the built-in English voice';
-  let isIntroduced = service !== undefined || engines.length > 0;
+  let isIntroduced = service !== undefined || sources.length > 0;
   return (event) => {
     if (!isIntroduced) notices.note(`no base URL is set, so ${who} speaks; --base-url names a service`);
     if (!isIntroduced && espeakVoice && isNumbered)
       notices.note(
-        `on another machine ${voice.speaker} may be another voice; -s "${espeakVoice}" is the same one`,
+        `on another machine ${fields.speaker} may be another voice; -s "${espeakVoice}" is the same one`,
       );
     isIntroduced = true;
     onEvent(event);

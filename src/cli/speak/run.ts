@@ -40,7 +40,7 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   const leftOut = await leftOutOf(job, (text) => notices.warn(text));
   const delivery = await deliver({
     segments: (until) => readText(job.text, sink.isLive, host, until),
-    synthesize: client.speakAs(job.voice),
+    synthesize: client.speakWith(job.fields),
     window: WINDOW * job.limits.concurrency,
     paragraphPause: job.paragraphPause,
     sink,

@@ -5,7 +5,7 @@ import { kindOf, settingsFor } from '../../settings/speaker.ts';
 import { openClient, openService } from '../../speech/connection.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { assertInputsKept } from '../../speech/inputs-kept.ts';
-import { planRun, type RunPlan, voiceOf } from '../../speech/job.ts';
+import { fieldsOf, planRun, type RunPlan } from '../../speech/job.ts';
 import type { Sparing } from '../../speech/look-ahead.ts';
 import { openOutputs, planOutput } from '../../speech/outputs.ts';
 import { RunTotals } from '../../speech/totals.ts';
@@ -23,7 +23,7 @@ export interface ListedSpeaker extends ServiceSpeaker {
 /** More need the user's agreement. */
 const MOST_UNASKED = 20;
 
-interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak' | 'engines'> {
+interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak' | 'sources'> {
   readonly text: string;
   readonly speakers: readonly ListedSpeaker[];
   readonly mayAsk: boolean;
@@ -52,7 +52,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
     segments: () => eachWith(text, voices.length),
     synthesize(segment, signal) {
       const { no, settings } = voices[segment.index] as SampleVoice;
-      return client.speakAs(voiceOf(settings, no))(segment, signal);
+      return client.speakWith(fieldsOf(settings, no))(segment, signal);
     },
     missing: (segment) => `asked for ${labelOf(segment)}`,
     sparing: voices.length > 1 ? leftOut : undefined,

@@ -8,9 +8,10 @@ import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
 import type { ServiceEvent } from '../../speech/connection.ts';
-import { EngineShelf } from '../../speech/engine-shelf.ts';
 import { limitsOf, type RunPlan } from '../../speech/job.ts';
-import { builtInSpeakers, chooseService, type NamedService } from '../../speech/service-choice.ts';
+import { chooseService, type Endpoint } from '../../speech/service-choice.ts';
+import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
+import { builtInSpeakers } from '../../speech/speakers/speaker-choice.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/report.ts';
@@ -39,8 +40,8 @@ export async function run(context: Context): Promise<number> {
   const espeak = service
     ? undefined
     : await (await import('../../service/engine/espeak/voices.ts')).espeakIfAny(context);
-  const engines = service ? [] : await openEngines(settings, context);
-  const listed = await serviceSpeakers({ service, settings, espeak, engines }, context).catch(
+  const sources = service ? [] : await openSources(settings, context);
+  const listed = await serviceSpeakers({ service, settings, espeak, sources }, context).catch(
     (error: unknown) => ({
       error,
     }),
@@ -50,7 +51,7 @@ export async function run(context: Context): Promise<number> {
     const { speakSample } = await import('./sample.ts');
     const mayAsk = yes === true;
     return speakSample(
-      { text: sample, speakers: rows, service, espeak, engines, settings, files, mayAsk },
+      { text: sample, speakers: rows, service, espeak, sources, settings, files, mayAsk },
       context,
     );
   }
@@ -97,25 +98,25 @@ async function serviceSpeakers(
   {
     service,
     espeak,
-    engines,
+    sources,
     settings,
-  }: Pick<RunPlan, 'service' | 'espeak' | 'engines'> & { readonly settings: Settings },
+  }: Pick<RunPlan, 'service' | 'espeak' | 'sources'> & { readonly settings: Settings },
   context: Context,
 ): Promise<ListedSpeaker[]> {
   const { notices } = context;
-  const listed = service ? await askService(service, settings, context) : builtInSpeakers(espeak, engines);
+  const listed = service ? await askService(service, settings, context) : builtInSpeakers(espeak, sources);
   if (!listed) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
   return (listed ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
 }
 
 /** An engine that does not work is a warning, unless it was chosen. */
-async function openEngines(settings: Settings, context: Context): Promise<NumberedSource[]> {
-  const shelf = new EngineShelf(settings, context);
+async function openSources(settings: Settings, context: Context): Promise<NumberedSource[]> {
+  const shelf = new SourceShelf(settings, context);
   if (settings.engine) await shelf.open(0);
   return shelf.openAll((error) => context.notices.warn((error as Error).message));
 }
 
-async function askService(service: NamedService, settings: Settings, { notices, signal }: Context) {
+async function askService(service: Endpoint, settings: Settings, { notices, signal }: Context) {
   const onEvent = (event: ServiceEvent) => {
     notices.detail(() => describe(event));
     warnOfPause(event, notices);

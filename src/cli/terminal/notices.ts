@@ -20,7 +20,7 @@ export class Notices {
   #isDrawn = false;
   readonly #host: Host;
   readonly #secrets = new Secrets();
-  readonly #doubts: string[] = [];
+  readonly #heldBack: string[] = [];
 
   constructor(host: Host) {
     this.#host = host;
@@ -40,13 +40,13 @@ export class Notices {
     else this.#say(`warning: ${text}`);
   }
 
-  doubt(text: string): void {
-    this.#doubts.push(text);
-    setTimeout(() => this.tellDoubts(), PATIENCE_MS).unref();
+  warnLater(text: string): void {
+    this.#heldBack.push(text);
+    setTimeout(() => this.tellHeldBack(), PATIENCE_MS).unref();
   }
 
-  tellDoubts(): void {
-    for (const text of this.#doubts.splice(0)) this.warn(text);
+  tellHeldBack(): void {
+    for (const text of this.#heldBack.splice(0)) this.warn(text);
   }
 
   detail(text: () => string): void {
@@ -80,8 +80,8 @@ export class Notices {
     const error = unsuppressed(thrown);
     const known = error instanceof TtsError ? error : defect(error);
     const { message, hint, details, exitCode, stop } = known;
-    if (exitCode === ExitCode.output) this.#doubts.length = 0;
-    this.tellDoubts();
+    if (exitCode === ExitCode.output) this.#heldBack.length = 0;
+    this.tellHeldBack();
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
     if (this.json) {
       const traced = trace.length > 0 ? trace : undefined;
@@ -100,7 +100,7 @@ export class Notices {
   }
 
   inJson(value: object): string {
-    this.tellDoubts();
+    this.tellHeldBack();
     const warned = this.#warnings.length > 0 && { warnings: this.#warnings };
     return this.#secrets.inJson({ ...value, ...warned });
   }

@@ -23,7 +23,7 @@ interface Outcome {
 
 export class Callbacks {
   readonly #options: CallbackOptions;
-  readonly #jobs = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
 
   constructor(options: CallbackOptions) {
@@ -31,7 +31,7 @@ export class Callbacks {
   }
 
   get pending(): number {
-    return this.#jobs.size;
+    return this.#running.size;
   }
 
   /** @throws Refusal 503 if too many are pending */
@@ -39,17 +39,17 @@ export class Callbacks {
     if (this.pending >= this.#options.limits.callbacks) {
       throw new Refusal(503, 'too_many_callbacks', 'Too many callbacks are waiting', { retryAfter: 5 });
     }
-    const job = this.#run(id, url, speak(this.#stop.signal))
+    const delivery = this.#run(id, url, speak(this.#stop.signal))
       .catch((error) => {
         if (!this.#stop.signal.aborted) this.#options.log?.({ event: 'defect', id, error });
       })
-      .finally(() => this.#jobs.delete(job));
-    this.#jobs.add(job);
+      .finally(() => this.#running.delete(delivery));
+    this.#running.add(delivery);
   }
 
   /** Those that are pending now. */
   async settled(): Promise<void> {
-    await Promise.all(this.#jobs);
+    await Promise.all(this.#running);
   }
 
   abort(): void {

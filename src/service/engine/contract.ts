@@ -31,18 +31,24 @@ export interface Utterance {
   readonly isPatient?: boolean;
 }
 
-/** 16-bit mono samples. */
+/** Speaks for its speakers. */
 export interface Engine {
   readonly speakers: readonly Speaker[];
-  readonly workers: number;
   /** Before their first passage. */
   readonly queued: number;
   /**
    * The first read refuses a full queue before the event loop turns.
+   * @returns 16-bit mono samples
    * @throws Refusal 422 `unsupported_text`, 503 `busy` for a full queue, 500 `engine_failed` when a worker died
    */
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;
+}
+
+/** All engines of a service, as one. */
+export interface EngineSet extends Engine {
+  /** Threads of Flite that can begin at once. */
+  readonly workers: number;
 }
 
 interface RefusalOptions {

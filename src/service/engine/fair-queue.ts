@@ -11,17 +11,17 @@ export interface QueueLimits {
   readonly maxQueue: number;
 }
 
-/** The utterance with the fewest jobs in work is next. */
-export class FairQueue<Job> {
-  readonly #lanes: readonly Lane<Job>[];
-  readonly #free: Lane<Job>[];
+/** The utterance with the fewest tasks in work is next. */
+export class FairQueue<Task> {
+  readonly #lanes: readonly Lane<Task>[];
+  readonly #free: Lane<Task>[];
   readonly #maxWaiting: number;
   readonly #spare: number;
-  readonly #turns = new Turns<Job>();
+  readonly #turns = new Turns<Task>();
   readonly #open = new Set<AbortController>();
 
   /** @param spare lanes left idle, which bridge the restart of another */
-  constructor(lanes: readonly Lane<Job>[], maxWaiting: number, spare = 0) {
+  constructor(lanes: readonly Lane<Task>[], maxWaiting: number, spare = 0) {
     this.#lanes = lanes;
     this.#free = [...lanes];
     this.#maxWaiting = maxWaiting;
@@ -42,18 +42,18 @@ export class FairQueue<Job> {
   }
 
   /**
-   * In the order of the jobs.
+   * In the order of the tasks.
    * @param isPatient true if a full queue does not refuse it
    * @throws Refusal 503 for a full queue; what a lane throws
    */
   async *run(
-    jobs: Iterable<Job> | AsyncIterable<Job>,
+    tasks: Iterable<Task> | AsyncIterable<Task>,
     signal: AbortSignal,
     isPatient = false,
   ): AsyncGenerator<Int16Array, void, undefined> {
     signal.throwIfAborted();
     const leaving = new AbortController();
-    const line: Line<Job> = { signal: leaving.signal, tickets: [], working: 0, isPatient };
+    const line: Line<Task> = { signal: leaving.signal, tickets: [], working: 0, isPatient };
     this.#admit(line);
     this.#open.add(leaving);
     const leave = () => leaving.abort(signal.reason);
@@ -61,9 +61,9 @@ export class FairQueue<Job> {
     line.signal.addEventListener('abort', () => this.#turns.leave(line));
     const results: Promise<Int16Array>[] = [];
     try {
-      for await (const job of jobs) {
+      for await (const task of tasks) {
         line.signal.throwIfAborted();
-        results.push(this.#submit(line, job));
+        results.push(this.#submit(line, task));
         if (results.length >= LOOK_AHEAD) yield (await results.shift()) as Int16Array;
       }
       for (const result of results) yield await result;
@@ -79,7 +79,7 @@ export class FairQueue<Job> {
     await Promise.all(this.#lanes.map((lane) => lane.close()));
   }
 
-  #admit(line: Line<Job>): void {
+  #admit(line: Line<Task>): void {
     const places = this.#maxWaiting + this.#free.length - this.#spare;
     if (!line.isPatient && this.#turns.limited >= places) {
       throw new Refusal(503, 'busy', 'too many requests wait already');
@@ -87,9 +87,9 @@ export class FairQueue<Job> {
     this.#turns.enter(line);
   }
 
-  #submit(line: Line<Job>, job: Job): Promise<Int16Array> {
+  #submit(line: Line<Task>, task: Task): Promise<Int16Array> {
     const result = new Promise<Int16Array>((resolve, reject) => {
-      this.#turns.add(line, { job, resolve, reject });
+      this.#turns.add(line, { task, resolve, reject });
     });
     result.catch(() => {});
     this.#dispatch();
@@ -104,16 +104,16 @@ export class FairQueue<Job> {
     }
   }
 
-  #take(): Lane<Job> {
+  #take(): Lane<Task> {
     const ready = this.#free.findIndex((lane) => lane.ready);
     const [lane] = this.#free.splice(Math.max(0, ready), 1);
     if (!lane) throw new Error('no lane is free');
     return lane;
   }
 
-  async #work(lane: Lane<Job>, { job, resolve, reject }: Ticket<Job>, line: Line<Job>): Promise<void> {
+  async #work(lane: Lane<Task>, { task, resolve, reject }: Ticket<Task>, line: Line<Task>): Promise<void> {
     try {
-      resolve(await lane.run(job, line.signal));
+      resolve(await lane.run(task, line.signal));
     } catch (error) {
       reject(error);
     } finally {
@@ -124,13 +124,13 @@ export class FairQueue<Job> {
   }
 }
 
-export interface Lane<Job> {
+export interface Lane<Task> {
   readonly ready: boolean;
   prepare(): Promise<void>;
   /**
    * @returns no samples for a text without sound
    * @throws Refusal when the work failed
    */
-  run(job: Job, signal: AbortSignal): Promise<Int16Array>;
+  run(task: Task, signal: AbortSignal): Promise<Int16Array>;
   close(): Promise<void>;
 }

@@ -1,20 +1,20 @@
-export interface Ticket<Job> {
-  readonly job: Job;
+export interface Ticket<Task> {
+  readonly task: Task;
   resolve(samples: Int16Array): void;
   reject(reason: unknown): void;
 }
 
-export interface Line<Job> {
+export interface Line<Task> {
   readonly signal: AbortSignal;
-  readonly tickets: Ticket<Job>[];
+  readonly tickets: Ticket<Task>[];
   working: number;
   readonly isPatient: boolean;
 }
 
-/** The line with the fewest jobs in work is next; a patient line counts one more. */
-export class Turns<Job> {
-  readonly #order: Line<Job>[] = [];
-  readonly #waiting = new Set<Line<Job>>();
+/** The line with the fewest tasks in work is next; a patient line counts one more. */
+export class Turns<Task> {
+  readonly #order: Line<Task>[] = [];
+  readonly #waiting = new Set<Line<Task>>();
 
   get waiting(): number {
     return this.#waiting.size;
@@ -24,16 +24,16 @@ export class Turns<Job> {
     return [...this.#waiting].filter(({ isPatient }) => !isPatient).length;
   }
 
-  enter(line: Line<Job>): void {
+  enter(line: Line<Task>): void {
     this.#waiting.add(line);
   }
 
-  add(line: Line<Job>, ticket: Ticket<Job>): void {
+  add(line: Line<Task>, ticket: Ticket<Task>): void {
     line.tickets.push(ticket);
     if (!this.#order.includes(line)) this.#order.push(line);
   }
 
-  next(): { readonly ticket: Ticket<Job>; readonly line: Line<Job> } | undefined {
+  next(): { readonly ticket: Ticket<Task>; readonly line: Line<Task> } | undefined {
     const fewest = Math.min(...this.#order.map(shareOf));
     const place = this.#order.findIndex((line) => shareOf(line) === fewest);
     const [line] = place < 0 ? [] : this.#order.splice(place, 1);
@@ -45,12 +45,12 @@ export class Turns<Job> {
     return { ticket, line };
   }
 
-  done(line: Line<Job>): void {
+  done(line: Line<Task>): void {
     line.working -= 1;
   }
 
   /** Rejects its tickets. */
-  leave(line: Line<Job>): void {
+  leave(line: Line<Task>): void {
     this.#waiting.delete(line);
     const place = this.#order.indexOf(line);
     if (place >= 0) this.#order.splice(place, 1);
@@ -58,6 +58,6 @@ export class Turns<Job> {
   }
 }
 
-function shareOf<Job>({ working, isPatient }: Line<Job>): number {
+function shareOf<Task>({ working, isPatient }: Line<Task>): number {
   return isPatient ? working + 1 : working;
 }

@@ -29,7 +29,7 @@ export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manne
   else await sendWhole(exchange, { ...sound, pcm }, manner);
 }
 
-/** A doubtful text waits for its first samples. */
+/** A text that the engine may refuse waits for its first samples. */
 async function sendLive(
   exchange: Exchange,
   { format, pcm, speakable }: Sound,

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackPolicy } from '../callbacks/policy.ts';
-import type { Engine, Limits } from '../engine/contract.ts';
+import type { EngineSet, Limits } from '../engine/contract.ts';
 import type { Log } from '../exchange/exchange.ts';
 import type { FaultControl } from '../exchange/fault-control.ts';
 import type { Cors } from './cors.ts';
@@ -9,7 +9,7 @@ import type { Metrics } from './metrics.ts';
 import type { Traffic } from './traffic.ts';
 
 export interface ServiceContext {
-  readonly engine: Engine;
+  readonly engine: EngineSet;
   readonly basePath: string;
   readonly isOpen: boolean;
   /** @throws Refusal 401 */

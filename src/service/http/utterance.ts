@@ -1,7 +1,7 @@
 import { countCodePoints } from '../../text/unicode.ts';
 import {
   DEFAULT_RETRY_AFTER,
-  type Engine,
+  type EngineSet,
   Refusal,
   type Speaker,
   type Style,
@@ -26,7 +26,7 @@ const asItIs: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
  */
 export async function orderOf(
   request: SpeechRequest,
-  { speakers }: Engine,
+  { speakers }: EngineSet,
   maxText: number,
 ): Promise<SpeechOrder> {
   const { text, config = {} } = request;
@@ -82,7 +82,7 @@ const LONGEST_WAIT = 60;
 /** `Retry-After` covers the time of the queue. */
 export function withPatience(
   error: unknown,
-  { workers, queued }: Pick<Engine, 'workers' | 'queued'>,
+  { workers, queued }: Pick<EngineSet, 'workers' | 'queued'>,
 ): unknown {
   if (!(error instanceof Refusal) || error.status !== 503) return error;
   const { status, code, message, field, retryAfter = DEFAULT_RETRY_AFTER } = error;

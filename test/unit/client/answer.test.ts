@@ -21,7 +21,7 @@ it.each([200, 500])('A request is ended as soon as its answer is of no use: stat
     timeoutMs,
     key: 'key',
     keyOrigin: 'the test',
-    voice: { speaker: 1 },
+    fields: { speaker: 1 },
     limiter: new ConcurrencyLimiter(1),
     retries: 0,
     onEvent: () => {},

@@ -40,10 +40,10 @@ async function jobOf(flags: Record<string, unknown>, setup?: Setup): Promise<Spe
 describe('resolveJob', () => {
   it('has the service, the voice and the limits of a run, without a setting left', async () => {
     const flags = { ...SERVICE, concurrency: '3', retries: '1', timeout: '5', sampleRate: '8000' };
-    const { service, voice, limits, cacheBytes } = await jobOf(flags);
+    const { service, fields, limits, cacheBytes } = await jobOf(flags);
     expect(service).toMatchObject({ key: 'the-key', keyOrigin: '--api-key' });
     expect(service?.url.href).toBe('http://127.0.0.1:9/api/tts');
-    expect(voice).toMatchObject({ speaker: 7, sampleRate: 8000, instructions: undefined });
+    expect(fields).toMatchObject({ speaker: 7, sampleRate: 8000, instructions: undefined });
     expect(limits).toEqual({ concurrency: 3, retries: 1, timeoutMs: 5000 });
     expect(cacheBytes).toBeGreaterThan(0);
   });
@@ -51,7 +51,7 @@ describe('resolveJob', () => {
   it('keeps no segments of the built-in service, and none that go elsewhere', async () => {
     expect(await jobOf({})).toMatchObject({ service: undefined, cacheBytes: undefined });
     const elsewhere = await jobOf({ ...SERVICE, callbackUrl: 'https://a.example/' });
-    expect(elsewhere).toMatchObject({ cacheBytes: undefined, voice: { callbackUrl: 'https://a.example/' } });
+    expect(elsewhere).toMatchObject({ cacheBytes: undefined, fields: { callbackUrl: 'https://a.example/' } });
     expect(await jobOf({ ...SERVICE, cache: false })).toMatchObject({ cacheBytes: undefined });
   });
 

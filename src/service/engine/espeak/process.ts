@@ -4,15 +4,15 @@ import { buffer, text } from 'node:stream/consumers';
 import { singleItem } from '../../../async.ts';
 import { readWav } from '../../../audio/wav-reader.ts';
 import { compileResampler } from '../assets.ts';
-import { Refusal, type Style } from '../contract.ts';
+import { type Engine, Refusal, type Style } from '../contract.ts';
 import { FairQueue, type Lane, type QueueLimits } from '../fair-queue.ts';
 import { type Finish, finish } from '../finish.ts';
+import { queuedEngine } from '../queued-engine.ts';
 import { loadResampler, type Resampler } from '../resampler.ts';
 import type { Samples } from '../samples.ts';
-import { createSection, type Section } from '../section.ts';
 import { ESPEAK_RATE, type Espeak } from './voices.ts';
 
-interface EspeakJob {
+interface EspeakTask {
   readonly text: string;
   readonly voice: string;
   readonly style: Style;
@@ -26,7 +26,7 @@ const SPEED = { normal: 175, least: 80, most: 450 };
 const PITCH = { normal: 50, least: 0, most: 99 };
 
 /** One process for each passage. The text goes to stdin, never into the arguments. */
-class EspeakProcess implements Lane<EspeakJob> {
+class EspeakProcess implements Lane<EspeakTask> {
   readonly ready = true;
   readonly #espeak: Pick<Espeak, 'program' | 'env'>;
   readonly #resampler: (from: number, to: number) => Resampler;
@@ -38,10 +38,10 @@ class EspeakProcess implements Lane<EspeakJob> {
 
   async prepare(): Promise<void> {}
 
-  async run(job: EspeakJob, signal: AbortSignal): Promise<Int16Array> {
+  async run(task: EspeakTask, signal: AbortSignal): Promise<Int16Array> {
     try {
-      const speech = await this.#speak(job, signal);
-      return isSilent(speech) ? speech.samples.subarray(0, 0) : finish(speech, job.finish, this.#resampler);
+      const speech = await this.#speak(task, signal);
+      return isSilent(speech) ? speech.samples.subarray(0, 0) : finish(speech, task.finish, this.#resampler);
     } catch (error) {
       signal.throwIfAborted();
       throw new Refusal(500, 'engine_failed', `espeak-ng failed: ${(error as Error).message}`);
@@ -50,7 +50,7 @@ class EspeakProcess implements Lane<EspeakJob> {
 
   async close(): Promise<void> {}
 
-  async #speak({ text: words, voice, style }: EspeakJob, signal: AbortSignal): Promise<Samples> {
+  async #speak({ text: words, voice, style }: EspeakTask, signal: AbortSignal): Promise<Samples> {
     const options = [
       '-v',
       voice,
@@ -96,14 +96,14 @@ async function readSamples(wav: Uint8Array): Promise<Samples> {
   return { samples: new Int16Array(bytes.buffer), sampleRate: format.sampleRate };
 }
 
-export async function openEspeak({ program, voices, env }: Espeak, limits: QueueLimits): Promise<Section> {
+export async function openEspeak({ program, voices, env }: Espeak, limits: QueueLimits): Promise<Engine> {
   const resampler = await loadResampler(await compileResampler());
   const lanes = Array.from({ length: limits.workers }, () => new EspeakProcess({ program, env }, resampler));
   const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
   const speakers = voices.map(({ speaker }) => speaker);
-  return createSection(speakers, new FairQueue<EspeakJob>(lanes, limits.maxQueue), ({ speaker, style }) => ({
+  return queuedEngine(speakers, new FairQueue<EspeakTask>(lanes, limits.maxQueue), ({ speaker, style }) => ({
     normalise: readable,
-    job: (text, finish) => ({ text, voice: files.get(speaker.no) ?? '', style, finish }),
+    task: (text, finish) => ({ text, voice: files.get(speaker.no) ?? '', style, finish }),
     complaint: 'There is nothing in this text that could be read',
   }));
 }

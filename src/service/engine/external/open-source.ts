@@ -1,16 +1,16 @@
 import { type Host, withoutKeys } from '../../../host.ts';
-import type { EngineConfig } from './engine-config.ts';
+import type { SourceConfig } from './source-config.ts';
 import type { VoiceSource } from './voice-source.ts';
 
 export interface OpenOptions {
   readonly host: Pick<Host, 'env' | 'platform' | 'execPath' | 'endGroup'>;
   readonly signal: AbortSignal;
-  /** Of silence. */
+  /** Without a byte. */
   readonly timeoutMs: number;
 }
 
 /** @throws Refusal 502 `engine_failed` with what is missing */
-export async function openSource(config: EngineConfig, options: OpenOptions): Promise<VoiceSource> {
+export async function openSource(config: SourceConfig, options: OpenOptions): Promise<VoiceSource> {
   const { host, signal, timeoutMs } = options;
   const env = withoutKeys(host.env);
   if (config.kind === 'server')

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readWav } from '../../../audio/wav-reader.ts';
 import { printable } from '../../../printable.ts';
 import { Refusal } from '../contract.ts';
-import type { ProgramConfig } from './engine-config.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
+import type { ProgramConfig } from './source-config.ts';
 import type { SourceSound } from './voice-source.ts';
 
 /** Milliseconds from the end of the output to the exit. */
@@ -19,7 +19,7 @@ const GRACE_MS = 200;
 const MOST_WORDS = 4096;
 
 interface RunOptions {
-  /** Of silence. */
+  /** Without a byte. */
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly endGroup: (pid: number) => void;

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { findProgram } from '../../../files/paths.ts';
 import { Refusal } from '../contract.ts';
-import type { ProgramConfig } from './engine-config.ts';
 import { ProgramRun } from './program-run.ts';
+import type { ProgramConfig } from './source-config.ts';
 import type { VoiceSource } from './voice-source.ts';
 
 /** Hz, until the header tells. */
@@ -41,7 +41,7 @@ export async function openProgram(
 }
 
 export interface ProgramOptions {
-  /** Of silence. */
+  /** Without a byte. */
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;

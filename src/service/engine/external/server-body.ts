@@ -1,18 +1,18 @@
 /** Tell bare samples from WAV, JSON, HTML and compressed sound. */
-const HEAD_BYTES = 4;
+const PEEKED_BYTES = 4;
 
-/** Only silence of the server counts, not a resting reader. */
-export class SilenceWatch {
+/** Only the time without a byte of the server counts, not a resting reader. */
+export class IdleWatch {
   readonly signal: AbortSignal;
-  isSilent = false;
+  isIdle = false;
   readonly #over = new AbortController();
   readonly #timer: NodeJS.Timeout;
 
   constructor(timeoutMs: number, signal: AbortSignal) {
     this.signal = AbortSignal.any([signal, this.#over.signal]);
     this.#timer = setTimeout(() => {
-      this.isSilent = true;
-      this.#over.abort(new Error('silence'));
+      this.isIdle = true;
+      this.#over.abort(new Error('idle'));
     }, timeoutMs).unref();
     signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
   }
@@ -46,7 +46,7 @@ export async function peek(
 ): Promise<{ head: Buffer; all: AsyncIterable<Uint8Array> }> {
   const source = pieces[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
-  while (head.length < HEAD_BYTES) {
+  while (head.length < PEEKED_BYTES) {
     const next = await source.next();
     if (next.done) break;
     head = Buffer.concat([head, next.value]);

@@ -2,9 +2,9 @@ import { WavError } from '../../../audio/wav-format.ts';
 import { readWav } from '../../../audio/wav-reader.ts';
 import { printable } from '../../../printable.ts';
 import { Refusal } from '../contract.ts';
-import type { ServerConfig } from './engine-config.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
-import { firstBytes, peek, SilenceWatch } from './server-body.ts';
+import { firstBytes, IdleWatch, peek } from './server-body.ts';
+import type { ServerConfig } from './source-config.ts';
 import type { SourceSound, SourceVoice, VoiceSource } from './voice-source.ts';
 
 /** Hz, of Kokoro and most others. */
@@ -19,7 +19,7 @@ const MOST_LIST_BYTES = 4 * 2 ** 20;
 
 /**
  * https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
- * @param timeoutMs of silence
+ * @param timeoutMs without a byte
  * @throws Refusal 502 `engine_failed` if the server cannot be reached
  */
 export async function openServer(
@@ -57,7 +57,7 @@ class SpeechServer {
   }
 
   async listVoices(signal: AbortSignal): Promise<string[] | undefined> {
-    const watch = new SilenceWatch(this.#timeoutMs, signal);
+    const watch = new IdleWatch(this.#timeoutMs, signal);
     const answer = await this.#fetch('audio/voices', {}, watch);
     if (answer.status !== 200) {
       await answer.body?.cancel();
@@ -69,7 +69,7 @@ class SpeechServer {
 
   async speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound> {
     const { model, format, sampleRate } = this.#config;
-    const watch = new SilenceWatch(this.#timeoutMs, signal);
+    const watch = new IdleWatch(this.#timeoutMs, signal);
     const body = JSON.stringify({
       model: model ?? 'tts-1',
       input: text,
@@ -86,7 +86,7 @@ class SpeechServer {
     }
   }
 
-  async *#explained(samples: AsyncIterable<Int16Array>, watch: SilenceWatch): AsyncGenerator<Int16Array> {
+  async *#explained(samples: AsyncIterable<Int16Array>, watch: IdleWatch): AsyncGenerator<Int16Array> {
     try {
       yield* samples;
     } catch (error) {
@@ -94,11 +94,11 @@ class SpeechServer {
     }
   }
 
-  #failed(error: unknown, { signal, isSilent }: SilenceWatch): unknown {
+  #failed(error: unknown, { signal, isIdle }: IdleWatch): unknown {
     if (error instanceof Refusal) return error;
     const { name } = this.#config;
     const seconds = this.#timeoutMs / 1000;
-    if (isSilent) return new Refusal(502, 'engine_failed', `${name} was silent for ${seconds} s`);
+    if (isIdle) return new Refusal(502, 'engine_failed', `${name} was silent for ${seconds} s`);
     if (signal.aborted) return signal.reason;
     if (error instanceof WavError) return new Refusal(502, 'engine_failed', `${name}: ${notSound(error)}`);
     const cause = (error as Error).cause;
@@ -114,7 +114,7 @@ class SpeechServer {
     return { sampleRate: format.sampleRate, samples: mono(pcm, format) };
   }
 
-  async #fetch(path: string, init: RequestInit, watch: SilenceWatch): Promise<Response> {
+  async #fetch(path: string, init: RequestInit, watch: IdleWatch): Promise<Response> {
     const { url, key } = this.#config;
     const headers = {
       'Content-Type': 'application/json',
@@ -132,7 +132,7 @@ class SpeechServer {
     }
   }
 
-  async #refusal(answer: Response, watch: SilenceWatch): Promise<Refusal> {
+  async #refusal(answer: Response, watch: IdleWatch): Promise<Refusal> {
     const body = watch.watched(answer.body ?? []);
     const bytes = await firstBytes(body, MOST_ERROR_BYTES).catch(() => Buffer.alloc(0));
     const words = wordsIn(bytes.toString());

@@ -35,8 +35,8 @@ export function speakersOf({ source, firstNumber }: NumberedSource): Speaker[] {
  * What shapes the sound beside the text.
  * @returns `undefined` for a built-in voice, whose sound is not kept
  */
-export function identityOf(speaker: number, engines: readonly NumberedSource[]): string | undefined {
-  for (const { source, firstNumber } of engines) {
+export function identityOf(speaker: number, sources: readonly NumberedSource[]): string | undefined {
+  for (const { source, firstNumber } of sources) {
     const voice = source.voices[speaker - firstNumber];
     if (voice) return `${source.identity} ${voice.name}`;
   }

@@ -3,16 +3,16 @@ import { Worker } from 'node:worker_threads';
 import type { Assets } from '../assets.ts';
 import { Refusal } from '../contract.ts';
 import type { Lane } from '../fair-queue.ts';
-import type { FliteJob } from './voices.ts';
+import type { FliteTask } from './voices.ts';
 
-/** Milliseconds in which the next job has the processor. */
+/** Milliseconds in which the next task has the processor. */
 const BEFORE_REPLACING = 100;
 
-/** Milliseconds: the end of a short job costs less than a new thread. */
+/** Milliseconds: the end of a short task costs less than a new thread. */
 const GRACE = 250;
 
 /** Flite cannot be interrupted: {@link GRACE} after the signal, another thread takes its place. */
-export class FliteThread implements Lane<FliteJob> {
+export class FliteThread implements Lane<FliteTask> {
   readonly #file: URL;
   readonly #assets: Promise<Assets>;
   #worker: Worker | undefined;
@@ -33,11 +33,11 @@ export class FliteThread implements Lane<FliteJob> {
     await this.#start();
   }
 
-  async run(job: FliteJob, signal: AbortSignal): Promise<Int16Array> {
+  async run(task: FliteTask, signal: AbortSignal): Promise<Int16Array> {
     const worker = await this.#start().catch(fail);
     signal.throwIfAborted();
     worker.ref();
-    worker.postMessage(job);
+    worker.postMessage(task);
     try {
       return (await answer(worker, signal)) as Int16Array;
     } catch (error) {

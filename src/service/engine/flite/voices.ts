@@ -55,7 +55,7 @@ export function fliteUse(speaker: Speaker, style: Style, text: string): FliteUse
   return { request: { text, voice: voice.name, stretch, pitch: voice.pitch * style.pitch }, warp: 1 };
 }
 
-export interface FliteJob {
+export interface FliteTask {
   readonly use: FliteUse;
   readonly finish: Finish;
 }

@@ -3,13 +3,13 @@ import type { Assets } from '../assets.ts';
 import { finish } from '../finish.ts';
 import { loadResampler } from '../resampler.ts';
 import { Flite } from './flite.ts';
-import { type FliteJob, READY } from './voices.ts';
+import { type FliteTask, READY } from './voices.ts';
 
-/** The assets come first, then jobs. */
+/** The assets come first, then tasks. */
 parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
   const flite = new Flite(module);
   const resampler = await loadResampler(compiled);
-  parentPort?.on('message', ({ use, finish: how }: FliteJob) => {
+  parentPort?.on('message', ({ use, finish: how }: FliteTask) => {
     const { samples, sampleRate } = flite.speak(use.request);
     const speech = finish({ samples, sampleRate: Math.round(sampleRate * use.warp) }, how, resampler);
     parentPort?.postMessage(speech, [speech.buffer as ArrayBuffer]);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../contract.ts';
-import type { EngineConfig } from '../external/engine-config.ts';
+import type { SourceConfig } from '../external/source-config.ts';
 import type { VoiceSource } from '../external/voice-source.ts';
 import { identityOf, type Model, modelIn } from './families.ts';
 import { ModelProcess } from './process.ts';
@@ -19,7 +19,7 @@ export interface ModelOptions {
 
 /** @throws Refusal 502 `engine_failed` with what is missing, or with the last words of the process */
 export async function openModel(
-  config: Extract<EngineConfig, { kind: 'model' }>,
+  config: Extract<SourceConfig, { kind: 'model' }>,
   options: ModelOptions,
 ): Promise<VoiceSource> {
   const model = modelIn(config.folder, config.name);
@@ -43,7 +43,7 @@ export async function openModel(
 }
 
 function namesOf(
-  { name, voices = [] }: Extract<EngineConfig, { kind: 'model' }>,
+  { name, voices = [] }: Extract<SourceConfig, { kind: 'model' }>,
   { references }: Model,
   count: number,
 ): string[] {

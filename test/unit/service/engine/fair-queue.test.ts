@@ -19,15 +19,15 @@ class Bench implements Lane<string> {
 
   async prepare(): Promise<void> {}
 
-  async run(job: string, signal: AbortSignal): Promise<Int16Array> {
-    this.log.push(job);
-    if (job.endsWith('!')) throw new Error(`cannot ${job}`);
+  async run(task: string, signal: AbortSignal): Promise<Int16Array> {
+    this.log.push(task);
+    if (task.endsWith('!')) throw new Error(`cannot ${task}`);
     const done = this.#ms > 0 ? sleep(this.#ms, undefined, { signal }) : turn(undefined, { signal });
     await done.catch((error: Error) => {
-      this.log.push(`stopped ${job}`);
+      this.log.push(`stopped ${task}`);
       throw error.cause;
     });
-    return Int16Array.from(Buffer.from(job));
+    return Int16Array.from(Buffer.from(task));
   }
 
   async close(): Promise<void> {}
@@ -51,7 +51,7 @@ function* endless(name: string, taken: string[] = []): Generator<string> {
 }
 
 describe('a fair queue', () => {
-  it('gives results in the order of the jobs, whatever lane is faster', async () => {
+  it('gives results in the order of the tasks, whatever lane is faster', async () => {
     const queue = new FairQueue([new Bench([], 5), new Bench([], 1)], 0);
     expect(await all(queue.run(['a', 'b', 'c', 'd', 'e'], never))).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
@@ -95,7 +95,7 @@ describe('a fair queue', () => {
     expect(logs[1]).toEqual(['e']);
   });
 
-  it('takes only a few jobs ahead of the reader', async () => {
+  it('takes only a few tasks ahead of the reader', async () => {
     const taken: string[] = [];
     const reader = new FairQueue([new Bench([]), new Bench([])], 0).run(endless('a', taken), never);
     await reader.next();
@@ -130,14 +130,14 @@ describe('a fair queue', () => {
 
   it('lets who is patient wait behind too many, and not in the place of anybody', async () => {
     const queue = new FairQueue([new Bench([], 20)], 1);
-    const patient = ['a', 'b', 'c', 'd'].map((job) => all(queue.run([job], never, true)));
-    const others = ['e', 'f'].map((job) => all(queue.run([job], never)));
+    const patient = ['a', 'b', 'c', 'd'].map((task) => all(queue.run([task], never, true)));
+    const others = ['e', 'f'].map((task) => all(queue.run([task], never)));
     expect(queue.waiting).toBe(6);
     await turn();
     await expect(all(queue.run(['g'], never))).rejects.toMatchObject({ status: 503, code: 'busy' });
     const late = all(queue.run(['h'], never, true));
     await expect(Promise.all([...patient, ...others, late])).resolves.toEqual(
-      ['a', 'b', 'c', 'd', 'e', 'f', 'h'].map((job) => [job]),
+      ['a', 'b', 'c', 'd', 'e', 'f', 'h'].map((task) => [task]),
     );
   });
 
@@ -167,9 +167,9 @@ describe('a fair queue', () => {
     const reader = queue.run(endless('a'), never);
     await reader.next();
     await reader.return();
-    const before = log.filter((job) => job.startsWith('a')).length;
+    const before = log.filter((task) => task.startsWith('a')).length;
     expect(await all(queue.run(['b'], never))).toEqual(['b']);
-    expect(log.filter((job) => job.startsWith('a'))).toHaveLength(before);
+    expect(log.filter((task) => task.startsWith('a'))).toHaveLength(before);
     expect(log.join()).toContain('stopped a1');
   });
 
@@ -193,12 +193,12 @@ describe('a fair queue', () => {
     await expect(whole).resolves.toEqual(['d', 'e']);
   });
 
-  it('fails an utterance with what its jobs throw', async () => {
-    function* jobs(): Generator<string> {
+  it('fails an utterance with what its tasks throw', async () => {
+    function* tasks(): Generator<string> {
       yield 'a';
       throw new Error('no more');
     }
-    await expect(all(new FairQueue([new Bench([])], 0).run(jobs(), never))).rejects.toThrow('no more');
+    await expect(all(new FairQueue([new Bench([])], 0).run(tasks(), never))).rejects.toThrow('no more');
   });
 
   it('ends everything when it is closed', async () => {
@@ -214,8 +214,8 @@ describe('a fair queue', () => {
     const warn = (warning: Error) => void warnings.push(warning);
     process.on('warning', warn);
     const queue = new FairQueue([new Bench([])], 99);
-    const jobs = Array.from({ length: 40 }, (_, number) => `${number}`);
-    await Promise.all(Array.from({ length: 40 }, () => all(queue.run(jobs, new AbortController().signal))));
+    const tasks = Array.from({ length: 40 }, (_, number) => `${number}`);
+    await Promise.all(Array.from({ length: 40 }, () => all(queue.run(tasks, new AbortController().signal))));
     await turn();
     process.off('warning', warn);
     expect(warnings).toEqual([]);

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Assets } from '../../../../../src/service/engine/assets.ts';
 import { FliteThread } from '../../../../../src/service/engine/flite/thread.ts';
-import type { FliteJob } from '../../../../../src/service/engine/flite/voices.ts';
+import type { FliteTask } from '../../../../../src/service/engine/flite/voices.ts';
 import { emptyFolder } from '../../../../support/folder.ts';
 
 /** A worker that notes its start, answers with the thread it is, and can be told to fail in every way. */
@@ -39,12 +39,12 @@ function start(program = file, assets = good): FliteThread {
 }
 
 async function ask(thread: FliteThread, use: string, signal = never): Promise<number> {
-  const [answer] = await thread.run({ use } as unknown as FliteJob, signal);
+  const [answer] = await thread.run({ use } as unknown as FliteTask, signal);
   return answer ?? Number.NaN;
 }
 
 describe('a thread', () => {
-  it('starts with its first job, and stays', async () => {
+  it('starts with its first task, and stays', async () => {
     const thread = start();
     expect(thread.ready).toBe(false);
     const first = await ask(thread, 'speak');
@@ -52,7 +52,7 @@ describe('a thread', () => {
     expect(await ask(thread, 'speak')).toBe(first);
   });
 
-  it.each(['exit', 'throw'])('that dies by %s fails its job and is replaced', async (death) => {
+  it.each(['exit', 'throw'])('that dies by %s fails its task and is replaced', async (death) => {
     const thread = start();
     const first = await ask(thread, 'speak');
     await expect(ask(thread, death)).rejects.toMatchObject({ status: 500, code: 'engine_failed' });
@@ -64,7 +64,7 @@ describe('a thread', () => {
     await expect(ask(start(), 'throw')).rejects.toThrow('out of order');
   });
 
-  it('outlives a short job whose client left: a new thread would cost more', async () => {
+  it('outlives a short task whose client left: a new thread would cost more', async () => {
     const thread = start();
     const first = await ask(thread, 'speak');
     const leaving = new AbortController();
@@ -84,7 +84,7 @@ describe('a thread', () => {
     expect(await ask(thread, 'speak')).not.toBe(first);
   });
 
-  it('that cannot start fails each job, and does not start over and over', async () => {
+  it('that cannot start fails each task, and does not start over and over', async () => {
     const missing = start(pathToFileURL(join(folder, 'missing.cjs')));
     await expect(ask(missing, 'speak')).rejects.toMatchObject({ status: 500, code: 'engine_failed' });
     await expect(ask(missing, 'speak')).rejects.toThrow('missing.cjs');
@@ -95,7 +95,7 @@ describe('a thread', () => {
     await expect(ask(unfound, 'speak')).rejects.toThrow('no such wasm');
   });
 
-  it('that never was ready does not start again before there is a job', async () => {
+  it('that never was ready does not start again before there is a task', async () => {
     const program = join(folder, 'counted.cjs');
     writeFileSync(program, PROGRAM);
     const broken = Promise.resolve({ flite: 'broken' } as unknown as Assets);
@@ -105,7 +105,7 @@ describe('a thread', () => {
     expect(readFileSync(`${program}.starts`, 'utf8')).toBe('.');
   });
 
-  it('that could not even be made is made with the next job', async () => {
+  it('that could not even be made is made with the next task', async () => {
     const address = new URL('http://127.0.0.1/'); // of which Node makes no thread, and says so before there is one
     const thread = start(address);
     for (const _ of [1, 2]) await expect(ask(thread, 'speak')).rejects.toMatchObject({ status: 500 });

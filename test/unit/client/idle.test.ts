@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { EndlessHeadError, SilenceTimer } from '../../../src/client/silence.ts';
+import { EndlessHeadError, IdleTimer } from '../../../src/client/idle.ts';
 
 const LIMIT = 8000;
 
@@ -9,7 +9,7 @@ function watch() {
   onTestFinished(() => void vi.useRealTimers());
   const connection = { bytes: 0 };
   const tooLong = vi.fn();
-  const silence = new SilenceTimer(LIMIT, tooLong, () => connection.bytes);
+  const silence = new IdleTimer(LIMIT, tooLong, () => connection.bytes);
   return { silence, connection, tooLong };
 }
 

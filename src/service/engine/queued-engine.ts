@@ -1,20 +1,13 @@
-import { Refusal, type Speaker, type Utterance } from './contract.ts';
+import { type Engine, Refusal, type Speaker, type Utterance } from './contract.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { Finish } from './finish.ts';
 import { type Passage, passages } from './passages.ts';
 
-export interface Section {
-  readonly speakers: readonly Speaker[];
-  readonly queued: number;
-  speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
-  close(): Promise<void>;
-}
-
-export function createSection<Job>(
+export function queuedEngine<Task>(
   speakers: readonly Speaker[],
-  queue: FairQueue<Job>,
-  recipe: (utterance: Utterance) => Recipe<Job>,
-): Section {
+  queue: FairQueue<Task>,
+  recipe: (utterance: Utterance) => Recipe<Task>,
+): Engine {
   return {
     speakers,
     get queued() {
@@ -22,22 +15,22 @@ export function createSection<Job>(
     },
     speak(utterance, signal) {
       const how = recipe(utterance);
-      return audible(queue.run(jobs(utterance, how, signal), signal, utterance.isPatient), how.complaint);
+      return audible(queue.run(tasks(utterance, how, signal), signal, utterance.isPatient), how.complaint);
     },
     close: () => queue.close(),
   };
 }
 
-/** @throws Refusal at the end if all parts were empty: some voices find out only while they speak */
+/** @throws Refusal at the end if all pieces were empty: some voices find out only while they speak */
 async function* audible(
-  parts: AsyncIterable<Int16Array>,
+  pieces: AsyncIterable<Int16Array>,
   complaint: string,
 ): AsyncGenerator<Int16Array, void, undefined> {
   let isSilent = true;
-  for await (const part of parts) {
-    if (part.length === 0) continue;
+  for await (const piece of pieces) {
+    if (piece.length === 0) continue;
     isSilent = false;
-    yield part;
+    yield piece;
   }
   if (isSilent) throw new Refusal(422, 'unsupported_text', complaint, { field: 'text' });
 }
@@ -45,21 +38,21 @@ async function* audible(
 /** Seconds behind a passage. */
 const PAUSES: Readonly<Record<Passage['end'], number>> = { clause: 0.12, sentence: 0.35, paragraph: 0.65 };
 
-export interface Recipe<Job> {
+export interface Recipe<Task> {
   /** @returns empty to leave the sentence out */
   normalise(sentence: string): string;
-  job(text: string, finish: Finish): Job;
+  task(text: string, finish: Finish): Task;
   /** Of a text without sound. */
   readonly complaint: string;
 }
 
-async function* jobs<Job>(
+async function* tasks<Task>(
   { text, sampleRate, style }: Utterance,
-  recipe: Recipe<Job>,
+  recipe: Recipe<Task>,
   signal: AbortSignal,
-): AsyncGenerator<Job, void, undefined> {
+): AsyncGenerator<Task, void, undefined> {
   for await (const passage of passages(text, recipe.normalise, signal)) {
     const pause = PAUSES[passage.end] * style.pause;
-    yield recipe.job(passage.text, { sampleRate, loudness: style.loudness, pause });
+    yield recipe.task(passage.text, { sampleRate, loudness: style.loudness, pause });
   }
 }

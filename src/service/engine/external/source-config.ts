@@ -37,4 +37,4 @@ interface ModelConfig {
   readonly concurrency: number;
 }
 
-export type EngineConfig = ServerConfig | ProgramConfig | ModelConfig;
+export type SourceConfig = ServerConfig | ProgramConfig | ModelConfig;

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Refusal } from '../../../../../src/service/engine/contract.ts';
-import { openSections } from '../../../../../src/service/engine/external/section.ts';
+import type { Engine, Refusal } from '../../../../../src/service/engine/contract.ts';
+import { openExternal } from '../../../../../src/service/engine/external/engine.ts';
 import type { SourceSound, VoiceSource } from '../../../../../src/service/engine/external/voice-source.ts';
-import type { Section } from '../../../../../src/service/engine/section.ts';
 import { PLAIN } from '../../../../support/engine.ts';
 import { gate } from '../../../../support/gate.ts';
 
@@ -13,12 +12,12 @@ const never = new AbortController().signal;
 type Speak = (text: string, signal: AbortSignal, number: number) => AsyncGenerator<Int16Array>;
 
 interface Talk {
-  readonly section: Section;
+  readonly engine: Engine;
   readonly asked: string[];
   readonly closed: () => boolean;
 }
 
-/** The section of an engine of 8 kHz. */
+/** The engine of an engine of 8 kHz. */
 async function sectionOf(
   speak: Speak,
   limits: Partial<VoiceSource> & { queue?: number } = {},
@@ -41,9 +40,9 @@ async function sectionOf(
     },
     ...limits,
   };
-  const [section] = await openSections([{ source, firstNumber: 1001 }], limits.queue ?? 64);
-  if (!section) throw new Error('no section');
-  return { section, asked, closed: () => isClosed };
+  const [engine] = await openExternal([{ source, firstNumber: 1001 }], limits.queue ?? 64);
+  if (!engine) throw new Error('no engine');
+  return { engine, asked, closed: () => isClosed };
 }
 
 /** So many frames for each character, of at most so many characters. Each sample is the number of the call. */
@@ -55,9 +54,9 @@ function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): S
   };
 }
 
-function utter({ section }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
-  const speaker = section.speakers.find((each) => each.no === no) ?? { ...section.speakers[0], no };
-  return section.speak({ text, speaker: speaker as never, sampleRate, style: PLAIN }, signal);
+function utter({ engine }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
+  const speaker = engine.speakers.find((each) => each.no === no) ?? { ...engine.speakers[0], no };
+  return engine.speak({ text, speaker: speaker as never, sampleRate, style: PLAIN }, signal);
 }
 
 async function framesOf(sound: AsyncIterable<Int16Array>): Promise<number> {
@@ -68,13 +67,13 @@ async function framesOf(sound: AsyncIterable<Int16Array>): Promise<number> {
 
 const SENTENCE = 'This is one of many sentences of some fifty letters. ';
 
-describe('the section of an engine', () => {
+describe('the engine of an engine', () => {
   it('numbers its voices, and passes samples of the same rate on unchanged', async () => {
     const talk = await sectionOf(async function* speak() {
       yield Int16Array.of(1, -2, 3);
       yield Int16Array.of(32_767, -32_768);
     });
-    expect(talk.section.speakers.map(({ no, name, kind }) => [no, name, kind])).toEqual([
+    expect(talk.engine.speakers.map(({ no, name, kind }) => [no, name, kind])).toEqual([
       [1001, 'anna', 'neo.one'],
       [1002, 'bert', 'neo.one'],
     ]);
@@ -158,11 +157,11 @@ describe('utterances of one engine', () => {
       { queue: 2 },
     );
     const [inWork, ...waiting] = Array.from({ length: 3 }, () => framesOf(utter(talk, 'Hi')));
-    expect(talk.section.queued).toBe(2);
+    expect(talk.engine.queued).toBe(2);
     await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({ status: 503, code: 'busy' });
     door.open();
     expect(await Promise.all([inWork, ...waiting])).toEqual([1, 1, 1]);
-    expect(talk.section.queued).toBe(0);
+    expect(talk.engine.queued).toBe(0);
   });
 
   it('take turns, one piece each', async () => {
@@ -221,13 +220,13 @@ describe('utterances of one engine', () => {
     const waiting = framesOf(utter(talk, 'Two', { signal: leaving.signal }));
     leaving.abort(new Error('gone'));
     await expect(waiting).rejects.toThrow('gone');
-    expect(talk.section.queued).toBe(0);
+    expect(talk.engine.queued).toBe(0);
     door.open();
     expect(await inWork).toBe(1);
     expect(talk.asked).toEqual(['One']);
   });
 
-  it('end when the section is closed, and the engine with it', async () => {
+  it('end when the engine is closed, and the engine with it', async () => {
     const talk = await sectionOf(async function* speak(_text, signal) {
       yield Int16Array.of(1);
       await sleep(60_000, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -235,7 +234,7 @@ describe('utterances of one engine', () => {
     const sound = utter(talk, 'Stuck.')[Symbol.asyncIterator]();
     await sound.next();
     const rest = sound.next();
-    await talk.section.close();
+    await talk.engine.close();
     await expect(rest).rejects.toThrow('the engine is closed');
     expect(talk.closed()).toBe(true);
   });

@@ -3,10 +3,9 @@ import { printable } from '../../../printable.ts';
 import { segments } from '../../../text/segment.ts';
 import { countCodePoints } from '../../../text/unicode.ts';
 import { compileResampler } from '../assets.ts';
-import { Refusal, type Speaker, type Utterance } from '../contract.ts';
+import { type Engine, Refusal, type Speaker, type Utterance } from '../contract.ts';
 import { loadResampler, type Resampler } from '../resampler.ts';
 import { toFloat, toInt16 } from '../samples.ts';
-import type { Section } from '../section.ts';
 import { Seats } from './seats.ts';
 import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from './voice-source.ts';
 
@@ -22,14 +21,14 @@ interface ExternalOptions {
   readonly resampler: (from: number, to: number) => Resampler;
 }
 
-export async function openSections(engines: readonly NumberedSource[], maxQueue: number): Promise<Section[]> {
+export async function openExternal(sources: readonly NumberedSource[], maxQueue: number): Promise<Engine[]> {
   const resampler = await loadResampler(await compileResampler());
-  return engines.map(
-    ({ source, firstNumber }) => new ExternalSection(source, { firstNumber, maxQueue, resampler }),
+  return sources.map(
+    ({ source, firstNumber }) => new ExternalEngine(source, { firstNumber, maxQueue, resampler }),
   );
 }
 
-class ExternalSection implements Section {
+class ExternalEngine implements Engine {
   readonly #source: VoiceSource;
   readonly #options: ExternalOptions;
   readonly #seats: Seats;
@@ -79,9 +78,9 @@ class ExternalSection implements Section {
   }
 
   /** A slow reader must not keep the seat. */
-  async #fill(queue: SoundQueue, job: Job): Promise<void> {
+  async #fill(queue: SoundQueue, task: Task): Promise<void> {
     try {
-      for await (const samples of this.#speakWhole(job)) queue.push(samples);
+      for await (const samples of this.#speakWhole(task)) queue.push(samples);
       queue.end();
     } catch (error) {
       queue.end(error);
@@ -92,10 +91,10 @@ class ExternalSection implements Section {
    * Sound that is too short is asked for again in halves.
    * @param cutAt seconds of the whole, for a half
    */
-  async *#speakWhole(job: Job, cutAt?: number): AsyncGenerator<Int16Array> {
-    const { text, voice, signal } = job;
+  async *#speakWhole(task: Task, cutAt?: number): AsyncGenerator<Int16Array> {
+    const { text, voice, signal } = task;
     const sound = await this.#source.speak(text, voice, signal);
-    const convert = new Converter(sound.sampleRate, job.sampleRate, this.#options.resampler);
+    const convert = new Converter(sound.sampleRate, task.sampleRate, this.#options.resampler);
     const needed = leastSeconds(text) * sound.sampleRate;
     const held: Int16Array[] = [];
     let frames = 0;
@@ -117,7 +116,7 @@ class ExternalSection implements Section {
     const seconds = frames / sound.sampleRate;
     if (cutAt !== undefined)
       throw this.#failed(`sent ${seconds.toFixed(1)} s of sound for "${excerpt(text)}"`);
-    for (const half of await halves(text)) yield* this.#speakWhole({ ...job, text: half }, seconds);
+    for (const half of await halves(text)) yield* this.#speakWhole({ ...task, text: half }, seconds);
   }
 
   #failed(what: string): Refusal {
@@ -125,7 +124,7 @@ class ExternalSection implements Section {
   }
 }
 
-interface Job {
+interface Task {
   readonly text: string;
   readonly voice: SourceVoice;
   /** Hz. */

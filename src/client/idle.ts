@@ -1,20 +1,20 @@
-export class SilenceError extends Error {
-  override readonly name: string = 'SilenceError';
+export class IdleError extends Error {
+  override readonly name: string = 'IdleError';
 }
 
-export class EndlessHeadError extends SilenceError {
+export class EndlessHeadError extends IdleError {
   override readonly name = 'EndlessHeadError';
 }
 
-/** The time for a head, 1xx answers included, in limits of silence. */
+/** The time for a head, 1xx answers included, in limits of idle time. */
 export const HEAD_LIMITS = 10;
 
 /** In one limit. */
 const LOOKS = 8;
 
-export class SilenceTimer {
+export class IdleTimer {
   readonly #limitMs: number;
-  readonly #onSilence: (error: SilenceError) => void;
+  readonly #onIdle: (error: IdleError) => void;
   readonly #headBytes: () => number;
   #timer: NodeJS.Timeout | undefined;
   #wasRestarted = false;
@@ -22,10 +22,10 @@ export class SilenceTimer {
   #looksLeft = LOOKS;
   #looks = 0;
 
-  /** @param headBytes undici reports a head at its end only: a slow head is no silence */
-  constructor(limitMs: number, onSilence: (error: SilenceError) => void, headBytes: () => number) {
+  /** @param headBytes undici reports a head at its end only: a slow head is not idle */
+  constructor(limitMs: number, onIdle: (error: IdleError) => void, headBytes: () => number) {
     this.#limitMs = limitMs;
-    this.#onSilence = onSilence;
+    this.#onIdle = onIdle;
     this.#headBytes = headBytes;
     this.restart();
   }
@@ -54,8 +54,8 @@ export class SilenceTimer {
         this.#bytes = this.#headBytes();
         this.#looksLeft = this.#bytes > before ? LOOKS : this.#looksLeft - 1;
         this.#looks += 1;
-        if (this.#looksLeft === 0) this.#onSilence(new SilenceError('silence'));
-        else if (this.#looks === LOOKS * HEAD_LIMITS) this.#onSilence(new EndlessHeadError('endless head'));
+        if (this.#looksLeft === 0) this.#onIdle(new IdleError('idle'));
+        else if (this.#looks === LOOKS * HEAD_LIMITS) this.#onIdle(new EndlessHeadError('endless head'));
         else this.#timer.refresh();
       }),
     );

@@ -1,27 +1,27 @@
-import { ExitCode, TtsError, usageError } from '../error.ts';
-import type { RunContext } from '../host.ts';
-import { Refusal } from '../service/engine/contract.ts';
-import type { EngineConfig } from '../service/engine/external/engine-config.ts';
-import type { NumberedSource, SourceVoice } from '../service/engine/external/voice-source.ts';
-import { nearestName } from '../settings/nearest.ts';
-import type { Settings } from '../settings/resolve.ts';
-import { configOf, entryOf } from './engine-entries.ts';
+import { ExitCode, TtsError, usageError } from '../../error.ts';
+import type { RunContext } from '../../host.ts';
+import { Refusal } from '../../service/engine/contract.ts';
+import type { SourceConfig } from '../../service/engine/external/source-config.ts';
+import type { NumberedSource, SourceVoice } from '../../service/engine/external/voice-source.ts';
+import { nearestName } from '../../settings/nearest.ts';
+import type { Settings } from '../../settings/resolve.ts';
+import { configOf, entryOf } from './source-entries.ts';
 
 const NUMBERS_PER_ENGINE = 1000;
 
 /** Voices in a hint. */
 const MOST_SHOWN = 20;
 
-export interface EngineVoice {
-  readonly engine: NumberedSource;
+export interface FoundVoice {
+  readonly numbered: NumberedSource;
   readonly voice: SourceVoice;
   readonly no: number;
 }
 
-export class EngineShelf {
+export class SourceShelf {
   readonly #settings: Settings;
   readonly #context: RunContext;
-  readonly #configs: readonly Promise<EngineConfig>[];
+  readonly #configs: readonly Promise<SourceConfig>[];
   readonly #names: readonly string[];
   readonly #opened = new Map<number, Promise<NumberedSource>>();
 
@@ -54,7 +54,7 @@ export class EngineShelf {
    * @returns `undefined` where the settings may mean a built-in voice
    * @throws TtsError (usage) for a voice that the engine does not have
    */
-  async find({ engine, speaker, speakers }: Settings): Promise<EngineVoice | undefined> {
+  async find({ engine, speaker, speakers }: Settings): Promise<FoundVoice | undefined> {
     if (!speaker) return engine && this.#voiceAt(await this.open(0), 0);
     const { value, origin } = speaker;
     const configured = typeof value === 'string' ? speakers?.value.get(value) : undefined;
@@ -73,16 +73,16 @@ export class EngineShelf {
    * In all engines; one that does not answer has none.
    * @throws TtsError (usage) if several have the name
    */
-  async search(name: string, asked: string): Promise<EngineVoice | undefined> {
-    const found: EngineVoice[] = [];
+  async search(name: string, asked: string): Promise<FoundVoice | undefined> {
+    const found: FoundVoice[] = [];
     for (const at of this.#names.keys()) {
-      const engine = await this.open(at).catch(() => undefined);
-      const place = engine?.source.voices.findIndex((voice) => voice.name === name) ?? -1;
-      const voice = engine && this.#voiceAt(engine, place);
+      const numbered = await this.open(at).catch(() => undefined);
+      const place = numbered?.source.voices.findIndex((voice) => voice.name === name) ?? -1;
+      const voice = numbered && this.#voiceAt(numbered, place);
       if (voice) found.push(voice);
     }
     if (found.length <= 1) return found[0];
-    const names = found.map(({ engine }) => `${engine.source.name}:${name}`).join(' or ');
+    const names = found.map(({ numbered }) => `${numbered.source.name}:${name}`).join(' or ');
     throw usageError(
       `${asked}: several engines have a voice ${JSON.stringify(name)}`,
       `say which one: ${names}`,
@@ -92,7 +92,7 @@ export class EngineShelf {
   /** @param onFault called for each that cannot be opened */
   async openAll(onFault: (error: unknown) => void): Promise<NumberedSource[]> {
     const opened = await Promise.all([...this.#names.keys()].map((at) => this.open(at).catch(onFault)));
-    return opened.filter((engine) => engine !== undefined);
+    return opened.filter((source) => source !== undefined);
   }
 
   /** @throws TtsError (usage), or what the engine says */
@@ -113,30 +113,30 @@ export class EngineShelf {
     );
   }
 
-  async #voiceNamed(at: number, name: string): Promise<EngineVoice | undefined> {
-    const engine = await this.open(at);
-    const { voices, takesAnyVoice } = engine.source;
-    if (takesAnyVoice && !voices.some((voice) => voice.name === name)) engine.source.addVoice?.(name);
-    const place = engine.source.voices.findIndex((voice) => voice.name === name);
-    return place < 0 ? undefined : this.#voiceAt(engine, place);
+  async #voiceNamed(at: number, name: string): Promise<FoundVoice | undefined> {
+    const numbered = await this.open(at);
+    const { voices, takesAnyVoice } = numbered.source;
+    if (takesAnyVoice && !voices.some((voice) => voice.name === name)) numbered.source.addVoice?.(name);
+    const place = numbered.source.voices.findIndex((voice) => voice.name === name);
+    return place < 0 ? undefined : this.#voiceAt(numbered, place);
   }
 
-  async #voiceNumbered(no: number): Promise<EngineVoice | undefined> {
+  async #voiceNumbered(no: number): Promise<FoundVoice | undefined> {
     const at = Math.floor((no - 1) / NUMBERS_PER_ENGINE) - 1;
     if (at < 0 || at >= this.#names.length) return undefined;
-    const engine = await this.open(at);
-    return this.#voiceAt(engine, no - engine.firstNumber);
+    const numbered = await this.open(at);
+    return this.#voiceAt(numbered, no - numbered.firstNumber);
   }
 
-  #voiceAt(engine: NumberedSource, place: number): EngineVoice | undefined {
-    const voice = engine.source.voices[place];
-    return voice && { engine, voice, no: engine.firstNumber + place };
+  #voiceAt(numbered: NumberedSource, place: number): FoundVoice | undefined {
+    const voice = numbered.source.voices[place];
+    return voice && { numbered, voice, no: numbered.firstNumber + place };
   }
 
   async #open(at: number): Promise<NumberedSource> {
     const config = await this.#configs[at];
     if (!config) throw new RangeError(`there is no engine ${at}`);
-    const { openSource } = await import('../service/engine/external/open-source.ts');
+    const { openSource } = await import('../../service/engine/external/open-source.ts');
     const { host, signal } = this.#context;
     const timeoutMs = this.#settings.timeout.value * 1000;
     const source = await openSource(config, { host, signal, timeoutMs }).catch((error) => {
@@ -159,13 +159,13 @@ function noEngine(asked: string, name: string, names: readonly string[]): TtsErr
   );
 }
 
-function explained(error: unknown, config: EngineConfig): unknown {
+function explained(error: unknown, config: SourceConfig): unknown {
   if (!(error instanceof Refusal)) return error;
   const exitCode = error.code === 'engine_unreachable' ? ExitCode.connection : ExitCode.service;
   return new TtsError(error.message, { exitCode, hint: adviceOn(config), cause: error });
 }
 
-function adviceOn(config: EngineConfig): string {
+function adviceOn(config: SourceConfig): string {
   if (config.kind === 'server') return `check that the server runs: curl ${config.url.href}/audio/voices`;
   if (config.kind === 'model') return 'check the folder: README.md, Natural voices, tells what it needs';
   return `check that ${config.command[0]} is installed and on the PATH`;

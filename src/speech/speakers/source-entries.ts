@@ -1,14 +1,14 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { usageError } from '../error.ts';
-import { fromHome } from '../files/paths.ts';
-import type { Host, RunContext } from '../host.ts';
-import type { EngineConfig } from '../service/engine/external/engine-config.ts';
-import type { EngineEntry } from '../settings/engine-kind.ts';
-import { canBeOverheard } from '../settings/key.ts';
-import { readKeyFile } from '../settings/key-file.ts';
-import { nearestName } from '../settings/nearest.ts';
-import type { Settings } from '../settings/resolve.ts';
+import { usageError } from '../../error.ts';
+import { fromHome } from '../../files/paths.ts';
+import type { Host, RunContext } from '../../host.ts';
+import type { SourceConfig } from '../../service/engine/external/source-config.ts';
+import type { EngineEntry } from '../../settings/engine-kind.ts';
+import { canBeOverheard } from '../../settings/key.ts';
+import { readKeyFile } from '../../settings/key-file.ts';
+import { nearestName } from '../../settings/nearest.ts';
+import type { Settings } from '../../settings/resolve.ts';
 
 const MAX_CHARS = 300;
 const SERVER_CONCURRENCY = 4;
@@ -56,7 +56,7 @@ export async function configOf(
   name: string,
   entry: EngineEntry,
   context: KeyedContext,
-): Promise<EngineConfig> {
+): Promise<SourceConfig> {
   const { host } = context;
   const { voices, sampleRate, maxChars = MAX_CHARS } = entry;
   const common = { name, voices, maxChars };

@@ -1,0 +1,104 @@
+import type { RunContext } from '../../host.ts';
+import type { Speaker } from '../../service/engine/contract.ts';
+import type { Espeak } from '../../service/engine/espeak/voices.ts';
+import { type NumberedSource, speakersOf } from '../../service/engine/external/voice-source.ts';
+import { FLITE_SPEAKERS } from '../../service/engine/flite/voices.ts';
+import type { Setting, Settings } from '../../settings/resolve.ts';
+import { type Choice, chooseSpeaker, isAmong } from '../../settings/speaker.ts';
+import type { FoundVoice, SourceShelf } from './source-shelf.ts';
+
+interface SpeakerChoice extends Choice {
+  readonly espeak?: Espeak | undefined;
+  readonly sources: readonly NumberedSource[];
+}
+
+export type OpenShelf = () => Promise<SourceShelf>;
+
+/**
+ * Looks for sources and espeak-ng only if the speaker is not built in.
+ * @throws TtsError (usage)
+ */
+export async function speakerOf(
+  settings: Settings,
+  openShelf: OpenShelf | undefined,
+  context: RunContext,
+): Promise<SpeakerChoice> {
+  if (!openShelf) return { ...chooseSpeaker(settings, []), sources: [] };
+  if (!settings.engine && isAmong(FLITE_SPEAKERS, settings))
+    return { ...chooseSpeaker(settings, FLITE_SPEAKERS), sources: [] };
+  const shelf = await openShelf();
+  const ofEngine = await voiceOfEngine(settings, shelf);
+  if (ofEngine) return ofEngine;
+  if (isAmong(FLITE_SPEAKERS, settings)) return { ...chooseSpeaker(settings, FLITE_SPEAKERS), sources: [] };
+  const { findEspeak } = await import('../../service/engine/espeak/voices.ts');
+  const { espeak, fault } = await findEspeak(context);
+  const builtIn = builtInSpeakers(espeak);
+  const byName = isAmong(builtIn, settings) ? undefined : await searched(settings, shelf);
+  if (byName) return byName;
+  if (settings.engine && !isAmong(builtIn, settings)) {
+    const chosen = speakersOf(await shelf.open(0));
+    return { ...chooseSpeaker(settings, [...chosen, ...builtIn]), sources: [] };
+  }
+  if (espeak) return chooseEspeak(settings, builtIn, espeak);
+  const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
+  const remark = `101 and up are the voices of espeak-ng, which ${why}`;
+  return { ...chooseSpeaker(settings, FLITE_SPEAKERS, remark), sources: [] };
+}
+
+async function chooseEspeak(
+  settings: Settings,
+  known: readonly Speaker[],
+  espeak: Espeak,
+): Promise<SpeakerChoice> {
+  const { voiceForLanguage } = await import('../../service/engine/espeak/voices.ts');
+  const { speaker } = settings;
+  const { value } = speaker ?? {};
+  const language = typeof value === 'string' && !isAmong(known, settings) ? value : undefined;
+  const voice = language === undefined ? undefined : voiceForLanguage(language, espeak.voices);
+  const chosen =
+    speaker && voice ? { ...settings, speaker: { ...speaker, value: voice.speaker.no } } : settings;
+  return { ...chooseSpeaker(chosen, known), espeak, sources: [] };
+}
+
+async function voiceOfEngine(settings: Settings, shelf: SourceShelf): Promise<SpeakerChoice | undefined> {
+  const found = await shelf.find(settings);
+  return found && withVoice(settings, found);
+}
+
+async function searched(settings: Settings, shelf: SourceShelf): Promise<SpeakerChoice | undefined> {
+  const { value, origin } = settings.speaker ?? {};
+  if (typeof value !== 'string') return undefined;
+  const found = await shelf.search(value, origin?.name ?? '');
+  return found && withVoice(settings, found);
+}
+
+function withVoice(settings: Settings, { numbered, voice, no }: FoundVoice): SpeakerChoice {
+  const origin = settings.speaker?.origin ??
+    settings.engine?.origin ?? { place: 'default' as const, name: 'the default' };
+  const known = [{ no, name: voice.name, kind: 'neo.one' }];
+  const chosen = chooseSpeaker({ ...settings, speaker: { value: no, origin } }, known);
+  const { maxChars, concurrency, sampleRate = { value: voice.sampleRate, origin } } = chosen.settings;
+  const { source } = numbered;
+  const limits = {
+    maxChars: { ...maxChars, value: Math.min(maxChars.value, source.maxChars) },
+    concurrency: isDefault(concurrency)
+      ? { ...concurrency, value: source.concurrency + WAITING }
+      : concurrency,
+  };
+  return { no, settings: { ...chosen.settings, sampleRate, ...limits }, sources: [numbered] };
+}
+
+/** The engine never waits for one. */
+const WAITING = 2;
+
+function isDefault({ origin }: Setting<unknown>): boolean {
+  return origin.place === 'default';
+}
+
+export function builtInSpeakers(
+  espeak: Espeak | undefined,
+  sources: readonly NumberedSource[] = [],
+): Speaker[] {
+  const ofEspeak = espeak?.voices.map(({ speaker }) => speaker) ?? [];
+  return [...FLITE_SPEAKERS, ...ofEspeak, ...sources.flatMap(speakersOf)];
+}
