@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { loadAssets } from './engine/assets.ts';
+import { type Assets, loadAssets } from './engine/assets.ts';
 import { DEFAULT_MAX_QUEUE, type Engine, type EngineSet } from './engine/contract.ts';
 import type { Espeak } from './engine/espeak/voices.ts';
 import type { NumberedSource } from './engine/external/voice-source.ts';
@@ -29,6 +29,9 @@ export async function openEngines(options: EngineSetOptions = {}): Promise<Prepa
     maxQueue: options.maxQueue ?? DEFAULT_MAX_QUEUE,
   };
   const queue = openFlite(limits, options.worker ?? new URL('worker.cjs', import.meta.url));
+  const { espeak, sources = [] } = options;
+  // The first task reports the error.
+  if (!espeak && sources.length === 0) queue.prepareOne().catch(() => {});
   const external = await externalEngines(options, limits);
   const engines = [fliteEngine(queue), ...(await espeakEngines(options, limits)), ...external];
   const speaking = new Map(engines.flatMap((engine) => engine.speakers.map(({ no }) => [no, engine])));
@@ -53,9 +56,12 @@ export async function openEngines(options: EngineSetOptions = {}): Promise<Prepa
 }
 
 function openFlite({ workers, maxQueue }: QueueLimits, worker: URL): FairQueue<FliteTask> {
-  const assets = loadAssets();
-  const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(worker, assets));
-  threads[0]?.prepare().catch(() => {}); // the first task reports the error
+  let assets: Promise<Assets> | undefined;
+  const load = () => {
+    assets ??= loadAssets();
+    return assets;
+  };
+  const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(worker, load));
   return new FairQueue<FliteTask>(threads, maxQueue, SPARE);
 }
 

@@ -37,6 +37,10 @@ export class FairQueue<Task> {
     return this.#turns.waiting;
   }
 
+  async prepareOne(): Promise<void> {
+    await this.#lanes[0]?.prepare();
+  }
+
   async prepare(): Promise<void> {
     await Promise.all(this.#lanes.map((lane) => lane.prepare()));
   }

@@ -18,13 +18,19 @@ const FEWEST_CHARACTERS = 40;
 interface ExternalOptions {
   readonly firstNumber: number;
   readonly maxQueue: number;
-  readonly resampler: (from: number, to: number) => Resampler;
+  readonly loadResampler: LoadResampler;
 }
 
-export async function openExternal(sources: readonly NumberedSource[], maxQueue: number): Promise<Engine[]> {
-  const resampler = await loadResampler(await compileResampler());
+type LoadResampler = () => Promise<(from: number, to: number) => Resampler>;
+
+export function openExternal(sources: readonly NumberedSource[], maxQueue: number): Engine[] {
+  let loaded: ReturnType<LoadResampler> | undefined;
+  const load = () => {
+    loaded ??= compileResampler().then(loadResampler);
+    return loaded;
+  };
   return sources.map(
-    ({ source, firstNumber }) => new ExternalEngine(source, { firstNumber, maxQueue, resampler }),
+    ({ source, firstNumber }) => new ExternalEngine(source, { firstNumber, maxQueue, loadResampler: load }),
   );
 }
 
@@ -94,7 +100,7 @@ class ExternalEngine implements Engine {
   async *#speakWhole(task: Task, cutAt?: number): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = task;
     const sound = await this.#source.speak(text, voice, signal);
-    const convert = new Converter(sound.sampleRate, task.sampleRate, this.#options.resampler);
+    const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.sampleRate));
     const needed = leastSeconds(text) * sound.sampleRate;
     const held: Int16Array[] = [];
     let frames = 0;
@@ -117,6 +123,10 @@ class ExternalEngine implements Engine {
     if (cutAt !== undefined)
       throw this.#failed(`sent ${seconds.toFixed(1)} s of sound for "${excerpt(text)}"`);
     for (const half of await halves(text)) yield* this.#speakWhole({ ...task, text: half }, seconds);
+  }
+
+  async #resamplerFor(from: number, to: number): Promise<Resampler | undefined> {
+    return from === to ? undefined : (await this.#options.loadResampler())(from, to);
   }
 
   #failed(what: string): Refusal {
@@ -165,8 +175,8 @@ class Converter {
   readonly #resampler: Resampler | undefined;
   #isFree = false;
 
-  constructor(from: number, to: number, resampler: ExternalOptions['resampler']) {
-    this.#resampler = from === to ? undefined : resampler(from, to);
+  constructor(resampler: Resampler | undefined) {
+    this.#resampler = resampler;
   }
 
   push(samples: Int16Array): Int16Array {

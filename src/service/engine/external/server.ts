@@ -1,9 +1,10 @@
+import type { IncomingMessage } from 'node:http';
 import { WavError } from '../../../audio/wav-format.ts';
 import { readWav } from '../../../audio/wav-reader.ts';
 import { printable } from '../../../printable.ts';
 import { Refusal } from '../contract.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
-import { firstBytes, IdleWatch, peek } from './server-body.ts';
+import { firstBytes, IdleWatch, openRequester, peek, type Requester } from './server-http.ts';
 import type { ServerConfig } from './source-config.ts';
 import type { SourceSound, SourceVoice, VoiceSource } from './voice-source.ts';
 
@@ -26,7 +27,8 @@ export async function openServer(
   config: ServerConfig,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<VoiceSource> {
-  const server = new SpeechServer(config, timeoutMs);
+  const requester = await openRequester(config);
+  const server = new SpeechServer(config, requester, timeoutMs);
   const listed = config.voices ?? (await server.listVoices(signal));
   const sampleRate = config.sampleRate ?? USUAL_RATE;
   const voices = (listed?.length ? listed : [USUAL_VOICE]).map((name) => voiceOf(name, sampleRate));
@@ -39,7 +41,9 @@ export async function openServer(
     maxChars: config.maxChars,
     concurrency: config.concurrency,
     speak: (text, voice, until) => server.speak(text, voice, until),
-    async [Symbol.asyncDispose]() {},
+    async [Symbol.asyncDispose]() {
+      requester.close();
+    },
   };
 }
 
@@ -49,22 +53,20 @@ function voiceOf(name: string, sampleRate: number): SourceVoice {
 
 class SpeechServer {
   readonly #config: ServerConfig;
+  readonly #requester: Requester;
   readonly #timeoutMs: number;
 
-  constructor(config: ServerConfig, timeoutMs: number) {
+  constructor(config: ServerConfig, requester: Requester, timeoutMs: number) {
     this.#config = config;
+    this.#requester = requester;
     this.#timeoutMs = timeoutMs;
   }
 
   async listVoices(signal: AbortSignal): Promise<string[] | undefined> {
     const watch = new IdleWatch(this.#timeoutMs, signal);
-    const answer = await this.#fetch('audio/voices', {}, watch);
-    if (answer.status !== 200) {
-      await answer.body?.cancel();
-      return undefined;
-    }
-    const bytes = await firstBytes(watch.watched(answer.body ?? []), MOST_LIST_BYTES);
-    return voicesIn(bytes.toString());
+    const answer = await this.#ask('audio/voices', undefined, watch);
+    const bytes = await firstBytes(watch.watched(answer), MOST_LIST_BYTES);
+    return answer.statusCode === 200 ? voicesIn(bytes.toString()) : undefined;
   }
 
   async speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound> {
@@ -76,10 +78,10 @@ class SpeechServer {
       voice: voice.name,
       response_format: format,
     });
-    const answer = await this.#fetch('audio/speech', { method: 'POST', body }, watch);
-    if (answer.status !== 200) throw await this.#refusal(answer, watch);
+    const answer = await this.#ask('audio/speech', body, watch);
+    if (answer.statusCode !== 200) throw await this.#refusal(answer, watch);
     try {
-      const sound = await this.#sound(watch.watched(answer.body ?? []), sampleRate);
+      const sound = await this.#sound(watch.watched(answer), sampleRate);
       return { ...sound, samples: this.#explained(sound.samples, watch) };
     } catch (error) {
       throw this.#failed(error, watch);
@@ -101,8 +103,9 @@ class SpeechServer {
     if (isIdle) return new Refusal(502, 'engine_failed', `${name} was silent for ${seconds} s`);
     if (signal.aborted) return signal.reason;
     if (error instanceof WavError) return new Refusal(502, 'engine_failed', `${name}: ${notSound(error)}`);
-    const cause = (error as Error).cause;
-    const words = printable(cause instanceof Error ? cause.message : (error as Error).message);
+    // Node tries all addresses of a name, and gathers their errors.
+    const [cause = error] = error instanceof AggregateError ? error.errors : [];
+    const words = printable((cause as Error).message);
     return new Refusal(502, 'engine_unreachable', `${name} cannot be reached or broke off: ${words}`);
   }
 
@@ -114,36 +117,30 @@ class SpeechServer {
     return { sampleRate: format.sampleRate, samples: mono(pcm, format) };
   }
 
-  async #fetch(path: string, init: RequestInit, watch: IdleWatch): Promise<Response> {
-    const { url, key } = this.#config;
-    const headers = {
-      'Content-Type': 'application/json',
-      ...(key !== undefined && { Authorization: `Bearer ${key}` }),
-    };
+  async #ask(path: string, body: string | undefined, watch: IdleWatch): Promise<IncomingMessage> {
     try {
-      return await fetch(`${url.href}/${path}`, {
-        ...init,
-        headers,
-        redirect: 'manual',
-        signal: watch.signal,
-      });
+      return await this.#requester.ask(path, body, watch.signal);
     } catch (error) {
       throw this.#failed(error, watch);
     }
   }
 
-  async #refusal(answer: Response, watch: IdleWatch): Promise<Refusal> {
-    const body = watch.watched(answer.body ?? []);
-    const bytes = await firstBytes(body, MOST_ERROR_BYTES).catch(() => Buffer.alloc(0));
+  async #refusal(answer: IncomingMessage, watch: IdleWatch): Promise<Refusal> {
+    const bytes = await firstBytes(watch.watched(answer), MOST_ERROR_BYTES).catch(() => Buffer.alloc(0));
     const words = wordsIn(bytes.toString());
-    const message = `${this.#config.name} answers ${answer.status}${words && `: ${words}`}`;
-    const wait = Number(answer.headers.get('retry-after') ?? Number.NaN);
-    const isBusy = answer.status === 429 || answer.status === 503;
-    if (!isBusy) return new Refusal(502, 'engine_failed', message);
-    return new Refusal(answer.status, 'busy', message, {
-      retryAfter: Number.isFinite(wait) ? wait : undefined,
-    });
+    const message = `${this.#config.name} answers ${answer.statusCode}${words && `: ${words}`}`;
+    const { statusCode: status, headers } = answer;
+    if (status !== 429 && status !== 503) return new Refusal(502, 'engine_failed', message);
+    return new Refusal(status, 'busy', message, { retryAfter: secondsOf(headers['retry-after']) });
   }
+}
+
+/** From a number or a date (RFC 9110, section 10.2.3). */
+function secondsOf(retryAfter = ''): number | undefined {
+  const seconds = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : (Date.parse(retryAfter) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;
 }
 
 /** WAV, JSON, HTML, MP3, Ogg and FLAC. */

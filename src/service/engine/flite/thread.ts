@@ -14,15 +14,15 @@ const GRACE = 250;
 /** Flite cannot be interrupted: {@link GRACE} after the signal, another thread takes its place. */
 export class FliteThread implements Lane<FliteTask> {
   readonly #file: URL;
-  readonly #assets: Promise<Assets>;
+  readonly #loadAssets: () => Promise<Assets>;
   #worker: Worker | undefined;
   #booted: Promise<Worker> | undefined;
   #ready = false;
   #closed = false;
 
-  constructor(file: URL, assets: Promise<Assets>) {
+  constructor(file: URL, loadAssets: () => Promise<Assets>) {
     this.#file = file;
-    this.#assets = assets;
+    this.#loadAssets = loadAssets;
   }
 
   get ready(): boolean {
@@ -71,7 +71,7 @@ export class FliteThread implements Lane<FliteTask> {
     this.#worker = worker;
     worker.on('error', () => {});
     worker.once('exit', () => this.#replace(worker));
-    const equipped = this.#assets.then((assets) => worker.postMessage(assets));
+    const equipped = this.#loadAssets().then((assets) => worker.postMessage(assets));
     try {
       await Promise.all([equipped, answer(worker)]);
     } catch (error) {

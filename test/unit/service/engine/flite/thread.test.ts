@@ -33,7 +33,7 @@ const file = pathToFileURL(join(folder, 'program.cjs'));
 writeFileSync(file, PROGRAM);
 
 function start(program = file, assets = good): FliteThread {
-  const thread = new FliteThread(program, assets);
+  const thread = new FliteThread(program, async () => assets);
   onTestFinished(() => thread.close());
   return thread;
 }
