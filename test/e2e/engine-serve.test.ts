@@ -96,6 +96,15 @@ describe.each([
       message: expect.stringContaining(`answers ${upstream}: out of memory`),
     });
   });
+
+  it('passes a date on as seconds', async () => {
+    const date = new Date(Date.now() + 60_000).toUTCString();
+    const server = await serveSpeech(answer(503, 'busy', { 'Retry-After': date }));
+    const { url } = await startServe(new Sandbox(), ['--engine', server.url]);
+    const { retryAfter } = await ask(url, 'Hello there.', isStreamed);
+    expect(Number(retryAfter)).toBeGreaterThan(20);
+    expect(Number(retryAfter)).toBeLessThanOrEqual(60);
+  });
 });
 
 describe('fifty clients of an engine at once', () => {

@@ -103,6 +103,23 @@ describe('an engine that is a server', () => {
     expect(tries).toBe(2);
   });
 
+  it('that closes a kept connection is asked on a new one', async () => {
+    let tries = 0;
+    const server = await serveSpeech((wire, request, number) => {
+      tries += 1;
+      return tries === 1 ? wire.reset() : complete(wav)(wire, request, number);
+    });
+    const box = new Sandbox();
+    expect(await box.tts([...OUT, '--engine', server.url])).toMatchObject({ status: 0, stderr: '' });
+    expect(tries).toBe(2);
+  });
+
+  it('that resets every connection is an error', async () => {
+    const server = await serveSpeech((wire) => wire.reset());
+    const box = new Sandbox();
+    expectFailure(await box.tts([...OUT, '--engine', server.url]), 7, /cannot be reached or broke off/);
+  });
+
   it('that is silent is given up', async () => {
     const server = await serveSpeech(() => {});
     const box = new Sandbox();
