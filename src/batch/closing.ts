@@ -13,7 +13,6 @@ export interface Outcome {
   readonly survey: Survey;
 }
 
-/** Rows in the order of the table, then left-over files. */
 export function* manifestLines({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
   for (const number of plan.mine()) {
     const entry = known.at(survey.entryOf(number));

@@ -1,7 +1,6 @@
 import { usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 
-/** Other columns are for the template. */
 const fields = ['id', 'text', 'file', 'speaker', 'sampleRate', 'instructions'] as const;
 export type Field = (typeof fields)[number];
 

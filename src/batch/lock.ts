@@ -118,7 +118,6 @@ function removeDead(path: string, host: LockHost): void {
   if (!isSame) throw atWork(path, ownerOf(path));
 }
 
-/** @returns `undefined` while the owner writes it */
 function ownerOf(path: string): Owner | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

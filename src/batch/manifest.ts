@@ -10,7 +10,6 @@ export interface ManifestEntry {
   readonly file: string;
   /** A hash of what shapes the sound, in hex. */
   readonly key: string;
-  /** Of the file, in hex. */
   readonly sha256: string;
   readonly frames: number;
   /** Hz. */

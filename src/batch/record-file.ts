@@ -123,7 +123,6 @@ class KeyIndex<T> {
 
 const CHUNK = 65_536;
 
-/** Growing copies nothing. */
 export class NumberList {
   readonly #chunks: (Float64Array | Int32Array)[] = [];
   readonly #Chunk: typeof Float64Array | typeof Int32Array;

@@ -13,7 +13,6 @@ export interface FinishedFile {
   readonly format: PcmFormat;
   /** Of sound. */
   readonly bytes: number;
-  /** Of the file, in hex. */
   readonly sha256: string;
 }
 

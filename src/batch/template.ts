@@ -10,7 +10,6 @@ const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
 type Piece = { readonly literal: string } | { readonly column: string };
 
-/** As in `prompts/{lang}/{id}.wav`. */
 export class NameTemplate {
   readonly #pieces: readonly Piece[];
   /** Before the first column: `prompts`, or `.`. */

@@ -121,7 +121,6 @@ const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
   proxy: withoutPassword,
 };
 
-/** Without secrets, as JSON can hold it. */
 export function shownValue<N extends Name>(name: N, value: Value<N>): unknown {
   const show = shows[name] as ((value: Value<N>) => unknown) | undefined;
   return show ? show(value) : value;

@@ -2,7 +2,6 @@ import type { Host } from '../host.ts';
 import type { Notices } from './terminal/notices.ts';
 
 export interface Context {
-  /** Behind the command's name. */
   readonly argv: readonly string[];
   readonly named: boolean;
   readonly host: Host;

@@ -65,7 +65,6 @@ function elsewhere({ env, envShown, key, keyShown = key, fallback, otherwise }: 
   return said === '' ? [] : [row('', `  ${said}`)];
 }
 
-/** An entry stays in one line. */
 function wrap(label: string, entries: readonly (string | undefined)[], gap = '  '): string[] {
   const lines = [label];
   for (const entry of entries) {

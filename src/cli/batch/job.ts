@@ -38,7 +38,6 @@ export interface BatchRequest {
   readonly report: string | undefined;
 }
 
-/** Settings end here. */
 export interface BatchJob {
   readonly tables: readonly NamedTable[];
   readonly planOptions: PlanOptions;

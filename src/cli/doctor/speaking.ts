@@ -13,7 +13,6 @@ const TEXT = 'Hi';
 const COST = `${TEXT.length} characters`;
 
 interface Trial {
-  /** `undefined`: the built-in service, which costs nothing. */
   readonly service: Endpoint | undefined;
   readonly settings: Settings;
   readonly mayAsk: boolean;

@@ -24,11 +24,9 @@ export interface ServeOptions {
   readonly maxQueue: number;
   readonly maxText: number;
   readonly callbacks: readonly string[];
-  /** An origin, or `*`. */
   readonly cors: string | undefined;
   /** `undefined` without `--fault`: they cannot be changed either. */
   readonly faults: readonly Fault[] | undefined;
-  /** Names, folders or URLs. */
   readonly engines: readonly string[];
   readonly log: LogForm | undefined;
   readonly readyFile: string | undefined;

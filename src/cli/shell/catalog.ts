@@ -44,7 +44,6 @@ export interface Entry {
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** From the objects that parse the command line. */
 export function catalog(): Entry[] {
   const entries = [
     entry('speak', speakCommand().description('Speak, also if the text begins with the name of a command.')),

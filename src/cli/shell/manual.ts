@@ -8,7 +8,6 @@ import { printLine } from '../terminal/print.ts';
 import type { Entry, Flag } from './catalog.ts';
 import { manualCommand } from './catalog.ts';
 
-/** In the macros of man(7). */
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(manualCommand(), context);
   if (!line) return ExitCode.ok;
@@ -17,7 +16,6 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-/** Of the last change to this page. */
 const REVISED = '2026-11-22';
 
 const STATUSES: Readonly<Record<ExitCode, string>> = {
@@ -30,7 +28,7 @@ const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.connection]: 'no connection',
   [ExitCode.service]: 'the service: an error, or an answer that is not audio or not complete',
   [ExitCode.output]: 'output: cannot write, no player, or the player failed',
-  [ExitCode.partial]: 'some items of a batch failed',
+  [ExitCode.partial]: 'some rows of a batch failed, or --keep-going left text out',
   [ExitCode.hangup]: 'the terminal is gone',
   [ExitCode.interrupted]: 'interrupted',
   [ExitCode.terminated]: 'terminated',

@@ -5,7 +5,6 @@ import type { Context } from '../context.ts';
 
 /** English prose at a usual pace. */
 const SECONDS_PER_CHARACTER = 0.067;
-/** Hz, of the interface. */
 const DEFAULT_RATE = 22_050;
 const BYTES_PER_SAMPLE = 2;
 /** Of the cache; the rest is for an eviction. */
@@ -14,7 +13,6 @@ const GIB = 2 ** 30;
 
 type Room = Pick<SpeechJob, 'cacheBytes' | 'fields'>;
 
-/** Before anything is paid. */
 export function warnOfRoom(
   { cacheBytes, fields }: Room,
   characters: number,

@@ -63,7 +63,6 @@ function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean
   return words.length > 0 && words.every(isFile);
 }
 
-/** `undefined` if standard input is a terminal. */
 function inputOf(
   { words, files }: CommandLine,
   host: Host,

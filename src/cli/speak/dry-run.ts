@@ -54,7 +54,6 @@ interface Kept {
   readonly keyOf: (text: string) => string;
 }
 
-/** Where segments are kept, a text that comes twice is one request. */
 class Count {
   segments = 0;
   readonly #kept: Kept | undefined;

@@ -47,7 +47,6 @@ class RefusedSegments implements LeftOut {
   }
 }
 
-/** espeak-ng's codes. */
 const VOICES: readonly (readonly [script: string, language: string])[] = [
   ['Cyrillic', 'ru'],
   ['Greek', 'el'],

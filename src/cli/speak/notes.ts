@@ -52,7 +52,6 @@ export class ProgressNotes implements Disposable {
   }
 }
 
-/** True for a run whose progress no terminal shows. */
 export function isOffTerminal({ host, notices }: Pick<Context, 'host' | 'notices'>): boolean {
   return !notices.quiet && !notices.verbose && !notices.json && !isProgressWanted(host, notices);
 }

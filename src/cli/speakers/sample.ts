@@ -29,7 +29,6 @@ interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak' | 's
   readonly mayAsk: boolean;
 }
 
-/** One text by each speaker, as one sound. */
 export async function speakSample(sample: Sample, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const { text, settings } = sample;

@@ -14,7 +14,6 @@ export interface Waiting {
   readonly secondsLeft: number | undefined;
 }
 
-/** Without the less important fields if there is no room. */
 export function renderProgress(state: ProgressState, columns: number): string {
   return state.waiting
     ? shorten(waitingText(state.waiting, state.seconds), columns)

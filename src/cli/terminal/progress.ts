@@ -23,7 +23,6 @@ interface LineOptions {
 }
 
 interface ProgressOptions extends LineOptions {
-  /** Called once there is sound. */
   readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
 }
 

@@ -11,7 +11,6 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** For the log. */
   readonly details: { -readonly [K in Detail]?: NonNullable<RequestRecord[K]> };
-  /** Without the query. */
   readonly path: string;
   cancel(): void;
 }

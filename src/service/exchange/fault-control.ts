@@ -49,7 +49,7 @@ export class FaultControl {
     return effects;
   }
 
-  /** @throws Refusal 403 for another machine, 422 for what is no fault */
+  /** @throws Refusal 403 for another machine, 422 for a fault that it cannot read */
   async change(exchange: Exchange, limit: number): Promise<void> {
     checkOrigin(exchange);
     const faults = readFaults(await readJson(exchange.request, exchange.response, limit));

@@ -16,7 +16,6 @@ export interface Effects {
   readonly ending?: 'reset' | 'close';
   /** Bytes of the body in a second. */
   readonly bandwidth?: number;
-  /** Bytes of one write. */
   readonly slice?: number;
 }
 
@@ -24,7 +23,6 @@ export interface Effects {
 export const headerFaults = ['zero', 'max', 'per-chunk', 'none'] as const;
 export type HeaderFault = (typeof headerFaults)[number];
 
-/** Of `GET /requests`. */
 export const LISTED_REQUESTS = 1000;
 
 export interface Fault {
@@ -40,7 +38,6 @@ export interface Fault {
   readonly times?: number;
 }
 
-/** What meets one request. */
 export interface Met {
   readonly effects: Effects;
   readonly specs: readonly string[];

@@ -3,7 +3,6 @@ import type { FileHandle } from 'node:fs/promises';
 /** Complete sound. */
 export interface StoredSound {
   readonly bytes: number;
-  /** Any number of times. */
   read(): AsyncIterable<Uint8Array>;
   dispose(): Promise<void>;
 }

@@ -5,7 +5,6 @@ const PATHS = ['/tts', '/speakers'];
 
 const EXPOSED = ['Retry-After', 'X-Instructions-Ignored', 'X-Request-Id'];
 
-/** Seconds that a browser need not ask again. */
 const MAX_AGE = 600;
 
 export type Cors = (exchange: Exchange) => void;

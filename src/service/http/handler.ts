@@ -75,7 +75,6 @@ async function dispatch(exchange: Exchange, context: ServiceContext): Promise<vo
   await route.action(exchange, context);
 }
 
-/** Only browsers ask for HTML. */
 function isForPage({ request, path }: Exchange, { basePath }: ServiceContext): boolean {
   const { method = '', headers } = request;
   const isBase = path === `${basePath}/` || path === basePath;
