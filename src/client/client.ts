@@ -44,14 +44,14 @@ export function createSynthesizer(options: ClientOptions): Synthesize {
   };
 }
 
-interface Asked extends NumberedText {
+interface ResumableText extends NumberedText {
   readonly point: ResumePoint;
   readonly signal: AbortSignal;
 }
 
 async function* synthesize(
   options: ClientOptions,
-  { text, index, point, signal }: Asked,
+  { text, index, point, signal }: ResumableText,
 ): AsyncGenerator<Uint8Array, undefined> {
   const { limiter, url, fields } = options;
   const body = requestBody(text, fields);

@@ -39,12 +39,12 @@ export class Callbacks {
     if (this.pending >= this.#options.limits.callbacks) {
       throw new Refusal(503, 'too_many_callbacks', 'Too many callbacks are waiting', { retryAfter: 5 });
     }
-    const delivery = this.#run(id, url, speak(this.#stop.signal))
+    const callback = this.#run(id, url, speak(this.#stop.signal))
       .catch((error) => {
         if (!this.#stop.signal.aborted) this.#options.log?.({ event: 'defect', id, error });
       })
-      .finally(() => this.#running.delete(delivery));
-    this.#running.add(delivery);
+      .finally(() => this.#running.delete(callback));
+    this.#running.add(callback);
   }
 
   /** Those that are pending now. */

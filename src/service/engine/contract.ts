@@ -31,7 +31,7 @@ export interface Utterance {
   readonly isPatient?: boolean;
 }
 
-/** Speaks for its speakers. */
+/** Makes the sound of its speakers. */
 export interface Engine {
   readonly speakers: readonly Speaker[];
   /** Before their first passage. */
