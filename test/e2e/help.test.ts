@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { expectFailure, Sandbox } from '../support/run.ts';
 
 const COMMANDS = [
+  'batch',
   'serve',
   'speakers',
   'cache',

@@ -36,7 +36,10 @@ const OWN = [
 ];
 
 export const batchCommand = () =>
-  subcommand('batch', 'A table in, one WAV for each row out.', HEEDED, OWN).argument('<table...>');
+  subcommand('batch', 'A table in, one WAV for each row out.', HEEDED, OWN)
+    // Required by `assertTogether`: --help needs none.
+    .argument('[table...]')
+    .usage('[options] <table...>');
 
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(batchCommand(), context, { most: Number.POSITIVE_INFINITY });
@@ -81,6 +84,8 @@ function count(text: string): number {
 }
 
 function assertTogether({ tables, shard, check, prune, report, flags }: BatchRequest): void {
+  if (tables.length === 0)
+    throw usageError('no table is given', 'name one, such as lines.csv, or give it through a pipe: --table csv -');
   if (tables.filter(({ name }) => name === '-').length > 1)
     throw usageError('the table "-" is given twice', 'stdin can be read only once');
   if (prune && shard)
