@@ -12,7 +12,6 @@ import type { Context } from '../context.ts';
 import type { BatchRequest } from './job.ts';
 
 const HEEDED: readonly Name[] = [
-  'output',
   'speaker',
   'format',
   'code',
@@ -26,6 +25,10 @@ const HEEDED: readonly Name[] = [
 ];
 
 const OWN = [
+  new Option(
+    '-o, --output <file>',
+    'name of each WAV, with columns in braces: out/{lang}/{id}.wav (default: {id}.wav)',
+  ),
   new Option('--table <kind>', `what the tables are, whatever their names say: ${tableKinds.join(', ')}`),
   new Option('--columns <field=column,...>', 'columns by other names: id=Filename,text=Text'),
   new Option('--shard <i/n>', 'make one of n parts of the table, from 1: 3/8'),
@@ -36,7 +39,12 @@ const OWN = [
 ];
 
 export const batchCommand = () =>
-  subcommand('batch', 'A table in, one WAV for each row out.', HEEDED, OWN)
+  subcommand(
+    'batch',
+    'Read a table (CSV, TSV, JSONL, PSV) with columns id and text; write one WAV for each row.',
+    HEEDED,
+    OWN,
+  )
     // Required by `assertTogether`: --help needs none.
     .argument('[table...]')
     .usage('[options] <table...>');
@@ -85,7 +93,10 @@ function count(text: string): number {
 
 function assertTogether({ tables, shard, check, prune, report, flags }: BatchRequest): void {
   if (tables.length === 0)
-    throw usageError('no table is given', 'name one, such as lines.csv, or give it through a pipe: --table csv -');
+    throw usageError(
+      'no table is given',
+      'name one, such as lines.csv, or give it through a pipe: --table csv -',
+    );
   if (tables.filter(({ name }) => name === '-').length > 1)
     throw usageError('the table "-" is given twice', 'stdin can be read only once');
   if (prune && shard)
