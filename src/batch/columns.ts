@@ -41,9 +41,12 @@ export function assertColumns(columns: readonly string[], names: ColumnNames, ta
 
 function noColumn(missing: string, columns: readonly string[], table: string) {
   const list = columns.map((column) => `"${visible(column)}"`).join(', ');
+  const isUnsplit = columns.length === 1 && /[;|,\t]/.test(columns[0] ?? '');
   return usageError(
     `${table} has no column ${missing}; its columns are ${list}`,
-    `say which columns to use: --columns '${suggestion(columns)}'`,
+    isUnsplit
+      ? 'a CSV has commas between its columns, a TSV has tabs: save it as one of them, and say --table tsv for tabs'
+      : `say which columns to use: --columns '${suggestion(columns)}'`,
   );
 }
 

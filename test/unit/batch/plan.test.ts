@@ -56,6 +56,15 @@ describe('the plan of a batch', () => {
     });
   });
 
+  it.each([['id;text\na;one\n'], ['id\ttext\na\tone\n']])(
+    'says what separates columns, for %j',
+    async (text) => {
+      await expect(read(text)).rejects.toMatchObject({
+        hint: expect.stringContaining('commas between its columns'),
+      });
+    },
+  );
+
   it.each([
     ['id,text\na,one\na,two\n', 'p.csv, line 3, column id: the id "a" is taken by p.csv, line 2'],
     ['id,text\na,one\nA,two\n', 'p.csv, line 3, column id: the id "A" is taken by p.csv, line 2'],
