@@ -10,6 +10,7 @@ import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
 import { askYes } from './terminal/ask.ts';
 import { printLine } from './terminal/print.ts';
+import { countOf } from './terminal/style.ts';
 
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
@@ -72,7 +73,7 @@ function keysOf(url: string, folder: string): ReadonlySet<string> {
 
 async function isAgreed({ entries, bytes }: Found, context: Context): Promise<boolean> {
   if (entries === 0) return true;
-  const what = `${entries} ${entries === 1 ? 'entry' : 'entries'} (${sizeInWords(bytes)})`;
+  const what = `${countOf(entries, 'entry', 'entries')} (${sizeInWords(bytes)})`;
   return (await askYes(`Remove ${what}? They were paid for once.`, context)) ?? true;
 }
 
@@ -93,8 +94,8 @@ function inJson(folder: string, { entries, bytes }: Found, cleared: boolean): st
 }
 
 function inWords(folder: string, { entries, bytes }: Found, cleared: boolean): string {
-  const counted = `${entries} ${entries === 1 ? 'entry' : 'entries'}`;
-  if (cleared) return `removed ${counted}, ${sizeInWords(bytes)} freed, from ${visible(folder)}`;
+  const removed = countOf(entries, 'entry', 'entries');
+  if (cleared) return `removed ${removed}, ${sizeInWords(bytes)} freed, from ${visible(folder)}`;
   return [`folder   ${visible(folder)}`, `size     ${sizeInWords(bytes)}`, `entries  ${entries}`].join('\n');
 }
 

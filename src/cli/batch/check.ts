@@ -11,7 +11,7 @@ import { visible } from '../../printable.ts';
 import { costOf } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
 import { printLine, readerReady } from '../terminal/print.ts';
-import { grouped, priceInWords } from '../terminal/style.ts';
+import { countOf, grouped, priceInWords } from '../terminal/style.ts';
 import type { BatchJob } from './job.ts';
 
 async function look(job: BatchJob, plan: BatchPlan, known: KnownFiles, { signal }: Context): Promise<Survey> {
@@ -36,7 +36,7 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
   const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
   const label = price?.currency === undefined ? 'price ' : '';
   const cost = price ? `, ${label}${priceInWords(price)}` : '';
-  printLine(host.stdout, `${rows} rows: ${states}; ${grouped(characters)} characters${cost}`);
+  printLine(host.stdout, `${countOf(rows, 'row')}: ${states}; ${grouped(characters)} characters${cost}`);
   return ExitCode.ok;
 }
 

@@ -6,6 +6,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { printLine, readerReady } from '../terminal/print.ts';
+import { countOf } from '../terminal/style.ts';
 
 /** Rows in the closing table. */
 const MOST_SHOWN = 20;
@@ -85,14 +86,14 @@ export class BatchOutput {
       return;
     }
     const counts = RESULTS.map((result) => `${this.counts[result]} ${result}`).join(', ');
-    notices.note(`${rows} rows: ${counts}`);
+    notices.note(`${countOf(rows, 'row')}: ${counts}`);
   }
 
   partial(isStopped: boolean): TtsError {
     const { failed, skipped, made, unchanged } = this.counts;
     const left = isStopped ? `, ${skipped} were left` : '';
     const more = failed - this.#failures.length;
-    return new TtsError(`${failed} of ${failed + skipped + made + unchanged} rows failed${left}`, {
+    return new TtsError(`${failed} of ${countOf(failed + skipped + made + unchanged, 'row')} failed${left}`, {
       exitCode: ExitCode.partial,
       details: [...this.#failures, ...(more > 0 ? [`and ${more} more`] : [])],
       hint: `the same command makes only what is missing: ${this.command}`,

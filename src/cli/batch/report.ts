@@ -2,6 +2,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Outcome } from '../../batch/closing.ts';
 import { writeText } from '../../batch/write-lines.ts';
 import type { Context } from '../context.ts';
+import { countOf } from '../terminal/style.ts';
 import type { BatchOutput, RowResult } from './output.ts';
 import { type ReportRow, reportPage } from './report-page.ts';
 import { waveForm } from './wave-form.ts';
@@ -40,6 +41,6 @@ export async function writeReport(
       ...(wave && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };
   }
-  const head = { title: table, summary: `${count} rows: ${counts}.`, states: STATES };
+  const head = { title: table, summary: `${countOf(count, 'row')}: ${counts}.`, states: STATES };
   await writeText({ path, name, writer: host }, reportPage(head, rows()), signal);
 }

@@ -1,4 +1,4 @@
-import { cellsOf, widthOf } from './style.ts';
+import { cellsOf, countOf, widthOf } from './style.ts';
 
 export interface ProgressState {
   readonly waiting: Waiting | undefined;
@@ -46,7 +46,7 @@ export interface RowProgress {
 export function renderRows({ done, failed, total, seconds }: RowProgress, columns: number): string {
   const left = (seconds / done) * (total - done);
   const fields = [
-    { rank: 0, text: `${done}/${total} ${total === 1 ? 'row' : 'rows'}` },
+    { rank: 0, text: `${done}/${countOf(total, 'row')}` },
     { rank: 3, text: `${Math.floor((done * 100) / total)} %` },
     ...(failed > 0 ? [{ rank: 1, text: `${failed} failed` }] : []),
     ...(done > 0 ? [{ rank: 2, text: `${duration(left)} left` }] : []),
@@ -83,8 +83,7 @@ function fieldsOf({ segments, characters, total, audioSeconds, seconds }: Progre
 }
 
 function segmentCount(segments: number, of: number | undefined): string {
-  const noun = (of ?? segments) === 1 ? 'segment' : 'segments';
-  return of === undefined ? `${segments} ${noun}` : `${segments}/${of} ${noun}`;
+  return of === undefined ? countOf(segments, 'segment') : `${segments}/${countOf(of, 'segment')}`;
 }
 
 export interface Closing {
