@@ -3,29 +3,46 @@ import { WAITS } from './complete.ts';
 import { type Segment, Segmenter, type SegmentOptions } from './segment.ts';
 
 /** Milliseconds between two looks for complete sentences while the source waits. */
-export const FLUSH_AFTER_MS = 100;
+const FLUSH_AFTER_MS = 100;
 
 /**
  * Text without waits has the segments of `segments()`; time that the reader takes does not count. The held text never
  * exceeds one segment.
  * @throws the signal's reason, at once, even while the source hangs
  */
-export async function* liveSegments(
+export function liveSegments(
   text: AsyncIterable<string>,
   options: SegmentOptions,
   signal: AbortSignal,
 ): AsyncGenerator<Segment> {
-  const segmenter = new Segmenter(options);
-  yield* whileArriving(text, signal, (arrivals) => untilEnd(arrivals, segmenter));
-  yield* segmenter.end();
+  return whileGrowing(text, new Segmenter(options), signal);
 }
 
-async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): AsyncGenerator<Segment> {
+/** A text of which parts are given out while it grows. */
+export interface GrowingText<T> {
+  readonly isHolding: boolean;
+  push(piece: string): Iterable<T>;
+  /** @param idle milliseconds without text */
+  flush(idle: number): Iterable<T>;
+  end(): Iterable<T>;
+}
+
+/** @throws the signal's reason, at once, even while the source hangs */
+export async function* whileGrowing<T>(
+  text: AsyncIterable<string>,
+  growing: GrowingText<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T> {
+  yield* whileArriving(text, signal, (arrivals) => untilEnd(arrivals, growing));
+  yield* growing.end();
+}
+
+async function* untilEnd<T>(arrivals: Arrivals<string>, growing: GrowingText<T>): AsyncGenerator<T> {
   let sinceFlush = 0;
   let idle = 0;
   for (;;) {
     const next = nextWait(idle);
-    const mayFlush = segmenter.isHolding && next < Number.POSITIVE_INFINITY;
+    const mayFlush = growing.isHolding && next < Number.POSITIVE_INFINITY;
     const due = Math.max(1, Math.min(FLUSH_AFTER_MS - sinceFlush, next - idle));
     const startedAt = performance.now();
     const arrival = await arrivals.next(mayFlush ? due : undefined);
@@ -33,9 +50,9 @@ async function* untilEnd(arrivals: Arrivals<string>, segmenter: Segmenter): Asyn
     const elapsed = performance.now() - startedAt;
     if (mayFlush) sinceFlush += elapsed;
     idle = arrival ? 0 : idle + Math.max(due, elapsed);
-    if (arrival) yield* segmenter.push(arrival.value);
+    if (arrival) yield* growing.push(arrival.value);
     if (arrival && sinceFlush < FLUSH_AFTER_MS) continue;
-    yield* segmenter.flush(idle);
+    yield* growing.flush(idle);
     sinceFlush = 0;
   }
 }

@@ -79,6 +79,23 @@ test('Markdown that is still being written is asked for block by block.', async 
   );
 });
 
+test('While a writer of Markdown hangs, what is complete is asked for: a sentence, the items of a list.', async () => {
+  const server = await serveText();
+  const args = ['--stream', '--format', 'markdown'];
+  const run = new Sandbox().start(args, { env: named(server.url), stdin: 'open' });
+  run.stdin.write('Let me **look**. I have');
+  await vi.waitFor(() => expect(server.texts).toEqual(['Let me look.']), 5000);
+  run.stdin.write(' found *two*.');
+  await vi.waitFor(() => expect(server.texts.at(-1)).toBe('I have found two.'), 5000);
+  run.stdin.write('\n\n1. one\n2. two\n');
+  await vi.waitFor(() => expect(server.texts.slice(2)).toEqual(['1. one.', '2. two.']), 5000);
+  run.stdin.write('   - deeper\n3. three\n');
+  run.stdin.end();
+  const { status } = await run.ended;
+  expect(status).toBe(0);
+  expect(server.texts.slice(4).join(' ')).toMatch(/^deeper\.\s3\. three\.$/);
+});
+
 test('Letter by letter, torn characters included, gives the same speech as in one piece.', async () => {
   const text = 'Grüße! 你好。नमस्ते। A family 👩‍👩‍👧‍👦 waves.\n\nThe end — really.';
   const server = await serveText();

@@ -1,4 +1,8 @@
 import { type TtsError, usageError } from '../../error.ts';
+import { completeLength, WAITS } from '../complete.ts';
+import type { GrowingText } from '../live.ts';
+import { isMarker } from '../sentence-border.ts';
+import { hasWord } from '../unicode.ts';
 import { spokenBlocks } from './blocks.ts';
 import type { MarkdownOptions } from './parser.ts';
 import { type Definitions, frontMatterLength, MarkdownDocument, withoutFrontMatter } from './parser.ts';
@@ -10,87 +14,111 @@ export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
 const QUICKLY_PARSED = 32_768;
 const GROWTH = 1.5;
 
-/** Further text can change what was given out only by defining a reference. */
-export class GrowingMarkdown {
+/** Stands for what has left of a paragraph or list: the parser sees the rest in its place. A noncharacter of Unicode. */
+const LEFT = '\uFDD0';
+
+/**
+ * Further text can change what was given out only by defining a reference, or, behind a wait, by going on with a sentence
+ * or an item.
+ */
+export class GrowingMarkdown implements GrowingText<string> {
   readonly #options: MarkdownOptions;
   readonly #definitions: Definitions = {};
   #text = '';
   #parsed = 0;
   #isStart = true;
-  /** A part of the paragraph has left. */
-  #isInParagraph = false;
 
   constructor(options: MarkdownOptions) {
     this.#options = options;
   }
 
+  get isHolding(): boolean {
+    return /[^\s\uFDD0]/u.test(this.#text);
+  }
+
   /** @throws TtsError (usage) beyond {@link LONGEST_MARKDOWN} */
-  push(piece: string): void {
-    this.#text += piece;
+  push(piece: string): readonly string[] {
+    this.#text += piece.replaceAll(LEFT, '');
     if (this.#text.length > LONGEST_MARKDOWN) throw tooLong();
+    return [];
   }
 
-  *finished(): Generator<string> {
-    if (this.#text.length <= this.#parsed * (this.#parsed > QUICKLY_PARSED ? GROWTH : 1)) return;
+  *flush(idle: number): Generator<string> {
+    if (!this.#isDue(idle)) return;
+    const start = this.#isStart ? frontMatterLength(this.#lines()) : 0;
     this.#parsed = this.#text.length;
-    const lines = this.#text.slice(0, this.#text.lastIndexOf('\n') + 1);
-    const start = this.#isStart ? frontMatterLength(lines) : 0;
     if (start === undefined) return;
-    const source = lines.slice(start);
-    const length = this.#parse(source).finishedLength;
-    if (length > 0) {
-      this.#text = this.#text.slice(start + length);
-      this.#isStart = false;
-      yield* this.#blocks(source.slice(0, length));
-    }
-    yield* this.#sentences();
+    yield* this.#blocks(start);
+    yield* this.#items(idle);
+    yield* this.#sentences(idle);
     this.#parsed = this.#text.length;
-  }
-
-  *#blocks(source: string): Generator<string> {
-    yield* this.#gap(source);
-    let end = this.#isInParagraph ? '\n\n' : '';
-    for (const piece of this.#spoken(source)) {
-      yield piece;
-      end = '\n\n';
-    }
-    if (end !== '') yield end;
-    this.#isInParagraph = false;
-  }
-
-  *#sentences(): Generator<string> {
-    const length = this.#isInParagraph || this.#isParagraph() ? sentencesLength(this.#text) : 0;
-    if (length === 0) return;
-    const source = this.#text.slice(0, length);
-    const spoken = [...this.#spoken(source)].join('');
-    yield* this.#gap(source);
-    yield `${spoken} `;
-    this.#text = this.#text.slice(length);
-    this.#isStart = false;
-    this.#isInParagraph = true;
-  }
-
-  #isParagraph(): boolean {
-    const { blocks } = this.#parse(this.#text);
-    return (
-      blocks[0]?.type === 'paragraph_open' &&
-      blocks.every(({ level }, at) => level > 0 || at === 0 || at === 2)
-    );
-  }
-
-  *#gap(source: string): Generator<string> {
-    if (this.#isInParagraph && /^[^\S\n]*\n[^\S\n]*\n/u.test(source)) yield '\n\n';
   }
 
   *end(): Generator<string> {
     const source = this.#isStart ? withoutFrontMatter(this.#text) : this.#text;
-    yield* this.#gap(source);
     yield* this.#spoken(source);
     this.#text = '';
   }
 
-  #spoken(source: string): Generator<string> {
-    return spokenBlocks(this.#parse(source), this.#options);
+  #isDue(idle: number): boolean {
+    const { length } = this.#text;
+    const isQuick = length <= QUICKLY_PARSED;
+    return length > this.#parsed * (isQuick ? 1 : GROWTH) || (isQuick && idle >= WAITS.sentence);
+  }
+
+  *#blocks(start: number): Generator<string> {
+    const source = this.#lines().slice(start);
+    const length = this.#parse(source).finishedLength;
+    if (length === 0) return;
+    this.#leave(start + length);
+    let end = '';
+    for (const piece of this.#spoken(source.slice(0, length))) {
+      yield piece;
+      end = '\n\n';
+    }
+    if (end !== '') yield end;
+  }
+
+  /** The last one is complete when a further one follows, or when its writer waits behind its line. */
+  *#items(idle: number): Generator<string> {
+    const lines = this.#lines();
+    const isWhole = (text: string) => idle >= WAITS.line && isClosed(text);
+    const { length, mark } = this.#parse(lines).finishedItems(isWhole);
+    const source = lines.slice(0, length);
+    if (!hasWord(source.slice(source.indexOf(LEFT) + 1))) return;
+    this.#leave(length, `${mark} ${LEFT}${source.slice(source.trimEnd().length)}`);
+    yield* this.#spoken(source);
+    yield ENDS_HERE;
+  }
+
+  *#sentences(idle: number): Generator<string> {
+    const length = this.#parse(this.#text).isParagraph ? sentencesLength(this.#text, idle) : 0;
+    const source = this.#text.slice(0, length);
+    if (!hasWord(source)) return;
+    this.#leave(length, LEFT);
+    yield* this.#spoken(source);
+    yield ENDS_HERE;
+  }
+
+  #leave(length: number, left = ''): void {
+    this.#text = left + this.#text.slice(length);
+    this.#isStart = false;
+  }
+
+  /** The complete ones. */
+  #lines(): string {
+    return this.#text.slice(0, this.#text.lastIndexOf('\n') + 1);
+  }
+
+  /** Each block begins with its separator; that of {@link LEFT} was given out as {@link ENDS_HERE}. */
+  *#spoken(source: string): Generator<string> {
+    const blocks = spokenBlocks(this.#parse(source), this.#options);
+    if (source.includes(LEFT)) {
+      const [first, second] = [blocks.next(), blocks.next()];
+      const both = `${first.value ?? ''}${second.value ?? ''}`;
+      yield both.slice(both.indexOf(LEFT) + 1).replace(/^\.?[ \n]?/u, '');
+    }
+    yield* blocks;
   }
 
   #parse(source: string): MarkdownDocument {
@@ -98,24 +126,30 @@ export class GrowingMarkdown {
   }
 }
 
+/** A sentence in front of a line break is not waited for again. */
+const ENDS_HERE = '\n';
+
 /** The next sentence has begun in the same line. */
-const SENTENCE_END = /[.!?…。！？]["'”’»)\]*_]*[ \t]+(?=[\p{L}"“«]|\d+[^\d.)])/gu;
-/** At the start of a line. */
-const BLOCK_START = /^(?:[-+*#>|=`~]|\d{1,9}[.)])/u;
+const SENTENCE_END = /[.!?…。！？]["'”’»)\]*_]*(?=[ \t]+(?:[\p{L}"“«]|\d+[^\d.)]))/gu;
 
 /** UTF-16 units; no mark is open behind them. */
-function sentencesLength(text: string): number {
+function sentencesLength(text: string, idle: number): number {
+  const { length } = text.trimEnd();
   const ends = [...text.matchAll(SENTENCE_END)].map(({ 0: mark, index }) => index + mark.length);
-  const isEnd = (end: number) => isClosed(text.slice(0, end)) && !BLOCK_START.test(text.slice(end));
-  return ends.findLast(isEnd) ?? 0;
+  if (idle >= WAITS.sentence && completeLength(text, idle) >= length) ends.push(length);
+  return ends.findLast((end) => isClosed(text.slice(0, end))) ?? 0;
 }
 
-/** Tags and tables reach further than a sentence. */
+/** Not those in a word or between spaces. */
+const MARKS = /`+|~+|(?<!\w)_+|_+(?!\w)|(?<!\*)\*+(?![\s*])|(?<=[^\s*])\*+(?!\*)/gu;
+
+/** Tags and tables reach further than a sentence, and an item further than its number. */
 function isClosed(text: string): boolean {
-  if (/[<|]/u.test(text)) return false;
+  if (/[<|]/u.test(text) || isMarker(text.slice(text.lastIndexOf('\n') + 1))) return false;
+  const open = new Set<string>();
+  for (const [mark] of text.matchAll(MARKS)) if (!open.delete(mark)) open.add(mark);
   const count = (sign: string) => text.split(sign).length - 1;
-  const isEven = ['*', '_', '`', '~'].every((sign) => count(sign) % 2 === 0);
-  return isEven && count('[') === count(']') && count('(') === count(')');
+  return open.size === 0 && count('[') === count(']') && count('(') === count(')');
 }
 
 function tooLong(): TtsError {

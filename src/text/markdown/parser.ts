@@ -1,6 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
-import { late } from '../unicode.ts';
+import { hasWord, late } from '../unicode.ts';
 
 export interface MarkdownOptions {
   /** Code in a sentence is always spoken. */
@@ -11,6 +11,8 @@ export interface MarkdownOptions {
 /** Deeper blocks have no tokens. */
 const DEEPEST_NESTING = 100;
 const ENDS_AT_EMPTY_LINE = /^(?:paragraph_open|heading_open|table_open|hr)$/u;
+const PLAIN_ITEM = /^(?:(?:list_item|bullet_list|ordered_list|paragraph)_(?:open|close)|inline)$/u;
+const MARK = /^ *(?:[-+*]|\d{1,9}[.)])/u;
 const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
 const parser = late(() => {
@@ -40,8 +42,32 @@ export class MarkdownDocument {
   get finishedLength(): number {
     const last = this.blocks.findLast(({ level, map }) => level === 0 && map);
     if (!last?.map) return 0;
-    const [start, end] = last.map.map((line) => offsetOfLine(this.#source, line)) as [number, number];
+    const [start, end] = [this.#offsetOf(last.map[0]), this.#offsetOf(last.map[1])];
     return ENDS_AT_EMPTY_LINE.test(last.type) && end < this.#source.length ? end : start;
+  }
+
+  /**
+   * The items of a list at the start that further lines cannot change.
+   * @param isWhole of the text of the last item, which has nothing but text
+   * @returns UTF-16 units, and the mark of the last of these items
+   */
+  finishedItems(isWhole: (text: string) => boolean): { readonly length: number; readonly mark: string } {
+    const isItem = ({ type, level }: Token) => type === 'list_item_open' && level === 1;
+    const items = /_list_open$/u.test(this.blocks[0]?.type ?? '') ? this.blocks.filter(isItem) : [];
+    const last = items.at(-1);
+    const inLast = last ? this.blocks.slice(this.blocks.indexOf(last)) : [];
+    const isComplete = ({ type, content }: Token) => PLAIN_ITEM.test(type) && isWhole(content);
+    const takesAll = last && inLast.every(isComplete) && inLast.some(({ content }) => hasWord(content));
+    const finished = takesAll ? last : items.at(-2);
+    if (!finished) return { length: 0, mark: '' };
+    const start = this.#offsetOf(finished.map?.[0]);
+    const length = takesAll ? this.#source.length : this.#offsetOf(last?.map?.[0]);
+    return { length, mark: MARK.exec(this.#source.slice(start))?.[0] ?? '' };
+  }
+
+  get isParagraph(): boolean {
+    const isAlone = this.blocks.every(({ level }, at) => level > 0 || at === 0 || at === 2);
+    return isAlone && this.blocks[0]?.type === 'paragraph_open';
   }
 
   inline(text: string): Token[] {
@@ -58,12 +84,12 @@ export class MarkdownDocument {
     const lines = this.#lines.slice(...map).map((line) => line.replace(OUTER_MARKS, ''));
     return lines.join('\n');
   }
-}
 
-function offsetOfLine(source: string, line: number): number {
-  const breaks = /\r\n?|\n/gu;
-  for (let passed = 0; passed < line; passed += 1) breaks.test(source);
-  return breaks.lastIndex;
+  #offsetOf(line = 0): number {
+    const breaks = /\r\n?|\n/gu;
+    for (let passed = 0; passed < line; passed += 1) breaks.test(this.#source);
+    return breaks.lastIndex;
+  }
 }
 
 const OPENING = /^(---|\+\+\+)[ \t]*\n/u;

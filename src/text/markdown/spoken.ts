@@ -1,5 +1,4 @@
-import { type Arrivals, FLUSH_AFTER_MS, whileArriving } from '../live.ts';
-import type { GrowingMarkdown } from './growing.ts';
+import { whileGrowing } from '../live.ts';
 import type { MarkdownOptions } from './parser.ts';
 
 /**
@@ -13,12 +12,12 @@ export async function* spokenMarkdown(
 ): AsyncGenerator<string> {
   const { GrowingMarkdown } = await import('./growing.ts');
   const markdown = new GrowingMarkdown(options);
-  for await (const piece of text) markdown.push(piece);
+  for await (const piece of text) yield* markdown.push(piece);
   yield* markdown.end();
 }
 
 /**
- * Complete blocks come out after {@link FLUSH_AFTER_MS} of waiting.
+ * Gives out blocks, items and sentences that are complete, while the writer waits.
  * @throws the signal's reason, at once, even while the source hangs
  */
 export async function* liveMarkdown(
@@ -27,23 +26,5 @@ export async function* liveMarkdown(
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const { GrowingMarkdown } = await import('./growing.ts');
-  const markdown = new GrowingMarkdown(options);
-  yield* whileArriving(text, signal, (arrivals) => untilEnd(arrivals, markdown));
-  yield* markdown.end();
-}
-
-async function* untilEnd(arrivals: Arrivals<string>, markdown: GrowingMarkdown): AsyncGenerator<string> {
-  let waited = 0;
-  let isNew = false;
-  for (;;) {
-    const startedAt = performance.now();
-    const arrival = await arrivals.next(isNew ? Math.max(1, FLUSH_AFTER_MS - waited) : undefined);
-    if (arrival?.done) return;
-    if (isNew) waited += performance.now() - startedAt;
-    isNew = arrival !== undefined && waited < FLUSH_AFTER_MS;
-    if (arrival) markdown.push(arrival.value);
-    if (isNew) continue;
-    yield* markdown.finished();
-    waited = 0;
-  }
+  yield* whileGrowing(text, new GrowingMarkdown(options), signal);
 }
