@@ -30,8 +30,8 @@ interface Owner {
 type LockHost = Pick<Host, 'pid' | 'realm' | 'isRunning'>;
 
 /**
- * Keeps other runs out of a folder; shards of one division may run side by side. The lock of a dead process is taken over:
- * at once on the same machine, after a minute on another.
+ * Shards of one division may share a folder. The lock of a dead process is taken over: at once on the same machine, after a
+ * minute on another.
  */
 export class BatchLock implements Disposable {
   readonly #path: string;

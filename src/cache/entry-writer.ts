@@ -16,7 +16,6 @@ export interface KeepingOptions {
   /** Not called if the cache was emptied meanwhile. */
   readonly published: (bytes: number) => Promise<void>;
   readonly failed: (error: unknown) => void;
-  /** No file is open any more. */
   readonly ended: () => void;
 }
 

@@ -112,7 +112,6 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
 export const SHARD = /^[0-9a-f]{2}$/;
 /** Version 0.1 had no prefix. */
 export const PART = /^(?:(?:entry\.)?[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
-/** The rest of the key, and the checksum. */
 const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
 
 export function placeOf(key: string): { readonly shard: string; readonly prefix: string } {

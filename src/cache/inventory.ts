@@ -55,7 +55,6 @@ const LEFT_BEHIND = 3_600_000;
 /** Files removed in one turn of the event loop. */
 const BATCH = 64;
 
-/** The least recently used ones. */
 export async function evict(folder: string, limit: number): Promise<void> {
   const entries: CacheFile[] = [];
   for await (const found of listEntries(folder)) entries.push(...found);

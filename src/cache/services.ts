@@ -33,7 +33,6 @@ export function listServices(folder: string): ServiceKeys[] {
   });
 }
 
-/** With or without `/tts`. */
 export function isOf(identity: string, url: string): boolean {
   const base = url.replace(/\/+$/, '');
   return [base, `${base}/tts`].includes(identity) || identity.startsWith(`server ${base} `);

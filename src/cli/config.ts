@@ -53,7 +53,6 @@ function rowsOf(settings: Settings, host: Host): SettingRow[] {
   });
 }
 
-/** From any source. */
 function keyOf(settings: Settings): Settings['apiKey'] {
   const origin = keyOrigin(settings);
   return origin && { value: '', origin };

@@ -68,7 +68,6 @@ function tagOf(realm: string): string {
 /** Most file systems allow 255 bytes. */
 const KEPT_BYTES = 200;
 
-/** A long name is cut. */
 export function besideFile(path: string, ending: string): string {
   return join(dirname(path), `${shortName(path)}.${ending}`);
 }

@@ -13,7 +13,6 @@ export interface FileOptions {
   readonly writer: Writer;
   /** The caller removes leftovers and syncs the folder at the end. */
   readonly isOneOfMany?: boolean;
-  /** How to write elsewhere. */
   readonly elsewhere?: string;
 }
 

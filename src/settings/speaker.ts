@@ -119,7 +119,6 @@ function assertSupported(settings: Settings, speaker: Chosen & { readonly kind: 
   }
 }
 
-/** In a hint. */
 const MOST_SHOWN = 20;
 
 interface Unknown {

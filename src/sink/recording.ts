@@ -16,8 +16,7 @@ export interface OpenWav {
 }
 
 /**
- * Past 4 GiB a WAV becomes an RF64 with a longer header: only then the samples move. A file without a path keeps the sizes
- * of a stream then.
+ * Past 4 GiB a WAV becomes an RF64 with a longer header, and the samples move. A file without a path keeps the sizes of a stream.
  * @throws TtsError (output), (service) for sizes that cannot be put right; what the speech throws
  */
 export async function record(wav: OpenWav, speech: Speech, signal: AbortSignal): Promise<Delivery> {

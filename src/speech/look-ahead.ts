@@ -23,7 +23,6 @@ export interface LookAheadOptions {
   readonly sparing?: Sparing | undefined;
 }
 
-/** For a part whose sound did not begin. */
 export interface Sparing {
   allows(error: unknown): error is TtsError;
   /** Called in the part's turn. */

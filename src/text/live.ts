@@ -18,7 +18,6 @@ export function liveSegments(
   return whileGrowing(text, new Segmenter(options), signal);
 }
 
-/** A text of which parts are given out while it grows. */
 export interface GrowingText<T> {
   readonly isHolding: boolean;
   push(piece: string): Iterable<T>;

@@ -31,10 +31,9 @@ export interface SegmentOptions {
 
 /**
  * Drops only white space between segments. A text that fits is one segment, except at pace "sentence" and with
- * `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. No segment
- * of a longer text spans two paragraphs. Its segments depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of
- * the text. Memory is bounded by a window of eight segments or 16,384 UTF-16 units: longer paragraphs and grapheme clusters
- * are cut there.
+ * `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. Its segments
+ * depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of the text. Memory is bounded by a
+ * window of eight segments or 16,384 UTF-16 units: longer paragraphs and grapheme clusters are cut there.
  */
 export async function* segments(
   text: AsyncIterable<string>,

@@ -72,7 +72,6 @@ export function endsLikeSentence(sentence: string): boolean {
   return terminated().test(sentence) && !neverLast().has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
 }
 
-/** "1.", "(a)" */
 export function isMarker(line: string): boolean {
   return LIST_NUMBER.test(line);
 }

@@ -118,7 +118,6 @@ function identityOf({ baseUrl }: Settings): string {
   return baseUrl ? baseUrl.value.href.replace(/\/$/, '') : 'built-in';
 }
 
-/** Relative to their table. */
 class TextFiles {
   readonly #cwd: string;
   readonly #endings = new Set<string>();

@@ -22,9 +22,7 @@ export function manualCommand(): Command {
 }
 
 export interface Flag {
-  /** `-o` */
   readonly short: string | undefined;
-  /** `--output` */
   readonly long: string;
   /** `<file>`; empty for a switch. */
   readonly value: string;

@@ -9,7 +9,6 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** The client has left or is given up. */
   readonly signal: AbortSignal;
-  /** For the log. */
   readonly details: { -readonly [K in Detail]?: NonNullable<RequestRecord[K]> };
   readonly path: string;
   cancel(): void;

@@ -2,11 +2,9 @@ import type { Style } from '../engine/contract.ts';
 
 /**
  * The words that `instructions` understand. To add a word, add it to a row.
- * In a row, `{much}` is an optional word of degree, `{number}` a number, `{digits}` a number in digits, `{not}` a negation;
- * the rest is a regular expression that matches at word borders, in any case. Rows are tried in this order, and each one
- * consumes what it understands.
- * A negation before a leading `{much}` is a degree: "not loud" is a bit quieter. Other negated words change nothing: "don't
- * shout" is no wish to be quiet.
+ * `{much}` is an optional word of degree, `{number}` a number, `{digits}` a number in digits, `{not}` a negation; the rest is
+ * a regular expression for whole words, in any case. Rows are tried in order, and each consumes what it understands.
+ * A negation before a leading `{much}` is a degree: "not loud" is a bit quieter. Other negated words change nothing.
  */
 export interface WordRow {
   readonly changes: keyof Style;

@@ -45,7 +45,6 @@ export class Traffic {
     return !this.#on(socket).some(({ response }) => response.headersSent);
   }
 
-  /** An incomplete request. */
   tornOn(socket: Duplex): Exchange | undefined {
     return this.#on(socket).find(({ request }) => !request.complete);
   }

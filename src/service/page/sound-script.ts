@@ -38,7 +38,6 @@ function joined(first, second) {
   return both;
 }
 
-/** A WAV as it arrives. */
 class Playback {
   #head = new Uint8Array(); #parts = []; format; size = 0;
   /** Returns the samples that are new, as bytes. */

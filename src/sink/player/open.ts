@@ -95,7 +95,6 @@ async function* counted(
   }
 }
 
-/** The first player is the preferred one. */
 function noneLeft(failed: readonly Failed[]): TtsError {
   const [first, ...others] = failed;
   if (!first)

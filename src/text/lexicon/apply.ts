@@ -23,7 +23,6 @@ export async function* applyLexicon(lexicon: Lexicon, text: AsyncIterable<string
 
 class WordStream {
   readonly #words: WordTree;
-  /** The part that was not given out. */
   #text = '';
   #start = 0;
 

@@ -14,13 +14,10 @@ export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
 const QUICKLY_PARSED = 32_768;
 const GROWTH = 1.5;
 
-/** Stands for what has left of a paragraph or list: the parser sees the rest in its place. A noncharacter of Unicode. */
+/** Stands for what has left of a paragraph or list: the parser sees the rest in its place. A noncharacter. */
 const LEFT = '\uFDD0';
 
-/**
- * Further text can change what was given out only by defining a reference, or, behind a wait, by going on with a sentence
- * or an item.
- */
+/** Further text changes what was given out only by defining a reference or, behind a wait, by going on with it. */
 export class GrowingMarkdown implements GrowingText<string> {
   readonly #options: MarkdownOptions;
   readonly #definitions: Definitions = {};
@@ -79,7 +76,7 @@ export class GrowingMarkdown implements GrowingText<string> {
     if (end !== '') yield end;
   }
 
-  /** The last one is complete when a further one follows, or when its writer waits behind its line. */
+  /** The last one is complete behind a wait. */
   *#items(idle: number): Generator<string> {
     const lines = this.#lines();
     const isWhole = (text: string) => idle >= WAITS.line && isClosed(text);
@@ -105,7 +102,6 @@ export class GrowingMarkdown implements GrowingText<string> {
     this.#isStart = false;
   }
 
-  /** The complete ones. */
   #lines(): string {
     return this.#text.slice(0, this.#text.lastIndexOf('\n') + 1);
   }

@@ -48,8 +48,8 @@ export class MarkdownDocument {
 
   /**
    * The items of a list at the start that further lines cannot change.
-   * @param isWhole of the text of the last item, which has nothing but text
-   * @returns UTF-16 units, and the mark of the last of these items
+   * @param isWhole of a last item without code or tables
+   * @returns UTF-16 units, and the mark of the last one
    */
   finishedItems(isWhole: (text: string) => boolean): { readonly length: number; readonly mark: string } {
     const isItem = ({ type, level }: Token) => type === 'list_item_open' && level === 1;

@@ -14,7 +14,6 @@ interface FliteVoice {
   readonly pitch?: number;
 }
 
-/** In the order of their numbers. */
 const VOICES: readonly FliteVoice[] = [
   { name: 'rms', language: 'en-US', sampleRate: 16_000, stretch: 1 },
   { name: 'slt', language: 'en-US', sampleRate: 16_000, stretch: 1, pitch: 172 },

@@ -5,7 +5,6 @@ import { loadResampler } from '../resampler.ts';
 import { Flite } from './flite.ts';
 import { type FliteTask, READY } from './voices.ts';
 
-/** The assets come first, then tasks. */
 parentPort?.once('message', async ({ flite: module, resampler: compiled }: Assets) => {
   const flite = new Flite(module);
   const resampler = await loadResampler(compiled);
