@@ -101,7 +101,7 @@ function noCallbacks({ origin }: URL): TtsError {
   );
 }
 
-/** Tells the number of a name that the service lists. */
+/** Tells the number of a name or language that the service lists. */
 export async function withListedNumber(
   error: unknown,
   { speaker, speakers, timeout, dryRun }: Settings,
@@ -115,8 +115,10 @@ export async function withListedNumber(
   const options = { ...service, retries: 0, timeoutMs: timeout.value * 1000, onEvent: () => {} };
   const list = await listSpeakers(options, signal).catch(() => undefined);
   signal.throwIfAborted();
-  const listed = list?.find((one) => one.name?.toLowerCase() === name.toLowerCase());
+  const asked = name.toLowerCase();
+  const speaks = ({ language = '' }) => `${language.toLowerCase()}-`.startsWith(`${asked}-`);
+  const listed = list?.find((one) => one.name?.toLowerCase() === asked) ?? list?.find(speaks);
   if (!listed) return error;
-  const hint = `${service.url.host} lists ${listed.name} as ${listed.no}: -s ${listed.no}, or name it under "speakers" in a config file`;
+  const hint = `${service.url.host} lists ${listed.name ?? listed.language} as ${listed.no}: -s ${listed.no}, or name it under "speakers" in a config file`;
   return error.inWords(error.message, { hint });
 }

@@ -20,24 +20,28 @@ async function withQuota(requests: number) {
   return { server, account };
 }
 
-describe('a name that only the service knows', () => {
-  const list = { speakers: [{ speaker_no: 7, no: 7, name: 'Ada', kind: 'neo.one', language: 'en' }] };
+describe('a name or a language that only the service knows', () => {
+  const list = { speakers: [{ speaker_no: 7, no: 7, name: 'Ada', kind: 'neo.one', language: 'en-GB' }] };
 
-  it('is refused with the number that the service lists, and nothing is paid', async () => {
-    const server = await serveBytes((wire, request, number) => {
-      const script = request.path.endsWith('/speakers')
-        ? answer(200, JSON.stringify(list))
-        : complete(wavOf('hi'));
-      return script(wire, request, number);
-    });
-    const env = named(server.url);
-    const run = await new Sandbox().tts(['hi', '-s', 'ada', '-o', 'a.wav'], { env });
-    expect(run.status).toBe(2);
-    expect(run.stderr).toMatch(/no speaker is called "ada"\nhint: .* lists Ada as 7: -s 7, or name it/);
-    expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
-    await new Sandbox().tts(['hi', '-s', 'ada', '--dry-run'], { env });
-    expect(server.requests).toHaveLength(1);
-  });
+  it.each(['ada', 'en', 'EN-gb'])(
+    'is refused with the number that the service lists, and nothing is paid: %s',
+    async (name) => {
+      const server = await serveBytes((wire, request, number) => {
+        const script = request.path.endsWith('/speakers')
+          ? answer(200, JSON.stringify(list))
+          : complete(wavOf('hi'));
+        return script(wire, request, number);
+      });
+      const env = named(server.url);
+      const run = await new Sandbox().tts(['hi', '-s', name, '-o', 'a.wav'], { env });
+      expect(run.status).toBe(2);
+      expect(run.stderr).toContain(`no speaker is called "${name}"`);
+      expect(run.stderr).toMatch(/\nhint: .* lists Ada as 7: -s 7, or name it/);
+      expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
+      await new Sandbox().tts(['hi', '-s', name, '--dry-run'], { env });
+      expect(server.requests).toHaveLength(1);
+    },
+  );
 });
 
 describe('a book with a quota that ends in the middle', () => {
