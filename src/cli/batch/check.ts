@@ -48,7 +48,7 @@ export async function check(job: BatchJob, plan: BatchPlan, context: Context): P
   const faults = await report(outcome, job, context);
   await fold(outcome, context);
   if (faults === 0) return ExitCode.ok;
-  throw new TtsError(`${faults} of the files are missing, stale, damaged or left over`, {
+  throw new TtsError(`${countOf(faults, 'file is', 'files are')} missing, stale, damaged or left over`, {
     exitCode: ExitCode.partial,
     hint: 'the same command without --check makes what is missing; --prune deletes what is left over',
   });
