@@ -1,6 +1,7 @@
 import { ExitCode, TtsError } from '../error.ts';
+import { messageIn } from '../error-message.ts';
 import { printable } from '../printable.ts';
-import { firstBytes, messageIn } from './error-body.ts';
+import { firstBytes } from './error-body.ts';
 import type { Answer } from './response-stream.ts';
 import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
@@ -88,8 +89,13 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
   if (status >= 300 && status < 400) return hintToMove(headers.location, url);
   if (status === 413 || (UNWANTED.has(status) && TOO_LONG.test(message)))
     return 'send less at once: --max-chars sets how long one request may be';
-  if (isTransient(status)) return 'try again later';
+  if (isTransient(status)) return hintToRetry(message);
   return message ? 'the text in brackets is what the service said' : 'check the base URL and the settings';
+}
+
+function hintToRetry(message: string): string {
+  const isOfEngine = /\(engine_\w+\)$/.test(message);
+  return isOfEngine ? 'tts doctor --engine ENGINE looks at the engine' : 'try again later';
 }
 
 /** FastAPI's message, or the version in the path, suggests OpenAI's interface. */

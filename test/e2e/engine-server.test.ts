@@ -80,6 +80,8 @@ describe('an engine that is a server', () => {
       /it sent no WAV, but: no such voice/,
     ],
     ['an error', answer(500, '{"detail":"out of memory"}'), /answers 500: out of memory/],
+    ['a web page', answer(404, '<!doctype html><title>Oops</title><p>No page'), /answers 404: Oops No page/],
+    ['bytes of no kind', complete(Buffer.from([0, 1, 2, 3, 4, 5, 6, 7])), /it sent no WAV/],
     ['a redirect', answer(302, '', { Location: 'http://elsewhere/' }), /answers 302/],
     ['a WAV that breaks off', complete(wav.subarray(0, 3000)), /./],
     ['nothing', complete(Buffer.alloc(0)), /./],
@@ -87,7 +89,9 @@ describe('an engine that is a server', () => {
   ])('that sends %s is an error in its own words', async (_, script, message) => {
     const server = await serveSpeech(script);
     const box = new Sandbox();
-    expectFailure(await box.tts([...OUT, '--engine', server.url]), 7, message);
+    const run = await box.tts([...OUT, '--engine', server.url]);
+    expectFailure(run, 7, message);
+    expect(run.stderr).toContain('hint: tts doctor --engine ENGINE looks at the engine');
     expect(box.list()).toEqual([]);
   });
 

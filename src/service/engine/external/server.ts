@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WavError } from '../../../audio/wav-format.ts';
 import { readWav } from '../../../audio/wav-reader.ts';
+import { messageIn } from '../../../error-message.ts';
 import { printable } from '../../../printable.ts';
 import { Refusal } from '../contract.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
@@ -127,7 +128,7 @@ class SpeechServer {
 
   async #refusal(answer: IncomingMessage, watch: IdleWatch): Promise<Refusal> {
     const bytes = await firstBytes(watch.watched(answer), MOST_ERROR_BYTES).catch(() => Buffer.alloc(0));
-    const words = wordsIn(bytes.toString());
+    const words = messageIn(bytes);
     const message = `${this.#config.name} answers ${answer.statusCode}${words && `: ${words}`}`;
     const { statusCode: status, headers } = answer;
     if (status !== 429 && status !== 503) return new Refusal(502, 'engine_failed', message);
@@ -152,20 +153,9 @@ function isBare(head: Buffer): boolean {
 
 function notSound({ problem, message, head = new Uint8Array() }: WavError): string {
   if (problem !== 'not-wav') return message;
-  const words = wordsIn(Buffer.from(head).toString());
-  return /^(?:ID3|\xff)/.test(Buffer.from(head).toString('latin1'))
-    ? 'it sent MP3 instead of a WAV'
-    : `it sent no WAV, but: ${words}`;
-}
-
-function wordsIn(body: string): string {
-  try {
-    const { error, detail, message } = JSON.parse(body);
-    const words = error?.message ?? error ?? detail ?? message ?? body;
-    return printable(typeof words === 'string' ? words : JSON.stringify(words));
-  } catch {
-    return printable(body);
-  }
+  if (/^(?:ID3|\xff)/.test(Buffer.from(head).toString('latin1'))) return 'it sent MP3 instead of a WAV';
+  const words = messageIn(head);
+  return `it sent no WAV${words && `, but: ${words}`}`;
 }
 
 function voicesIn(body: string): string[] | undefined {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { messageIn } from '../../../src/client/error-body.ts';
+import { messageIn } from '../../src/error-message.ts';
 
 const said = (text: string) => messageIn(Buffer.from(text));
 
