@@ -27,7 +27,6 @@ export function cellsOf(character: string): number {
   return point >= 0x2300 || (point >= 0x1100 && point < 0x1160) ? 2 : 1;
 }
 
-/** `1 row`, `2 rows` */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
