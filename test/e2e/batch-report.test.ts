@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type ReportRow, reportPage } from '../../src/cli/batch/report-page.ts';
 import { BROWSER, openPage, type Page, secondsOfWav } from '../support/browser.ts';
@@ -93,6 +94,8 @@ describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', { time
     expect(await page.evaluate(`document.activeElement.querySelector('input').checked`)).toBe(true);
     await page.press('/');
     expect(await page.evaluate('document.activeElement === search')).toBe(true);
+    // Chromium stores what a page keeps a moment later, in another process.
+    await sleep(300);
     await page
       .evaluate('location.reload(), new Promise((resolve) => setTimeout(resolve, 500))')
       .catch(() => {});

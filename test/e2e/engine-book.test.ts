@@ -56,9 +56,9 @@ describe('a novel of 100,000 characters through a server', () => {
       expectSpoken(heard(box), book);
       const inputs = server.asked.map(({ input }) => input);
       const twice = inputs.filter((input, at) => inputs.indexOf(input) < at);
-      // Only what was under way when a run was killed: eight parts at most, twice.
+      // Only what was under way or not yet stored when a run was killed: twelve parts at most, twice.
       expect(twice.filter((input) => !atKills.includes(input))).toEqual([]);
-      expect(twice.length).toBeLessThanOrEqual(16);
+      expect(twice.length).toBeLessThanOrEqual(24);
       const undisturbed = new Sandbox();
       undisturbed.file('book.txt', book);
       expect((await undisturbed.tts(args, { patience: 60_000 })).status).toBe(0);
