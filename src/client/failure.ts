@@ -1,5 +1,5 @@
 import { ExitCode, TtsError } from '../error.ts';
-import { EndlessHeadError, HEAD_LIMITS, IdleError } from './idle.ts';
+import { EndlessHeadError, HEAD_LIMITS, IdleError } from '../idle.ts';
 import { LostConnectionError } from './response-stream.ts';
 import { isTransient } from './retry.ts';
 

@@ -3,8 +3,8 @@ import { isIP, type Socket, connect as tcpConnect } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
 import { bareHost } from '../address.ts';
 import { unlessAborted } from '../async.ts';
+import { IdleError } from '../idle.ts';
 import { noAnswer, ProxyError } from './failure.ts';
-import { IdleError } from './idle.ts';
 
 export interface Probe {
   readonly url: URL;

@@ -6,8 +6,8 @@ import { addAbortSignal } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { bareHost, percentDecoded } from '../address.ts';
+import { IdleError } from '../idle.ts';
 import { codeOf, ProxyError, ProxyRefusal, TunnelError } from './failure.ts';
-import { IdleError } from './idle.ts';
 
 interface TunnelLimits {
   /** Milliseconds. */

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { IdleTimer } from './idle.ts';
+import { IdleTimer } from '../idle.ts';
 
 export interface Answer {
   readonly status: number;

@@ -22,11 +22,11 @@ const wav = plainWav(pcm);
 const OUT = ['Hello\nfrom a program.', '-o', 'out.wav', '--retries', '0', '--engine', 'mine', '--no-cache'];
 
 /** A sandbox whose engine `mine` is a bash line. In it, `$WAV` names a good WAV. */
-function boxWith(line: string, more: object = {}): Sandbox {
+function boxWith(line: string, more: object = {}, config: object = {}): Sandbox {
   const box = new Sandbox();
   box.file('good.wav', wav);
   const command = ['bash', '-c', line.replaceAll('$WAV', box.path('good.wav')), 'bash', '{voice}'];
-  writeUserConfig(box, { engines: { mine: { command, ...more } } });
+  writeUserConfig(box, { ...config, engines: { mine: { command, ...more } } });
   return box;
 }
 
@@ -103,6 +103,18 @@ describe('an engine that is a program', () => {
     expectFailure(run, 5, /for 1 s/);
     for (const name of ['child', 'self'])
       await expect.poll(() => isAlive(Number(box.read(name)))).toBe(false);
+  });
+
+  it('that is silent after its first bytes is given up by tts serve', async () => {
+    const box = boxWith('head -c 2000 $WAV; sleep 1000', {}, { timeout: 1 });
+    const { url } = await startServe(box, ['--engine', 'mine']);
+    const answered = await fetch(`${url}/tts`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ text: 'Hello.', speaker_no: 1001 }),
+    });
+    expect(answered.status).toBe(502);
+    expect(await answered.text()).toContain('mine was silent for 1 s');
   });
 
   it('that leaves a grandchild behind leaves none', async () => {

@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
-import { answer, complete, streamed } from '../support/http-bytes.ts';
+import { gate } from '../support/gate.ts';
+import { answer, complete, head, streamed } from '../support/http-bytes.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
+import { startServe } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { chunk, fmtChunk, plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -131,6 +134,22 @@ describe('an engine that is a server', () => {
     expect([5, 7]).toContain(run.status);
   });
 
+  it('that is silent after its first bytes is given up by tts serve', async () => {
+    const server = await serveSpeech((wire) =>
+      wire.write(Buffer.concat([Buffer.from(head(200)), wav.subarray(0, 2000)])),
+    );
+    const box = new Sandbox();
+    writeUserConfig(box, { timeout: 1 });
+    const { url } = await startServe(box, ['--engine', server.url]);
+    const answered = await fetch(`${url}/tts`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ text: 'Hello.', speaker_no: 1001 }),
+    });
+    expect(answered.status).toBe(502);
+    expect(await answered.text()).toContain('was silent for 1 s');
+  });
+
   it('that is not there is an error of the connection', async () => {
     const box = new Sandbox();
     expectFailure(await box.tts([...OUT, '--engine', 'http://127.0.0.1:8/v1']), 6, /cannot be reached/);
@@ -175,6 +194,69 @@ describe('the voices of a server', () => {
       2,
       /engine mine has no voice "berd"\nhint: .*bert/,
     );
+  });
+});
+
+describe('a list of voices', () => {
+  /** A box with a server whose list is the work of a script. */
+  const listed = async (script: Script) => {
+    const server = await serveBytes(script);
+    return { box: new Sandbox(), engine: ['--engine', `${server.url}/v1`] };
+  };
+
+  const dripping: Script = async (wire) => {
+    await wire.write(`${head(200)}[`);
+    const drops = setInterval(() => void wire.write(' '), 100);
+    await wire.closed;
+    clearInterval(drops);
+  };
+
+  it('that drips is given up', async () => {
+    const { box, engine } = await listed(dripping);
+    const run = await box.tts([...OUT, ...engine, '--timeout', '1']);
+    expectFailure(run, 5, /127\.0\.0\.1:\d+ sent no whole list of voices within 1 s/);
+  });
+
+  it('that drips is left at Ctrl-C', async () => {
+    const asked = gate();
+    const { box, engine } = await listed((wire, ...rest) => {
+      asked.open();
+      return dripping(wire, ...rest);
+    });
+    const run = box.start([...OUT, ...engine]);
+    await asked.opened;
+    await sleep(100);
+    run.child.kill('SIGINT');
+    const { status, stderr } = await run.ended;
+    expect(status ?? 130).toBe(130);
+    expect(stderr).not.toContain('defect');
+  });
+
+  it.each<[string, number, RegExp, Script]>([
+    [
+      'breaks off',
+      6,
+      /cannot be reached or broke off/,
+      async (wire) => {
+        await wire.write(`${head(200, { 'Content-Length': 100 })}["anna",`);
+        wire.end();
+      },
+    ],
+    [
+      'is too large',
+      7,
+      /the list of voices of .* has more than 4 MiB/,
+      complete(Buffer.from(JSON.stringify(['x'.repeat(4 * 2 ** 20)]))),
+    ],
+    [
+      'is too long',
+      7,
+      /the list of voices of .* has more than 10000 voices/,
+      complete(Buffer.from(JSON.stringify(Array.from({ length: 10_001 }, (_, at) => `v${at}`)))),
+    ],
+  ])('that %s is an error', async (_, status, message, script) => {
+    const { box, engine } = await listed(script);
+    expectFailure(await box.tts([...OUT, ...engine]), status, message);
   });
 });
 
@@ -275,6 +357,14 @@ describe('who may name an engine', () => {
     const both = [...OUT, '--engine', 'http://127.0.0.1:1/v1', '--base-url', 'http://127.0.0.1:1'];
     expectFailure(await box.tts(both), 2, /--engine and --base-url contradict each other/);
   });
+
+  it.each(['http://', 'http://[', 'http://127.0.0.1:99999/v1', 'http://a b/v1'])(
+    'a URL that cannot be one is refused: %s',
+    async (url) => {
+      const run = await new Sandbox().tts([...OUT, '--engine', url]);
+      expectFailure(run, 2, /--engine is not a complete URL\nhint: write it as in http/);
+    },
+  );
 
   it.each([
     [{ x: {} }, /"url", "command" or "model" is missing/],

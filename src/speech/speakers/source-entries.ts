@@ -7,6 +7,7 @@ import type { SourceConfig } from '../../service/engine/external/source-config.t
 import type { EngineEntry } from '../../settings/engine-kind.ts';
 import { canBeOverheard } from '../../settings/key.ts';
 import { readKeyFile } from '../../settings/key-file.ts';
+import { url } from '../../settings/kind.ts';
 import { nearestName } from '../../settings/nearest.ts';
 import type { Settings } from '../../settings/resolve.ts';
 
@@ -28,6 +29,8 @@ const PRESETS: Readonly<Record<string, EngineEntry>> = {
   },
 };
 
+const httpUrl = url('http', 'https');
+
 interface KeyedContext extends RunContext {
   readonly settings: Pick<Settings, 'allowInsecureHttp'>;
 }
@@ -37,7 +40,12 @@ export function entryOf(
   settings: Settings,
   host: Pick<Host, 'cwd' | 'home'>,
 ): { readonly name: string; readonly entry: EngineEntry } {
-  if (/^https?:\/\//i.test(name)) return { name: hostOf(name), entry: { url: name } };
+  const asked = settings.engine?.origin.name ?? '--engine';
+  if (/^https?:\/\//i.test(name)) {
+    if (httpUrl.text(name) === undefined)
+      throw usageError(`${asked} is not a complete URL`, 'write it as in http://127.0.0.1:8880/v1');
+    return { name: hostOf(name), entry: { url: name } };
+  }
   const known = settings.engines?.value.get(name) ?? PRESETS[name];
   if (known) return { name, entry: known };
   const folder = resolve(host.cwd, fromHome(name, host.home));
@@ -47,7 +55,7 @@ export function entryOf(
   const nearest = nearestName(name, there);
   const list = there.length > 0 ? `; there are: ${there.join(', ')}` : '';
   throw usageError(
-    `${settings.engine?.origin.name ?? '--engine'}: no engine is called ${JSON.stringify(name)}`,
+    `${asked}: no engine is called ${JSON.stringify(name)}`,
     `${nearest ? `did you mean ${nearest}? ` : ''}Give a URL or a folder, or name it under "engines" in your own config${list}`,
   );
 }

@@ -159,9 +159,14 @@ function noEngine(asked: string, name: string, names: readonly string[]): TtsErr
   );
 }
 
+const STATUSES = new Map<string, ExitCode>([
+  ['engine_unreachable', ExitCode.connection],
+  ['engine_late', ExitCode.timeout],
+]);
+
 function explained(error: unknown, config: SourceConfig): unknown {
   if (!(error instanceof Refusal)) return error;
-  const exitCode = error.code === 'engine_unreachable' ? ExitCode.connection : ExitCode.service;
+  const exitCode = STATUSES.get(error.code) ?? ExitCode.service;
   return new TtsError(error.message, { exitCode, hint: adviceOn(config), cause: error });
 }
 

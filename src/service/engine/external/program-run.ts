@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readWav } from '../../../audio/wav-reader.ts';
+import { IdleTimer, watched } from '../../../idle.ts';
 import { printable } from '../../../printable.ts';
 import { Refusal } from '../contract.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
@@ -32,7 +33,7 @@ export class ProgramRun {
   readonly #output: string | undefined;
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly closed: Promise<unknown>;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: IdleTimer;
   #words = '';
   #isSilent = false;
   #isStopped = false;
@@ -70,10 +71,10 @@ export class ProgramRun {
     });
     // Its children would keep the pipes open.
     this.#child.once('exit', () => this.end());
-    this.#timer = setTimeout(() => {
+    this.#timer = new IdleTimer(options.timeoutMs, () => {
       this.#isSilent = true;
       this.end();
-    }, options.timeoutMs);
+    });
   }
 
   /** @throws Refusal 502 `engine_failed`, here and while the samples are read */
@@ -92,7 +93,7 @@ export class ProgramRun {
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     this.#isStopped ||= this.#child.exitCode === null && this.#child.signalCode === null;
     try {
       if (this.#child.pid !== undefined) this.#options.endGroup(this.#child.pid);
@@ -106,7 +107,7 @@ export class ProgramRun {
     const { output, sampleRate } = this.#config;
     if (this.#output !== undefined) await this.#assertEnded();
     const bytes =
-      this.#output === undefined ? this.#watched(this.#child.stdout) : createReadStream(this.#output);
+      this.#output === undefined ? watched(this.#child.stdout, this.#timer) : createReadStream(this.#output);
     if (output === 's16le' && sampleRate !== undefined)
       return { sampleRate, samples: mono(evenPieces(bytes), bareFormat(sampleRate)) };
     const { format, pcm } = await readWav(bytes);
@@ -121,14 +122,6 @@ export class ProgramRun {
       throw await this.#fault(error, signal);
     } finally {
       this.#tidy();
-    }
-  }
-
-  async *#watched(bytes: Readable): AsyncGenerator<Uint8Array> {
-    for await (const piece of bytes) {
-      clearTimeout(this.#timer);
-      yield piece;
-      this.#timer.refresh();
     }
   }
 
@@ -162,7 +155,7 @@ export class ProgramRun {
   }
 
   #tidy(): void {
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 }

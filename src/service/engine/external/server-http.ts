@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { IdleTimer, watched } from '../../../idle.ts';
 import type { ServerConfig } from './source-config.ts';
 
 export interface Requester {
@@ -39,35 +40,34 @@ export async function openRequester({ url, key }: Pick<ServerConfig, 'url' | 'ke
   };
 }
 
-/** Tell bare samples from WAV, JSON, HTML and compressed sound. */
+/** So many bytes tell bare samples from WAV, JSON, HTML and compressed sound. */
 const PEEKED_BYTES = 4;
 
-/** Only the time without a byte of the server counts, not a resting reader. */
+/** Ends a request whose server sends nothing for a time. */
 export class IdleWatch {
   readonly signal: AbortSignal;
   isIdle = false;
-  readonly #over = new AbortController();
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: IdleTimer;
 
   constructor(timeoutMs: number, signal: AbortSignal) {
-    this.signal = AbortSignal.any([signal, this.#over.signal]);
-    this.#timer = setTimeout(() => {
+    const over = new AbortController();
+    this.signal = AbortSignal.any([signal, over.signal]);
+    this.#timer = new IdleTimer(timeoutMs, (error) => {
       this.isIdle = true;
-      this.#over.abort(new Error('idle'));
-    }, timeoutMs).unref();
-    signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
+      over.abort(error);
+    });
+    this.signal.addEventListener('abort', () => this.stop(), { once: true });
+    if (signal.aborted) this.stop();
   }
 
-  async *watched(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const piece of bytes) {
-        clearTimeout(this.#timer);
-        yield piece;
-        this.#timer.refresh();
-      }
-    } finally {
-      clearTimeout(this.#timer);
-    }
+  /** A body without a length seems complete after its request was ended. */
+  async *watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    yield* watched(bytes, this.#timer);
+    this.signal.throwIfAborted();
+  }
+
+  stop(): void {
+    this.#timer.stop();
   }
 }
 

@@ -9,19 +9,21 @@ import { firstBytes, IdleWatch, openRequester, peek, type Requester } from './se
 import type { ServerConfig } from './source-config.ts';
 import type { SourceSound, SourceVoice, VoiceSource } from './voice-source.ts';
 
-/** Hz, of Kokoro and most others. */
+/** Hz. Kokoro and most others have it. */
 const USUAL_RATE = 24_000;
 
-/** For a server without a list. */
+/** A server without a list gets this name. */
 const USUAL_VOICE = 'alloy';
 
 const MOST_ERROR_BYTES = 4096;
 
 const MOST_LIST_BYTES = 4 * 2 ** 20;
 
+const MOST_VOICES = 10_000;
+
 /**
  * https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
- * @param timeoutMs without a byte
+ * @param timeoutMs the longest time without a byte
  * @throws Refusal 502 `engine_failed` if the server cannot be reached
  */
 export async function openServer(
@@ -63,11 +65,36 @@ class SpeechServer {
     this.#timeoutMs = timeoutMs;
   }
 
+  /** Its timer runs from the request to the last byte: a list that drips is late as well. */
   async listVoices(signal: AbortSignal): Promise<string[] | undefined> {
     const watch = new IdleWatch(this.#timeoutMs, signal);
-    const answer = await this.#ask('audio/voices', undefined, watch);
-    const bytes = await firstBytes(watch.watched(answer), MOST_LIST_BYTES);
-    return answer.statusCode === 200 ? voicesIn(bytes.toString()) : undefined;
+    try {
+      const answer = await this.#ask('audio/voices', undefined, watch);
+      const bytes = await firstBytes(answer, MOST_LIST_BYTES + 1);
+      watch.signal.throwIfAborted();
+      return answer.statusCode === 200 ? this.#voicesIn(bytes) : undefined;
+    } catch (error) {
+      if (!watch.isIdle) throw this.#failed(error, watch);
+      const late = `${this.#config.name} sent no whole list of voices within ${this.#timeoutMs / 1000} s`;
+      throw new Refusal(504, 'engine_late', late);
+    } finally {
+      watch.stop();
+    }
+  }
+
+  #voicesIn(bytes: Buffer): string[] | undefined {
+    if (bytes.length > MOST_LIST_BYTES) throw this.#tooLong(`${MOST_LIST_BYTES / 2 ** 20} MiB`);
+    const voices = voicesIn(bytes.toString());
+    if (voices && voices.length > MOST_VOICES) throw this.#tooLong(`${MOST_VOICES} voices`);
+    return voices;
+  }
+
+  #tooLong(most: string): Refusal {
+    return new Refusal(
+      502,
+      'engine_failed',
+      `the list of voices of ${this.#config.name} has more than ${most}`,
+    );
   }
 
   async speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound> {
@@ -122,6 +149,7 @@ class SpeechServer {
     try {
       return await this.#requester.ask(path, body, watch.signal);
     } catch (error) {
+      watch.stop();
       throw this.#failed(error, watch);
     }
   }

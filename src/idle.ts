@@ -9,7 +9,7 @@ export class EndlessHeadError extends IdleError {
 /** The time for a head, 1xx answers included, in limits of idle time. */
 export const HEAD_LIMITS = 10;
 
-/** In one limit. */
+/** The timer looks so often within one limit. */
 const LOOKS = 8;
 
 export class IdleTimer {
@@ -23,7 +23,7 @@ export class IdleTimer {
   #looks = 0;
 
   /** @param headBytes undici reports a head at its end only: a slow head is not idle */
-  constructor(limitMs: number, onIdle: (error: IdleError) => void, headBytes: () => number) {
+  constructor(limitMs: number, onIdle: (error: IdleError) => void, headBytes = () => 0) {
     this.#limitMs = limitMs;
     this.#onIdle = onIdle;
     this.#headBytes = headBytes;
@@ -59,5 +59,21 @@ export class IdleTimer {
         else this.#timer.refresh();
       }),
     );
+  }
+}
+
+/** Only the time that the source takes counts, not that of a resting reader. The timer is stopped at the end. */
+export async function* watched<T>(
+  pieces: AsyncIterable<T> | Iterable<T>,
+  timer: Pick<IdleTimer, 'restart' | 'stop'>,
+): AsyncGenerator<T> {
+  try {
+    for await (const piece of pieces) {
+      timer.stop();
+      yield piece;
+      timer.restart();
+    }
+  } finally {
+    timer.stop();
   }
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { EndlessHeadError, IdleTimer } from '../../../src/client/idle.ts';
+import { EndlessHeadError, IdleTimer, watched } from '../../src/idle.ts';
+import { gate } from '../support/gate.ts';
 
 const LIMIT = 8000;
 
@@ -22,7 +23,7 @@ describe('a silence', () => {
     expect(tooLong).toHaveBeenCalledOnce();
   });
 
-  it('begins anew with every sign of life', async () => {
+  it('begins again with every sign of life', async () => {
     const { silence, connection, tooLong } = watch();
     await vi.advanceTimersByTimeAsync(LIMIT - 1);
     connection.bytes = 17;
@@ -64,6 +65,36 @@ describe('a silence', () => {
   it('is over with the answer', async () => {
     const { silence, tooLong } = watch();
     silence.stop();
+    await vi.advanceTimersByTimeAsync(3 * LIMIT);
+    expect(tooLong).not.toHaveBeenCalled();
+  });
+});
+
+describe('pieces that are watched', () => {
+  it('may rest with their reader, and are too late when their source rests', async () => {
+    const { silence, tooLong } = watch();
+    const stuck = gate();
+    async function* source() {
+      yield 1;
+      yield 2;
+      await stuck.opened;
+    }
+    const pieces = watched(source(), silence);
+    expect((await pieces.next()).value).toBe(1);
+    await vi.advanceTimersByTimeAsync(3 * LIMIT);
+    expect((await pieces.next()).value).toBe(2);
+    await vi.advanceTimersByTimeAsync(3 * LIMIT);
+    expect(tooLong).not.toHaveBeenCalled();
+    const end = pieces.next();
+    await vi.advanceTimersByTimeAsync(LIMIT + 100);
+    expect(tooLong).toHaveBeenCalledOnce();
+    stuck.open();
+    expect((await end).done).toBe(true);
+  });
+
+  it('are watched no more after their end', async () => {
+    const { silence, tooLong } = watch();
+    for await (const _ of watched([1, 2], silence));
     await vi.advanceTimersByTimeAsync(3 * LIMIT);
     expect(tooLong).not.toHaveBeenCalled();
   });
