@@ -67,7 +67,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const context = await contextOf(options, server, limits);
   const handler = createHandler(context);
   server.on('request', handler).on('checkContinue', handler).on('checkExpectation', handler);
-  server.on('connect', (request, socket) => handler(request, responseOver(socket as Socket, request)));
+  server.on('connect', (request, socket) => {
+    // Node takes the connection away from the answers to earlier requests.
+    if (context.traffic.isBusy(socket)) socket.destroy();
+    else handler(request, responseOver(socket as Socket, request));
+  });
   server.on('clientError', createRefusing(context));
   server.listen(port, host);
   await once(server, 'listening');

@@ -61,6 +61,60 @@ describe('clients that hang up', () => {
   });
 });
 
+describe('several requests in one breath', () => {
+  const listing = `GET /speakers HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\n\r\n`;
+
+  it('are answered one after the other, up to ten', async () => {
+    tones = await startToneService();
+    const socket = await open();
+    let answers = '';
+    socket.on('data', (piece) => {
+      answers += piece.toString('latin1');
+    });
+    socket.write(requestOf({ text: 'slow slow slow', speaker_no: 1 }).repeat(2) + listing.repeat(8));
+    await expect.poll(() => tones.engine.active).toBe(1);
+    expect(tones.engine.utterances.length).toBe(1);
+    const types = () => [...answers.matchAll(/^Content-Type: (\S+)\r$/gm)].map(([, type]) => type);
+    await expect.poll(types).toEqual(['audio/wav', 'audio/wav', ...Array(8).fill('application/json')]);
+    expect(tones.engine.utterances.length).toBe(2);
+    socket.destroy();
+  });
+
+  it('are not spoken where their client leaves before their turn', async () => {
+    const records: LogRecord[] = [];
+    tones = await startToneService({ log: (record) => records.push(record) });
+    const socket = await open();
+    socket.write(requestOf({ text: 'slow '.repeat(1000), speaker_no: 1 }).repeat(6));
+    await expect.poll(() => tones.engine.active).toBe(1);
+    socket.resetAndDestroy();
+    await expect.poll(() => records.length).toBe(6);
+    expect(records).toEqual(Array(6).fill(expect.objectContaining({ status: undefined, cut: true })));
+    await expect.poll(() => tones.engine.active).toBe(0);
+    expect(tones.engine.utterances.length).toBe(1);
+    expect(await tones.health()).toMatchObject({ requests: 0 });
+  });
+
+  it('end the connection where more than ten have no answer', async () => {
+    tones = await startToneService();
+    const socket = await open();
+    const closed = once(socket.resume(), 'close');
+    socket.write(requestOf({ text: 'stuck', speaker_no: 1 }) + listing.repeat(10));
+    await closed;
+    await expect.poll(tones.health).toMatchObject({ requests: 0 });
+    expect(tones.engine.active).toBe(0);
+  });
+
+  it('end the connection where a tunnel is wanted before the answers are out', async () => {
+    tones = await startToneService();
+    const socket = await open();
+    const closed = once(socket.resume(), 'close');
+    socket.write(`${requestOf({ text: 'stuck', speaker_no: 1 })}CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n`);
+    await closed;
+    expect((await tones.speak(hello)).status).toBe(200);
+    await expect.poll(() => tones.engine.active).toBe(0);
+  });
+});
+
 describe('slow senders', () => {
   it('hold nothing up, 100 of them, and are told that it took too long', { timeout: 30_000 }, async () => {
     tones = await startToneService({ limits: { headers: 1000, request: 1500 } });

@@ -651,12 +651,26 @@ describe('a service without a key', () => {
   });
 });
 
-it('Idle connections of one address are bounded, and the oldest are closed first.', async () => {
-  const own = await startToneService({ limits: { idle: 10 } });
-  onTestFinished(() => own.close());
-  const idle = Array.from({ length: 30 }, () => own.connect().on('error', () => {}));
-  await expect.poll(() => idle.filter(({ destroyed }) => destroyed).length).toBe(20);
-  expect(idle.slice(-5).some(({ destroyed }) => destroyed)).toBe(false);
-  expect((await own.speak({ text: 'hello', speaker_no: 1 })).status).toBe(200);
-  for (const socket of idle) socket.destroy();
-});
+it.each([
+  ['nothing', ''],
+  [
+    'half a request',
+    `POST /tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: ${KEY}\r\nContent-Type: ${json}\r\nContent-Length: 9\r\n\r\n{`,
+  ],
+  [
+    'half a request with a wrong key',
+    'POST /tts HTTP/1.1\r\nHost: x\r\nX-API-KEY: wrong\r\nContent-Length: 9\r\n\r\n{',
+  ],
+])(
+  'Connections of one address that send %s are bounded, and the oldest are closed first.',
+  async (_, bytes) => {
+    const own = await startToneService({ limits: { idle: 10 } });
+    onTestFinished(() => own.close());
+    const idle = Array.from({ length: 30 }, () => own.connect().on('error', () => {}));
+    for (const socket of idle) socket.resume().write(bytes);
+    await expect.poll(() => idle.filter(({ destroyed }) => destroyed).length).toBe(20);
+    expect(idle.slice(-5).some(({ destroyed }) => destroyed)).toBe(false);
+    expect((await own.speak({ text: 'hello', speaker_no: 1 })).status).toBe(200);
+    for (const socket of idle) socket.destroy();
+  },
+);

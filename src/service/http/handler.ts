@@ -39,6 +39,7 @@ export function createHandler(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const exchange = context.traffic.begin(request, response);
+    if (exchange === undefined) return;
     if (!isForFaults(exchange, context)) context.faultControl?.record(exchange);
     limitStalling(response, context.limits.stall);
     void answer(exchange, context);
@@ -48,6 +49,7 @@ export function createHandler(
 async function answer(exchange: Exchange, context: ServiceContext): Promise<void> {
   const { response, signal, id } = exchange;
   try {
+    await context.traffic.turnOf(exchange);
     await dispatch(exchange, context);
   } catch (error) {
     if (signal.aborted) return void response.destroy();

@@ -3,9 +3,13 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Exchange, type Log, openExchange } from '../exchange/exchange.ts';
 
+/** Requests of one connection that have no answer yet. */
+const MOST_UNANSWERED = 10;
+
+/** Connections, and the requests on each that have no whole answer yet. */
 export class Traffic {
-  readonly #connections = new Set<Socket>();
-  readonly #exchanges = new Map<ServerResponse, Exchange>();
+  /** Both are in the order in which they came. */
+  readonly #connections = new Map<Duplex, Set<Exchange>>();
   readonly #closing = new AbortController();
   readonly #log: Log | undefined;
 
@@ -13,9 +17,14 @@ export class Traffic {
   constructor(server: Server, mostIdle: number, log: Log | undefined) {
     this.#log = log;
     server.on('connection', (socket) => {
-      this.#connections.add(socket);
+      this.#connections.set(socket, new Set());
       if (this.#connections.size > mostIdle) this.#closeIdle(socket.remoteAddress, mostIdle);
-      socket.once('close', () => this.#connections.delete(socket));
+      socket.once('close', () => {
+        const left = this.#on(socket);
+        this.#connections.delete(socket);
+        // Node closes the answer that has its turn, and forgets those that wait for theirs.
+        for (const { response } of left) if (!response.socket) response.emit('close');
+      });
     });
   }
 
@@ -24,24 +33,45 @@ export class Traffic {
   }
 
   get speaking(): number {
-    return [...this.#exchanges.values()].filter(({ details }) => details.characters !== undefined).length;
+    const exchanges = [...this.#connections.values()].flatMap((open) => [...open]);
+    return exchanges.filter(({ details }) => details.characters !== undefined).length;
   }
 
-  begin(request: IncomingMessage, response: ServerResponse): Exchange {
+  /** @returns `undefined` for a connection that is gone, or that goes because too many of its requests wait */
+  begin(request: IncomingMessage, response: ServerResponse): Exchange | undefined {
     const { socket } = request;
+    const open = this.#connections.get(socket);
+    if (open === undefined || socket.destroyed || open.size >= MOST_UNANSWERED) {
+      socket.destroy();
+      return undefined;
+    }
     const exchange = openExchange(request, response, (_, record) => {
-      this.#exchanges.delete(response);
-      if (this.closing.aborted && !this.#isBusy(socket)) socket.destroySoon();
+      open.delete(exchange);
+      if (this.closing.aborted && open.size === 0) socket.destroySoon();
       this.#log?.(record);
     });
-    this.#exchanges.set(response, exchange);
+    open.add(exchange);
     return exchange;
+  }
+
+  /**
+   * Answers leave in the order of their requests: one of a connection is made at a time.
+   * @throws the reason of the exchange's signal
+   */
+  async turnOf(exchange: Exchange): Promise<void> {
+    const open = this.#on(exchange.request.socket);
+    const before = open[open.indexOf(exchange) - 1];
+    if (before) await closeOf(before);
+    exchange.signal.throwIfAborted();
   }
 
   /** @returns false for a broken answer, into which another one would fall */
   async answered(socket: Duplex): Promise<boolean> {
-    const whole = this.#on(socket).filter(({ request }) => request.complete);
-    await Promise.all(whole.map(({ response }) => new Promise((done) => response.once('close', done))));
+    await Promise.all(
+      this.#on(socket)
+        .filter(({ request }) => request.complete)
+        .map(closeOf),
+    );
     return !this.#on(socket).some(({ response }) => response.headersSent);
   }
 
@@ -49,32 +79,33 @@ export class Traffic {
     return this.#on(socket).find(({ request }) => !request.complete);
   }
 
-  close(): void {
-    this.#closing.abort();
-    for (const socket of this.#connections) {
-      if (!this.#isBusy(socket)) socket.destroy();
-    }
-  }
-
-  abort(): void {
-    for (const exchange of this.#exchanges.values()) exchange.cancel();
-    for (const socket of this.#connections) socket.destroy();
-  }
-
-  /** The oldest ones. */
-  #closeIdle(address: string | undefined, most: number): void {
-    const busy = new Set([...this.#exchanges.values()].map(({ request }) => request.socket));
-    const idle = [...this.#connections].filter(
-      (socket) => socket.remoteAddress === address && !busy.has(socket),
-    );
-    for (const socket of idle.slice(0, Math.max(0, idle.length - most))) socket.destroy();
-  }
-
-  #isBusy(socket: Duplex): boolean {
+  isBusy(socket: Duplex): boolean {
     return this.#on(socket).length > 0;
   }
 
-  #on(socket: Duplex): readonly Exchange[] {
-    return [...this.#exchanges.values()].filter(({ request }) => request.socket === socket);
+  close(): void {
+    this.#closing.abort();
+    for (const [socket, open] of this.#connections) if (open.size === 0) socket.destroy();
   }
+
+  abort(): void {
+    for (const socket of this.#connections.keys()) socket.destroy();
+  }
+
+  /** Closes the oldest ones. Half a request keeps no connection open. */
+  #closeIdle(address: string | undefined, most: number): void {
+    const idle = [...this.#connections].filter(
+      ([socket, open]) =>
+        (socket as Socket).remoteAddress === address && ![...open].some(({ request }) => request.complete),
+    );
+    for (const [socket] of idle.slice(0, Math.max(0, idle.length - most))) socket.destroy();
+  }
+
+  #on(socket: Duplex): readonly Exchange[] {
+    return [...(this.#connections.get(socket) ?? [])];
+  }
+}
+
+function closeOf({ response }: Exchange): Promise<unknown> {
+  return new Promise((resolve) => response.once('close', resolve));
 }
