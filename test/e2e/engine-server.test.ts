@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { gate } from '../support/gate.ts';
@@ -125,6 +125,30 @@ describe('an engine that is a server', () => {
     const server = await serveSpeech((wire) => wire.reset());
     const box = new Sandbox();
     expectFailure(await box.tts([...OUT, '--engine', server.url]), 7, /cannot be reached or broke off/);
+  });
+
+  it.each(['--stream', '--no-stream'])('that sends sound without an end is an error: %s', async (how) => {
+    const server = await serveSpeech(async (wire) => {
+      await wire.write(Buffer.concat([Buffer.from(head(200)), plainWav(Buffer.alloc(0), 0xffff_ffff)]));
+      const left = wire.closed.then(() => true);
+      for (let isOver = false; !isOver; isOver = await Promise.race([left, turn(false)]))
+        await wire.write(Buffer.alloc(2 ** 16));
+    });
+    const run = await new Sandbox().tts([...OUT, '--engine', server.url, how]);
+    expectFailure(
+      run,
+      7,
+      how === '--stream' ? /./ : /sent more than 32 s of sound for "Hello from the engine\."/,
+    );
+  });
+
+  it('that sends sound of 1 Hz is an error', async () => {
+    const slow = Buffer.from(wav);
+    slow.writeUInt32LE(1, 24);
+    slow.writeUInt32LE(2, 28);
+    const server = await serveSpeech(complete(slow));
+    const run = await new Sandbox().tts([...OUT, '--engine', server.url]);
+    expectFailure(run, 7, /sent sound of 1 Hz; it may have 4000 to 192000 Hz/);
   });
 
   it('that is silent is given up', async () => {

@@ -5,15 +5,31 @@ import { countCodePoints } from '../../../text/unicode.ts';
 import { compileResampler } from '../assets.ts';
 import { type Engine, Refusal, type Speaker, type Utterance } from '../contract.ts';
 import { loadResampler, type Resampler } from '../resampler.ts';
-import { toFloat, toInt16 } from '../samples.ts';
+import { Converter } from './converter.ts';
 import { Seats } from './seats.ts';
+import { SoundBudget, SoundQueue } from './sound-queue.ts';
 import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from './voice-source.ts';
 
 /** A shorter sound lacks a part of the text. */
 const LEAST_SECONDS_PER_CHARACTER = 0.02;
 
-/** Letters and digits. */
+/** Letters and digits. A shorter text may have any sound. */
 const FEWEST_CHARACTERS = 40;
+
+/** A longer sound never ends, or is not that of the text. */
+const MOST_SECONDS_PER_CHARACTER = 1;
+
+/** Every text may have them in addition. */
+const MOST_SECONDS_MORE = 10;
+
+/** Hz. */
+const LOWEST_RATE = 4_000;
+
+/** Hz. */
+const HIGHEST_RATE = 192_000;
+
+/** The bound holds for all readers of one engine together. */
+const MOST_WAITING_BYTES = 16 * 2 ** 20;
 
 interface ExternalOptions {
   readonly firstNumber: number;
@@ -38,6 +54,7 @@ class ExternalEngine implements Engine {
   readonly #source: VoiceSource;
   readonly #options: ExternalOptions;
   readonly #seats: Seats;
+  readonly #budget = new SoundBudget(MOST_WAITING_BYTES);
   readonly #closing = new AbortController();
 
   constructor(source: VoiceSource, options: ExternalOptions) {
@@ -67,7 +84,7 @@ class ExternalEngine implements Engine {
         pace: 'full',
       })) {
         leave ??= await this.#seats.take(false, until);
-        const sound = new SoundQueue();
+        const sound = new SoundQueue(this.#budget, until);
         void this.#fill(sound, { text: piece.text, voice, sampleRate, signal: until }).finally(leave);
         leave = undefined;
         yield* sound.read();
@@ -83,10 +100,10 @@ class ExternalEngine implements Engine {
     await this.#source[Symbol.asyncDispose]();
   }
 
-  /** A slow reader must not keep the seat. */
+  /** While the budget lasts, a slow reader does not keep the seat. */
   async #fill(queue: SoundQueue, task: Task): Promise<void> {
     try {
-      for await (const samples of this.#speakWhole(task)) queue.push(samples);
+      for await (const samples of this.#speakWhole(task)) await queue.push(samples);
       queue.end();
     } catch (error) {
       queue.end(error);
@@ -100,14 +117,17 @@ class ExternalEngine implements Engine {
   async *#speakWhole(task: Task, cutAt?: number): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = task;
     const sound = await this.#source.speak(text, voice, signal);
-    const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.sampleRate));
+    const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.sampleRate), signal);
+    const limit = mostSeconds(text);
     const needed = leastSeconds(text) * sound.sampleRate;
     const held: Int16Array[] = [];
     let frames = 0;
     try {
       for await (const samples of sound.samples) {
-        held.push(convert.push(samples));
         frames += samples.length;
+        if (frames > limit * sound.sampleRate)
+          throw this.#failed(`sent more than ${limit} s of sound for "${excerpt(text)}"`);
+        for await (const converted of convert.push(samples)) held.push(converted);
         if (cutAt === undefined && frames >= needed) yield* held.splice(0);
       }
       if (frames > 0 && frames >= needed && !isAsLong(frames / sound.sampleRate, cutAt)) {
@@ -126,6 +146,8 @@ class ExternalEngine implements Engine {
   }
 
   async #resamplerFor(from: number, to: number): Promise<Resampler | undefined> {
+    if (from < LOWEST_RATE || from > HIGHEST_RATE)
+      throw this.#failed(`sent sound of ${from} Hz; it may have ${LOWEST_RATE} to ${HIGHEST_RATE} Hz`);
     return from === to ? undefined : (await this.#options.loadResampler())(from, to);
   }
 
@@ -145,6 +167,10 @@ interface Task {
 function leastSeconds(text: string): number {
   const characters = text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
   return characters < FEWEST_CHARACTERS ? 0 : characters * LEAST_SECONDS_PER_CHARACTER;
+}
+
+function mostSeconds(text: string): number {
+  return countCodePoints(text) * MOST_SECONDS_PER_CHARACTER + MOST_SECONDS_MORE;
 }
 
 function isAsLong(seconds: number, whole: number | undefined): boolean {
@@ -169,59 +195,4 @@ const LARGER_HALVES = [0.5, 0.55, 0.6];
 
 function excerpt(text: string): string {
   return printable(text.slice(0, 60));
-}
-
-class Converter {
-  readonly #resampler: Resampler | undefined;
-  #isFree = false;
-
-  constructor(resampler: Resampler | undefined) {
-    this.#resampler = resampler;
-  }
-
-  push(samples: Int16Array): Int16Array {
-    return this.#resampler ? toInt16(this.#resampler.push(toFloat(samples))) : samples;
-  }
-
-  end(): Int16Array {
-    if (!this.#resampler) return new Int16Array();
-    this.#isFree = true;
-    return toInt16(this.#resampler.end());
-  }
-
-  free(): void {
-    if (!this.#isFree) this.#resampler?.free();
-    this.#isFree = true;
-  }
-}
-
-class SoundQueue {
-  readonly #pieces: Int16Array[] = [];
-  #isEnded = false;
-  #error: unknown;
-  #wake = () => {};
-
-  push(samples: Int16Array): void {
-    this.#pieces.push(samples);
-    this.#wake();
-  }
-
-  end(error?: unknown): void {
-    this.#isEnded = true;
-    this.#error = error;
-    this.#wake();
-  }
-
-  /** Samples before an error come first. */
-  async *read(): AsyncGenerator<Int16Array> {
-    for (;;) {
-      yield* this.#pieces.splice(0);
-      if (this.#pieces.length > 0) continue;
-      if (this.#isEnded) break;
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    if (this.#error !== undefined) throw this.#error;
-  }
 }

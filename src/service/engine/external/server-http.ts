@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { IdleTimer, watched } from '../../../idle.ts';
 import type { ServerConfig } from './source-config.ts';
 
@@ -24,13 +24,15 @@ export async function openRequester({ url, key }: Pick<ServerConfig, 'url' | 'ke
     async ask(path, body, signal) {
       for (;;) {
         const method = body === undefined ? 'GET' : 'POST';
-        const asked = request(`${url.href}/${path}`, { method, headers, agent, signal });
+        const asked = request(`${url.href}/${path}`, { method, headers, agent });
         asked.on('error', () => {}); // a later one comes with the answer
+        endOnAbort(signal, asked);
         asked.end(body);
         try {
           const [answer] = await once(asked, 'response');
           return answer;
         } catch (error) {
+          signal.throwIfAborted();
           // The server closed a kept connection before it saw the request.
           if (!asked.reusedSocket || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
         }
@@ -38,6 +40,14 @@ export async function openRequester({ url, key }: Pick<ServerConfig, 'url' | 'ke
     },
     close: () => agent.destroy(),
   };
+}
+
+/** With an error, as Node's own option `signal` has it, a connection that is just being kept throws where nothing catches. */
+function endOnAbort(signal: AbortSignal, asked: ClientRequest): void {
+  const end = () => void asked.destroy();
+  signal.addEventListener('abort', end);
+  asked.once('close', () => signal.removeEventListener('abort', end));
+  if (signal.aborted) end();
 }
 
 /** So many bytes tell bare samples from WAV, JSON, HTML and compressed sound. */

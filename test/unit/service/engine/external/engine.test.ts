@@ -111,6 +111,101 @@ describe('the engine of an engine', () => {
   });
 });
 
+/** Pieces of so many frames without an end, and how many were taken. */
+function endless(frames: number): { readonly speak: Speak; readonly taken: () => number } {
+  let taken = 0;
+  async function* speak() {
+    for (;;) {
+      taken += 1;
+      yield new Int16Array(frames);
+    }
+  }
+  return { speak, taken: () => taken };
+}
+
+describe('the sound of an engine', () => {
+  it.each([
+    ['Hi', 12],
+    ['x'.repeat(90), 100],
+  ])('has at most one second for each character and ten more: %s', async (text, seconds) => {
+    const talk = await sectionOf(endless(RATE / 2).speak);
+    const failed = framesOf(utter(talk, text));
+    await expect(failed).rejects.toMatchObject({ status: 502, code: 'engine_failed' });
+    await expect(failed).rejects.toThrow(
+      `mine sent more than ${seconds} s of sound for "${text.slice(0, 60)}"`,
+    );
+  });
+
+  it('may have just as much', async () => {
+    const talk = await sectionOf(async function* speak() {
+      yield new Int16Array(12 * RATE);
+    });
+    expect(await framesOf(utter(talk, 'Hi'))).toBe(12 * RATE);
+  });
+
+  it.each([1, 3999, 192_001])('has no rate of %i Hz', async (sampleRate) => {
+    const talk = await sectionOf(speaking(), {
+      speak: async () => ({ sampleRate, samples: speaking()('Hi', never, 1) }),
+    });
+    await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({
+      code: 'engine_failed',
+      message: `mine sent sound of ${sampleRate} Hz; it may have 4000 to 192000 Hz`,
+    });
+  });
+
+  it.each([4000, 16_000, 192_000])('may have a rate of %i Hz', async (sampleRate) => {
+    const talk = await sectionOf(speaking(), {
+      speak: async () => ({ sampleRate, samples: speaking()('x'.repeat(100), never, 1) }),
+    });
+    expect(await framesOf(utter(talk, 'Hi'))).toBe(Math.ceil((40_000 * RATE) / sampleRate));
+  });
+
+  it('waits for a reader that rests when 16 MiB wait', async () => {
+    const { speak, taken } = endless(2 ** 19);
+    const talk = await sectionOf(speak, { maxChars: 10_000 });
+    const slow = utter(talk, 'x'.repeat(9000))[Symbol.asyncIterator]();
+    await slow.next();
+    await expect.poll(taken).toBeGreaterThanOrEqual(16);
+    await sleep(50);
+    expect(taken()).toBeLessThanOrEqual(20);
+    for (let piece = 0; piece < 20; piece += 1) await slow.next();
+    expect(taken()).toBeGreaterThan(20);
+    await slow.return?.();
+    await sleep(50);
+    expect(taken()).toBeLessThanOrEqual(45);
+  });
+
+  it('reaches others while one that rests has spent all the room', async () => {
+    const { speak, taken } = endless(2 ** 19);
+    const other = speaking();
+    const talk = await sectionOf((text, ...rest) => (text[0] === 'x' ? speak : other)(text, ...rest), {
+      maxChars: 10_000,
+      concurrency: 2,
+    });
+    const slow = utter(talk, 'x'.repeat(9000))[Symbol.asyncIterator]();
+    await slow.next();
+    await expect.poll(taken).toBeGreaterThanOrEqual(16);
+    expect(await framesOf(utter(talk, 'Quick.'))).toBe(6 * 400);
+    await slow.return?.();
+  });
+
+  it('is converted in steps: others have their turn, and a reader that leaves ends it', async () => {
+    const talk = await sectionOf(speaking(), {
+      speak: async () => ({ sampleRate: 4000, samples: speaking(400_000)('x', never, 1) }),
+    });
+    let turns = 0;
+    const ticking = setInterval(() => {
+      turns += 1;
+    });
+    const leaving = new AbortController();
+    const sound = framesOf(utter(talk, 'x'.repeat(200), { sampleRate: 48_000, signal: leaving.signal }));
+    await expect.poll(() => turns, { interval: 1 }).toBeGreaterThan(2);
+    leaving.abort(new Error('gone'));
+    await expect(sound).rejects.toThrow('gone');
+    clearInterval(ticking);
+  });
+});
+
 describe('a sound that is too short for its text', () => {
   const text = SENTENCE.repeat(8).trim();
 
