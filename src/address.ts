@@ -5,6 +5,11 @@ export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
+/** @param address a valid one of http or https */
+export function withoutLogin(address: string): string {
+  return address.replace(/^(https?:\/\/)[^/?#\\]*@/i, '$1');
+}
+
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

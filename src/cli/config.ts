@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { withoutLogin } from '../address.ts';
 import { ExitCode } from '../error.ts';
 import type { Host } from '../host.ts';
 import { printable, visible } from '../printable.ts';
@@ -110,6 +111,7 @@ function filesInWords({ read, passedOver, lookedFor }: Files): string {
 }
 
 const shows: { readonly [N in Name]?: (value: Value<N>) => unknown } = {
+  engine: withoutLogin,
   speakers: (speakers) => Object.fromEntries(speakers),
   engines: (engines) =>
     Object.fromEntries(

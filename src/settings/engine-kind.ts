@@ -1,3 +1,4 @@
+import { percentDecoded } from '../address.ts';
 import {
   baseUrl,
   choice,
@@ -6,6 +7,8 @@ import {
   number,
   quoted,
   sampleRate,
+  textual,
+  url,
   type ValueFault,
   words,
 } from './kind.ts';
@@ -29,6 +32,45 @@ export interface EngineEntry {
   readonly maxChars?: number;
   readonly concurrency?: number;
 }
+
+export interface ServerAddress {
+  readonly url: URL;
+  /** The user name and the password, as they are typed in HTTP's basic authentication. */
+  readonly login?: string;
+}
+
+/**
+ * Takes user name and password out of an address, so that nothing that shows or keeps the address can give them away. Servers
+ * with OpenAI's interface have it below `/v1`: that is meant where the address has no path.
+ * @returns `undefined` for text that is not such an address
+ */
+export function serverAddress(text: string): ServerAddress | undefined {
+  const said = url('http', 'https').text(text);
+  if (!said || said.search || said.hash) return undefined;
+  const { username, password } = said;
+  const address = new URL(said);
+  address.username = '';
+  address.password = '';
+  address.pathname = said.pathname.replace(/\/+$/, '') || '/v1';
+  const login = `${percentDecoded(username)}:${percentDecoded(password)}`;
+  return login === ':' ? { url: address } : { url: address, login };
+}
+
+export function isAddress(engine: string): boolean {
+  return /^https?:\/\//i.test(engine);
+}
+
+const COMPLETE = 'write it as in http://127.0.0.1:8880/v1, without "?" or "#"';
+
+/** What `--engine` names. Only an address can be known to be wrong before the engines are. */
+export const engine = textual<string>({
+  allowed: 'a name, a folder, or a URL that begins with http:// or https://, without "?" or "#"',
+  text: (text) => (isAddress(text) && !serverAddress(text) ? undefined : words.text(text)),
+  fault: (data) =>
+    typeof data === 'string' && isAddress(data)
+      ? { what: `${quoted(data)} is not a complete URL of a server`, hint: COMPLETE }
+      : undefined,
+});
 
 const engineFields: { readonly [F in keyof Required<EngineEntry>]: Kind<unknown> } = {
   url: baseUrl,

@@ -1,4 +1,4 @@
-import { engines } from './engine-kind.ts';
+import { engine, engines } from './engine-kind.ts';
 import {
   baseUrl,
   byteCount,
@@ -175,7 +175,7 @@ export const rules = {
     ofRequests: true,
   }),
   engine: rule({
-    kind: words,
+    kind: engine,
     flags: '--engine <url|folder|name>',
     env: 'TTS_ENGINE',
     key: 'engine',

@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 import { serveSpeech } from '../support/speech-server.ts';
@@ -83,6 +84,150 @@ describe('the engine of a run', () => {
     const run = await box.tts(args);
     expect(JSON.parse(run.stdout.toString())).toMatchObject({ requests: 1, segments: 1 });
     expect(asked()).toEqual([[], []]);
+  });
+});
+
+describe('the engine that a project names', () => {
+  it.each(['voice', '.', '..', 'constructor', '__proto__', 'toString', 'say', 'sapi'])(
+    'is one of the user, and not %s',
+    async (engine) => {
+      const { box } = await twoEngines();
+      box.file('voice/model.onnx');
+      box.file('.ttsrc.json', JSON.stringify({ engine }));
+      expectFailure(
+        await box.tts(OUT),
+        2,
+        /^tts: engine in .*\.ttsrc\.json: no engine is called ".*"\nhint: .*ame it under "engines" in your own config; there are: one, two\n/,
+      );
+      expect(box.list()).toEqual(['.ttsrc.json', 'voice']);
+    },
+  );
+
+  it('may be called like a preset', async () => {
+    const { box, one } = await twoEngines();
+    writeUserConfig(box, { engines: { say: { url: one.url } } });
+    box.file('.ttsrc.json', JSON.stringify({ engine: 'say' }));
+    expect(await box.tts(OUT)).toMatchObject({ status: 0 });
+    expect(one.asked).toHaveLength(1);
+  });
+
+  it('is not what a folder of that name holds, on the command line either', async () => {
+    const box = new Sandbox();
+    for (const name of ['constructor', '__proto__'])
+      expectFailure(await box.tts([...OUT, '--engine', name]), 2, /^tts: --engine: no engine is called/);
+  });
+});
+
+describe('the address of an engine', () => {
+  it('without a path is the one with /v1', async () => {
+    const { box, one, two } = await twoEngines();
+    const base = (server: { url: string }) => server.url.replace(/\/v1$/, '');
+    writeUserConfig(box, { engines: { two: { url: base(two) } } });
+    for (const engine of [base(one), `${base(one)}/`, `${one.url}/`, 'two'])
+      expect(await box.tts([...OUT, '--engine', engine])).toMatchObject({ status: 0, stderr: '' });
+    expect([one.asked.length, two.asked.length]).toEqual([3, 1]);
+    const run = await box.tts([...OUT, '--engine', 'http://127.0.0.1:8']);
+    expectFailure(
+      run,
+      6,
+      /hint: check that the server runs: curl http:\/\/127\.0\.0\.1:8\/v1\/audio\/voices\n/,
+    );
+  });
+
+  it.each(['http://127.0.0.1:8/v1?key=PASS-word', 'http://anna:PASS-word@', 'http://anna:PASS/word@h'])(
+    'that cannot be one is refused without what it may hold: %s',
+    async (address) => {
+      for (const command of [['Hello.'], ['serve', '--port', '0']]) {
+        const run = await new Sandbox().tts([...command, '--engine', address]);
+        expectFailure(
+          run,
+          2,
+          /^tts: --engine: "http:.*" is not a complete URL of a server\nhint: write it as in http/,
+        );
+        expect(run.stderr).not.toMatch(/PASS|word/);
+      }
+    },
+  );
+});
+
+describe('the password in the address of an engine', () => {
+  const PASSWORD = 'PASS-word-5%:x';
+  const withPassword = (url: string, user = 'anna') =>
+    url.replace('://', `://${user}:${encodeURIComponent(PASSWORD)}@`);
+
+  it('is sent, and neither shown nor kept', async () => {
+    const { box, one } = await twoEngines();
+    const speak = ['Hello.', '-o', 'out.wav', '-v', '--engine', withPassword(one.url)];
+    const cache = { env: { TTS_CACHE_DIR: box.path('cache') } };
+    const run = await box.tts(speak, cache);
+    expect(run).toMatchObject({ status: 0 });
+    const basic = Buffer.from(`anna:${PASSWORD}`).toString('base64');
+    expect(new Set(one.authorization)).toEqual(new Set([`Basic ${basic}`]));
+    const list = await box.tts(['cache', '--service', 'http://unknown.example'], cache);
+    expect(list.stderr).toContain(one.url);
+    const kept = await box.shell('grep -rl . cache');
+    const found = await box.shell(`grep -rla -e 'PASS-word' -e '${basic}' cache`);
+    expect(kept.stdout.toString()).toContain('.keys');
+    for (const { stdout, stderr } of [run, list, found])
+      expect(`${stdout}${stderr}`).not.toMatch(/PASS-word/);
+    expect(found.stdout.toString()).toBe('');
+  });
+
+  it.each([
+    [['Hello.', '-o', 'out.wav', '--retries', '0'], 6],
+    [['speakers'], 6],
+    [['config'], 0],
+  ])('is not shown by %j', async (args, status) => {
+    const engine = withPassword('http://127.0.0.1:8/v1');
+    const run = await new Sandbox().tts(args, { env: { TTS_ENGINE: engine } });
+    expect(run.status).toBe(status);
+    expect(`${run.stdout}${run.stderr}`).not.toMatch(/PASS|anna/);
+    expect(`${run.stdout}${run.stderr}`).toContain('http://127.0.0.1:8/v1');
+  });
+
+  it.each([PASSWORD, ''])('does not go over plain http to other machines: %j', async (password) => {
+    const engine = `http://token-of-anna:${encodeURIComponent(password)}@engine.example/v1`;
+    const run = await new Sandbox().tts([...OUT, '--engine', engine]);
+    expectFailure(
+      run,
+      2,
+      /password of the engine engine\.example is not sent over plain http to engine\.example: .*\nhint: use https/,
+    );
+    expect(run.stderr).not.toMatch(/PASS|token/);
+  });
+});
+
+describe('engines that are silent', () => {
+  /** Three of them, and one that speaks. Each takes the whole timeout. */
+  async function silentEngines() {
+    const silent = await serveBytes(() => {});
+    const { box, two } = await twoEngines();
+    const engines = Object.fromEntries(
+      ['a', 'b', 'c'].map((name) => [name, { url: `${silent.url}/${name}` }]),
+    );
+    writeUserConfig(box, { engines: { ...engines, two: { url: two.url } }, timeout: 3 });
+    return { box, silent };
+  }
+
+  it.each([
+    [['speakers'], 0, /anna/],
+    [[...OUT, '-s', 'anna'], 0, /^$/],
+  ])('are waited for at the same time: %j', async (args, status, shown) => {
+    const { box } = await silentEngines();
+    const begun = performance.now();
+    const run = await box.tts(args);
+    expect(run.status).toBe(status);
+    expect(run.stdout.toString()).toMatch(shown);
+    expect(performance.now() - begun).toBeLessThan(8_000);
+  });
+
+  it('are a line each among the speakers of the others, and an error where one was chosen', async () => {
+    const { box } = await silentEngines();
+    const run = await box.tts(['speakers']);
+    expect(run.stderr.match(/^tts: warning: [abc] .* 3 s$/gm)).toHaveLength(3);
+    const chosen = await box.tts(['speakers', '--engine', 'http://127.0.0.1:8/v1']);
+    expect(chosen).toMatchObject({ status: 6 });
+    expect(chosen.stderr).toMatch(/^tts: 127\.0\.0\.1:8 cannot be reached [^\n]+\nhint: [^\n]+\n$/m);
   });
 });
 

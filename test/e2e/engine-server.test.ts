@@ -386,7 +386,11 @@ describe('who may name an engine', () => {
     'a URL that cannot be one is refused: %s',
     async (url) => {
       const run = await new Sandbox().tts([...OUT, '--engine', url]);
-      expectFailure(run, 2, /--engine is not a complete URL\nhint: write it as in http/);
+      expectFailure(
+        run,
+        2,
+        /--engine: "http.*" is not a complete URL of a server\nhint: write it as in http/,
+      );
     },
   );
 

@@ -10,6 +10,8 @@ import { randomKey, type Service, startService } from '../../service/service.ts'
 import { checkedKey } from '../../settings/key.ts';
 import { readKeyFile } from '../../settings/key-file.ts';
 import { loadSettings } from '../../settings/load.ts';
+import { fromEnvironment, refused } from '../../settings/resolve.ts';
+import { ruleOf } from '../../settings/rules.ts';
 import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
 import type { Context } from '../context.ts';
 import type { Notices } from '../terminal/notices.ts';
@@ -56,9 +58,13 @@ export async function run(context: Context): Promise<number> {
 
 /** Without one, the service reads no config. */
 async function openSources(named: readonly string[], context: Context): Promise<NumberedSource[]> {
-  const { TTS_ENGINE: fallback } = context.host.env;
-  const chosen = named.length > 0 ? named : fallback ? [fallback] : [];
+  const rule = ruleOf('engine');
+  const fallback = fromEnvironment(rule, context.host.env);
+  const said = named.map((value) => ({ value, origin: { place: 'option', name: '--engine' } as const }));
+  const chosen = said.length > 0 ? said : fallback ? [fallback] : [];
   if (chosen.length === 0) return [];
+  for (const { value, origin } of chosen)
+    if (rule.kind.text(value) === undefined) throw refused(rule, value, origin);
   const { settings } = await loadSettings({ flags: {} }, context);
   const shelf = new SourceShelf(settings, context, chosen);
   return Promise.all(chosen.map((_, at) => shelf.open(at)));

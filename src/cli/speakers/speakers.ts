@@ -112,8 +112,12 @@ async function serviceSpeakers(
 /** An engine that does not work is a warning, unless it was chosen. */
 async function openSources(settings: Settings, context: Context): Promise<NumberedSource[]> {
   const shelf = new SourceShelf(settings, context);
-  if (settings.engine) await shelf.open(0);
-  return shelf.openAll((error) => context.notices.warn((error as Error).message));
+  const chosen = settings.engine ? 0 : undefined;
+  const opened = await shelf.openAll((error, at) => {
+    if (at !== chosen) context.notices.warn((error as Error).message);
+  });
+  if (chosen !== undefined) await shelf.open(chosen);
+  return opened;
 }
 
 async function askService(service: Endpoint, settings: Settings, { notices, signal }: Context) {

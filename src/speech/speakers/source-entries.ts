@@ -1,62 +1,78 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { usageError } from '../../error.ts';
+import { type TtsError, usageError } from '../../error.ts';
 import { fromHome } from '../../files/paths.ts';
 import type { Host, RunContext } from '../../host.ts';
 import type { SourceConfig } from '../../service/engine/external/source-config.ts';
-import type { EngineEntry } from '../../settings/engine-kind.ts';
+import {
+  type EngineEntry,
+  isAddress,
+  type ServerAddress,
+  serverAddress,
+} from '../../settings/engine-kind.ts';
 import { canBeOverheard } from '../../settings/key.ts';
 import { readKeyFile } from '../../settings/key-file.ts';
-import { url } from '../../settings/kind.ts';
 import { nearestName } from '../../settings/nearest.ts';
-import type { Settings } from '../../settings/resolve.ts';
+import type { Setting, Settings } from '../../settings/resolve.ts';
 
 const MAX_CHARS = 300;
 const SERVER_CONCURRENCY = 4;
 
-/** Not run by the tests of this project. */
-const PRESETS: Readonly<Record<string, EngineEntry>> = {
-  say: {
-    command: ['say', '-f', '{text}', '--file-format=WAVE', '--data-format=LEI16@22050', '-o', '{output}'],
-  },
-  sapi: {
-    command: [
-      'powershell.exe',
-      '-NoProfile',
-      '-Command',
-      "Add-Type -AssemblyName System.Speech; $voice = New-Object System.Speech.Synthesis.SpeechSynthesizer; $voice.SetOutputToWaveFile('{output}'); $voice.Speak([IO.File]::ReadAllText('{text}')); $voice.Dispose()",
-    ],
-  },
-};
-
-const httpUrl = url('http', 'https');
+/** The tests of this project do not run them. */
+const PRESETS: ReadonlyMap<string, EngineEntry> = new Map([
+  [
+    'say',
+    {
+      command: ['say', '-f', '{text}', '--file-format=WAVE', '--data-format=LEI16@22050', '-o', '{output}'],
+    },
+  ],
+  [
+    'sapi',
+    {
+      command: [
+        'powershell.exe',
+        '-NoProfile',
+        '-Command',
+        "Add-Type -AssemblyName System.Speech; $voice = New-Object System.Speech.Synthesis.SpeechSynthesizer; $voice.SetOutputToWaveFile('{output}'); $voice.Speak([IO.File]::ReadAllText('{text}')); $voice.Dispose()",
+      ],
+    },
+  ],
+]);
 
 interface KeyedContext extends RunContext {
   readonly settings: Pick<Settings, 'allowInsecureHttp'>;
 }
 
+/**
+ * A project names engines of the user's own config. It brings none: no address, no folder, and no preset, which is a program.
+ * @throws TtsError (usage) for an unknown name
+ */
 export function entryOf(
-  name: string,
-  settings: Settings,
+  chosen: Setting<string>,
+  { engines }: Pick<Settings, 'engines'>,
   host: Pick<Host, 'cwd' | 'home'>,
 ): { readonly name: string; readonly entry: EngineEntry } {
-  const asked = settings.engine?.origin.name ?? '--engine';
-  if (/^https?:\/\//i.test(name)) {
-    if (httpUrl.text(name) === undefined)
-      throw usageError(`${asked} is not a complete URL`, 'write it as in http://127.0.0.1:8880/v1');
-    return { name: hostOf(name), entry: { url: name } };
-  }
-  const known = settings.engines?.value.get(name) ?? PRESETS[name];
-  if (known) return { name, entry: known };
+  const { value: name, origin } = chosen;
+  const own = engines?.value.get(name);
+  if (own) return { name, entry: own };
+  const there = [...(engines?.value.keys() ?? [])];
+  if (origin.place === 'project') throw unknownEngine(chosen, there);
+  if (isAddress(name)) return { name: serverAddress(name)?.url.host ?? name, entry: { url: name } };
+  const preset = PRESETS.get(name);
+  if (preset) return { name, entry: preset };
   const folder = resolve(host.cwd, fromHome(name, host.home));
   const isFolder = statSync(folder, { throwIfNoEntry: false })?.isDirectory();
   if (/[/\\]/.test(name) || isFolder) return { name: basename(folder), entry: { model: folder } };
-  const there = [...(settings.engines?.value.keys() ?? [])];
+  throw unknownEngine(chosen, there);
+}
+
+function unknownEngine({ value: name, origin }: Setting<string>, there: readonly string[]): TtsError {
   const nearest = nearestName(name, there);
+  const advice = origin.place === 'project' ? 'Name it' : 'Give a URL or a folder, or name it';
   const list = there.length > 0 ? `; there are: ${there.join(', ')}` : '';
-  throw usageError(
-    `${asked}: no engine is called ${JSON.stringify(name)}`,
-    `${nearest ? `did you mean ${nearest}? ` : ''}Give a URL or a folder, or name it under "engines" in your own config${list}`,
+  return usageError(
+    `${origin.name}: no engine is called ${JSON.stringify(name)}`,
+    `${nearest ? `did you mean ${nearest}? ` : ''}${advice} under "engines" in your own config${list}`,
   );
 }
 
@@ -70,11 +86,13 @@ export async function configOf(
   const common = { name, voices, maxChars };
   const home = (word: string) => fromHome(word, host.home);
   if (entry.url !== undefined) {
-    const url = new URL(entry.url.replace(/\/+$/, ''));
-    const key = await keyOf(name, entry, url, context);
+    const address = serverAddress(entry.url);
+    if (!address) throw new RangeError(`${name} has no address`);
+    const { url } = address;
+    const authorization = await authorizationOf(name, entry, address, context);
     const concurrency = entry.concurrency ?? SERVER_CONCURRENCY;
     const { model, format = 'wav' } = entry;
-    return { ...common, kind: 'server', url, model, key, format, sampleRate, concurrency };
+    return { ...common, kind: 'server', url, model, authorization, format, sampleRate, concurrency };
   }
   const concurrency = entry.concurrency ?? 1;
   const [program, ...rest] = (entry.command ?? []).map(home);
@@ -86,26 +104,39 @@ export async function configOf(
   return { ...common, kind: 'model', folder, concurrency };
 }
 
-/** It goes to that server only, and over plain http to near ones only. */
-async function keyOf(
+/** The key, or the login of the address. It goes to that server only, and over plain http to near ones only. */
+async function authorizationOf(
   name: string,
-  { key, keyFile }: EngineEntry,
-  url: URL,
+  entry: EngineEntry,
+  { url, login }: ServerAddress,
   context: KeyedContext,
 ): Promise<string | undefined> {
-  const { host, notices, signal, settings } = context;
-  const origin = { place: 'user', name: `engines.${name}.keyFile` } as const;
-  const place = { cwd: host.cwd, home: host.home, signal };
-  const value = keyFile === undefined ? key : (await readKeyFile({ value: keyFile, origin }, place)).trim();
-  if (value === undefined) return undefined;
-  notices.hide(value);
-  if (!canBeOverheard(url, settings.allowInsecureHttp)) return value;
+  const key = await keyOf(name, entry, context);
+  const [what, header] =
+    key === undefined ? ['password', login && basic(login, context)] : ['key', `Bearer ${key}`];
+  if (header === undefined || !canBeOverheard(url, context.settings.allowInsecureHttp)) return header;
   throw usageError(
-    `the key of the engine ${name} is not sent over plain http to ${url.host}: others could read it on the way`,
+    `the ${what} of the engine ${name} is not sent over plain http to ${url.host}: others could read it on the way`,
     'use https://, or "allowInsecureHttp": true in your own config if you mean it',
   );
 }
 
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url;
+async function keyOf(
+  name: string,
+  { key, keyFile }: EngineEntry,
+  { host, notices, signal }: KeyedContext,
+): Promise<string | undefined> {
+  const origin = { place: 'user', name: `engines.${name}.keyFile` } as const;
+  const place = { cwd: host.cwd, home: host.home, signal };
+  const value = keyFile === undefined ? key : (await readKeyFile({ value: keyFile, origin }, place)).trim();
+  if (value !== undefined) notices.hide(value);
+  return value;
+}
+
+/** RFC 7617. A token may stand in the place of the user name, without a password. */
+function basic(login: string, { notices }: KeyedContext): string {
+  const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(login) ?? [];
+  const encoded = Buffer.from(login).toString('base64');
+  for (const secret of [password || user, encoded]) notices.hide(secret);
+  return `Basic ${encoded}`;
 }

@@ -4,7 +4,7 @@ import { Refusal } from '../../service/engine/contract.ts';
 import type { SourceConfig } from '../../service/engine/external/source-config.ts';
 import type { NumberedSource, SourceVoice } from '../../service/engine/external/voice-source.ts';
 import { nearestName } from '../../settings/nearest.ts';
-import type { Settings } from '../../settings/resolve.ts';
+import type { Setting, Settings } from '../../settings/resolve.ts';
 import { configOf, entryOf } from './source-entries.ts';
 
 const NUMBERS_PER_ENGINE = 1000;
@@ -32,12 +32,12 @@ export class SourceShelf {
   constructor(
     settings: Settings,
     context: RunContext,
-    chosen: readonly string[] = settings.engine ? [settings.engine.value] : [],
+    chosen: readonly Setting<string>[] = settings.engine ? [settings.engine] : [],
   ) {
     this.#settings = settings;
     this.#context = context;
     const entries = new Map(settings.engines?.value);
-    const first = chosen.map((name) => entryOf(name, settings, context.host));
+    const first = chosen.map((each) => entryOf(each, settings, context.host));
     for (const { name } of first) entries.delete(name);
     const all = [...first, ...[...entries].map(([name, entry]) => ({ name, entry }))];
     this.#names = all.map(({ name }) => name);
@@ -70,17 +70,14 @@ export class SourceShelf {
   }
 
   /**
-   * In all engines; one that does not answer has none.
+   * Looks in all engines; one that does not answer has no voices.
    * @throws TtsError (usage) if several have the name
    */
   async search(name: string, asked: string): Promise<FoundVoice | undefined> {
-    const found: FoundVoice[] = [];
-    for (const at of this.#names.keys()) {
-      const numbered = await this.open(at).catch(() => undefined);
-      const place = numbered?.source.voices.findIndex((voice) => voice.name === name) ?? -1;
-      const voice = numbered && this.#voiceAt(numbered, place);
-      if (voice) found.push(voice);
-    }
+    const found = (await this.openAll(() => {})).flatMap((numbered) => {
+      const place = numbered.source.voices.findIndex((voice) => voice.name === name);
+      return this.#voiceAt(numbered, place) ?? [];
+    });
     if (found.length <= 1) return found[0];
     const names = found.map(({ numbered }) => `${numbered.source.name}:${name}`).join(' or ');
     throw usageError(
@@ -89,10 +86,13 @@ export class SourceShelf {
     );
   }
 
-  /** @param onFault called for each that cannot be opened */
-  async openAll(onFault: (error: unknown) => void): Promise<NumberedSource[]> {
-    const opened = await Promise.all([...this.#names.keys()].map((at) => this.open(at).catch(onFault)));
-    return opened.filter((source) => source !== undefined);
+  /**
+   * Asks all engines at the same time: together, the silent ones take the timeout once.
+   * @param onFault called for each that cannot be opened
+   */
+  async openAll(onFault: (error: unknown, at: number) => void): Promise<NumberedSource[]> {
+    const opening = this.#names.map((_, at) => this.open(at).catch((error) => onFault(error, at)));
+    return (await Promise.all(opening)).filter((source) => source !== undefined);
   }
 
   /** @throws TtsError (usage), or what the engine says */

@@ -1,7 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { engines } from '../../../src/settings/engine-kind.ts';
+import { engine, engines, serverAddress } from '../../../src/settings/engine-kind.ts';
 
 const server = { url: 'http://127.0.0.1:8880/v1' };
+
+describe('the address of a server', () => {
+  it.each([
+    ['http://127.0.0.1:8880', 'http://127.0.0.1:8880/v1', undefined],
+    ['http://h/', 'http://h/v1', undefined],
+    ['HTTPS://h/api/v1//', 'https://h/api/v1', undefined],
+    ['http://anna:a%3Ab%25@h/v1', 'http://h/v1', 'anna:a:b%'],
+    ['http://token@h', 'http://h/v1', 'token:'],
+  ])('has a path and no password: %s', (text, href, login) => {
+    expect(serverAddress(text)).toEqual({ url: new URL(href), ...(login && { login }) });
+    expect(engine.text(text)).toBe(text);
+  });
+
+  it.each(['http://', 'http://[', 'http://h:99999', 'http://a b', 'http://h/v1?key=1', 'http://h/#x'])(
+    'is not %s, which no engine is called either',
+    (text) => {
+      expect(serverAddress(text)).toBeUndefined();
+      expect(engine.text(text)).toBeUndefined();
+    },
+  );
+});
 
 describe('the engines of a config', () => {
   it('are a server, a program or a model folder, in their order', () => {

@@ -13,12 +13,15 @@ export interface Requester {
 }
 
 /** Keeps its connections. The service has loaded `node:http`; `fetch` would take 30 ms more. */
-export async function openRequester({ url, key }: Pick<ServerConfig, 'url' | 'key'>): Promise<Requester> {
+export async function openRequester({
+  url,
+  authorization,
+}: Pick<ServerConfig, 'url' | 'authorization'>): Promise<Requester> {
   const { Agent, request } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   const agent = new Agent({ keepAlive: true });
   const headers = {
     'Content-Type': 'application/json',
-    ...(key !== undefined && { Authorization: `Bearer ${key}` }),
+    ...(authorization !== undefined && { Authorization: authorization }),
   };
   return {
     async ask(path, body, signal) {

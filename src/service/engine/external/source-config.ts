@@ -2,10 +2,11 @@
 export interface ServerConfig {
   readonly kind: 'server';
   readonly name: string;
-  /** Without a trailing slash. */
+  /** It has no trailing slash and no password. */
   readonly url: URL;
   readonly model?: string | undefined;
-  readonly key?: string | undefined;
+  /** The header of this name, with a key or a password. */
+  readonly authorization?: string | undefined;
   readonly format: 'wav' | 'pcm';
   readonly voices?: readonly string[] | undefined;
   /** Hz; an answer that is no WAV is read as bare samples. */
