@@ -1,17 +1,21 @@
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findBatchFiles, journalName, lineOf, type ManifestEntry, manifestName } from './manifest.ts';
 import type { BatchPlan } from './plan.ts';
+import type { RowFolder } from './row-folder.ts';
+import { hashFile } from './row-state.ts';
 import type { Shard } from './shard.ts';
 import type { KnownFiles, Survey } from './survey.ts';
 
 export interface Outcome {
-  readonly folder: string;
+  readonly folder: RowFolder;
   readonly shard: Shard | undefined;
   readonly plan: BatchPlan;
   readonly known: KnownFiles;
   readonly survey: Survey;
 }
+
+type Left = Pick<Outcome, 'folder' | 'plan' | 'known'>;
 
 export function* manifestLines({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
   for (const number of plan.mine()) {
@@ -21,29 +25,44 @@ export function* manifestLines({ folder, shard, plan, known, survey }: Outcome):
   if (!shard) for (const entry of leftOver({ folder, plan, known })) yield lineOf(entry);
 }
 
-export function* leftOver({
-  folder,
-  plan,
-  known,
-}: Pick<Outcome, 'folder' | 'plan' | 'known'>): Generator<ManifestEntry> {
+export function* leftOver({ folder, plan, known }: Left): Generator<ManifestEntry> {
   for (let number = 0; number < known.entries.count; number += 1) {
     const entry = known.entries.at(number);
-    const isLast = known.find(entry.file, '') === number;
-    if (isLast && !plan.hasFile(entry.file) && existsSync(join(folder, entry.file))) yield entry;
+    const isLast = known.last(entry.file) === number;
+    if (isLast && !plan.hasFile(entry.file) && folder.find(entry.file)) yield entry;
   }
 }
 
-export function prune(outcome: Pick<Outcome, 'folder' | 'plan' | 'known'>): string[] {
-  const files = [...leftOver(outcome)].map(({ file }) => file);
-  for (const file of files) rmSync(join(outcome.folder, file), { force: true });
-  return files;
+/** Endings of the files that a batch writes. */
+const WRITTEN = /\.wav$/i;
+
+/** The files that are left over and as they were written: a manifest may come from somebody else. */
+export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
+  for (const entry of leftOver(left)) if (await isAsWritten(entry, left.folder, signal)) yield entry;
+}
+
+/** Deletes what is still {@link prunable}, and gives out what it deleted. */
+export async function* prune(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
+  for await (const entry of prunable(left, signal)) {
+    rmSync(left.folder.pathOf(entry.file), { force: true });
+    yield entry;
+  }
+}
+
+async function isAsWritten(
+  { file, sha256 }: ManifestEntry,
+  folder: RowFolder,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const path = folder.find(file);
+  return path !== undefined && WRITTEN.test(file) && (await hashFile(path, signal)) === sha256;
 }
 
 export function removeFolded({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): void {
-  const names = shard ? [journalName(shard)] : findBatchFiles(folder).parts;
-  for (const name of names) rmSync(join(folder, name), { force: true });
+  const names = shard ? [journalName(shard)] : findBatchFiles(folder.path).parts;
+  for (const name of names) rmSync(join(folder.path, name), { force: true });
 }
 
 export function manifestPath({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): string {
-  return join(folder, manifestName(shard));
+  return join(folder.path, manifestName(shard));
 }

@@ -39,8 +39,12 @@ export function assertColumns(columns: readonly string[], names: ColumnNames, ta
   if (!has('text') && !has('file')) throw noColumn('"text" or "file"', columns, table);
 }
 
+const MOST_SHOWN = 50;
+
 function noColumn(missing: string, columns: readonly string[], table: string) {
-  const list = columns.map((column) => `"${visible(column)}"`).join(', ');
+  const shown = columns.slice(0, MOST_SHOWN).map((column) => `"${visible(column)}"`);
+  const more = columns.length - shown.length;
+  const list = shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
   const isUnsplit = columns.length === 1 && /[;|,\t]/.test(columns[0] ?? '');
   return usageError(
     `${table} has no column ${missing}; its columns are ${list}`,

@@ -1,16 +1,17 @@
 import {
   closeSync,
+  fstatSync,
   linkSync,
+  lutimesSync,
   openSync,
-  readFileSync,
+  readSync,
   renameSync,
   rmSync,
-  statSync,
-  utimesSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
+import { openOwn } from '../files/own-file.ts';
 import { unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
 import { findBatchFiles, lockName } from './manifest.ts';
@@ -27,7 +28,7 @@ interface Owner {
   readonly machine: string;
 }
 
-type LockHost = Pick<Host, 'pid' | 'realm' | 'isRunning'>;
+type LockHost = Pick<Host, 'pid' | 'realm' | 'isRunning'> & { readonly uid?: Host['uid'] };
 
 /**
  * Shards of one division may share a folder. The lock of a dead process is taken over: at once on the same machine, after a
@@ -42,13 +43,13 @@ export class BatchLock implements Disposable {
     this.#beat = setInterval(() => touch(path), BEAT_MS).unref();
   }
 
-  /** @throws TtsError (output) that names the other run */
+  /** @throws TtsError (output) that names the other run, (usage) for a lock that is a link or not a file */
   static take(folder: string, shard: Shard | undefined, host: LockHost, machine: string): BatchLock {
     const path = join(folder, lockName(shard));
     const mine: Owner = { pid: host.pid, realm: host.realm, machine };
     if (!create(path, mine)) {
       removeDead(path, host);
-      if (!create(path, mine)) throw atWork(path, ownerOf(path));
+      if (!create(path, mine)) throw atWork(path, read(path, host)?.owner);
     }
     const lock = new BatchLock(path);
     try {
@@ -88,7 +89,7 @@ function create(path: string, owner: Owner): boolean {
 function touch(path: string): void {
   try {
     const now = new Date();
-    utimesSync(path, now, now);
+    lutimesSync(path, now, now);
   } catch {
     // The folder is gone: the next write fails.
   }
@@ -99,28 +100,62 @@ function excludes(name: string, shard: Shard | undefined): boolean {
   return !(shard && name.endsWith(`-of-${shard.count}.lock`));
 }
 
-function assertDead(path: string, host: LockHost): void {
-  const owner = ownerOf(path);
-  const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+function assertDead(path: string, host: LockHost): string {
+  const { text = '', age = 0, owner } = read(path, host) ?? {};
   const isHere = owner?.realm === host.realm;
-  const isAlive = isHere ? host.isRunning(owner.pid) : age < DEAD_MS;
+  // A time in the future is as old: the clock was set back.
+  const isAlive = isHere ? host.isRunning(owner.pid) : Math.abs(age) < DEAD_MS;
   if (isAlive) throw atWork(path, owner);
+  return text;
 }
 
 function removeDead(path: string, host: LockHost): void {
-  const dead = readFileSync(path, 'utf8');
-  assertDead(path, host);
+  const dead = assertDead(path, host);
   const aside = `${path}.${host.pid}`;
-  renameSync(path, aside);
-  const isSame = readFileSync(aside, 'utf8') === dead;
-  if (!isSame) linkSync(aside, path);
-  rmSync(aside);
-  if (!isSame) throw atWork(path, ownerOf(path));
+  try {
+    renameSync(path, aside);
+    const isSame = read(aside, host)?.text === dead;
+    if (!isSame) linkSync(aside, path);
+    rmSync(aside);
+    if (!isSame) throw atWork(path, read(path, host)?.owner);
+  } catch (error) {
+    throw unwritable(path, error);
+  }
 }
 
-function ownerOf(path: string): Owner | undefined {
+interface Lock {
+  readonly text: string;
+  /** Milliseconds. */
+  readonly age: number;
+  /** `undefined` for a lock that is not written yet. */
+  readonly owner: Owner | undefined;
+}
+
+/** Bytes. */
+const LONGEST = 4096;
+
+/** @returns `undefined` if it is gone */
+function read(path: string, { uid }: LockHost): Lock | undefined {
+  let fd: number;
   try {
-    return JSON.parse(readFileSync(path, 'utf8'));
+    fd = openOwn(path, 'O_RDONLY', uid);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw unwritable(path, error);
+  }
+  try {
+    const bytes = Buffer.alloc(LONGEST);
+    const text = bytes.toString('utf8', 0, readSync(fd, bytes));
+    return { text, age: Date.now() - fstatSync(fd).mtimeMs, owner: ownerIn(text) };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function ownerIn(text: string): Owner | undefined {
+  try {
+    const { pid, realm, machine } = JSON.parse(text);
+    return Number.isInteger(pid) && pid > 0 ? { pid, realm, machine } : undefined;
   } catch {
     return undefined;
   }

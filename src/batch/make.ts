@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { frameBytes } from '../audio/pcm.ts';
 import type { Synthesize } from '../client/client.ts';
 import { ExitCode, TtsError } from '../error.ts';
@@ -8,15 +7,16 @@ import type { Segment } from '../text/segment.ts';
 import type { Journal, ManifestEntry } from './manifest.ts';
 import type { BatchRow, RowVoice } from './plan.ts';
 import { type FinishedFile, rowFile } from './row-file.ts';
+import type { RowFolder } from './row-folder.ts';
 import type { RowKey } from './row-state.ts';
 
-/** Of sound that waits for the disk. */
+/** Bytes of sound that wait for the disk. */
 const BUDGET_BYTES = 64 * 2 ** 20;
 
 const WINDOW = 4;
 
 export interface MakeOptions {
-  readonly folder: string;
+  readonly folder: RowFolder;
   readonly journal: Journal;
   readonly writer: Writer;
   readonly rowsAtOnce: number;
@@ -96,7 +96,7 @@ export class Maker {
       entry = { id, file, key, sha256, frames, sampleRate: format.sampleRate, characters };
       journal.add(entry);
     };
-    const sink = rowFile({ path: join(folder, file), name: file, writer, onFinished });
+    const sink = rowFile({ path: folder.pathOf(file), name: file, writer, onFinished });
     try {
       await deliver({
         segments: () => text.segments,

@@ -1,6 +1,7 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
+import { openOwn } from '../files/own-file.ts';
 import { unwritable } from '../files/writable.ts';
 import type { Shard } from './shard.ts';
 
@@ -58,15 +59,20 @@ export function findBatchFiles(folder: string): BatchFiles {
   };
 }
 
+/** In the folder of a batch; also where case does not count. */
+export function isBatchFile(name: string): boolean {
+  return /^tts-batch(?:\.\d+-of-\d+)?\.(?:jsonl|journal|lock)$/i.test(name);
+}
+
 const isManifest = (name: string) => name.endsWith('.jsonl');
 
 /**
  * Skips a torn line of a journal.
- * @throws TtsError (usage) with the line of a manifest that is no entry, such as a merge conflict
+ * @throws TtsError (usage) for a link, and with the line of a manifest that is not an entry, such as a merge conflict
  */
-export function* readEntries(folder: string, name: string): Generator<ManifestEntry> {
+export function* readEntries(folder: string, name: string, uid?: number): Generator<ManifestEntry> {
   let number = 0;
-  for (const line of linesOf(join(folder, name))) {
+  for (const line of linesOf(join(folder, name), uid)) {
     number += 1;
     const entry = entryOf(line);
     if (entry) yield entry;
@@ -92,8 +98,11 @@ function entryOf(line: string): ManifestEntry | undefined {
 
 /** `--prune` deletes what a manifest names. */
 function isInside(file: string): boolean {
-  return !/^(?:[/\\]|[a-z]:)/i.test(file) && !file.split(/[/\\]/).includes('..');
+  const isAbsolute = /^(?:[/\\]|[a-z]:)/i.test(file);
+  return !isAbsolute && !file.includes('\0') && !file.split(/[/\\]/).some((part) => NO_NAMES.has(part));
 }
+
+const NO_NAMES = new Set(['', '.', '..']);
 
 /** Equal runs write equal bytes. */
 export function lineOf(entry: ManifestEntry): string {
@@ -103,21 +112,27 @@ export function lineOf(entry: ManifestEntry): string {
 
 const CHUNK_BYTES = 1024 * 1024;
 
-function* linesOf(path: string): Generator<string> {
-  const fd = openSync(path, 'r');
+/** Bytes. What is longer is cut, and so is not an entry. */
+const LONGEST_LINE = 128 * 1024 * 1024;
+
+function* linesOf(path: string, uid: number | undefined): Generator<string> {
+  const fd = openOwn(path, 'O_RDONLY', uid);
   try {
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    let rest = Buffer.alloc(0);
+    let pieces: Buffer[] = [];
+    let length = 0;
     for (let size = readSync(fd, chunk); size > 0; size = readSync(fd, chunk)) {
-      const bytes = Buffer.concat([rest, chunk.subarray(0, size)]);
       let start = 0;
-      for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-        yield bytes.toString('utf8', start, end);
+      for (let end = chunk.indexOf(10); end >= 0 && end < size; end = chunk.indexOf(10, start)) {
+        yield Buffer.concat([...pieces, chunk.subarray(start, end)]).toString();
+        pieces = [];
+        length = 0;
         start = end + 1;
       }
-      rest = Buffer.from(bytes.subarray(start));
+      if (length < LONGEST_LINE) pieces.push(Buffer.from(chunk.subarray(start, size)));
+      length += size - start;
     }
-    if (rest.length > 0) yield rest.toString();
+    if (length > 0) yield Buffer.concat(pieces).toString();
   } finally {
     closeSync(fd);
   }
@@ -127,10 +142,10 @@ export class Journal implements Disposable {
   readonly #path: string;
   readonly #fd: number;
 
-  /** @throws TtsError (output), as `add` does */
-  constructor(path: string) {
+  /** @throws TtsError (usage) for a link, (output), as `add` does */
+  constructor(path: string, uid?: number) {
     this.#path = path;
-    this.#fd = openJournal(path);
+    this.#fd = openJournal(path, uid);
     // Ends a torn line.
     this.#write('\n');
   }
@@ -152,9 +167,9 @@ export class Journal implements Disposable {
   }
 }
 
-function openJournal(path: string): number {
+function openJournal(path: string, uid: number | undefined): number {
   try {
-    return openSync(path, 'a', 0o666);
+    return openOwn(path, 'O_APPEND', uid);
   } catch (error) {
     throw unwritable(path, error);
   }

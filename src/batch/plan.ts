@@ -105,6 +105,13 @@ export class BatchPlan implements Disposable {
     return this.rows.find(1, `file ${folded(file)}`) !== undefined;
   }
 
+  *textFiles(): Generator<string> {
+    for (let number = 0; number < this.rows.count; number += 1) {
+      const { textFile } = this.rows.at(number);
+      if (textFile !== undefined) yield textFile;
+    }
+  }
+
   [Symbol.dispose](): void {
     this.rows[Symbol.dispose]();
   }
@@ -170,7 +177,7 @@ export class BatchPlan implements Disposable {
   }
 
   #addFault(error: unknown, table: string, line: number): void {
-    if (!(error instanceof Error)) throw error;
+    if (!isOfTheRow(error)) throw error;
     this.#faultCount += 1;
     if (this.#faults.length === MOST_SHOWN) return;
     const column = error instanceof RowFault || error instanceof NameError ? error.column : undefined;
@@ -189,6 +196,19 @@ export class BatchPlan implements Disposable {
       details: [...this.#faults, ...(moreCount > 0 ? [`and ${moreCount} more`] : [])],
     });
   }
+}
+
+/** A full disk and Ctrl-C end the run. */
+const OF_THE_RUN: readonly number[] = [
+  ExitCode.output,
+  ExitCode.hangup,
+  ExitCode.interrupted,
+  ExitCode.terminated,
+];
+
+function isOfTheRow(error: unknown): error is RowFault | NameError | TtsError {
+  if (error instanceof TtsError) return !OF_THE_RUN.includes(error.exitCode);
+  return error instanceof RowFault || error instanceof NameError;
 }
 
 class RowFault extends Error {

@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { writeAt } from '../files/batch-writer.ts';
+import { unwritable } from '../files/writable.ts';
+import { keyedHash } from './keyed-hash.ts';
 
 const BATCH_BYTES = 256 * 1024;
 
-/** In a temporary file, with 40 bytes of index a record. */
+/**
+ * In a temporary file, with 40 bytes of index a record.
+ * @throws TtsError (output) where that cannot be written, here and in the methods
+ */
 export class RecordFile<T> implements Disposable {
   readonly #path = join(tmpdir(), `tts-batch-${randomUUID()}`);
-  readonly #fd = openSync(this.#path, 'wx+', 0o600);
+  readonly #fd = inTemporaryFolder(this.#path, () => openSync(this.#path, 'wx+', 0o600));
   readonly #ends = new NumberList();
   readonly #indexes: readonly KeyIndex<T>[];
   #pending: string[] = [];
@@ -32,7 +38,8 @@ export class RecordFile<T> implements Disposable {
     this.#pending.push(text);
     this.#pendingBytes += Buffer.byteLength(text);
     this.#ends.push(this.#writtenBytes + this.#pendingBytes);
-    for (const index of this.#indexes) index.add(record, this.count - 1);
+    for (const index of this.#indexes)
+      index.add(index.keyOf(record), this.count - 1, (same) => this.at(same));
     if (this.#pendingBytes >= BATCH_BYTES) this.#flush();
     return this.count - 1;
   }
@@ -47,13 +54,9 @@ export class RecordFile<T> implements Disposable {
     return JSON.parse(bytes.toString());
   }
 
-  /** @returns the last accepted record with this key */
-  find(which: number, key: string, accepts = (_: T) => true): number | undefined {
-    const index = this.#indexes[which];
-    return index?.find(key, (number) => {
-      const record = this.at(number);
-      return index.keyOf(record) === key && accepts(record);
-    });
+  /** @returns the last record with this key */
+  find(which: number, key: string): number | undefined {
+    return this.#indexes[which]?.find(key, (number) => this.at(number));
   }
 
   [Symbol.dispose](): void {
@@ -65,10 +68,16 @@ export class RecordFile<T> implements Disposable {
     const bytes = Buffer.from(this.#pending.join(''));
     this.#pending = [];
     this.#pendingBytes = 0;
-    let written = 0;
-    while (written < bytes.length)
-      written += writeSync(this.#fd, bytes, written, bytes.length - written, this.#writtenBytes + written);
+    inTemporaryFolder(this.#path, () => writeAt(this.#fd, bytes, this.#writtenBytes));
     this.#writtenBytes += bytes.length;
+  }
+}
+
+function inTemporaryFolder<T>(path: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw unwritable(path, error, 'name another folder for temporary files with TMPDIR');
   }
 }
 
@@ -80,44 +89,52 @@ function removeQuietly(path: string): void {
   }
 }
 
-/** Open addressing. Reads records to tell equal hashes apart. */
+/** Open addressing. Reads records to tell equal hashes apart. A record replaces an older one with its key. */
 class KeyIndex<T> {
   readonly keyOf: (record: T) => string;
+  readonly #hashOf = keyedHash();
   readonly #hashes = new NumberList(Int32Array);
   /** Numbers plus one; 0 is free. The length is a power of two. */
   #places = new Int32Array(1024);
+  #used = 0;
 
   constructor(keyOf: (record: T) => string) {
     this.keyOf = keyOf;
   }
 
-  add(record: T, number: number): void {
-    this.#hashes.push(hash32(this.keyOf(record)));
-    if (2 * this.#hashes.length > this.#places.length) this.#grow();
-    else this.#put(number);
-  }
-
-  find(key: string, isSame: (number: number) => boolean): number | undefined {
-    const wanted = hash32(key);
-    const mask = this.#places.length - 1;
-    let found = -1;
-    for (let place = wanted & mask; this.#places[place]; place = (place + 1) & mask) {
-      const number = (this.#places[place] ?? 0) - 1;
-      if (number > found && this.#hashes.at(number) === wanted && isSame(number)) found = number;
-    }
-    return found < 0 ? undefined : found;
-  }
-
-  #put(number: number): void {
-    const mask = this.#places.length - 1;
-    let place = this.#hashes.at(number) & mask;
-    while (this.#places[place]) place = (place + 1) & mask;
+  add(key: string, number: number, read: (number: number) => T): void {
+    this.#hashes.push(this.#hashOf(key));
+    const place = this.#placeOf(key, this.#hashes.at(number), read);
+    if (!this.#places[place]) this.#used += 1;
     this.#places[place] = number + 1;
+    if (2 * this.#used > this.#places.length) this.#grow();
+  }
+
+  find(key: string, read: (number: number) => T): number | undefined {
+    const number = this.#places[this.#placeOf(key, this.#hashOf(key), read)];
+    return number ? number - 1 : undefined;
+  }
+
+  /** @returns the place of the key, or the free one for it */
+  #placeOf(key: string, hash: number, read: (number: number) => T): number {
+    const isSame = (number: number) => this.#hashes.at(number) === hash && this.keyOf(read(number)) === key;
+    const mask = this.#places.length - 1;
+    let place = hash & mask;
+    for (let taken = this.#places[place]; taken && !isSame(taken - 1); taken = this.#places[place])
+      place = (place + 1) & mask;
+    return place;
   }
 
   #grow(): void {
-    this.#places = new Int32Array(2 * this.#places.length);
-    for (let number = 0; number < this.#hashes.length; number += 1) this.#put(number);
+    const old = this.#places;
+    this.#places = new Int32Array(2 * old.length);
+    const mask = this.#places.length - 1;
+    for (const taken of old) {
+      if (!taken) continue;
+      let place = this.#hashes.at(taken - 1) & mask;
+      while (this.#places[place]) place = (place + 1) & mask;
+      this.#places[place] = taken;
+    }
   }
 }
 
@@ -143,11 +160,4 @@ export class NumberList {
   at(place: number): number {
     return this.#chunks[Math.floor(place / CHUNK)]?.[place % CHUNK] ?? 0;
   }
-}
-
-/** FNV-1a. */
-function hash32(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  return hash;
 }

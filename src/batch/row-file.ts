@@ -11,7 +11,7 @@ import { hashFile } from './row-state.ts';
 
 export interface FinishedFile {
   readonly format: PcmFormat;
-  /** Of sound. */
+  /** Of the sound alone. */
   readonly bytes: number;
   readonly sha256: string;
 }

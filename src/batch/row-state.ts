@@ -1,5 +1,5 @@
 import { createHash, hash } from 'node:crypto';
-import { createReadStream, readFileSync, type Stats, statSync } from 'node:fs';
+import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { countCodePoints } from '../text/unicode.ts';
 import type { ManifestEntry } from './manifest.ts';
 import type { RowVoice } from './plan.ts';
@@ -82,11 +82,7 @@ export async function stateOf(
   signal: AbortSignal,
 ): Promise<RowState> {
   if (isBlank) return 'empty';
-  if (!isFile(statSync(path, { throwIfNoEntry: false }))) return 'missing';
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return 'missing';
   if (entry?.key !== key) return 'stale';
   return (await hashFile(path, signal)) === entry.sha256 ? 'unchanged' : 'damaged';
-}
-
-function isFile(stats: Stats | undefined): boolean {
-  return stats?.isFile() === true;
 }

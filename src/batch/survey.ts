@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { findBatchFiles, type ManifestEntry, readEntries } from './manifest.ts';
 import { type BatchPlan, type BatchRow, folded } from './plan.ts';
 import { RecordFile } from './record-file.ts';
+import type { RowFolder } from './row-folder.ts';
 import { type RowKey, type RowState, stateOf } from './row-state.ts';
 
 const STATES: readonly RowState[] = ['unchanged', 'missing', 'stale', 'damaged', 'empty'];
@@ -10,18 +10,29 @@ const NO_ENTRY = -1;
 
 /** Of all manifests and journals of a folder. */
 export class KnownFiles implements Disposable {
-  readonly entries = new RecordFile<ManifestEntry>(({ file }) => folded(file));
+  readonly entries = new RecordFile<ManifestEntry>(
+    ({ file }) => folded(file),
+    ({ file, key }) => withKey(file, key),
+  );
 
-  constructor(folder: string) {
-    for (const name of findBatchFiles(folder).sources)
-      for (const entry of readEntries(folder, name)) this.entries.add(entry);
+  /** @throws TtsError (usage) for a manifest or journal that is a link or wrong */
+  constructor(folder: string, uid?: number) {
+    try {
+      for (const name of findBatchFiles(folder).sources)
+        for (const entry of readEntries(folder, name, uid)) this.entries.add(entry);
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
   }
 
   /** @returns the entry with this key, or the last one */
   find(file: string, key: string): number {
-    const name = folded(file);
-    const sameKey = this.entries.find(0, name, (entry) => entry.key === key);
-    return sameKey ?? this.entries.find(0, name) ?? NO_ENTRY;
+    return this.entries.find(1, withKey(file, key)) ?? this.last(file);
+  }
+
+  last(file: string): number {
+    return this.entries.find(0, folded(file)) ?? NO_ENTRY;
   }
 
   at(number: number): ManifestEntry | undefined {
@@ -45,6 +56,7 @@ export class Survey {
     this.#entries = new Int32Array(rows).fill(NO_ENTRY);
   }
 
+  /** @throws TtsError (usage) for a row file that is a link or lies behind one */
   static async take(
     plan: BatchPlan,
     known: KnownFiles,
@@ -52,7 +64,7 @@ export class Survey {
       folder,
       keyOf,
       signal,
-    }: { folder: string; keyOf: (row: BatchRow) => RowKey | Promise<RowKey>; signal: AbortSignal },
+    }: { folder: RowFolder; keyOf: (row: BatchRow) => RowKey | Promise<RowKey>; signal: AbortSignal },
   ): Promise<Survey> {
     const survey = new Survey(plan.rows.count);
     for (const number of plan.mine()) {
@@ -60,7 +72,7 @@ export class Survey {
       const row = plan.rows.at(number);
       const key = await keyOf(row);
       const entry = known.find(row.file, key.key);
-      const state = await stateOf(key, known.at(entry), join(folder, row.file), signal);
+      const state = await stateOf(key, known.at(entry), folder.pathOf(row.file), signal);
       survey.#set(number, state, entry);
       if (isToDo(state)) survey.characters += key.characters;
     }
@@ -96,6 +108,10 @@ export class Survey {
     this.#entries[number] = state === 'empty' || state === 'missing' ? NO_ENTRY : entry;
     this.counts[state] += 1;
   }
+}
+
+function withKey(file: string, key: string): string {
+  return `${key} ${folded(file)}`;
 }
 
 function isToDo(state: RowState): boolean {

@@ -81,7 +81,8 @@ function lineBreaks(record: readonly string[]): number {
 
 function checkHeader(record: readonly string[], name: string): readonly string[] {
   const columns = record.map((column) => column.trim());
-  const twice = columns.find((column, at) => columns.indexOf(column) !== at);
+  const seen = new Set<string>();
+  const twice = columns.find((column) => seen.size === seen.add(column).size);
   if (twice !== undefined)
     throw usageError(
       `${name}, line 1: two columns are called ${quoted(twice)}`,

@@ -6,7 +6,10 @@ import { visible } from '../printable.ts';
 const LONGEST_NAME = 255;
 
 /** Devices of Windows, with any ending. */
-const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
+const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:[.:]|$)/i;
+
+/** Of names of files on Windows. */
+const FORBIDDEN = /[<>:"|?*]/;
 
 type Piece = { readonly literal: string } | { readonly column: string };
 
@@ -95,6 +98,9 @@ function assertSafe(name: string): void {
     const shown = `"${visible(part.slice(0, 80))}"`;
     if (RESERVED.test(part)) throw new NameError(`${shown} is a name that Windows keeps for a device`);
     if (part === '..') throw new NameError(`${shown} leads to another folder`);
+    if (FORBIDDEN.test(part)) throw new NameError(`${shown} holds a character that Windows forbids in names`);
+    if (part !== '.' && /[. ]$/.test(part))
+      throw new NameError(`${shown} ends with a dot or a space, which Windows drops`);
     if (Buffer.byteLength(part) > LONGEST_NAME - SUFFIX)
       throw new NameError(`${shown}… is too long for the name of a file`);
   }

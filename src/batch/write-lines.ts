@@ -1,5 +1,6 @@
 import { AtomicFile } from '../files/atomic-file.ts';
 import { FileWriter } from '../files/batch-writer.ts';
+import { assertRegular } from '../files/own-file.ts';
 import type { Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';
 import { checkFile, lookAt } from '../sink/open.ts';
@@ -12,8 +13,8 @@ interface TextFile {
 }
 
 /**
- * Appears in one step.
- * @throws TtsError (output)
+ * Appears in one step, and never behind a link.
+ * @throws TtsError (output), (usage) for a link
  */
 export async function writeText(
   { path, name, writer }: TextFile,
@@ -33,12 +34,14 @@ export async function writeText(
 
 /**
  * Tests what can be known before.
- * @throws TtsError (output)
+ * @throws TtsError (output), (usage) for a link
  */
 export function assertTextWritable(file: TextFile): void {
   const { name } = file;
   try {
-    checkFile({ ...file, old: lookAt(file.path, name), clobber: true });
+    const old = lookAt(file.path, name);
+    assertRegular(file.path);
+    checkFile({ ...file, old, clobber: true });
   } catch (error) {
     throw unwritable(name, error);
   }
@@ -46,7 +49,9 @@ export function assertTextWritable(file: TextFile): void {
 
 function openPart(file: TextFile): AtomicFile {
   try {
-    return AtomicFile.forOutput({ ...file, old: lookAt(file.path, file.name), clobber: true });
+    const old = lookAt(file.path, file.name);
+    assertRegular(file.path);
+    return AtomicFile.forOutput({ ...file, old, clobber: true });
   } catch (error) {
     throw unwritable(file.name, error);
   }

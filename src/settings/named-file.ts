@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, type PlatformPath, relative, resolve, sep } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { usageError } from '../error.ts';
+import { isWithin } from '../files/own-file.ts';
 import { fromHome, pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
 import type { Origin, Setting } from './resolve.ts';
@@ -48,11 +49,4 @@ function found(path: string, { name }: Origin, find: () => string): string {
       cause,
     );
   }
-}
-
-type Paths = Pick<PlatformPath, 'isAbsolute' | 'relative' | 'sep'>;
-
-export function isWithin(folder: string, file: string, path: Paths = { relative, isAbsolute, sep }): boolean {
-  const between = path.relative(folder, file);
-  return !path.isAbsolute(between) && between.split(path.sep)[0] !== '..';
 }

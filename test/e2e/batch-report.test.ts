@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -16,11 +16,11 @@ const HOSTILE =
 const BIDI = '\u202Eevil\u2067 שלום';
 
 const TABLE = [
-  { id: 'hello', text: 'Hello there.' },
-  { id: 'refused', text: 'no such words' },
-  { id: 'a #1 b?c%20d', text: HOSTILE },
-  { id: `<b title="x">'q'`, text: BIDI, speaker: 42 },
-  { id: 'nothing', text: '' },
+  { id: 'hello', name: 'hello', text: 'Hello there.' },
+  { id: 'refused', name: 'refused', text: 'no such words' },
+  { id: 'a #1 b?c%20d', name: 'a #1 b%20c', text: HOSTILE },
+  { id: `<b title="x">'q'`, name: "'q'", text: BIDI, speaker: 42 },
+  { id: 'nothing', name: 'nothing', text: '' },
 ];
 
 /** Runs a batch whose row `refused` fails, and opens its report. */
@@ -30,7 +30,7 @@ async function openReport(options: { isDark?: boolean } = {}): Promise<{ page: P
   });
   const box = new Sandbox();
   box.file('p.jsonl', TABLE.map((row) => `${JSON.stringify(row)}\n`).join(''));
-  const args = ['batch', 'p.jsonl', '-o', 'my sounds/{id}.wav', '--report', 'report #1.html'];
+  const args = ['batch', 'p.jsonl', '-o', 'my sounds/{name}.wav', '--report', 'report #1.html'];
   expect(await box.tts(args, { env: named(server.url) })).toMatchObject({ status: 9 });
   return { page: await openPage(box.path('report #1.html'), options), box };
 }
@@ -85,7 +85,7 @@ describe.skipIf(!isThere(BROWSER))('the report of a batch, in a browser', { time
         `new Promise((resolve) => { const poll = () => sound.duration > 0 || sound.error ? resolve(sound.duration) : setTimeout(poll, 20); poll() })`,
       );
     await page.press(' ');
-    expect(await duration()).toBeCloseTo(secondsOfWav(box.path('my sounds/a #1 b?c%20d.wav')), 4);
+    expect(await duration()).toBeCloseTo(secondsOfWav(box.path('my sounds/a #1 b%20c.wav')), 4);
     await page.press('ArrowUp');
     await page.press(' ');
     expect(await page.evaluate('decodeURIComponent(sound.src)')).toMatch(/my sounds\/hello\.wav$/);
@@ -175,6 +175,23 @@ it('--report with --check or --dry-run is refused, since no row is made', async 
   box.file('p.csv', 'id,text\na,one\n');
   for (const option of ['--check', '--dry-run'])
     expectFailure(await box.tts(['batch', 'p.csv', option, '--report', 'r.html']), 2, /--report/);
+});
+
+it.each([
+  ['its table', 'p.csv', []],
+  ['the text of a row', 'text.txt', []],
+  ['the WAV of a row', 'a.wav', []],
+  ['the WAV of a row, by another way', 'out/../out/A.wav', ['-o', 'out/{id}.wav']],
+  ['a manifest', 'tts-batch.2-of-3.jsonl', []],
+  ['a hard link to its table', 'other.csv', []],
+])('--report is not written over %s', async (_, name, options) => {
+  const server = await serveRows();
+  const box = new Sandbox();
+  linkSync(box.file('p.csv', 'id,file\na,text.txt\n'), box.path('other.csv'));
+  box.file('text.txt', 'one');
+  const run = await box.tts(['batch', 'p.csv', ...options, '--report', name], { env: named(server.url) });
+  expectFailure(run, 2, /this batch reads or writes that file/);
+  expect(server.requests).toEqual([]);
 });
 
 it('A report that cannot be written is found before anything is sent.', async () => {

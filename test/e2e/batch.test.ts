@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -314,9 +315,69 @@ describe('--check', () => {
     box.file('p.csv', 'id,text\na,one\n');
     await box.tts(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
     expect(readdirSync(box.path('out')).sort()).toEqual(['a.wav', 'b.wav', 'other.wav', 'tts-batch.jsonl']);
-    await box.tts(['batch', 'p.csv', '-o', 'out/{id}.wav', '--prune'], { env: named(server.url) });
+    const prune = ['batch', 'p.csv', '-o', 'out/{id}.wav', '--prune'];
+    expect(await box.tts(prune, { env: named(server.url) })).toMatchObject({
+      status: 2,
+      stderr:
+        'tts: --prune would delete 1 file\n  out/b.wav\n' +
+        'hint: nothing was deleted or made: add --yes if these files may go\n',
+    });
+    expect(existsSync(box.path('out/b.wav'))).toBe(true);
+    const run = await box.tts([...prune, '--yes'], { env: named(server.url) });
+    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('tts: deleted out/b.wav\n') });
     expect(readdirSync(box.path('out')).sort()).toEqual(['a.wav', 'other.wav', 'tts-batch.jsonl']);
     expect(manifest(box).map(({ id }) => id)).toEqual(['a']);
+  });
+
+  it('--prune deletes no file that was changed, is not a WAV, or is not a file, whatever the manifest says', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('out/changed.wav', 'changed');
+    box.file('out/main.c', 'int main;');
+    mkdirSync(box.path('out/folder.wav'));
+    const sha256 = createHash('sha256').update('int main;').digest('hex');
+    const lines = ['changed.wav', 'main.c', 'folder.wav', 'tts-batch.jsonl'].map((file) =>
+      JSON.stringify({ id: file, file, key: '00', sha256, frames: 1, sampleRate: 8000, characters: 1 }),
+    );
+    box.file('out/tts-batch.jsonl', `${lines.join('\n')}\n`);
+    box.file('p.csv', 'id,text\na,one\n');
+    const prune = ['batch', 'p.csv', '-o', 'out/{id}.wav', '--prune', '--yes'];
+    expect(await box.tts(prune, { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(readdirSync(box.path('out')).sort()).toEqual([
+      'a.wav',
+      'changed.wav',
+      'folder.wav',
+      'main.c',
+      'tts-batch.jsonl',
+    ]);
+  });
+
+  it.runIf(isThere('script'))('--prune asks at a terminal before a row is made', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    const env = named(server.url);
+    box.file('p.csv', 'id,text\na,one\nb,two\n');
+    await box.tts(['batch', 'p.csv'], { env });
+    box.file('p.csv', 'id,text\nc,three\n');
+    const answer = async (word: string) => {
+      const line = `(sleep 1; echo ${word}) | script -qec 'tts batch p.csv --prune' /dev/null`;
+      return stripVTControlCharacters((await box.shell(line, { env })).stdout.toString());
+    };
+    expect(await answer('n')).toMatch(
+      / {2}a\.wav\s+b\.wav\s+Delete 2 files\? \[y\/N\] [\s\S]*nothing is deleted/,
+    );
+    expect(box.list()).toEqual(['a.wav', 'b.wav', 'c.wav', 'p.csv', 'tts-batch.jsonl']);
+    await answer('y');
+    expect(box.list()).toEqual(['c.wav', 'p.csv', 'tts-batch.jsonl']);
+  });
+
+  it.each(['', '.', 'a/', './a.wav'])('a manifest that names %j is refused with its line', async (file) => {
+    const box = new Sandbox();
+    const entry = { id: 'x', file, key: '00', sha256: '00', frames: 1, sampleRate: 8000, characters: 1 };
+    box.file('tts-batch.jsonl', `${JSON.stringify(entry)}\n`);
+    box.file('p.csv', 'id,text\na,one\n');
+    const run = await box.tts(['batch', 'p.csv', '--prune', '--yes']);
+    expectFailure(run, 2, /tts-batch\.jsonl, line 1: this is no entry of a manifest/);
   });
 });
 
@@ -390,6 +451,53 @@ describe('what is refused before anything is sent', () => {
     expect(server.requests).toHaveLength(2);
   });
 
+  it.each([
+    [
+      'a file in another folder',
+      '../secret.txt',
+      /\.\.\/secret\.txt lies outside of the folder of its table/,
+    ],
+    ['its own config', '.ttsrc.json', /\.ttsrc\.json holds settings or a key of tts/],
+    ['a key file', 'key.txt', /key\.txt holds settings or a key of tts/],
+    ['a folder', 'texts', /texts is no file/],
+  ])('a row whose text is %s', async (_, file, message) => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    writeFileSync(join(box.home, 'secret.txt'), 'secret');
+    box.file('.ttsrc.json', '{"retries":0}');
+    box.file('key.txt', KEY);
+    mkdirSync(box.path('texts'));
+    box.file('p.csv', `id,file\na,${file}\n`);
+    const env = { ...named(server.url), TTS_API_KEY: '', TTS_API_KEY_FILE: box.path('key.txt') };
+    expectFailure(await box.tts(['batch', 'p.csv'], { env }), 2, message);
+    expect(server.requests).toEqual([]);
+  });
+
+  it('a config or key of the user, even with --files-from', async () => {
+    const box = new Sandbox();
+    const folder = join(box.home, '.config/tts');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'config.json'), '{}');
+    writeFileSync(join(folder, 'key'), KEY);
+    for (const name of ['config.json', 'key']) {
+      box.file('p.csv', `id,file\na,../.config/tts/${name}\n`);
+      const run = await box.tts(['batch', 'p.csv', '--files-from', '..']);
+      expectFailure(run, 2, /holds settings or a key of tts/);
+    }
+  });
+
+  it('a text in the folder of --files-from is read', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('texts/a.txt', 'from elsewhere');
+    box.file('tables/p.csv', 'id,file\na,../texts/a.txt\n');
+    const args = ['batch', 'tables/p.csv', '--files-from', 'texts'];
+    expect(await box.tts(args, { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(server.spoken).toEqual(new Map([['from elsewhere', 1]]));
+    const none = await box.tts(['batch', 'tables/p.csv', '--files-from', 'none']);
+    expectFailure(none, 2, /--files-from none: there is no such folder/);
+  });
+
   it('UTF-16 and a byte order mark are read', async () => {
     const box = new Sandbox();
     box.file('p.csv', Buffer.from('\ufeffid,text\na,one\n', 'utf16le'));
@@ -398,14 +506,13 @@ describe('what is refused before anything is sent', () => {
     expect(run.stdout.toString()).toMatch(/^2 rows: 2 new/);
   });
 
-  it('a file of the table that is a link to the place of another is just replaced', async () => {
-    const server = await serveRows();
+  it('a table of 100,000 columns, with the first of them', async () => {
     const box = new Sandbox();
-    box.file('store/a.wav', 'old');
-    symlinkSync(box.path('store/a.wav'), box.path('a.wav'));
-    box.file('p.csv', 'id,text\na,one\n');
-    await box.tts(['batch', 'p.csv'], { env: named(server.url) });
-    expect(box.read('store/a.wav')).toEqual(Buffer.from(wavOf('one')));
+    box.file('p.csv', `${Array.from({ length: 100_000 }, (_, at) => `c${at}`).join(',')}\n`);
+    const run = await box.tts(['batch', 'p.csv', '--dry-run']);
+    expectFailure(run, 2, /there is no row/);
+    box.file('p.csv', `${box.read('p.csv')}x\n${'x,'.repeat(99_999)}x\n`);
+    expectFailure(await box.tts(['batch', 'p.csv', '--dry-run']), 2, /"c49" and 99950 more\n/);
   });
 });
 

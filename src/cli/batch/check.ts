@@ -21,7 +21,7 @@ async function look(job: BatchJob, plan: BatchPlan, known: KnownFiles, { signal 
 }
 
 export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
-  using known = new KnownFiles(job.folder);
+  using known = new KnownFiles(job.folder.path, context.host.uid);
   const { counts, characters } = await look(job, plan, known, context);
   const { missing, stale, damaged, unchanged, empty } = counts;
   const changed = stale + damaged;
@@ -42,7 +42,7 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 export async function check(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
-  using known = new KnownFiles(job.folder);
+  using known = new KnownFiles(job.folder.path, context.host.uid);
   const survey = await look(job, plan, known, context);
   const outcome = { ...job, plan, known, survey };
   const faults = await report(outcome, job, context);
@@ -82,9 +82,9 @@ async function report(
 /** Merges the manifests of shards. */
 async function fold(outcome: Outcome, { host, signal, notices }: Context): Promise<void> {
   const { folder, shard } = outcome;
-  if (shard || findBatchFiles(folder).parts.length === 0) return;
+  if (shard || findBatchFiles(folder.path).parts.length === 0) return;
   try {
-    using _lock = BatchLock.take(folder, undefined, host, hostname());
+    using _lock = BatchLock.take(folder.path, undefined, host, hostname());
     const path = manifestPath(outcome);
     await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
     removeFolded(outcome);

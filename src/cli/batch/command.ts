@@ -33,8 +33,10 @@ const OWN = [
   new Option('--columns <field=column,...>', 'columns by other names: id=Filename,text=Text'),
   new Option('--shard <i/n>', 'make one of n parts of the table, from 1: 3/8'),
   new Option('--check', 'send nothing; say what is missing, stale or damaged'),
-  new Option('--prune', 'delete the files of rows that are no longer in the table'),
-  new Option('--max-failures <n>', 'stop when so many rows have failed'),
+  new Option('--files-from <folder>', 'also take the texts of the column file from this folder'),
+  new Option('--prune', 'delete the files of rows that are no longer in the table; asks before'),
+  new Option('--yes', 'let --prune delete without a question'),
+  new Option('--max-failures <n>', 'stop when this many rows have failed'),
   new Option('--report <file.html>', 'write a page to listen to all rows'),
 ];
 
@@ -52,7 +54,7 @@ export const batchCommand = () =>
 export async function run(context: Context): Promise<number> {
   const line = readSubcommand(batchCommand(), context, { most: Number.POSITIVE_INFINITY });
   if (!line) return 0;
-  const { table, columns, shard, check = false, prune = false, maxFailures, report, ...flags } = line.flags;
+  const { table, columns, shard, check, prune, yes, filesFrom, maxFailures, report, ...flags } = line.flags;
   const request: BatchRequest = {
     flags,
     tables: line.words.map((name) => ({ name, kind: kindOf(name, table as string | undefined) })),
@@ -61,6 +63,8 @@ export async function run(context: Context): Promise<number> {
     shard: shard === undefined ? undefined : parseShard(String(shard)),
     check: check === true,
     prune: prune === true,
+    yes: yes === true,
+    filesFrom: filesFrom as string | undefined,
     maxFailures: maxFailures === undefined ? Number.POSITIVE_INFINITY : count(String(maxFailures)),
     report: report as string | undefined,
   };

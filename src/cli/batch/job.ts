@@ -1,12 +1,14 @@
-import { accessSync, constants } from 'node:fs';
-import { dirname, extname, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { ColumnNames } from '../../batch/columns.ts';
 import type { NamedTable, PlanOptions } from '../../batch/plan.ts';
+import { RowFolder } from '../../batch/row-folder.ts';
 import type { Shard } from '../../batch/shard.ts';
 import { readTable, type TableKind } from '../../batch/table.ts';
 import type { NameTemplate } from '../../batch/template.ts';
 import type { RequestFields } from '../../client/client.ts';
-import { usageError } from '../../error.ts';
+import { assertUnlinked } from '../../files/own-file.ts';
+import { unwritable } from '../../files/writable.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
 import {
@@ -21,9 +23,10 @@ import {
 import { prepareText } from '../../speech/prepare-text.ts';
 import { chooseService } from '../../speech/service-choice.ts';
 import { decode } from '../../text/decode.ts';
-import { abortable, lookAt, openUnchanged } from '../../text/input.ts';
+import { abortable, openUnchanged } from '../../text/input.ts';
 import type { Context } from '../context.ts';
 import { RowTexts } from './row-text.ts';
+import { TextFiles } from './text-files.ts';
 import { RowVoices } from './voices.ts';
 
 export interface BatchRequest {
@@ -34,6 +37,9 @@ export interface BatchRequest {
   readonly shard: Shard | undefined;
   readonly check: boolean;
   readonly prune: boolean;
+  /** `--prune` without a question. */
+  readonly yes: boolean;
+  readonly filesFrom: string | undefined;
   readonly maxFailures: number;
   readonly report: string | undefined;
 }
@@ -41,8 +47,8 @@ export interface BatchRequest {
 export interface BatchJob {
   readonly tables: readonly NamedTable[];
   readonly planOptions: PlanOptions;
-  /** Absolute, and as the user names it. */
-  readonly folder: string;
+  readonly folder: RowFolder;
+  /** As the user names it. */
   readonly folderName: string;
   readonly shard: Shard | undefined;
   readonly maxFailures: number;
@@ -62,9 +68,10 @@ interface Target extends Pick<RunPlan, 'service' | 'espeak' | 'sources' | 'limit
 /** @throws TtsError (usage) */
 export async function resolveBatch(request: BatchRequest, context: Context): Promise<BatchJob> {
   const { host } = context;
-  const { settings, files } = await loadSettings(request, context);
+  const loaded = await loadSettings(request, context);
+  const { settings, files } = loaded;
   const voices = new RowVoices(settings, context);
-  const textFiles = new TextFiles(host.cwd);
+  const textFiles = new TextFiles(host, loaded, request.filesFrom);
   return {
     tables: request.tables.map((table) => openTable(table, context)),
     planOptions: {
@@ -74,7 +81,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
       voiceOf: (cells, where) => voices.of(cells, where),
       textFileOf: (cell, table) => textFiles.pathOf(cell, table),
     },
-    folder: resolve(host.cwd, request.template.fixedFolder),
+    folder: openFolder(request.template.fixedFolder, host),
     folderName: request.template.fixedFolder,
     shard: request.shard,
     maxFailures: request.maxFailures,
@@ -118,24 +125,11 @@ function identityOf({ baseUrl }: Settings): string {
   return baseUrl ? baseUrl.value.href.replace(/\/$/, '') : 'built-in';
 }
 
-class TextFiles {
-  readonly #cwd: string;
-  readonly #endings = new Set<string>();
-
-  constructor(cwd: string) {
-    this.#cwd = cwd;
-  }
-
-  get examples(): string[] {
-    return [...this.#endings].map((ending) => `row${ending}`);
-  }
-
-  pathOf(cell: string, table: string): string {
-    const path = resolve(this.#cwd, dirname(table), cell);
-    this.#endings.add(extname(cell));
-    if (!lookAt(path, this.#cwd).isFile())
-      throw usageError(`${cell} is no file`, 'name a file that holds text');
-    accessSync(path, constants.R_OK);
-    return path;
-  }
+/** @throws TtsError (usage) for a link, and for a file in its place */
+function openFolder(name: string, { cwd }: Context['host']): RowFolder {
+  assertUnlinked(name, cwd);
+  const path = resolve(cwd, name);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw unwritable(path, Object.assign(new Error('not a folder'), { code: 'ENOTDIR' }));
+  return new RowFolder(path);
 }

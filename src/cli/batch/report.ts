@@ -1,6 +1,10 @@
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
 import type { Outcome } from '../../batch/closing.ts';
-import { writeText } from '../../batch/write-lines.ts';
+import { isBatchFile } from '../../batch/manifest.ts';
+import { assertTextWritable, writeText } from '../../batch/write-lines.ts';
+import { usageError } from '../../error.ts';
+import { assertUnlinked, realOf } from '../../files/own-file.ts';
 import type { Context } from '../context.ts';
 import { countOf } from '../terminal/style.ts';
 import type { BatchOutput, RowResult } from './output.ts';
@@ -8,6 +12,32 @@ import { type ReportRow, reportPage } from './report-page.ts';
 import { waveForm } from './wave-form.ts';
 
 const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
+
+/**
+ * Found out before anything is sent.
+ * @throws TtsError (output), (usage) for a link, and for a file that the batch reads or writes
+ */
+export function assertReportPlace(
+  name: string,
+  { plan, folder, tables }: Pick<Outcome, 'plan' | 'folder'> & { readonly tables: readonly string[] },
+  host: Context['host'],
+): void {
+  const { cwd } = host;
+  assertUnlinked(name, cwd);
+  const path = resolve(cwd, name);
+  const inFolder = relative(realOf(folder.path) ?? folder.path, realOf(path) ?? path)
+    .split(sep)
+    .join('/');
+  const isWritten = isBatchFile(inFolder) || plan.hasFile(inFolder);
+  const old = statSync(path, { throwIfNoEntry: false });
+  const isOld = (read: string) => {
+    const stats = statSync(resolve(cwd, read), { throwIfNoEntry: false });
+    return stats !== undefined && stats.ino === old?.ino && stats.dev === old.dev;
+  };
+  if (isWritten || (old && (tables.some(isOld) || [...plan.textFiles()].some(isOld))))
+    throw usageError(`--report ${name}: this batch reads or writes that file`, 'choose another name');
+  assertTextWritable({ path, name, writer: host });
+}
 
 /**
  * Failed rows come first.
@@ -30,7 +60,7 @@ export async function writeReport(
   }
   async function reportRow(number: number): Promise<ReportRow> {
     const { id, text, textFile, voice, file } = plan.rows.at(number);
-    const sound = join(folder, file);
+    const sound = folder.pathOf(file);
     const wave = await waveForm(sound, signal).catch(() => undefined);
     return {
       id,

@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join, relative, resolve, sep } from 'node:path';
-import { manifestLines, manifestPath, type Outcome, prune, removeFolded } from '../../batch/closing.ts';
+import { join, relative, sep } from 'node:path';
+import { manifestLines, manifestPath, type Outcome, removeFolded } from '../../batch/closing.ts';
 import { BatchLock } from '../../batch/lock.ts';
 import { Maker } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
 import { prepareRowFiles } from '../../batch/row-file.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
-import { assertTextWritable, writeText } from '../../batch/write-lines.ts';
+import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { syncFolder } from '../../files/atomic-file.ts';
 import { unwritable } from '../../files/writable.ts';
@@ -23,6 +23,7 @@ import type { ProgressLine } from '../terminal/progress.ts';
 import { renderRows } from '../terminal/progress-line.ts';
 import { type BatchJob, type BatchRequest, resolveBatch } from './job.ts';
 import { BatchOutput } from './output.ts';
+import { mayPrune, pruneFiles } from './pruning.ts';
 import type { RowTexts } from './row-text.ts';
 
 /** Finds all errors of tables, names and folders before it asks a service. */
@@ -31,23 +32,25 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   using plan = await BatchPlan.read(job.tables, job.planOptions);
   if (request.check) return await (await import('./check.ts')).check(job, plan, context);
   if (job.dryRun) return await (await import('./check.ts')).dryRun(job, plan, context);
-  makeFolder(job.folder);
+  makeFolder(job.folder.path);
   if (request.report !== undefined) {
-    const path = resolve(context.host.cwd, request.report);
-    assertTextWritable({ path, name: request.report, writer: context.host });
+    const tables = request.tables.map(({ name }) => name);
+    const { assertReportPlace } = await import('./report.ts');
+    assertReportPlace(request.report, { ...job, plan, tables }, context.host);
   }
-  using _lock = BatchLock.take(job.folder, job.shard, context.host, hostname());
-  using known = new KnownFiles(job.folder);
+  using _lock = BatchLock.take(job.folder.path, job.shard, context.host, hostname());
+  using known = new KnownFiles(job.folder.path, context.host.uid);
   const texts = await job.openTexts();
   const { signal } = context;
   const keyOf = (row: BatchRow) => texts.keyOf(row, signal);
   const survey = await Survey.take(plan, known, { folder: job.folder, keyOf, signal });
   const outcome = { ...job, plan, known, survey };
+  const isPruned = await mayPrune(outcome, request, context);
   const output = new BatchOutput(plan, job.folderName, job.json, context);
   const totals = new RunTotals();
   await output.begin(survey);
   const isDone = await make(outcome, { job, texts, output, totals }, context);
-  if (request.prune) prune(outcome);
+  if (isPruned) await pruneFiles(outcome, context);
   await close(outcome, context);
   await output.end();
   if (request.report)
@@ -74,11 +77,11 @@ async function make(
   if (survey.toDoCount === 0) return true;
   const { signal, host, notices } = context;
   const target = await job.chooseTarget();
-  const isRowFile = (path: string) => plan.hasFile(relative(folder, path).split(sep).join('/'));
+  const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
   const folders = prepareRowFiles(filesToMake(outcome), isRowFile, host);
   if (target.service) await assertSpeakers(outcome, target.service, target.limits, context);
   if (target.service?.note) notices.note(target.service.note);
-  using journal = new Journal(resolve(folder, journalName(shard)));
+  using journal = new Journal(join(folder.path, journalName(shard)), host.uid);
   using _progress = await showProgress(survey.toDoCount, output, context);
   await using service = await openService(target, context);
   const onEvent = eventsTo(totals, undefined, notices);
@@ -142,7 +145,7 @@ async function showProgress(
 }
 
 function* filesToMake({ folder, plan, survey }: Outcome): Generator<string> {
-  for (const number of survey.toDo()) yield join(folder, plan.rows.at(number).file);
+  for (const number of survey.toDo()) yield folder.pathOf(plan.rows.at(number).file);
 }
 
 function withRest(error: unknown, { counts, command }: BatchOutput, survey: Survey): unknown {

@@ -52,9 +52,19 @@ describe('a manifest', () => {
     expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 2: this is no entry');
   });
 
-  it.each(['../a.wav', '/etc/a.wav', 'x/../../a.wav', 'C:\\a.wav'])('that names %s is refused', (file) => {
-    writeFileSync(join(folder, 'tts-batch.jsonl'), lineOf({ ...entry('a'), file }));
-    expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 1: this is no entry');
+  it.each(['../a.wav', '/etc/a.wav', 'x/../../a.wav', 'C:\\a.wav', '', '.', 'x/', 'x//a.wav', 'a\0.wav'])(
+    'that names %s is refused',
+    (file) => {
+      writeFileSync(join(folder, 'tts-batch.jsonl'), lineOf({ ...entry('a'), file }));
+      expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 1: this is no entry');
+    },
+  );
+
+  it('is read whole where lines are longer than what is read at once', () => {
+    const ids = ['x'.repeat(3_000_000), 'b', 'y'.repeat(1_048_000), 'c'];
+    const text = ids.map((id) => lineOf({ ...entry('a'), id })).join('');
+    writeFileSync(join(folder, 'tts-batch.jsonl'), text.trimEnd());
+    expect([...readEntries(folder, 'tts-batch.jsonl')].map(({ id }) => id)).toEqual(ids);
   });
 
   it('is read behind those of shards and before journals', () => {
@@ -120,6 +130,24 @@ describe('the lock of a folder', () => {
     expect(() => take(undefined, host(3, alive))).toThrow('at work');
     for (const lock of [one, two]) lock[Symbol.dispose]();
   });
+
+  it('from the future counts as old, on another machine', () => {
+    const far = take(undefined, host(1, [], 'there'));
+    const soon = new Date(Date.now() + 100_000);
+    utimesSync(join(folder, 'tts-batch.lock'), soon, soon);
+    const mine = take(undefined, host(2, [2]));
+    expect(readdirSync(folder)).toEqual(['tts-batch.lock']);
+    mine[Symbol.dispose]();
+    far[Symbol.dispose]();
+  });
+
+  it.each(['{"pid":-1,"realm":"here"}', '{"pid":"1","realm":"here"}', 'null', '[]', ''])(
+    'that holds %j counts as one of another machine',
+    (text) => {
+      writeFileSync(join(folder, 'tts-batch.lock'), text);
+      expect(() => take(undefined, host(2, [2]))).toThrow('another run is at work');
+    },
+  );
 
   it('of another machine counts as dead after a minute without a sign of life', () => {
     const far = take(undefined, host(1, [], 'there'));

@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
-import { join, posix, win32 } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { fileName } from '../../../src/settings/kind.ts';
-import { isWithin, namedFile } from '../../../src/settings/named-file.ts';
+import { namedFile } from '../../../src/settings/named-file.ts';
 import { type Rule, rules } from '../../../src/settings/rules.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
@@ -32,21 +32,6 @@ describe('a file that a project names', () => {
 
   it('is there', () => {
     expect(() => named('nowhere', root)).toThrow(/^there is no .*nowhere \(lexicon in \.ttsrc\)$/);
-  });
-});
-
-describe('within a folder', () => {
-  it.each([
-    [posix, '/', '/key', true],
-    [posix, '/a', '/a/..b', true],
-    [posix, '/a', '/ab', false],
-    [posix, '/a/b', '/a', false],
-    [win32, 'C:\\', 'C:\\key', true],
-    [win32, 'C:\\Work', 'c:\\work\\key', true],
-    [win32, 'C:\\work', 'D:\\work\\key', false],
-    [win32, '\\\\host\\a', '\\\\host\\b\\key', false],
-  ])('%#: %s %s', (path, folder, name, expected) => {
-    expect(isWithin(folder, name, path)).toBe(expected);
   });
 });
 

@@ -1,0 +1,47 @@
+import { lstatSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { usageError } from '../error.ts';
+import { assertRegular, leadsBelow, realOf } from '../files/own-file.ts';
+
+/** The fixed folder of a template. What a table or a manifest names stays below it. */
+export class RowFolder {
+  /** Absolute. */
+  readonly path: string;
+  #real: string | undefined;
+  /** Rows of one folder follow each other. */
+  #checked: string | undefined;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /**
+   * @param file relative, with "/"
+   * @throws TtsError (usage) for a link, and for a folder that leads elsewhere through one
+   */
+  pathOf(file: string): string {
+    const path = join(this.path, file);
+    if (!this.#holds(dirname(path)))
+      throw usageError(
+        `${dirname(path)} leads out of ${this.path} through a symbolic link`,
+        'remove the link, or choose another folder with -o',
+      );
+    if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) assertRegular(path);
+    return path;
+  }
+
+  /** @returns the path of a file that a manifest names; `undefined` unless it is a regular one below the folder */
+  find(file: string): string | undefined {
+    const path = join(this.path, file);
+    const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    return isFile && this.#holds(dirname(path)) ? path : undefined;
+  }
+
+  #holds(folder: string): boolean {
+    if (folder === this.#checked) return true;
+    this.#real ??= realOf(this.path);
+    if (this.#real === undefined || !leadsBelow(this.#real, folder)) return false;
+    this.#checked = folder;
+    return true;
+  }
+}

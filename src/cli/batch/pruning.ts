@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { type Outcome, prunable, prune } from '../../batch/closing.ts';
+import { ExitCode, TtsError } from '../../error.ts';
+import { visible } from '../../printable.ts';
+import type { Context } from '../context.ts';
+import { askYes } from '../terminal/ask.ts';
+import { countOf } from '../terminal/style.ts';
+import type { BatchJob, BatchRequest } from './job.ts';
+
+/** Files in an error. A terminal shows all. */
+const MOST_SHOWN = 20;
+
+type Pruning = Pick<Outcome, 'folder' | 'plan' | 'known'> & Pick<BatchJob, 'folderName'>;
+
+/**
+ * Asks before a row is made: an answer is not waited for when the work is done.
+ * @returns whether the files may be deleted
+ * @throws TtsError (usage) where nobody can answer
+ */
+export async function mayPrune(
+  pruning: Pruning,
+  { prune: isWanted, yes }: Pick<BatchRequest, 'prune' | 'yes'>,
+  context: Context,
+): Promise<boolean> {
+  if (!isWanted || yes) return isWanted;
+  const { host, notices, signal } = context;
+  const shown: string[] = [];
+  let count = 0;
+  for await (const { file } of prunable(pruning, signal)) {
+    const name = visible(join(pruning.folderName, file));
+    count += 1;
+    if (host.stdin.isTTY) notices.print(`  ${name}`);
+    else if (shown.length < MOST_SHOWN) shown.push(name);
+  }
+  if (count === 0) return true;
+  const answer = await askYes(`Delete ${countOf(count, 'file')}?`, context);
+  if (answer === undefined) throw unasked(count, shown);
+  if (!answer) notices.note('nothing is deleted');
+  return answer;
+}
+
+function unasked(count: number, shown: readonly string[]): TtsError {
+  const more = count - shown.length;
+  return new TtsError(`--prune would delete ${countOf(count, 'file')}`, {
+    exitCode: ExitCode.usage,
+    details: [...shown, ...(more > 0 ? [`and ${more} more`] : [])],
+    hint: 'nothing was deleted or made: add --yes if these files may go',
+  });
+}
+
+/** Names each file. */
+export async function pruneFiles(pruning: Pruning, { notices, signal }: Context): Promise<void> {
+  for await (const { file } of prune(pruning, signal))
+    notices.note(`deleted ${join(pruning.folderName, file)}`);
+}
