@@ -117,6 +117,33 @@ describe('an engine that is a program', () => {
     expect(await answered.text()).toContain('mine was silent for 1 s');
   });
 
+  it.each(['mkfifo', 'ln -s /dev/zero'])(
+    'whose output became something else is an error: %s',
+    async (make) => {
+      const box = new Sandbox();
+      const command = ['bash', '-c', `${make} "$1"`, 'bash', '{output}'];
+      writeUserConfig(box, { engines: { mine: { command } } });
+      expectFailure(await box.tts(OUT), 7, /mine failed: its output is not a regular file/);
+    },
+  );
+
+  it('whose child keeps the output in a session of its own ends with the run', async () => {
+    const box = boxWith(
+      'setsid bash -c "touch apart; sleep 8" & until [ -e apart ]; do sleep 0.05; done; head -c 2000 $WAV',
+    );
+    const begun = Date.now();
+    expectFailure(await box.tts([...OUT, '--timeout', '1']), 5, /for 1 s/);
+    // The child holds the pipes for 8 s.
+    expect(Date.now() - begun).toBeLessThan(7000);
+  });
+
+  it('that gets no temporary folder is an error that names it', async () => {
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { mine: { command: ['cat', '{text}'] } } });
+    const run = await box.tts(OUT, { env: { TMPDIR: box.path('missing') } });
+    expectFailure(run, 7, /mine: the temporary folder .*missing takes no file \(ENOENT\)/);
+  });
+
   it('that leaves a grandchild behind leaves none', async () => {
     const box = boxWith('sleep 1000 & echo $! > child; cat $WAV');
     expect(await box.tts(OUT)).toMatchObject({ status: 0 });

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createReadStream, lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -16,11 +16,11 @@ import type { SourceSound } from './voice-source.ts';
 /** Milliseconds from the end of the output to the exit. */
 const GRACE_MS = 200;
 
-/** Of stderr. */
+/** Characters of stderr. */
 const MOST_WORDS = 4096;
 
 interface RunOptions {
-  /** Without a byte. */
+  /** The longest time without a byte. */
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly endGroup: (pid: number) => void;
@@ -46,14 +46,14 @@ export class ProgramRun {
     this.#config = config;
     this.#options = options;
     const needsFolder = config.command.some((argument) => /\{(?:text|output)\}/.test(argument));
-    this.#folder = needsFolder ? mkdtempSync(join(tmpdir(), 'tts-engine-')) : undefined;
+    this.#folder = needsFolder ? newFolder(config.name) : undefined;
     const files = { text: this.#file('text.txt'), output: this.#file('output.wav') };
     this.#output = config.command.some((argument) => argument.includes('{output}'))
       ? files.output
       : undefined;
     const line = text.replace(/\s+/g, ' ').trim();
     const takesFile = config.command.some((argument) => argument.includes('{text}'));
-    if (takesFile) writeFileSync(files.text, `${line}\n`);
+    if (takesFile) this.#write(files.text, `${line}\n`);
     const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
     const stdio = ['pipe', 'pipe', 'pipe'] as const;
     this.#child = spawn(program ?? '', rest, {
@@ -70,7 +70,7 @@ export class ProgramRun {
       this.#words = `${this.#words}${piece}`.slice(-MOST_WORDS);
     });
     // Its children would keep the pipes open.
-    this.#child.once('exit', () => this.end());
+    this.#child.once('exit', () => this.#endGroup());
     this.#timer = new IdleTimer(options.timeoutMs, () => {
       this.#isSilent = true;
       this.end();
@@ -95,6 +95,13 @@ export class ProgramRun {
   end(): void {
     this.#timer.stop();
     this.#isStopped ||= this.#child.exitCode === null && this.#child.signalCode === null;
+    this.#endGroup();
+    // A child in a group of its own may hold the other ends.
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
+  }
+
+  #endGroup(): void {
     try {
       if (this.#child.pid !== undefined) this.#options.endGroup(this.#child.pid);
     } catch {
@@ -107,7 +114,7 @@ export class ProgramRun {
     const { output, sampleRate } = this.#config;
     if (this.#output !== undefined) await this.#assertEnded();
     const bytes =
-      this.#output === undefined ? watched(this.#child.stdout, this.#timer) : createReadStream(this.#output);
+      this.#output === undefined ? watched(this.#child.stdout, this.#timer) : regularFile(this.#output);
     if (output === 's16le' && sampleRate !== undefined)
       return { sampleRate, samples: mono(evenPieces(bytes), bareFormat(sampleRate)) };
     const { format, pcm } = await readWav(bytes);
@@ -126,7 +133,9 @@ export class ProgramRun {
   }
 
   async #assertEnded(): Promise<void> {
+    this.#timer.restart();
     await this.closed;
+    this.#timer.stop();
     const { exitCode, signalCode } = this.#child;
     if (exitCode !== 0) throw new Error(`it ended with ${signalCode ?? `status ${exitCode}`}`);
   }
@@ -154,10 +163,42 @@ export class ProgramRun {
     return this.#folder === undefined ? '' : join(this.#folder, name);
   }
 
+  #write(path: string, text: string): void {
+    try {
+      writeFileSync(path, text);
+    } catch (error) {
+      if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+      throw unwritable(this.#config.name, error);
+    }
+  }
+
   #tidy(): void {
     this.#timer.stop();
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+function newFolder(name: string): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'tts-engine-'));
+  } catch (error) {
+    throw unwritable(name, error);
+  }
+}
+
+function unwritable(name: string, error: unknown): Refusal {
+  const { code } = error as NodeJS.ErrnoException;
+  return new Refusal(
+    502,
+    'engine_failed',
+    `${name}: the temporary folder ${tmpdir()} takes no file (${code})`,
+  );
+}
+
+/** A FIFO would block, and a link may lead to a device. */
+function regularFile(path: string): Readable {
+  if (!lstatSync(path).isFile()) throw new Error('its output is not a regular file');
+  return createReadStream(path);
 }
 
 function filled(argument: string, values: Readonly<Record<'text' | 'output' | 'voice', string>>): string {
