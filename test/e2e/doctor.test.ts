@@ -251,7 +251,7 @@ describe('tts doctor', () => {
   });
 
   it('tells of a certificate that cannot be trusted', async () => {
-    const { key, cert, certFile } = selfSigned();
+    const { key, cert, certFile } = await selfSigned();
     const server = await serveBytes(complete(wav), { key, cert });
     expect(await doctor(['--yes'], named(server.url))).toMatchObject({ status: 6, states: { tls: 'bad' } });
     const trusted = await doctor(['--yes'], named(server.url, { NODE_EXTRA_CA_CERTS: certFile }));

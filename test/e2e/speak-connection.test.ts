@@ -34,7 +34,7 @@ describe('a redirect', () => {
 
 describe('TLS', () => {
   it('is not trusted with a self-signed certificate, and the hint names NODE_EXTRA_CA_CERTS', async () => {
-    const certificate = selfSigned();
+    const certificate = await selfSigned();
     const server = await serveBytes(complete(wav), certificate);
     const box = new Sandbox();
     const distrusted = await box.tts(toFile, { env: named(server.url, { TTS_RETRIES: '2' }) });
@@ -58,7 +58,7 @@ describe('TLS', () => {
   });
 
   it('spoken to by plain HTTP is not an answer', async () => {
-    const server = await serveBytes(complete(wav), selfSigned());
+    const server = await serveBytes(complete(wav), await selfSigned());
     const run = await new Sandbox().tts(toFile, { env: named(server.url.replace('https', 'http')) });
     expect([6, 7]).toContain(run.status);
     expect(run.stderr).toMatch(/^tts: [^\n]+\nhint: [^\n]+\n$/);

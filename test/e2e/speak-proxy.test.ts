@@ -33,7 +33,7 @@ describe('a proxy', () => {
 
   it('is asked for a tunnel for https, in which it cannot read the key', async () => {
     const proxy = await startProxy();
-    const certificate = selfSigned();
+    const certificate = await selfSigned();
     const server = await serveBytes(complete(wav), certificate);
     const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
     const box = new Sandbox();
@@ -117,7 +117,7 @@ describe('a proxy', () => {
   });
 
   it('may be spoken to over TLS, also by its address, and has to prove who it is', async () => {
-    const certificate = selfSigned();
+    const certificate = await selfSigned();
     const proxy = await startProxy({ certificate });
     for (const server of [await serveBytes(complete(wav)), await serveBytes(complete(wav), certificate)]) {
       const args = [...toFile, '--proxy', proxy.url];
@@ -272,7 +272,7 @@ describe('a proxy', () => {
     const http = named('http://example.com', { HTTP_PROXY: direct.url });
     const args = [...toFile, '--stream', '--allow-insecure-http'];
     expectFailure(await new Sandbox().tts(args, { env: http }), 7, /broke off/);
-    const certificate = selfSigned();
+    const certificate = await selfSigned();
     const endless: Script = async (wire) => {
       await wire.write(head(200, { 'Content-Type': 'audio/wav', Connection: 'close' }));
       await wire.write(plainWav(sound(20_000), 0xffffffff));
