@@ -1,8 +1,18 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({
+/** `TTS_TEST_SEED` repeats a run of `--mode random`. */
+function seedOf(mode: string): string {
+  if (mode !== 'random') return '1';
+  const seed = process.env.TTS_TEST_SEED ?? String(Date.now() % 1e6);
+  process.stdout.write(`TTS_TEST_SEED=${seed} repeats the random choices of this run.\n`);
+  return seed;
+}
+
+export default defineConfig(({ mode }) => ({
   test: {
+    env: { TTS_TEST_SEED: seedOf(mode) },
+    setupFiles: './test/support/random.ts',
     testTimeout: 30_000,
     expect: { requireAssertions: true },
     // End-to-end tests wait for processes most of the time: one worker more than cores keeps both busy.
@@ -20,4 +30,4 @@ export default defineConfig({
       },
     ],
   },
-});
+}));

@@ -4,15 +4,14 @@ import { ConcurrencyLimiter } from '../../src/client/limiter.ts';
 import { createTransport } from '../../src/client/transport.ts';
 import { ExitCode, TtsError } from '../../src/error.ts';
 import { type Script, serveBytes } from '../support/byte-server.ts';
-import { randomFrom, startFaultyProxy } from '../support/faulty-proxy.ts';
+import { startFaultyProxy } from '../support/faulty-proxy.ts';
 import { complete, head, streamed } from '../support/http-bytes.ts';
+import { randomFrom, SEED } from '../support/random.ts';
 import { wholePcm } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
-/** Runs are repeated with TTS_TEST_SEED. Their faults are the same then, their timing is not. */
-const SEED = Number(process.env.TTS_TEST_SEED ?? Date.now() % 1e6);
-
+/** The faults of a run follow from the seed. Their timing does not. */
 const RUNS = 500;
 const RUNS_AT_ONCE = 50;
 const WHOLE_RUNS = 20;

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LogRecord } from '../../src/service/exchange/exchange.ts';
 import { heldMemory } from '../support/memory.ts';
+import { randomFrom, SEED } from '../support/random.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
 
 let tones: ToneService;
@@ -32,13 +33,12 @@ describe('clients that hang up', () => {
     const requests = [false, true].map((use_streaming_response) =>
       requestOf({ text, speaker_no: 1, config: { use_streaming_response } }),
     );
+    const random = randomFrom(SEED);
     const hangUp = async (index: number) => {
       const socket = await open();
       const request = requests[index % 2] ?? '';
-      socket.write(
-        request.slice(0, index % 5 === 0 ? Math.floor(Math.random() * request.length) : undefined),
-      );
-      await sleep(Math.random() * 250);
+      socket.write(request.slice(0, index % 5 === 0 ? Math.floor(random() * request.length) : undefined));
+      await sleep(random() * 250);
       if (index % 3 === 0) socket.resetAndDestroy();
       else socket.destroy();
     };
