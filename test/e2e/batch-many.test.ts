@@ -113,6 +113,7 @@ describe('two runs on one folder', () => {
 describe('where nothing can be written', () => {
   it('a full disk ends the run', async ({ skip }) => {
     if (process.getuid?.() !== 0) skip('only root may mount a file system');
+    if (!isThere('mount')) skip('mount is not there');
     const server = await serveRows();
     const box = new Sandbox();
     box.file('p.csv', table(200));

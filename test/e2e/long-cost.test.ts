@@ -6,6 +6,7 @@ import { serveText } from '../support/book.ts';
 import { serveBytes } from '../support/byte-server.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { answer } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 
 const TEXT = 'The first sentence. The second one.\n\nA paragraph of its own.\n';
@@ -174,7 +175,7 @@ test('A dry run into a pipe with a name tells the segments that a run into it se
   expect(inDry).toBeGreaterThan(inFile);
 });
 
-test.each([
+test.runIf(isThere('setsid')).each([
   [
     'of the sound in a folder that is missing',
     ['-o', 'missing/out.wav'],

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { expectSpoken, serveText } from '../support/book.ts';
 import { novel } from '../support/novel.ts';
+import { isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
 import { textOf } from '../support/text-audio.ts';
 
@@ -21,7 +22,7 @@ function readBy(reader: string, args: string, sandbox: Sandbox, url: string) {
 }
 
 test
-  .skipIf(process.platform !== 'linux')
+  .runIf(process.platform === 'linux' && isThere('pv'))
   .each(['--stream', '--max-chars 5000 --concurrency 16', '--max-chars 5000 --concurrency 16 --stream'])(
   'A reader in real time costs neither memory nor further requests: %s.',
   async (args) => {

@@ -68,7 +68,8 @@ describe('an example of the README', () => {
 
   it('is the body that the command beside it sends', async () => {
     const [body = ''] = fenced('json');
-    const command = /`(tts [^`]*)` sends `POST/.exec(readme())?.[1];
+    const [above = ''] = readme().split('```json');
+    const command = Array.from(above.matchAll(/`(tts [^`\n]*)`/g), ([, line]) => line).at(-1);
     const service = await serveBytes(complete(wavOf('spoken by the service')));
     const run = await machine().shell(`${command} --base-url ${service.url} -o out.wav`, {
       env: { TTS_API_KEY: KEY },

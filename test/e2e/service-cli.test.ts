@@ -9,6 +9,7 @@ import { ask } from '../support/ask.ts';
 import { emptyFolder } from '../support/folder.ts';
 import { listen } from '../support/listen.ts';
 import { hasPrlimit, prlimit } from '../support/prlimit.ts';
+import { isThere } from '../support/programs.ts';
 import { program, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -97,19 +98,22 @@ it('tts serve --fault none begins without faults, and lets a test change them', 
 });
 
 describe('tts serve', () => {
-  it('says on stderr where it listens, makes a key, and the curl line it shows works', async () => {
-    const { child, said, ended } = serve(['--port', '0', '--base-path', '/api/']);
-    await expect.poll(() => said.stderr, listening).toMatch(/try: curl .*\/tts\n/);
-    expect(said.stderr).toMatch(/listening on http:\/\/127\.0\.0\.1:\d+\/api\n/);
-    const curl = /try: (curl .*)\n/.exec(said.stderr)?.[1] ?? '';
-    const shell = spawn('sh', ['-c', `${curl} -sS`], { cwd: folder, stdio: 'ignore' });
-    expect((await once(shell, 'close'))[0]).toBe(0);
-    expect(readFileSync(join(folder, 'hello.wav')).subarray(0, 4).toString()).toBe('RIFF');
-    child.kill('SIGTERM');
-    expect(await ended).toMatchObject({ status: 0, stdout: '' });
-  });
+  it.runIf(isThere('curl'))(
+    'says on stderr where it listens, makes a key, and the curl line it shows works',
+    async () => {
+      const { child, said, ended } = serve(['--port', '0', '--base-path', '/api/']);
+      await expect.poll(() => said.stderr, listening).toMatch(/try: curl .*\/tts\n/);
+      expect(said.stderr).toMatch(/listening on http:\/\/127\.0\.0\.1:\d+\/api\n/);
+      const curl = /try: (curl .*)\n/.exec(said.stderr)?.[1] ?? '';
+      const shell = spawn('sh', ['-c', `${curl} -sS`], { cwd: folder, stdio: 'ignore' });
+      expect((await once(shell, 'close'))[0]).toBe(0);
+      expect(readFileSync(join(folder, 'hello.wav')).subarray(0, 4).toString()).toBe('RIFF');
+      child.kill('SIGTERM');
+      expect(await ended).toMatchObject({ status: 0, stdout: '' });
+    },
+  );
 
-  it('shows a curl line that writes no file where the service refuses', async () => {
+  it.runIf(isThere('curl'))('shows a curl line that writes no file where the service refuses', async () => {
     const { said } = serve(['--port', '0', '--no-auth', '--fault', 'status=503']);
     await expect.poll(() => said.stderr, listening).toMatch(/try: curl .*\/tts\n/);
     const curl = /try: (curl .*)\n/.exec(said.stderr)?.[1] ?? '';
@@ -121,7 +125,7 @@ describe('tts serve', () => {
     expect(existsSync(join(folder, 'refused.wav'))).toBe(false);
   });
 
-  it.each([
+  it.runIf(isThere('curl')).each([
     [['--api-key', 'sesame'], {}],
     [[], { TTS_API_KEY: 'sesame' }],
   ])(

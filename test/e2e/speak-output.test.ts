@@ -18,6 +18,8 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { gate } from '../support/gate.ts';
 import { answer, complete, head, httpChunk, inTurn, streamed } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
+import { randomFrom, SEED } from '../support/random.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -317,7 +319,7 @@ describe('a file', () => {
       box.file('out.wav', 'old');
       const run = box.start(['hi', '--stream', '-o', 'out.wav'], { env });
       run.ended.catch(() => {});
-      await sleep(60 + moment * 10 + Math.random() * 10);
+      await sleep(60 + moment * 10 + randomFrom(SEED + moment)() * 10);
       run.child.kill('SIGKILL');
       await run.ended.catch(() => {});
       const found = box.read('out.wav');
@@ -348,7 +350,7 @@ describe('a device, a pipe with a name, a full disk', () => {
     expect((await box.tts(['hi', '-o', '-'], { env })).stdout).toEqual(wav);
   });
 
-  it('a terminal that is not there is told of', async () => {
+  it.runIf(isThere('setsid'))('a terminal that is not there is told of', async () => {
     const { server, env, box } = await setUp();
     expectFailure(
       await box.shell('setsid -w tts hi -o /dev/tty', { env }),

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { selfSigned } from '../support/certificate.ts';
 import { head, httpChunk, streamed } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
 import { named, node, program, Sandbox } from '../support/run.ts';
 import { chunk, fmtChunk, plainWav, riff, sound } from '../unit/audio/wav-builder.ts';
 
@@ -42,7 +43,7 @@ async function measured(box: Sandbox, line: string, env: Record<string, string>)
   return { run, kilobytes: Number(box.read('peak')) };
 }
 
-describe('memory stays below its limit', () => {
+describe.runIf(isThere('python3'))('memory stays below its limit', () => {
   it('for 256 MiB that go into a file', async () => {
     const server = await serveBytes(large(256));
     const box = new Sandbox();
@@ -67,7 +68,7 @@ describe('memory stays below its limit', () => {
 const slowReader = `| python3 -c 'import os,time
 while b := os.read(0, 65536): time.sleep(len(b) / 40e6)'`;
 
-describe('memory stays below its limit, too', () => {
+describe.runIf(isThere('python3'))('memory stays below its limit, too', () => {
   it.each([
     [300, 'a file', '-o out.wav'],
     [4096, 'a file', '-o out.wav'],
@@ -98,7 +99,7 @@ describe('memory stays below its limit, too', () => {
   );
 
   it('for 256 MiB that come encrypted', async () => {
-    const certificate = selfSigned();
+    const certificate = await selfSigned();
     const server = await serveBytes(large(256), certificate);
     const box = new Sandbox();
     const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
