@@ -1,5 +1,5 @@
 import { frameBytes } from '../audio/pcm.ts';
-import type { Synthesize } from '../client/client.ts';
+import type { Synthesize } from '../client/attempts.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
 import { deliver, type Listener } from '../speech/deliver.ts';

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
-import { cached, segmentKey } from '../cache/cached.ts';
+import { cached, segmentKey } from '../cache/kept.ts';
 import { Claims } from '../cache/claims.ts';
 import { noteService } from '../cache/services.ts';
 import { openStore, type Store } from '../cache/store.ts';
-import type { Checksum, RequestFields, Synthesize } from '../client/client.ts';
+import type { Checksum, RequestFields, Synthesize } from '../client/attempts.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
 

@@ -1,5 +1,5 @@
 import { closeQuietly } from '../async.ts';
-import { createSynthesizer, type RequestFields, type Synthesize } from '../client/client.ts';
+import { createSynthesizer, type RequestFields, type Synthesize } from '../client/attempts.ts';
 import { ConcurrencyLimiter } from '../client/limiter.ts';
 import type { ClientEvent } from '../client/retry.ts';
 import { createTransport } from '../client/transport.ts';

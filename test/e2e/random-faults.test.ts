@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createSynthesizer } from '../../src/client/client.ts';
+import { createSynthesizer } from '../../src/client/attempts.ts';
 import { ConcurrencyLimiter } from '../../src/client/limiter.ts';
 import { createTransport } from '../../src/client/transport.ts';
 import { ExitCode, TtsError } from '../../src/error.ts';

@@ -1,6 +1,6 @@
-import { segmentKey } from '../../cache/cached.ts';
+import { segmentKey } from '../../cache/kept.ts';
 import type { Store } from '../../cache/store.ts';
-import { requestBody } from '../../client/client.ts';
+import { requestBody } from '../../client/attempts.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { identityOf } from '../../service/engine/external/voice-source.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Spoken, segmentKey } from '../../../src/cache/cached.ts';
+import { type Spoken, segmentKey } from '../../../src/cache/kept.ts';
 
 const spoken: Spoken = { identity: 'https://tts.example.com/api/tts', speaker: 181 };
 

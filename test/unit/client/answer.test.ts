@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createSynthesizer } from '../../../src/client/client.ts';
+import { createSynthesizer } from '../../../src/client/attempts.ts';
 import { ConcurrencyLimiter } from '../../../src/client/limiter.ts';
 import { createTransport } from '../../../src/client/transport.ts';
 import { serveBytes } from '../../support/byte-server.ts';

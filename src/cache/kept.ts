@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { unlessAborted } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
-import type { RequestFields, Synthesize } from '../client/client.ts';
+import type { RequestFields, Synthesize } from '../client/attempts.ts';
 import type { Claim, Claims } from './claims.ts';
 import type { Keeping } from './entry-writer.ts';
 import type { Store } from './store.ts';

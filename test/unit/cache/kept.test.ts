@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Speech } from '../../../src/audio/pcm.ts';
-import { cached } from '../../../src/cache/cached.ts';
+import { cached } from '../../../src/cache/kept.ts';
 import { openStore, type Store } from '../../../src/cache/store.ts';
-import type { Synthesize } from '../../../src/client/client.ts';
+import type { Synthesize } from '../../../src/client/attempts.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { turns } from '../../support/turns.ts';
 import { collect, WatchedBody } from '../audio/body.ts';
