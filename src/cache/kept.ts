@@ -1,88 +1,135 @@
 import { createHash } from 'node:crypto';
 import { unlessAborted } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
-import type { RequestFields, Synthesize } from '../client/attempts.ts';
-import type { Claim, Claims } from './claims.ts';
+import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
+import type { RunContext } from '../host.ts';
+import { type Claim, Claims } from './claims.ts';
 import type { Keeping } from './entry-writer.ts';
-import type { Store } from './store.ts';
+import { noteService } from './services.ts';
+import { openStore, type Store } from './store.ts';
 
-interface CacheUse {
-  readonly store: Pick<Store, 'get' | 'put'>;
-  /** Of other runs. */
-  readonly claims?: Pick<Claims, 'take'> | undefined;
-  readonly keyOf: (text: string) => string;
-  readonly onLookup: (found: 'hit' | 'miss', index: number) => void;
-  readonly onKept?: (key: string) => void;
+/** @returns `undefined`, after a warning, for a user without a folder that can hold a cache */
+export async function openKept(maxBytes: number, { host, notices }: RunContext): Promise<Kept | undefined> {
+  const warn = (text: string) => notices.warnLater(text);
+  const folder = segmentFolder(host);
+  if (folder === undefined) {
+    warn(`segments are not kept: ${noSegmentFolder().message}`);
+    return undefined;
+  }
+  const store = await openStore({ folder, maxBytes, uid: host.uid, warn });
+  return store && new Kept(folder, store, new Claims(folder, host));
 }
 
-/** A second call for a text waits for the first. */
-export function cached(
-  synthesize: Synthesize,
-  { store, claims, keyOf, onLookup, onKept }: CacheUse,
-): Synthesize {
-  const making = new Map<string, Promise<void>>();
-  return async (utterance, signal) => {
-    const key = keyOf(utterance.text);
-    for (let other = making.get(key); other; other = making.get(key)) await unlessAborted(other, signal);
-    const released = hold(making, key, signal);
-    let claim: Claim | undefined;
-    const done = () => {
-      claim?.release();
-      released();
-    };
-    signal.addEventListener('abort', done, { once: true });
+interface Wanted {
+  readonly shape: VoiceShape;
+  readonly text: string;
+}
+
+/** The cache of a run, for all its voices. What several calls want at once is made once. */
+export class Kept {
+  readonly #folder: string;
+  readonly #store: Store;
+  readonly #claims: Claims;
+  readonly #making = new Map<string, Making>();
+
+  constructor(folder: string, store: Store, claims: Claims) {
+    this.#folder = folder;
+    this.#store = store;
+    this.#claims = claims;
+  }
+
+  /**
+   * The entry, or else what `make` returns, which becomes the entry when it is read to its end. Another call for the same
+   * segment waits for that end. Calls of this run wait in their order.
+   */
+  async get(
+    { shape, text }: Wanted,
+    make: () => Promise<Speech | undefined>,
+    signal: AbortSignal,
+  ): Promise<Speech | undefined> {
+    const key = segmentKey(shape, text);
+    const making = await this.#begin(key, signal);
     try {
-      let kept = await store.get(key);
-      if (!kept && claims) {
-        claim = await claims.take(key, signal);
-        kept = await store.get(key);
+      const kept = await this.#find(key, making, signal);
+      const speech = kept ?? (await make());
+      if (speech && !kept) {
+        const entry = this.#store.put(key, speech.format);
+        const onKept = () => noteService(this.#folder, shape.identity, key);
+        return { ...speech, pcm: copied(speech, { entry, making, onKept }) };
       }
-      onLookup(kept ? 'hit' : 'miss', utterance.index);
-      const speech = kept ?? (await synthesize(utterance, signal));
-      if (speech && !kept)
-        return {
-          ...speech,
-          pcm: copied(speech, store.put(key, speech.format), { done, claim, onKept: () => onKept?.(key) }),
-        };
-      done();
+      making.end();
       return speech;
     } catch (error) {
-      done();
+      making.end();
       throw error;
     }
+  }
+
+  /** Does not count as use. */
+  has({ shape, text }: Wanted): Promise<boolean> {
+    return this.#store.has(segmentKey(shape, text));
+  }
+
+  /** Waits for writes. */
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  async #begin(key: string, signal: AbortSignal): Promise<Making> {
+    for (let other = this.#making.get(key); other; other = this.#making.get(key))
+      await unlessAborted(other.ended, signal);
+    const making = new Making(signal, () => void this.#making.delete(key));
+    this.#making.set(key, making);
+    return making;
+  }
+
+  async #find(key: string, making: Making, signal: AbortSignal): Promise<Speech | undefined> {
+    const kept = await this.#store.get(key);
+    if (kept) return kept;
+    making.claim = await this.#claims.take(key, signal);
+    return await this.#store.get(key);
+  }
+}
+
+/** While it lasts, other calls for its key wait. It ends with its signal at the latest. */
+class Making {
+  claim: Claim | undefined;
+  readonly ended: Promise<void>;
+  readonly #signal: AbortSignal;
+  readonly #onEnd: () => void;
+  #resolve = () => {};
+  #isOver = false;
+
+  constructor(signal: AbortSignal, onEnd: () => void) {
+    this.#signal = signal;
+    this.#onEnd = onEnd;
+    this.ended = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    signal.addEventListener('abort', this.end);
+  }
+
+  readonly end = () => {
+    this.claim?.release();
+    this.claim = undefined;
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#signal.removeEventListener('abort', this.end);
+    this.#onEnd();
+    this.#resolve();
   };
 }
 
-/** Ends with the signal or the returned function. */
-function hold(making: Map<string, Promise<void>>, key: string, signal: AbortSignal): () => void {
-  const { promise, resolve } = resolvable();
-  const done = () => {
-    signal.removeEventListener('abort', done);
-    if (making.get(key) === promise) making.delete(key);
-    resolve();
-  };
-  making.set(key, promise);
-  signal.addEventListener('abort', done);
-  return done;
-}
-
-function resolvable() {
-  let resolve = () => {};
-  const promise = new Promise<void>((settled) => {
-    resolve = settled;
-  });
-  return { promise, resolve };
+interface Copying {
+  readonly entry: Keeping | undefined;
+  readonly making: Making;
+  readonly onKept: () => void;
 }
 
 /** Each piece goes to the reader before it is written. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
-  entry: Keeping | undefined,
-  {
-    done,
-    claim,
-    onKept,
-  }: { readonly done: () => void; readonly claim: Claim | undefined; readonly onKept: () => void },
+  { entry, making, onKept }: Copying,
 ): AsyncGenerator<Uint8Array> {
   let delivered = 0;
   try {
@@ -90,7 +137,7 @@ async function* copied(
       const written = entry?.write(piece);
       yield piece;
       await written;
-      claim?.touch();
+      making.claim?.touch();
       delivered += piece.length;
     }
     const isWhole = bytes === undefined || bytes === delivered;
@@ -101,18 +148,25 @@ async function* copied(
     }
   } finally {
     await entry?.discard();
-    done();
+    making.end();
   }
 }
 
-/** Streaming does not shape the sound. */
-export interface Spoken extends Pick<RequestFields, 'speaker' | 'sampleRate' | 'instructions'> {
+/** All besides the text that shapes the sound of a segment. */
+export interface VoiceShape {
   /** The service's address, or the engine's identity. */
   readonly identity: string;
+  readonly speaker: number;
+  /** Hz. */
+  readonly sampleRate?: number | undefined;
+  readonly instructions?: string | undefined;
 }
 
 /** SHA-256 in hex. JSON separates the parts, and also writes broken UTF-16 unambiguously. */
-export function segmentKey({ identity, speaker, sampleRate, instructions }: Spoken, text: string): string {
+export function segmentKey(
+  { identity, speaker, sampleRate, instructions }: VoiceShape,
+  text: string,
+): string {
   const parts = [identity, speaker, sampleRate ?? null, instructions ?? null, text];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

@@ -1,32 +1,14 @@
-import { percentDecoded } from '../address.ts';
 import { type Speech, sameFormat } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import { audioFailure, readAnswer } from './answer.ts';
-import { noAnswer } from './failure.ts';
+import { audioFailure } from './answer.ts';
 import type { ConcurrencyLimiter, Slot } from './limiter.ts';
+import { type NumberedText, type RequestOptions, request } from './request.ts';
 import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
-import type { Transport } from './transport.ts';
 
-export interface ClientOptions extends RetryPolicy {
-  readonly transport: Transport;
-  /** With `/tts`. */
-  readonly url: URL;
-  /** By default the host. */
-  readonly name?: string | undefined;
-  readonly key: string;
-  /** In words. */
-  readonly keyOrigin: string;
-  readonly fields: RequestFields;
-  readonly timeoutMs: number;
+export interface AttemptOptions extends RequestOptions, RetryPolicy {
   readonly limiter: ConcurrencyLimiter;
-  /** Set where sound is kept. */
+  /** It is set where the sound is kept. */
   readonly checksum: Checksum | undefined;
-}
-
-interface NumberedText {
-  readonly text: string;
-  /** In the whole. */
-  readonly index: number;
 }
 
 export type Synthesize = (text: NumberedText, signal: AbortSignal) => Promise<Speech | undefined>;
@@ -35,36 +17,27 @@ export type Synthesize = (text: NumberedText, signal: AbortSignal) => Promise<Sp
  * `POST /tts`, repeated where that may help. A broken answer continues at the same frame.
  * @throws TtsError after all tries, here and while the sound is read
  */
-export function createSynthesizer(options: ClientOptions): Synthesize {
+export function createSynthesizer(options: AttemptOptions): Synthesize {
   return async (text, signal) => {
     const point = new ResumePoint(options.checksum, () => options.onEvent({ type: 'other take' }));
-    const pcm = synthesize(options, { ...text, point, signal });
+    const pcm = attempts(text, point, options, signal);
     await pcm.next();
     return point.speech && { ...point.speech, pcm, isOneTake: () => point.isOneTake };
   };
 }
 
-interface ResumableText extends NumberedText {
-  readonly point: ResumePoint;
-  readonly signal: AbortSignal;
-}
-
-async function* synthesize(
-  options: ClientOptions,
-  { text, index, point, signal }: ResumableText,
+async function* attempts(
+  text: NumberedText,
+  point: ResumePoint,
+  options: AttemptOptions,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const { limiter, url, fields } = options;
-  const body = requestBody(text, fields);
+  const { limiter, url } = options;
   for (const state: RetryState = { made: 0 }; ; ) {
     let failure: unknown;
-    const slot = await limiter.enter(index, signal);
+    const slot = await limiter.enter(text.index, signal);
     try {
-      const speech = await request(options, {
-        text,
-        body,
-        slot,
-        signal: AbortSignal.any([signal, slot.signal]),
-      });
+      const speech = await attempt(text, slot, options, signal);
       yield* point.begin(speech, url);
       for await (const piece of speech?.pcm ?? []) {
         const fresh = point.advance(piece);
@@ -84,68 +57,31 @@ async function* synthesize(
   }
 }
 
-interface Attempt {
-  readonly text: string;
-  readonly body: string;
-  readonly slot: Slot;
-  readonly signal: AbortSignal;
-}
-
-async function request(
-  options: ClientOptions,
-  { text, body, slot, signal }: Attempt,
+/** The limiter learns how the request ended, up to its first sound. */
+async function attempt(
+  text: NumberedText,
+  slot: Slot,
+  options: AttemptOptions,
+  signal: AbortSignal,
 ): Promise<Speech | undefined> {
-  const { transport, url, key, timeoutMs, limiter, fields, onEvent } = options;
-  const begun = Date.now();
-  const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
+  const { limiter } = options;
+  const until = AbortSignal.any([signal, slot.signal]);
   try {
-    onEvent({ type: 'request', index: slot.order, text, url, body });
-    const answer = await transport.post(body, headers, signal).catch((cause) => {
-      throw noAnswer(cause, url, timeoutMs);
-    });
-    onEvent({ type: 'answer', index: slot.order, status: answer.status, milliseconds: Date.now() - begun });
-    const ignored = answer.headers['x-instructions-ignored'];
-    if (ignored) onEvent({ type: 'ignored', instructions: percentDecoded(ignored) });
-    const hasCallback = fields.callbackUrl !== undefined;
-    const onLeftover = (bytes: number) => onEvent({ type: 'leftover', bytes });
-    const speech = await readAnswer(answer, { ...options, hasCallback, onLeftover });
+    const speech = await request(text, options, until);
     limiter.accepted();
     return speech;
   } catch (error) {
-    if (error instanceof TtsError && !signal.aborted) limiter.failed(slot.order, error);
+    if (error instanceof TtsError && !until.aborted) limiter.failed(slot.order, error);
     throw error;
   }
 }
 
-/** Unset fields are not sent. */
-export interface RequestFields {
-  readonly speaker: number;
-  readonly stream?: boolean | undefined;
-  /** Hz. */
-  readonly sampleRate?: number | undefined;
-  readonly instructions?: string | undefined;
-  readonly callbackUrl?: string | undefined;
-}
+/** @param before the checksum of the bytes before; 0 at the start */
+type Checksum = (bytes: Uint8Array, before: number) => number;
 
-export function requestBody(
-  text: string,
-  { speaker, stream, sampleRate, instructions, callbackUrl }: RequestFields,
-): string {
-  const config = { use_streaming_response: stream, sample_rate: sampleRate, instructions };
-  const configured = Object.values(config).some((value) => value !== undefined);
-  return JSON.stringify({
-    text,
-    speaker_no: speaker,
-    config: configured ? config : undefined,
-    callback_url: callbackUrl,
-  });
-}
-
-/** @param before checksum of the bytes before, 0 at the start */
-export type Checksum = (bytes: Uint8Array, before: number) => number;
-
+/** How far the sound has come, so that the next answer continues there. */
 class ResumePoint {
-  /** Of the first answer. */
+  /** The first answer, whose format binds the next ones. */
   speech: Speech | undefined;
   #bytes = 0;
   #checksum = 0;
@@ -157,7 +93,7 @@ class ResumePoint {
 
   /**
    * @param checksum takes a seventh of the time of a large answer
-   * @param onOtherTake called if an answer begins otherwise than the first
+   * @param onOtherTake is called if an answer begins otherwise than the first
    */
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
     this.#checksumOf = checksum;
@@ -187,7 +123,7 @@ class ResumePoint {
       });
   }
 
-  /** At frame borders. */
+  /** Pieces end at frame borders. */
   advance(piece: Uint8Array): Uint8Array {
     const fresh = this.#toSkip === 0 ? piece : this.#skip(piece);
     this.#bytes += fresh.length;

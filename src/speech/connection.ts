@@ -1,6 +1,8 @@
 import { closeQuietly } from '../async.ts';
-import { createSynthesizer, type RequestFields, type Synthesize } from '../client/attempts.ts';
+import type { Kept, VoiceShape } from '../cache/kept.ts';
+import { createSynthesizer, type Synthesize } from '../client/attempts.ts';
 import { ConcurrencyLimiter } from '../client/limiter.ts';
+import type { RequestFields } from '../client/request.ts';
 import type { ClientEvent } from '../client/retry.ts';
 import { createTransport } from '../client/transport.ts';
 import type { RunContext } from '../host.ts';
@@ -37,24 +39,43 @@ export async function openClient(
 ): Promise<Client> {
   const { concurrency, retries, timeoutMs } = limits;
   const transport = await createTransport({ ...service, connections: concurrency, timeoutMs });
-  const caching =
+  const kept =
     cacheBytes === undefined
       ? undefined
-      : await (await import('./caching.ts')).openCaching(cacheBytes, context);
+      : await (await import('../cache/kept.ts')).openKept(cacheBytes, context);
   const limiter = new ConcurrencyLimiter(concurrency);
-  const checksum = caching?.checksum;
+  const checksum = kept && (await import('node:zlib')).crc32;
   const shared = { ...service, transport, timeoutMs, retries, onEvent, limiter, checksum };
   return {
     speakWith(fields) {
       const synthesize = createSynthesizer({ ...shared, fields });
       const identity = service.identityOf ? service.identityOf(fields.speaker) : service.url.href;
-      if (!caching || identity === undefined) return synthesize;
-      const onLookup = (found: 'hit' | 'miss', index: number) => onEvent({ type: 'cache', index, found });
-      return caching.around(synthesize, { ...fields, identity }, onLookup);
+      if (!kept || identity === undefined) return synthesize;
+      return keeping(kept, { ...fields, identity }, synthesize, onEvent);
     },
     async [Symbol.asyncDispose]() {
       await closeQuietly(() => transport.close(), context.notices);
-      if (caching) await closeQuietly(() => caching.close(), context.notices);
+      if (kept) await closeQuietly(() => kept.close(), context.notices);
     },
+  };
+}
+
+function keeping(
+  kept: Kept,
+  shape: VoiceShape,
+  synthesize: Synthesize,
+  onEvent: (event: ServiceEvent) => void,
+): Synthesize {
+  return async (text, signal) => {
+    const { index } = text;
+    let found: 'hit' | 'miss' = 'hit';
+    const make = () => {
+      found = 'miss';
+      onEvent({ type: 'cache', index, found });
+      return synthesize(text, signal);
+    };
+    const speech = await kept.get({ shape, text: text.text }, make, signal);
+    if (found === 'hit') onEvent({ type: 'cache', index, found });
+    return speech;
   };
 }

@@ -1,4 +1,4 @@
-import type { RequestFields } from '../client/attempts.ts';
+import type { RequestFields } from '../client/request.ts';
 import type { Host, RunContext } from '../host.ts';
 import type { Espeak } from '../service/engine/espeak/voices.ts';
 import type { NumberedSource } from '../service/engine/external/voice-source.ts';

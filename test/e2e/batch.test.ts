@@ -52,6 +52,21 @@ describe('a batch', () => {
     expect(readdirSync(box.path('out')).sort()).toEqual(['de', 'en', 'tts-batch.jsonl']);
   });
 
+  it('asks once for rows of equal text, and once for each voice that they have', async () => {
+    const server = await serveRows({ delay: 100 });
+    const box = new Sandbox();
+    const rows = Array.from({ length: 6 }, (_, number) => `r${number},Hello there.,\n`);
+    box.file('p.csv', `id,text,speaker\n${rows.join('')}other,Hello there.,181\n`);
+    const run = await box.tts(['batch', 'p.csv', ...OUT.with(1, 'out/{id}.wav')], {
+      env: named(server.url, { TTS_CACHE: '1' }),
+    });
+    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('7 made') });
+    for (const id of ['r0', 'r5', 'other'])
+      expect(box.read(`out/${id}.wav`)).toEqual(Buffer.from(wavOf('Hello there.')));
+    const speakers = server.requests.map(({ json }) => (json as { speaker_no: number }).speaker_no);
+    expect(speakers.sort((a, b) => a - b)).toEqual([7, 181]);
+  });
+
   it('knows a row again whose text has control characters, and one whose pause was set', async () => {
     const server = await serveRows();
     const box = new Sandbox();

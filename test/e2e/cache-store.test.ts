@@ -1,5 +1,15 @@
-import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/cache/store.ts';
 import { serveText } from '../support/book.ts';
@@ -177,5 +187,56 @@ describe('tts cache clear, in part', () => {
     expect((await atTerminal('y')).stdout.toString()).toContain('removed 2 entries');
     await fill();
     expect((await atTerminal('n', '--yes')).stdout.toString()).toContain('removed 2 entries');
+  });
+});
+
+describe('what an earlier version wrote', () => {
+  const recorded = fileURLToPath(new URL('../fixtures/version-0.2', import.meta.url));
+  const args = ['--allow-insecure-http', '--max-chars', '15', '--paragraph-pause', '0'];
+  const [plain, shaped, batch] = [
+    ['Hello there.\n\nGood bye.', ...args],
+    ['Quietly now.', '-s', '181', '--sample-rate', '8000', '--instructions', 'whisper', ...args],
+    ['batch', 'rows.csv', '--allow-insecure-http', '-o', 'made/{id}.wav'],
+  ];
+
+  /** The service is not there: a request fails. */
+  const env = () => ({
+    ...named('http://tts.example.com/api', { TTS_CACHE: '1', TTS_CACHE_DIR: folder, TTS_RETRIES: '0' }),
+    TTS_SPEAKER: '18',
+    HTTP_PROXY: 'http://127.0.0.1:9',
+  });
+
+  beforeEach(() => {
+    cpSync(join(recorded, 'cache'), folder, { recursive: true });
+    for (const name of ['made', 'rows.csv'])
+      cpSync(join(recorded, name), sandbox.path(name), { recursive: true });
+  });
+
+  it.each([
+    ['plain', plain],
+    ['shaped', shaped],
+  ])('is heard from the cache: %s', async (name, speak) => {
+    const run = await sandbox.tts([...speak, '-o', 'again.wav'], { env: env() });
+    expect(run).toMatchObject({
+      status: 0,
+      stderr: 'tts: nothing was asked for: all of it was in the cache\n',
+    });
+    expect(sandbox.read('again.wav')).toEqual(readFileSync(join(recorded, `${name}.wav`)));
+    const dry = await sandbox.tts([...speak, '--dry-run', '--json'], { env: env() });
+    expect(JSON.parse(dry.stdout.toString())).toMatchObject({ requests: 0 });
+  });
+
+  it('is unchanged as rows of a batch, and made again from the cache', async () => {
+    const run = await sandbox.tts(batch, { env: env() });
+    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('3 unchanged') });
+    rmSync(sandbox.path('made'), { recursive: true });
+    expect((await sandbox.tts(batch, { env: env() })).status).toBe(0);
+    for (const name of ['one.wav', 'two.wav', 'three.wav', 'tts-batch.jsonl'])
+      expect(sandbox.read(`made/${name}`)).toEqual(readFileSync(join(recorded, 'made', name)));
+  });
+
+  it('is asked for where the voice is another one', async () => {
+    const run = await sandbox.tts([...plain, '-s', '19', '-o', 'again.wav'], { env: env() });
+    expect(run.status).toBe(6);
   });
 });

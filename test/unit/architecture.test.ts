@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   sink: ['audio', 'files'],
   'sink/player': ['sink', 'audio', 'files'],
   client: ['audio'],
-  cache: ['client', 'audio', 'files'],
+  cache: ['audio', 'files'],
   'service/engine': ['text', 'audio', 'files'],
   'service/engine/flite': ['service/engine', 'text', 'audio', 'files'],
   'service/engine/external': ['service/engine', 'service/engine/model', 'text', 'audio', 'files'],

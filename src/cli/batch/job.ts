@@ -6,7 +6,7 @@ import { RowFolder } from '../../batch/row-folder.ts';
 import type { Shard } from '../../batch/shard.ts';
 import { readTable, type TableKind } from '../../batch/table.ts';
 import type { NameTemplate } from '../../batch/template.ts';
-import type { RequestFields } from '../../client/attempts.ts';
+import type { RequestFields } from '../../client/request.ts';
 import { assertUnlinked } from '../../files/own-file.ts';
 import { unwritable } from '../../files/writable.ts';
 import { loadSettings } from '../../settings/load.ts';

@@ -1,10 +1,8 @@
-import { segmentKey } from '../../cache/kept.ts';
-import type { Store } from '../../cache/store.ts';
-import { requestBody } from '../../client/attempts.ts';
+import { type Kept, openKept, segmentKey, type VoiceShape } from '../../cache/kept.ts';
+import { requestBody } from '../../client/request.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { identityOf } from '../../service/engine/external/voice-source.ts';
-import { openSegments } from '../../speech/caching.ts';
 import { costOf, type Resolved, readText } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
 import type { Segment } from '../../text/segment.ts';
@@ -29,13 +27,9 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const { fields, cacheBytes } = job;
   if (job.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(job.subtitles);
   const isLive = await checkOutput(job.output, host);
-  const store = cacheBytes === undefined ? undefined : await openSegments(cacheBytes, context);
+  const kept = cacheBytes === undefined ? undefined : await openKept(cacheBytes, context);
   const identity = job.service ? job.service.url.href : identityOf(fields.speaker, job.sources);
-  const count = new Count(
-    store && identity !== undefined
-      ? { store, keyOf: (text) => segmentKey({ ...fields, identity }, text) }
-      : undefined,
-  );
+  const count = new Count(identity === undefined ? undefined : { ...fields, identity }, kept);
   const bodies: string[] = [];
   for await (const segment of readText(job.text, isLive, host, signal)) {
     await count.add(segment);
@@ -49,20 +43,17 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   return ExitCode.ok;
 }
 
-interface Kept {
-  readonly store: Store;
-  readonly keyOf: (text: string) => string;
-}
-
 class Count {
   segments = 0;
+  readonly #shape: VoiceShape | undefined;
   readonly #kept: Kept | undefined;
   readonly #seen = new Set<string>();
   #characters = 0;
   #inCache = 0;
   #charactersToSend = 0;
 
-  constructor(kept: Kept | undefined) {
+  constructor(shape: VoiceShape | undefined, kept: Kept | undefined) {
+    this.#shape = shape;
     this.#kept = kept;
   }
 
@@ -81,11 +72,12 @@ class Count {
   }
 
   async #isKept(text: string): Promise<boolean> {
-    if (!this.#kept) return false;
-    const key = this.#kept.keyOf(text);
-    const kept = this.#seen.has(key) || (await this.#kept.store.has(key));
+    const shape = this.#shape;
+    if (!this.#kept || !shape) return false;
+    const key = segmentKey(shape, text);
+    const isKept = this.#seen.has(key) || (await this.#kept.has({ shape, text }));
     this.#seen.add(key);
-    return kept;
+    return isKept;
   }
 }
 

@@ -1,5 +1,5 @@
 import { secondsOf } from '../../audio/pcm.ts';
-import type { RequestFields } from '../../client/attempts.ts';
+import type { RequestFields } from '../../client/request.ts';
 import { TtsError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { printable } from '../../printable.ts';

@@ -1,5 +1,5 @@
 import { secondsOf } from '../../audio/pcm.ts';
-import type { RequestFields } from '../../client/attempts.ts';
+import type { RequestFields } from '../../client/request.ts';
 import type { Host } from '../../host.ts';
 import { isStdout } from '../../sink/open.ts';
 import type { Delivery } from '../../sink/sink.ts';

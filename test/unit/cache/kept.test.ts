@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { Speech } from '../../../src/audio/pcm.ts';
-import { cached } from '../../../src/cache/kept.ts';
+import { Claims } from '../../../src/cache/claims.ts';
+import { Kept } from '../../../src/cache/kept.ts';
 import { openStore, type Store } from '../../../src/cache/store.ts';
-import type { Synthesize } from '../../../src/client/attempts.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { turns } from '../../support/turns.ts';
 import { collect, WatchedBody } from '../audio/body.ts';
 import { sound, speechFormat } from '../audio/wav-builder.ts';
-import { filesBelow, keyOf, speechOf, uid } from './segment-sound.ts';
+import { filesBelow, speechOf, uid } from './segment-sound.ts';
 
 const { signal } = new AbortController();
 
@@ -26,15 +26,24 @@ beforeEach(async () => {
   onTestFinished(() => store.close());
 });
 
-/** Keeps what another synthesizer makes; by default a sound that the text decides on. */
+const OWNER = { pid: process.pid, realm: 'the test', isRunning: () => true };
+
+type Synthesize = (text: string, until: AbortSignal, speaker?: number) => Promise<Speech | undefined>;
+
+/** A run that keeps what `make` makes; by default a sound that the text decides on. */
 function keeping(make: (text: string) => Speech | undefined = spoken): Synthesize {
-  return cached(
-    async ({ text }) => {
+  const kept = new Kept(folder, store, new Claims(folder, OWNER));
+  return async (text, until, speaker = 1) => {
+    let found = 'hit';
+    const made = async () => {
+      found = 'miss';
       asked.push(text);
       return make(text);
-    },
-    { store, keyOf, onLookup: (found) => lookups.push(found) },
-  );
+    };
+    const speech = await kept.get({ shape: { identity: 'a service', speaker }, text }, made, until);
+    lookups.push(found);
+    return speech;
+  };
 }
 
 function spoken(text: string): Speech {
@@ -45,12 +54,12 @@ function soundOf(text: string): Buffer {
   return sound(20_000, text.length);
 }
 
-async function say(synthesize: Synthesize, text: string): Promise<Buffer | undefined> {
-  const speech = await synthesize({ text, index: 0 }, signal);
+async function say(synthesize: Synthesize, text: string, speaker?: number): Promise<Buffer | undefined> {
+  const speech = await synthesize(text, signal, speaker);
   return speech && collect(speech.pcm);
 }
 
-describe('a synthesizer with a cache', () => {
+describe('the cache of a run', () => {
   it('asks once, and gives the same sound ever after, in other runs too', async () => {
     for (const synthesize of [keeping(), keeping()])
       for (let i = 0; i < 2; i++)
@@ -62,7 +71,7 @@ describe('a synthesizer with a cache', () => {
   it('keeps nothing of a sound whose reader leaves, and lets go of its source', async () => {
     const source = new WatchedBody(Array.from({ length: 300 }, () => sound(2000)));
     const synthesize = keeping(() => ({ format: speechFormat, bytes: undefined, pcm: source }));
-    const speech = await synthesize({ text: 'hello', index: 0 }, signal);
+    const speech = await synthesize('hello', signal);
     let pieces = 0;
     for await (const _ of speech?.pcm ?? []) if (++pieces === 250) break;
     expect(source.returned).toBeGreaterThan(0);
@@ -74,7 +83,7 @@ describe('a synthesizer with a cache', () => {
   it('lets others ask for a sound that nobody began to read once its signal aborts', async () => {
     const stop = new AbortController();
     const synthesize = keeping();
-    await synthesize({ text: 'hello', index: 0 }, stop.signal);
+    await synthesize('hello', stop.signal);
     const other = say(synthesize, 'hello');
     await turns();
     expect(asked).toHaveLength(1);
@@ -121,6 +130,28 @@ describe('a synthesizer with a cache', () => {
     expect(asked.sort()).toEqual(['a', 'bb']);
   });
 
+  it('asks for a text once for each voice', async () => {
+    const synthesize = keeping();
+    await Promise.all([1, 2, 1, 2].map((speaker) => say(synthesize, 'hello', speaker)));
+    expect(asked).toEqual(['hello', 'hello']);
+  });
+
+  it('lets those that wait for the same text ask in their order', async () => {
+    const stops = [1, 2, 3].map(() => new AbortController());
+    const turnsTaken: number[] = [];
+    const synthesize = keeping();
+    const waiting = stops.map(async (stop, number) => {
+      await synthesize('hello', stop.signal);
+      turnsTaken.push(number);
+    });
+    for (const [number, stop] of stops.entries()) {
+      await expect.poll(() => turnsTaken).toEqual(stops.slice(0, number + 1).map((_, before) => before));
+      stop.abort(new Error('over'));
+    }
+    await Promise.all(waiting);
+    expect(asked).toHaveLength(3);
+  });
+
   it('lets whoever waits for the same text ask when the first one left or failed', async () => {
     let first = true;
     const synthesize = keeping((text) => {
@@ -134,11 +165,11 @@ describe('a synthesizer with a cache', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('ends waiting for the same text when the run is lookups to stop', async () => {
+  it('ends waiting for the same text when the run stops', async () => {
     const synthesize = keeping();
-    const speech = await synthesize({ text: 'hello', index: 0 }, signal);
+    const speech = await synthesize('hello', signal);
     const stop = new AbortController();
-    const waiting = synthesize({ text: 'hello', index: 1 }, stop.signal);
+    const waiting = synthesize('hello', stop.signal);
     stop.abort(new Error('stopped'));
     await expect(waiting).rejects.toThrow('stopped');
     await collect(speech?.pcm ?? (async function* () {})());
@@ -148,7 +179,7 @@ describe('a synthesizer with a cache', () => {
   it('takes no more from its source than its reader takes from it', async () => {
     const source = new WatchedBody(Array.from({ length: 100 }, () => sound(200_000)));
     const synthesize = keeping(() => ({ format: speechFormat, bytes: undefined, pcm: source }));
-    const speech = await synthesize({ text: 'hello', index: 0 }, signal);
+    const speech = await synthesize('hello', signal);
     const reading = speech?.pcm[Symbol.asyncIterator]();
     for (let read = 1; read <= 5; read++) {
       await reading?.next();
