@@ -41,6 +41,8 @@ export interface ServiceOptions {
   /** `undefined` cannot be changed. */
   readonly faults?: readonly Fault[] | undefined;
   readonly log?: Log | undefined;
+  /** True gives clients what an engine says of its failures; otherwise only the log has it. */
+  readonly tellsEngineWords?: boolean;
   /** True serves `GET /metrics`. */
   readonly metrics?: boolean;
   readonly limits?: Partial<Limits>;
@@ -96,6 +98,7 @@ async function contextOf(options: ServiceOptions, server: Server, limits: Limits
     basePath,
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,
     isOpen: apiKey === null,
+    tellsEngineWords: options.tellsEngineWords ?? false,
     checkKey: createKeyCheck(apiKey),
     faultControl: faults && new (await import('./exchange/fault-control.ts')).FaultControl(faults),
     cors: cors === undefined ? undefined : (await import('./http/cors.ts')).createCors(cors, basePath),

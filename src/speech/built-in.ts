@@ -11,7 +11,7 @@ export async function startBuiltIn(
 ): Promise<Endpoint & { close(): Promise<void> }> {
   const key = randomKey();
   const engine = await openEngines({ espeak, sources });
-  const service = await startService({ engine, apiKey: key }).catch(async (cause) => {
+  const service = await startService({ engine, apiKey: key, tellsEngineWords: true }).catch(async (cause) => {
     await engine.close();
     const { noConnection } = await import('../client/failure.ts');
     throw noConnection(cause, { host: '127.0.0.1', isProxy: false }) ?? cause;

@@ -11,6 +11,8 @@ import { writeUserConfig } from '../support/user-config.ts';
 
 const RATE = 8000;
 
+const KEY = 'an-engine-key-5217';
+
 /** `tts serve --engine` in front of a server that speaks texts byte by byte. */
 async function serveEngine(delay: number, ...args: string[]) {
   const open = { now: 0, most: 0 };
@@ -86,15 +88,22 @@ describe.each([
     { upstream: 503, status: 503, retryAfter: '7', code: 'busy' },
     { upstream: 500, status: 502, retryAfter: null, code: 'engine_failed' },
     { upstream: 401, status: 502, retryAfter: null, code: 'engine_failed' },
-  ])('$upstream becomes $status with its words', async ({ upstream, status, retryAfter, code }) => {
-    const server = await serveSpeech(answer(upstream, '{"detail":"out of memory"}', { 'Retry-After': 7 }));
-    const { url } = await startServe(new Sandbox(), ['--engine', server.url]);
+  ])('$upstream becomes $status, and its words go to the log without the key', async (expected) => {
+    const { upstream, status, retryAfter, code } = expected;
+    const words = `{"detail":"no memory for ${KEY}"}`;
+    const server = await serveSpeech(answer(upstream, words, { 'Retry-After': 7 }));
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { mine: { url: server.url, key: KEY } } });
+    const { url, run } = await startServe(box, ['--engine', 'mine']);
     const refused = await ask(url, 'Hello there.', isStreamed);
     expect(refused).toMatchObject({ status, retryAfter });
-    expect(JSON.parse(refused.body.toString()).error).toMatchObject({
-      code,
-      message: expect.stringContaining(`answers ${upstream}: out of memory`),
-    });
+    const message =
+      code === 'busy'
+        ? 'too many requests wait already'
+        : 'The voice failed; the log of the service says why';
+    expect(JSON.parse(refused.body.toString())).toEqual({ error: { code, message } });
+    const { ended } = await run.endBy('SIGTERM');
+    expect(ended.stderr).toContain(` engine failed: mine answers ${upstream}: no memory for ***\n`);
   });
 
   it('passes a date on as seconds', async () => {

@@ -113,6 +113,19 @@ describe('a callback to a listed origin', () => {
     expect(received.every(({ body }) => !body.includes('secret'))).toBe(true);
   });
 
+  it('gets no words of an engine that failed, and the log has them', async () => {
+    const { url, origin, received } = await receive();
+    const { speak } = await start([origin]);
+    const { json } = await speak({ ...hello, text: 'good broken', callback_url: url });
+    await expect.poll(() => received.length).toBe(1);
+    expect(JSON.parse(String(received[0]?.body)).error).toEqual({
+      code: 'engine_failed',
+      message: 'The voice failed; the log of the service says why',
+    });
+    const id = json.request_id;
+    expect(records).toContainEqual({ event: 'engine', id, reason: 'tones: bad key for 7f3a' });
+  });
+
   it('is not signed by a service without a key', async () => {
     const { url, origin, received } = await receive();
     const { speak } = await start([origin], { apiKey: null });

@@ -223,7 +223,8 @@ describe('tts serve', () => {
       const before = prlimit(child.pid, limit);
       prlimit(child.pid, [`--nofile=${free}:`]);
       for (const _ of [1, 2])
-        expect(await speak()).toMatchObject([500, expect.stringMatching(/"engine_failed".*EMFILE/)]);
+        expect(await speak()).toMatchObject([500, expect.stringContaining('"engine_failed"')]);
+      expect(said.stderr.match(/ engine failed: espeak-ng failed: .*EMFILE/g)).toHaveLength(2);
       prlimit(child.pid, [`--nofile=${before}:`]);
       expect(await speak()).toMatchObject([200, expect.stringMatching(/^RIFF/)]);
       await client.close();

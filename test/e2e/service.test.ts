@@ -206,6 +206,17 @@ describe('a streamed answer', () => {
   it('breaks off, and never ends as if it were whole, when the engine fails in the middle', async () => {
     await expect(tones.speak({ ...streamed, text: 'good slow crash' })).rejects.toThrow();
   });
+
+  it('that breaks off has its reason in the log', async () => {
+    const records: LogRecord[] = [];
+    const own = await startToneService({ log: (record) => records.push(record) });
+    await expect(own.speak({ ...streamed, text: 'good slow broken' })).rejects.toThrow();
+    await own.close();
+    expect(records).toMatchObject([
+      { event: 'engine', reason: 'tones: bad key for 7f3a' },
+      { event: 'request', status: 200, cut: true, refusal: 'engine_failed' },
+    ]);
+  });
 });
 
 describe('a request that is refused', () => {
@@ -323,6 +334,18 @@ describe('a request that is refused', () => {
     const { status, json: body } = await tones.speak({ ...hello, text: 'crash' });
     expect(status).toBe(500);
     expect(JSON.stringify(body)).not.toMatch(/secret|stack|engine|\.ts/);
+  });
+
+  it('gets the words of an engine only from a service that is to tell them', async () => {
+    const messages = [undefined, true].map(async (tellsEngineWords) => {
+      const own = await startToneService(tellsEngineWords ? { tellsEngineWords } : {});
+      const { status, json: refusal } = await own.speak({ ...hello, text: 'broken' });
+      await own.close();
+      expect([status, refusal.error.code]).toEqual([502, 'engine_failed']);
+      return refusal.error.message;
+    });
+    const fixed = 'The voice failed; the log of the service says why';
+    expect(await Promise.all(messages)).toEqual([fixed, 'tones: bad key for 7f3a']);
   });
 
   it.each([

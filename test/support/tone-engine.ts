@@ -16,8 +16,8 @@ const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no
 
 /**
  * Speaks every word as a steady level: {@link FRAMES_PER_CHARACTER} samples a character, each the number of the speaker.
- * Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws what no engine should, "full" and "mute"
- * are refused, "沈黙" after a while.
+ * Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws what no engine should, "broken" fails with
+ * words of the engine, "full" and "mute" are refused, "沈黙" after a while.
  */
 export class ToneEngine implements EngineSet {
   readonly speakers = speakers;
@@ -46,6 +46,7 @@ export class ToneEngine implements EngineSet {
       for (const word of utterance.text.trim().split(/\s+/u)) {
         if (word === 'slow') await sleep(50, undefined, { signal });
         if (word === 'stuck') await aborted(signal).then(() => signal.throwIfAborted());
+        if (word === 'broken') throw new Refusal(502, 'engine_failed', 'tones: bad key for 7f3a');
         if (word === 'crash') throw new Error('the secret of the engine');
         const sound = new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.speaker.no);
         this.made += sound.byteLength;

@@ -53,6 +53,8 @@ function textOf(record: LogRecord): string {
       const end = delivered ? 'delivered' : `given up: ${reason}`;
       return inAscii(`${id} callback to ${origin} ${end} (tries: ${tries})`);
     }
+    case 'engine':
+      return `${record.id} engine failed: ${visible(record.reason)}`;
     case 'defect':
       return `${record.id} defect: ${stackOf(record.error).split('\n').map(visible).join('\n')}`;
   }

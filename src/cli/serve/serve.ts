@@ -95,7 +95,8 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
 async function listen({ engine, apiKey, options }: Setup, notices: Notices): Promise<Service> {
   const { host, port, basePath, callbacks, cors, faults, maxText } = options;
   const log = (record: LogRecord) => {
-    if (options.log === undefined && record.event !== 'defect') return;
+    const isFailure = record.event === 'defect' || record.event === 'engine';
+    if (options.log === undefined && !isFailure) return;
     notices.print(logLine(record, options.log ?? 'text', new Date()));
   };
   try {

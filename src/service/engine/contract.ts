@@ -75,6 +75,11 @@ export class Refusal extends Error {
   }
 }
 
+/** Refuses an utterance for which a queue has no place. */
+export function queueFull(): Refusal {
+  return new Refusal(503, 'busy', 'too many requests wait already');
+}
+
 export const DEFAULT_HOST = '127.0.0.1';
 
 /** While all workers are busy. */

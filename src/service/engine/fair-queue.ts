@@ -1,4 +1,4 @@
-import { Refusal } from './contract.ts';
+import { queueFull } from './contract.ts';
 import { type Line, type Ticket, Turns } from './turns.ts';
 
 /** Bounds memory for a slow reader. */
@@ -85,9 +85,7 @@ export class FairQueue<Task> {
 
   #admit(line: Line<Task>): void {
     const places = this.#maxWaiting + this.#free.length - this.#spare;
-    if (!line.isPatient && this.#turns.limited >= places) {
-      throw new Refusal(503, 'busy', 'too many requests wait already');
-    }
+    if (!line.isPatient && this.#turns.limited >= places) throw queueFull();
     this.#turns.enter(line);
   }
 

@@ -86,11 +86,18 @@ interface CallbackRecord {
   readonly reason?: string;
 }
 
+/** What an engine said that clients do not learn. */
+interface EngineRecord {
+  readonly event: 'engine';
+  readonly id: string;
+  readonly reason: string;
+}
+
 interface DefectRecord {
   readonly event: 'defect';
   readonly id: string;
   readonly error: unknown;
 }
 
-export type LogRecord = RequestRecord | CallbackRecord | DefectRecord;
+export type LogRecord = RequestRecord | CallbackRecord | EngineRecord | DefectRecord;
 export type Log = (record: LogRecord) => void;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { DEFAULT_RETRY_AFTER, Refusal } from '../engine/contract.ts';
+import { DEFAULT_RETRY_AFTER, queueFull, Refusal } from '../engine/contract.ts';
 import type { Exchange } from './exchange.ts';
 import { hasUnreadBody } from './json-body.ts';
 
@@ -22,7 +22,6 @@ export function sendJson({ response }: Exchange, status: number, body: unknown):
 
 export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void> {
   const { request, response } = exchange;
-  exchange.details.refusal = refusal.code;
   const { status } = refusal;
   const body = Buffer.from(JSON.stringify(errorBody(refusal)));
   const unread = hasUnreadBody(request);
@@ -44,6 +43,13 @@ export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   return new Refusal(500, 'internal_error', 'The service failed on this request');
+}
+
+/** Words of an engine may quote its key or name its files. A refusal of a field has the service's own words. */
+export function withoutEngineWords({ status, code, message, field, retryAfter }: Refusal): Refusal {
+  const isBusy = status === 429 || status === 503;
+  const said = isBusy ? queueFull().message : 'The voice failed; the log of the service says why';
+  return new Refusal(status, code, field === undefined ? said : message, { field, retryAfter });
 }
 
 function drain(request: IncomingMessage): Promise<void> {

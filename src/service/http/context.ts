@@ -12,6 +12,7 @@ export interface ServiceContext {
   readonly engine: EngineSet;
   readonly basePath: string;
   readonly isOpen: boolean;
+  readonly tellsEngineWords: boolean;
   /** @throws Refusal 401 */
   checkKey(request: IncomingMessage): void;
   /** Code points. */

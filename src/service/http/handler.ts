@@ -53,9 +53,11 @@ async function answer(exchange: Exchange, context: ServiceContext): Promise<void
     await dispatch(exchange, context);
   } catch (error) {
     if (signal.aborted) return void response.destroy();
-    if (!(error instanceof Refusal) || response.headersSent) context.log?.({ event: 'defect', id, error });
+    if (!(error instanceof Refusal)) context.log?.({ event: 'defect', id, error });
+    const refusal = refusalOf(error);
+    exchange.details.refusal = refusal.code;
     if (response.headersSent) return void response.destroy();
-    await refuse(exchange, refusalOf(error));
+    await refuse(exchange, refusal);
   }
 }
 

@@ -7,14 +7,14 @@ import { Refusal, type Utterance } from '../engine/contract.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Effects } from '../exchange/fault.ts';
 import { readJson } from '../exchange/json-body.ts';
-import { sendJson } from '../exchange/refuse.ts';
+import { sendJson, withoutEngineWords } from '../exchange/refuse.ts';
 import { endConnection, type Sound, sendSpeech } from '../exchange/send-speech.ts';
 import type { ServiceContext } from './context.ts';
 import { checkRequest, surelySpeakable } from './request-check.ts';
 import { ignoredHeader, orderOf, withPatience } from './utterance.ts';
 
 export async function speak(exchange: Exchange, context: ServiceContext): Promise<void> {
-  const { request, response, signal, details, id } = exchange;
+  const { request, response, details, id } = exchange;
   const { engine } = context;
   const body = checkRequest(await readJson(request, response, context.limits.body));
   Object.assign(details, { speaker: body.speaker_no, characters: countCodePoints(body.text) });
@@ -25,13 +25,13 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
   if (target !== undefined) {
     const utterance = { ...order.utterance, isPatient: true }; // bounded by `Limits.callbacks`
-    context.callbacks.accept(id, target, (jobSignal) => soundOf(context, utterance, jobSignal));
+    context.callbacks.accept(id, target, (signal) => soundOf(context, utterance, { id, signal }));
     sendJson(exchange, 202, { request_id: id, status: 'accepted' });
     return;
   }
   const streamed = body.config?.use_streaming_response === true;
   try {
-    await sendSpeech(exchange, soundOf(context, order.utterance, signal), {
+    await sendSpeech(exchange, soundOf(context, order.utterance, exchange), {
       streamed,
       effects,
       onSound: () => context.metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),
@@ -41,7 +41,12 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   }
 }
 
-function soundOf({ engine, metrics }: ServiceContext, utterance: Utterance, signal: AbortSignal): Sound {
+function soundOf(
+  context: ServiceContext,
+  utterance: Utterance,
+  { id, signal }: Pick<Exchange, 'id' | 'signal'>,
+): Sound {
+  const { engine, metrics } = context;
   const format: PcmFormat = {
     encoding: 'integer',
     sampleRate: utterance.sampleRate,
@@ -50,7 +55,23 @@ function soundOf({ engine, metrics }: ServiceContext, utterance: Utterance, sign
   };
   const count = (frames: number) => metrics?.addAudio(frames / utterance.sampleRate);
   const speakable = surelySpeakable(utterance.text, utterance.speaker.language);
-  return { format, speakable, pcm: bytesOf(engine.speak(utterance, signal), count) };
+  const samples = explained(engine.speak(utterance, signal), id, context);
+  return { format, speakable, pcm: bytesOf(samples, count) };
+}
+
+async function* explained(
+  samples: AsyncIterable<Int16Array>,
+  id: string,
+  { tellsEngineWords, log }: ServiceContext,
+): AsyncGenerator<Int16Array> {
+  try {
+    yield* samples;
+  } catch (error) {
+    if (tellsEngineWords || !(error instanceof Refusal)) throw error;
+    const forClient = withoutEngineWords(error);
+    if (forClient.message !== error.message) log?.({ event: 'engine', id, reason: error.message });
+    throw forClient;
+  }
 }
 
 async function* bytesOf(

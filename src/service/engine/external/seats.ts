@@ -1,4 +1,4 @@
-import { Refusal } from '../contract.ts';
+import { queueFull } from '../contract.ts';
 
 interface Waiter {
   readonly isFirst: boolean;
@@ -35,8 +35,7 @@ export class Seats {
       this.#free -= 1;
       return Promise.resolve(this.#place());
     }
-    if (isFirst && this.waiting >= this.#maxWaiting)
-      throw new Refusal(503, 'busy', 'too many requests wait already');
+    if (isFirst && this.waiting >= this.#maxWaiting) throw queueFull();
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { isFirst, take: () => resolve(this.#place()) };
       this.#waiting.push(waiter);

@@ -70,6 +70,11 @@ it('gives programs one object a line, with the stack of a defect', () => {
   });
 });
 
+it('tells what an engine says in one line, without what a terminal would obey', () => {
+  const line = logLine({ event: 'engine', id: 'r', reason: 'no\u001b[31m\nr\u00f6om' }, 'text', time);
+  expect(line).toBe('1970-01-01T00:00:00.000Z r engine failed: no\\u001b[31m\\u000ar\u00f6om');
+});
+
 it('tells the stack of a defect in lines, without what a terminal would obey', () => {
   const error = new Error('red \u001b[31m\u202e ink');
   const [first, second] = logLine({ event: 'defect', id: 'r', error }, 'text', time).split('\n');
