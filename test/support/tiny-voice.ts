@@ -106,8 +106,13 @@ function tinyModel(frontEnd: keyof typeof INPUTS, metadata: Readonly<Record<stri
 }
 
 /** Writes the voice into a folder, as its users have it. @returns the folder */
-export function writeTinyVoice(folder: string): string {
-  const model = tinyModel('characters', { ...METADATA, comment: 'tiny', frontend: 'characters' });
+export function writeTinyVoice(folder: string, metadata: Partial<typeof METADATA> = {}): string {
+  const model = tinyModel('characters', {
+    ...METADATA,
+    ...metadata,
+    comment: 'tiny',
+    frontend: 'characters',
+  });
   return writeVoice(folder, model, CHARACTERS);
 }
 

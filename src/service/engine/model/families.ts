@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
+import { basename, join, sep } from 'node:path';
 import { Refusal } from '../contract.ts';
 
 /** Paths by keys of `OfflineTtsModelConfig`. */
@@ -113,8 +113,24 @@ function filled(
     if (found.length > 0) files[key] = key === 'lexicon' ? found.join(',') : (found[0] ?? '');
     else if (key in needs) return undefined;
   }
+  for (const file of Object.values(files).flatMap((each) => each.split(',')))
+    assertOwn(file, folder, file === files.dataDir);
   const isMeant = word === undefined || folder.includes(word) || mentions(files.model ?? '', word);
   return isMeant ? { family: name, files, references: [] } : undefined;
+}
+
+/**
+ * A link that leads out of the folder would show what lies there, and a pipe would never end.
+ * @throws Refusal 502 `engine_failed`
+ */
+function assertOwn(file: string, folder: string, isFolder: boolean): void {
+  const refuse = (what: string) =>
+    new Refusal(502, 'engine_failed', `${basename(folder)}: ${basename(file)} ${what}`);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (!stats || !realpathSync(file).startsWith(`${realpathSync(folder)}${sep}`))
+    throw refuse('is a link that leads out of the folder of the model');
+  if (isFolder ? !stats.isDirectory() : !stats.isFile())
+    throw refuse(`is not a ${isFolder ? 'folder' : 'regular file'}`);
 }
 
 function nearest(names: readonly string[]): string[] {
@@ -150,7 +166,9 @@ function mentions(file: string, word: string): boolean {
 
 function wavsIn(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
-  return names.filter((name) => name.endsWith('.wav')).map((name) => join(folder, name));
+  const files = names.filter((name) => name.endsWith('.wav')).map((name) => join(folder, name));
+  for (const file of files) assertOwn(file, folder, false);
+  return files;
 }
 
 const HASHED_BYTES = 1024 * 1024;

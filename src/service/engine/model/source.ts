@@ -12,6 +12,13 @@ const MOST_UTTERANCES = 500;
 /** In a row. */
 const MOST_DEATHS = 3;
 
+interface Loaded {
+  /** Hz. */
+  readonly sampleRate: number;
+  /** Models of a single voice may say 0. */
+  readonly voices: number;
+}
+
 export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly execPath: string;
@@ -24,7 +31,7 @@ export async function openModel(
 ): Promise<VoiceSource> {
   const model = modelIn(config.folder, config.name);
   const keeper = new ProcessKeeper(config.name, model, options);
-  const { sampleRate, voices: count } = await keeper.open();
+  const { sampleRate, voices: count } = checked(await keeper.open(), config.name);
   const voices = namesOf(config, model, count).map((name) => ({ name, language: 'und', sampleRate }));
   const { name, maxChars, concurrency } = config;
   return {
@@ -40,6 +47,25 @@ export async function openModel(
     }),
     [Symbol.asyncDispose]: () => keeper.close(),
   };
+}
+
+const MOST_VOICES = 10_000;
+
+/** Hz. The interface of the service has these bounds. */
+const [LOWEST_RATE, HIGHEST_RATE] = [8000, 48_000];
+
+/** @throws Refusal 502 `engine_failed` for metadata of a model that cannot be true */
+function checked(loaded: Loaded, name: string): Loaded {
+  const { sampleRate, voices } = loaded;
+  if (!(voices >= 0 && voices <= MOST_VOICES))
+    throw new Refusal(502, 'engine_failed', `${name}: a model cannot have ${voices} voices`);
+  if (!(sampleRate >= LOWEST_RATE && sampleRate <= HIGHEST_RATE))
+    throw new Refusal(
+      502,
+      'engine_failed',
+      `${name}: the model speaks at ${sampleRate} Hz, and not at ${LOWEST_RATE} to ${HIGHEST_RATE} Hz`,
+    );
+  return loaded;
 }
 
 function namesOf(
@@ -66,7 +92,7 @@ class ProcessKeeper {
     this.#options = options;
   }
 
-  open(): Promise<{ readonly sampleRate: number; readonly voices: number }> {
+  open(): Promise<Loaded> {
     return this.#current().loaded;
   }
 
@@ -82,7 +108,7 @@ class ProcessKeeper {
     };
     try {
       const { voices } = await child.loaded;
-      if (reference === undefined && (voice < 0 || voice >= voices))
+      if (reference === undefined && (voice < 0 || voice >= Math.max(1, voices)))
         throw new RangeError(`there is no voice ${voice}`);
       yield* child.speak({ text, options, reference }, signal);
       this.#deaths = 0;

@@ -1,4 +1,5 @@
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identityOf, modelIn } from '../../../../../src/service/engine/model/families.ts';
@@ -79,6 +80,31 @@ describe('the family of a model', () => {
   it('needs a folder', () => {
     const folder = join(emptyFolder(), 'none');
     expect(() => modelIn(folder, 'mine')).toThrow(`mine: there is no folder ${folder} (ENOENT)`);
+  });
+});
+
+describe('a file of a model', () => {
+  /** It leads to a file of another folder. */
+  const leadOut = (path: string) => symlinkSync(join(folderOf(['secret']), 'secret'), path);
+
+  it.each<[string, (path: string) => void, string]>([
+    ['tokens.txt', leadOut, 'is a link that leads out'],
+    ['model.onnx', (path) => symlinkSync('nowhere', path), 'is a link that leads out'],
+    ['espeak-ng-data', (path) => symlinkSync(emptyFolder(), path), 'is a link that leads out'],
+    ['model.onnx', (path) => mkdirSync(path), 'is not a regular file'],
+    ['model.onnx', (path) => void execFileSync('mkfifo', [path]), 'is not a regular file'],
+    ['espeak-ng-data', (path) => writeFileSync(path, ''), 'is not a folder'],
+  ])('is its own, and one that can be read to its end: %s', (name, make, message) => {
+    const folder = folderOf(['model.onnx', 'tokens.txt', 'espeak-ng-data/']);
+    rmSync(join(folder, name), { recursive: true });
+    make(join(folder, name));
+    expect(() => modelIn(folder, 'mine')).toThrow(`${basename(folder)}: ${name} ${message}`);
+  });
+
+  it('may be a link inside the folder', () => {
+    const folder = folderOf(['blobs/1', 'tokens.txt']);
+    symlinkSync('blobs/1', join(folder, 'model.onnx'));
+    expect(modelIn(folder, 'mine').family).toBe('vits');
   });
 });
 
