@@ -1,7 +1,8 @@
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { usageError } from '../error.ts';
 import { assertRegular, leadsBelow, realOf } from '../files/own-file.ts';
+import { unwritable } from '../files/writable.ts';
 
 /** The fixed folder of a template. What a table or a manifest names stays below it. */
 export class RowFolder {
@@ -17,24 +18,37 @@ export class RowFolder {
 
   /**
    * @param file relative, with "/"
-   * @throws TtsError (usage) for a link, and for a folder that leads elsewhere through one
+   * @throws TtsError (usage) for a link, and for a folder that leads elsewhere through one; (output) for a file in the place of
+   * a folder
    */
   pathOf(file: string): string {
     const path = join(this.path, file);
+    const stats = this.#lookAt(path);
     if (!this.#holds(dirname(path)))
       throw usageError(
         `${dirname(path)} leads out of ${this.path} through a symbolic link`,
         'remove the link, or choose another folder with -o',
       );
-    if (!lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) assertRegular(path);
+    if (!stats?.isDirectory()) assertRegular(path);
     return path;
   }
 
   /** @returns the path of a file that a manifest names; `undefined` unless it is a regular one below the folder */
   find(file: string): string | undefined {
     const path = join(this.path, file);
-    const isFile = lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
-    return isFile && this.#holds(dirname(path)) ? path : undefined;
+    try {
+      return this.#lookAt(path)?.isFile() && this.#holds(dirname(path)) ? path : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #lookAt(path: string): Stats | undefined {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false });
+    } catch (error) {
+      throw unwritable(path, error);
+    }
   }
 
   #holds(folder: string): boolean {

@@ -1,6 +1,7 @@
-import { lstatSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
 import { usageError } from '../error.ts';
+import { leadsBelow } from '../files/own-file.ts';
 import type { Host } from '../host.ts';
 
 export interface ConfigPath {
@@ -66,10 +67,26 @@ export function findConfig(host: Host): ConfigPath[] {
 function filesIn(folder: string, uid: number | undefined): string[] {
   const beginning = join(folder, sep);
   const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
-  if (files.length === 0 || uid === undefined || (statSync(folder).mode & WRITTEN_BY_ALL) === 0) return files;
+  if (files.length === 0) return files;
+  const isShared = uid !== undefined && (statSync(folder).mode & WRITTEN_BY_ALL) !== 0;
   const isOwn = (stats: Stats) => stats.uid === uid || stats.uid === ROOT;
   // The link of another user could lead to any file of this user.
-  return files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path)));
+  const own = isShared ? files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path))) : files;
+  return own.filter((path) => isInside(folder, path));
+}
+
+/**
+ * What another project says, its key too, does not count in a clone that has a link to it. A package.json is left out:
+ * build tools link it.
+ * @throws TtsError (usage) for another file
+ */
+function isInside(folder: string, path: string): boolean {
+  if (leadsBelow(realpathSync.native(folder), path)) return true;
+  if (path.endsWith('package.json')) return false;
+  throw usageError(
+    `${path} leads out of its folder through a symbolic link`,
+    'remove the link, or name the file that it leads to with --config',
+  );
 }
 
 function* foldersUpwards(folder: string): Generator<string> {

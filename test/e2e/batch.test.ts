@@ -263,6 +263,16 @@ describe('what is wrong with the run ends it at once', () => {
     expectFailure(run, 3, /no key for/);
   });
 
+  it('a file in the place of a folder', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\nx/y/a,one\n');
+    box.file('x', '');
+    const run = await box.tts(['batch', 'p.csv'], { env: named(server.url) });
+    expectFailure(run, 8, /a part of its path is no folder/);
+    expect(server.requests).toEqual([]);
+  });
+
   it('a folder in the place of a file', async () => {
     const server = await serveRows();
     const box = new Sandbox();

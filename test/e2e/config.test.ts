@@ -102,8 +102,8 @@ describe('tts config', () => {
       expect(await speaker()).toBe(null);
       chownSync(file, 0, 0);
       expect(await speaker()).toBe(181);
-      renameSync(file, box.path('elsewhere'));
-      symlinkSync(box.path('elsewhere'), file);
+      renameSync(file, box.path('shared/elsewhere'));
+      symlinkSync('elsewhere', file);
       expect(await speaker()).toBe(181);
       lchownSync(file, 1, 1);
       expect(await speaker()).toBe(null);
