@@ -1,4 +1,4 @@
-/** Interleaved, little-endian; 8-bit integers are unsigned, as in WAV. */
+/** Samples are interleaved and little-endian; 8-bit integers are unsigned, as in WAV. */
 export interface PcmFormat {
   readonly encoding: 'integer' | 'float';
   /** Hz. */
@@ -13,8 +13,43 @@ export interface Speech {
   readonly bytes: number | undefined;
   /** Whole frames; iterated once. */
   readonly pcm: AsyncIterable<Uint8Array>;
-  /** Asked at the end: false for pieces of different renderings. */
+  /** It is asked at the end, and is false for pieces of different renderings. */
   readonly isOneTake?: (() => boolean) | undefined;
+}
+
+interface Cover {
+  readonly mediaType: 'image/jpeg' | 'image/png';
+  readonly bytes: Uint8Array;
+}
+
+/** What a document says of itself. */
+interface Tags {
+  readonly title?: string;
+  readonly author?: string;
+  readonly language?: string;
+  readonly cover?: Cover;
+}
+
+interface Chapter {
+  readonly title: string | undefined;
+  /** 1 for the chapters of a book, 2 for those inside them. */
+  readonly level: number;
+  /** The first frame. */
+  readonly start: number;
+  /** The first frame of what follows. */
+  readonly end: number;
+}
+
+/** All that goes into one output. */
+export interface Track extends Speech {
+  readonly tags: Tags;
+  /** They are complete when `pcm` has ended. */
+  chapters(): readonly Chapter[];
+}
+
+/** A track of sound that nothing more is known of. */
+export function untagged(speech: Speech): Track {
+  return { ...speech, tags: {}, chapters: () => [] };
 }
 
 export function frameBytes(format: PcmFormat): number {

@@ -1,11 +1,11 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { PcmFormat, Speech } from '../audio/pcm.ts';
+import type { PcmFormat, Track } from '../audio/pcm.ts';
 import { AtomicFile } from '../files/atomic-file.ts';
 import { removeLeftoversIn, type Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';
+import { encodingOf } from '../sink/encodings.ts';
 import { lookAt } from '../sink/open.ts';
-import { record } from '../sink/recording.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import { hashFile } from './row-state.ts';
 
@@ -31,16 +31,18 @@ export interface RowFileOptions {
  * @throws TtsError (output)
  */
 export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sink {
+  const encoding = encodingOf(name);
   const part = openPart({ path, name, writer });
   return {
     isLive: false,
-    async write(speech: Speech, signal: AbortSignal): Promise<Delivery> {
-      const delivery = await record({ fd: part.fd, name, start: 0, path: part.path }, speech, signal);
+    async write(track: Track, signal: AbortSignal): Promise<Delivery> {
+      const file = { fd: part.fd, path: part.path, name, start: 0 };
+      const written = await encoding.record(file, track, signal);
       await part.prepare();
       const sha256 = await hashFile(part.path, signal);
-      await onFinished({ format: speech.format, bytes: delivery.bytes, sha256 });
+      await onFinished({ format: track.format, bytes: written.bytes, sha256 });
       await part.publish(signal);
-      return delivery;
+      return { ...written, readerLeft: false };
     },
     async discard() {
       part.discard();

@@ -1,16 +1,15 @@
 import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AtomicFile } from '../files/atomic-file.ts';
 import type { Writer } from '../files/part-name.ts';
 import { behindLinks, pathOf } from '../files/paths.ts';
 import { assertWritable, type FileOptions, unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
-import { recordPartial } from './partial.ts';
+import type { Encoding } from './encoding/encoding.ts';
+import { fileSink } from './file.ts';
 import { deviceSink, pipeSink } from './pipe.ts';
-import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
-import { openDevice, stdoutSink } from './stdout.ts';
+import { isLiveStdout, openDevice, stdoutSink } from './stdout.ts';
 
 const STDOUT = new Set(['-', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1']);
 
@@ -18,6 +17,10 @@ export interface OutputOptions {
   /** A file, or "-" for stdout. */
   readonly output: string;
   readonly clobber: boolean;
+}
+
+export interface SinkOptions extends OutputOptions {
+  readonly encoding: Encoding;
   readonly keepsPartial?: boolean;
 }
 
@@ -27,17 +30,19 @@ export function isStdout(output: string): boolean {
 
 /** @throws TtsError (output) */
 export async function openSink(
-  { output, clobber, keepsPartial = false }: OutputOptions,
+  { output, clobber, encoding, keepsPartial = false }: SinkOptions,
   host: Host,
   signal: AbortSignal,
 ): Promise<Sink> {
-  if (isStdout(output)) return stdoutSink(host.stdout);
+  if (isStdout(output)) return stdoutSink(host.stdout, encoding);
   try {
     const path = pathOf(host.cwd, output);
     const old = lookAt(path, output);
-    if (old?.isFIFO()) return pipeSink(await openPipe(path, signal), output);
-    if (old && !old.isFile() && !old.isDirectory()) return deviceSink(await openDevice(path), output);
-    return fileSink({ name: output, path, old, clobber, writer: host }, keepsPartial);
+    if (old?.isFIFO()) return pipeSink(await openPipe(path, signal), output, encoding);
+    if (old && !old.isFile() && !old.isDirectory())
+      return deviceSink(await openDevice(path), output, encoding);
+    const file = { name: output, path, old, clobber, writer: host };
+    return fileSink(file, { encoding, keepsPartial });
   } catch (error) {
     throw unwritable(output, error);
   }
@@ -51,7 +56,7 @@ export function lookAt(path: string, name: string): Stats | undefined {
   return stats;
 }
 
-/** Ctrl-C ends the wait for a reader. */
+/** Waits for a reader; Ctrl-C ends the wait. */
 async function openPipe(path: string, signal: AbortSignal): Promise<number> {
   for (;;) {
     signal.throwIfAborted();
@@ -72,7 +77,7 @@ export async function checkSink(
   { output, clobber }: OutputOptions,
   host: Pick<Host, 'stdout' | 'cwd'> & Writer,
 ): Promise<boolean> {
-  if (isStdout(output)) return stdoutSink(host.stdout).isLive;
+  if (isStdout(output)) return isLiveStdout(host.stdout);
   try {
     const path = pathOf(host.cwd, output);
     const old = lookAt(path, output);
@@ -98,26 +103,4 @@ export function checkFile(options: FileOptions): void {
   } catch (error) {
     throw unwritable(options.name, error);
   }
-}
-
-/** @throws TtsError (output) */
-function fileSink(options: FileOptions, keepsPartial: boolean): Sink {
-  const part = AtomicFile.forOutput(options);
-  const { fd, path } = part;
-  return {
-    isLive: false,
-    async write(speech, signal) {
-      try {
-        const wav = { fd, name: options.name, start: 0, path };
-        if (keepsPartial)
-          return await recordPartial({ part, wav, target: behindLinks(options.path) }, speech, signal);
-        const delivery = await record(wav, speech, signal);
-        await part.publish(signal);
-        return delivery;
-      } finally {
-        part.discard();
-      }
-    },
-    discard: async () => part.discard(),
-  };
 }

@@ -3,32 +3,40 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Speech } from '../audio/pcm.ts';
-import { overheadBytes, padding, wavHeader } from '../audio/wav-header.ts';
-import { TtsError } from '../error.ts';
+import type { Track } from '../audio/pcm.ts';
+import { ExitCode, TtsError } from '../error.ts';
 import { isReaderGone, unwritable } from '../files/writable.ts';
-import { assertAsPromised, type Delivery, type Sink } from './sink.ts';
+import type { Encoding, StreamingEncoding } from './encoding/encoding.ts';
+import type { Delivery, Sink } from './sink.ts';
 
 /**
  * A slow reader blocks no thread.
  * @param fd owned by the sink
  */
-export function pipeSink(fd: number, name: string): Sink {
-  return streamSink(fd, name, () => new Socket({ fd, readable: false, writable: true }));
+export function pipeSink(fd: number, name: string, encoding: Encoding): Sink {
+  return streamSink({ fd, name, encoding }, () => new Socket({ fd, readable: false, writable: true }));
 }
 
-export function deviceSink(fd: number, name: string): Sink {
-  return streamSink(fd, name, () => createWriteStream(name, { fd }));
+export function deviceSink(fd: number, name: string, encoding: Encoding): Sink {
+  return streamSink({ fd, name, encoding }, () => createWriteStream(name, { fd }));
 }
 
-function streamSink(fd: number, name: string, open: () => Writable): Sink {
+interface OpenStream {
+  readonly fd: number;
+  readonly name: string;
+  readonly encoding: Encoding;
+}
+
+/** @throws TtsError (output) for an encoding that needs a file */
+function streamSink({ fd, name, encoding }: OpenStream, open: () => Writable): Sink {
+  const streaming = streamingOf(encoding, name);
   // A closed number may soon be another file's.
   let isOurs = true;
   return {
     isLive: true,
-    write(speech, signal) {
+    write(track, signal) {
       isOurs = false;
-      return pour(speech, open(), { name, signal, poured: { bytes: 0, isAll: false } });
+      return pour(track, open(), { name, encoding: streaming, signal, poured: nothingPoured() });
     },
     async discard() {
       if (!isOurs) return;
@@ -40,28 +48,50 @@ function streamSink(fd: number, name: string, open: () => Writable): Sink {
   };
 }
 
+function streamingOf({ stream, ...encoding }: Encoding, name: string): StreamingEncoding {
+  if (stream) return { ...encoding, stream };
+  throw new TtsError(`${name} is not a file, and ${encoding.name} can only be written to a file`, {
+    exitCode: ExitCode.output,
+    hint: 'name a file with -o, or choose another format',
+  });
+}
+
+/** What has left so far. */
+export interface Poured {
+  /** PCM bytes. */
+  bytes: number;
+  writtenBytes: number;
+  /** All sound has left; padding may still be on its way. */
+  isAll: boolean;
+}
+
+export function nothingPoured(): Poured {
+  return { bytes: 0, writtenBytes: 0, isAll: false };
+}
+
 export interface Pouring {
   readonly name: string;
+  readonly encoding: StreamingEncoding;
   readonly signal: AbortSignal;
-  readonly poured: { bytes: number; isAll: boolean };
+  readonly poured: Poured;
 }
 
 /**
- * At the reader's pace.
- * @throws TtsError (output); what the speech throws
+ * Writes at the reader's pace.
+ * @throws TtsError (output); what the track throws
  */
 export async function pour(
-  { format, bytes, pcm }: Speech,
+  track: Track,
   reader: Writable,
-  { name, signal, poured }: Pouring,
+  { name, encoding, signal, poured }: Pouring,
 ): Promise<Delivery> {
   const delivered = (readerLeft: boolean): Delivery => ({
     bytes: poured.bytes,
-    overheadBytes: overheadBytes(format, bytes),
+    writtenBytes: poured.writtenBytes,
     readerLeft,
   });
   try {
-    await pipeline(wavPieces({ format, bytes, pcm }, poured), reader, { signal });
+    await pipeline(leaving(track, encoding, poured), reader, { signal });
     return delivered(false);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -71,35 +101,44 @@ export async function pour(
   }
 }
 
-/** Milliseconds. */
-const AT_ONCE_MS = 2;
-
 /** sox detects a format in its first read: header and first sound come together if they can. */
-async function* wavPieces(
-  { format, bytes, pcm }: Speech,
-  poured: Pouring['poured'],
+async function* leaving(
+  track: Track,
+  encoding: StreamingEncoding,
+  poured: Poured,
 ): AsyncGenerator<Uint8Array> {
-  const header = wavHeader(format, bytes);
-  const pieces = pcm[Symbol.asyncIterator]();
+  let bytes = 0;
+  const encoded = encoding.stream(track, (more) => {
+    bytes += more;
+  });
+  const pieces = encoded[Symbol.asyncIterator]();
   try {
-    const coming = pieces.next();
-    coming.catch(() => {});
-    const isAtOnce = await Promise.race([coming.then(() => true), sleep(AT_ONCE_MS, false, { ref: false })]);
-    if (!isAtOnce) yield header;
-    let next = await coming;
-    if (isAtOnce) {
-      poured.bytes += next.done ? 0 : next.value.length;
-      yield next.done ? header : Buffer.concat([header, next.value]);
-      if (!next.done) next = await pieces.next();
+    let next = await pieces.next();
+    let ahead: Promise<IteratorResult<Uint8Array>> | undefined = pieces.next();
+    if (!next.done && (await isThereAtOnce(ahead))) {
+      const sound = await ahead;
+      if (!sound.done) next = { value: Buffer.concat([next.value, sound.value]) };
+      ahead = undefined;
     }
-    for (; !next.done; next = await pieces.next()) {
-      poured.bytes += next.value.length;
+    while (!next.done) {
+      poured.bytes = bytes;
+      poured.writtenBytes += next.value.length;
       yield next.value;
+      poured.isAll = poured.bytes === track.bytes;
+      next = await (ahead ?? pieces.next());
+      ahead = undefined;
     }
-    assertAsPromised(poured.bytes, bytes);
     poured.isAll = true;
-    if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
   } finally {
     await pieces.return?.();
   }
+}
+
+/** Milliseconds. */
+const AT_ONCE_MS = 2;
+
+function isThereAtOnce(coming: Promise<unknown>): Promise<boolean> {
+  const arrival = coming.then(() => true);
+  arrival.catch(() => {});
+  return Promise.race([arrival, sleep(AT_ONCE_MS, false, { ref: false })]);
 }

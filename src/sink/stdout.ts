@@ -3,11 +3,11 @@ import { ExitCode, TtsError } from '../error.ts';
 import { synced } from '../files/atomic-file.ts';
 import { unwritable } from '../files/writable.ts';
 import type { Output } from '../host.ts';
+import type { Encoding } from './encoding/encoding.ts';
 import { deviceSink, pipeSink } from './pipe.ts';
-import { record } from './recording.ts';
 import type { Sink } from './sink.ts';
 
-/** On Linux. */
+/** The value on Linux. */
 const O_APPEND = 0o2000;
 const O_ACCMODE = 0o3;
 
@@ -15,31 +15,38 @@ const O_ACCMODE = 0o3;
  * `> out.wav` gets right sizes at the end, `>> all.wav` does not.
  * @throws TtsError (output) for a terminal, and if it cannot be inspected
  */
-export function stdoutSink({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>): Sink {
-  if (isTTY) throw onTerminal();
-  const kind = look(fd);
-  if (kind.isFile()) return openFileSink(fd, startOf(fd, kind.size));
-  const sink = kind.isFIFO() || kind.isSocket() ? pipeSink(fd, 'stdout') : deviceSink(fd, 'stdout');
+export function stdoutSink(stdout: Pick<Output, 'fd' | 'isTTY'>, encoding: Encoding): Sink {
+  const { fd } = stdout;
+  const kind = kindOf(stdout);
+  if (kind.isFile()) return openFileSink(fd, startOf(fd, kind.size), encoding);
+  const open = kind.isFIFO() || kind.isSocket() ? pipeSink : deviceSink;
+  const sink = open(fd, 'stdout', encoding);
   // stdout may be needed for messages.
   return { ...sink, discard: async () => {} };
 }
 
-function openFileSink(fd: number, start: number | undefined): Sink {
+/** @throws TtsError (output) as opening would */
+export function isLiveStdout(stdout: Pick<Output, 'fd' | 'isTTY'>): boolean {
+  return !kindOf(stdout).isFile();
+}
+
+function openFileSink(fd: number, start: number | undefined, encoding: Encoding): Sink {
   return {
     isLive: false,
-    async write(speech, signal) {
+    async write(track, signal) {
       const file = { fd, name: 'stdout', start, isWatched: true, path: `/proc/self/fd/${fd}` };
-      const delivery = await record(file, speech, signal);
+      const written = await encoding.record(file, track, signal);
       await synced(fd).catch((error) => {
         throw unwritable('stdout', error);
       });
-      return delivery;
+      return { ...written, readerLeft: false };
     },
     discard: async () => {},
   };
 }
 
-function look(fd: number) {
+function kindOf({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>) {
+  if (isTTY) throw onTerminal();
   try {
     const kind = fstatSync(fd);
     if (kind.isFile() ? isReadOnly(fd) : kind.isCharacterDevice() && wasClosed(fd))

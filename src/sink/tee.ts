@@ -1,4 +1,4 @@
-import type { Speech } from '../audio/pcm.ts';
+import type { Track } from '../audio/pcm.ts';
 import type { Sink } from './sink.ts';
 
 /**
@@ -8,13 +8,13 @@ import type { Sink } from './sink.ts';
 export function tee(output: Sink, follower: Sink): Sink {
   return {
     isLive: output.isLive || follower.isLive,
-    async write(speech, signal) {
-      const [kept, heard] = fork(speech);
+    async write(track, signal) {
+      const [kept, heard] = fork(track);
       const over = new AbortController();
-      const hearing = follower.write(heard.speech, AbortSignal.any([signal, over.signal]));
+      const hearing = follower.write(heard.track, AbortSignal.any([signal, over.signal]));
       const listening = Promise.allSettled([hearing.finally(heard.leave)]);
       try {
-        const delivery = await output.write(kept.speech, signal).finally(kept.leave);
+        const delivery = await output.write(kept.track, signal).finally(kept.leave);
         if (delivery.readerLeft) return delivery;
         return await hearing.then(
           () => delivery,
@@ -32,7 +32,7 @@ export function tee(output: Sink, follower: Sink): Sink {
 }
 
 export interface Branch {
-  readonly speech: Speech;
+  readonly track: Track;
   readonly leave: () => Promise<void>;
 }
 
@@ -42,8 +42,8 @@ type Take = (next: Next | Promise<Next>) => void;
 const DONE: Next = { done: true, value: undefined };
 
 /** A piece is read when both have taken the last one, or one has left. */
-export function fork(speech: Speech): readonly [Branch, Branch] {
-  const source = speech.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
+export function fork(track: Track): readonly [Branch, Branch] {
+  const source = track.pcm[Symbol.asyncIterator]() as AsyncIterator<Uint8Array, undefined>;
   const readers = new Map<symbol, Take | undefined>();
   const advance = () => {
     const takes = [...readers.values()];
@@ -72,7 +72,7 @@ export function fork(speech: Speech): readonly [Branch, Branch] {
     const pcm: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]: () => ({ next, return: () => leave().then(() => DONE) }),
     };
-    return { speech: { ...speech, pcm }, leave };
+    return { track: { ...track, pcm }, leave };
   };
   return [branch(), branch()];
 }

@@ -5,6 +5,7 @@ import {
   sameFormat,
   silence,
   silentFrames,
+  untagged,
 } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
@@ -45,7 +46,7 @@ export async function deliver(options: DeliverOptions): Promise<Delivery | undef
     // A blank text is an error even if the reader has left.
     const left = sink.left && ahead.begun.then(() => sink.left);
     const first = await unlessLeft(ahead.next(), left);
-    if (first === 'left') return { bytes: 0, overheadBytes: 0, readerLeft: true };
+    if (first === 'left') return { bytes: 0, writtenBytes: 0, readerLeft: true };
     if (!first) throw blankText();
     const { speech } = first;
     if (!speech) {
@@ -54,7 +55,7 @@ export async function deliver(options: DeliverOptions): Promise<Delivery | undef
     }
     const bytes = ahead.isSingle ? speech.bytes : undefined;
     const pcm = soundOf({ ...first, speech }, ahead, { ...options, tap });
-    return await sink.write({ format: speech.format, bytes, pcm }, signal);
+    return await sink.write(untagged({ format: speech.format, bytes, pcm }), signal);
   } finally {
     over.abort(new Error('the delivery is over'));
   }

@@ -1,8 +1,9 @@
-import { extname } from 'node:path';
 import { closeQuietly } from '../async.ts';
-import { TtsError, usageError } from '../error.ts';
+import { TtsError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
+import type { Encoding } from '../sink/encoding/encoding.ts';
+import { assertEncodable, encodingOf } from '../sink/encodings.ts';
 import { checkSink, isStdout, openSink } from '../sink/open.ts';
 import { findPlayer, type PlayerOptions } from '../sink/player/commands.ts';
 import type { Sink } from '../sink/sink.ts';
@@ -11,6 +12,7 @@ import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
 export interface OutputPlan {
   /** The value of `-o`. */
   readonly name: string | undefined;
+  readonly encoding: Encoding;
   readonly clobber: boolean;
   /** A file keeps what was written before an error. */
   readonly keepsPartial: boolean;
@@ -19,15 +21,16 @@ export interface OutputPlan {
   readonly mayFail: boolean;
 }
 
-/** @throws TtsError (usage) for a name of another format than WAV */
+/** @throws TtsError (usage) for a format that is not written */
 export function planOutput(
   { output, clobber, keepPartial, play, player, callbackUrl }: Settings,
   { stdout }: Pick<Host, 'stdout'>,
 ): OutputPlan {
   const isPlayerTyped = player?.origin.place === 'option';
-  if (output) assertWavName(output.value);
+  if (output) assertEncodable(output.value);
   return {
     name: output?.value,
+    encoding: encodingOf(output?.value ?? '-'),
     clobber: clobber.value,
     keepsPartial: keepPartial.value,
     isPlayed: play?.value ?? (isPlayerTyped || (!output && stdout.isTTY)),
@@ -84,11 +87,12 @@ function openOutput(output: OutputPlan, host: Host, signal: AbortSignal): Promis
 }
 
 async function openPlanned(
-  { name, clobber, keepsPartial, isPlayed, player }: OutputPlan,
+  { name, encoding, clobber, keepsPartial, isPlayed, player }: OutputPlan,
   host: Host,
   signal: AbortSignal,
 ): Promise<Sink> {
-  const open = (output: string) => openSink({ output, clobber, keepsPartial }, host, signal);
+  await encoding.assertReady();
+  const open = (output: string) => openSink({ output, encoding, clobber, keepsPartial }, host, signal);
   if (!isPlayed) return open(name ?? '-');
   const file = name === undefined ? undefined : await open(name);
   const { openPlayer } = await import('../sink/player/open.ts');
@@ -113,19 +117,6 @@ function failingSink(error: unknown): Sink {
     },
     discard: async () => {},
   };
-}
-
-const OTHER_SOUND = /^\.(?:mp3|ogg|opus|flac|m4a|aac|wma|webm)$/i;
-
-/** @throws TtsError (usage) for another format than WAV */
-export function assertWavName(name: string): void {
-  const ending = extname(name);
-  if (!OTHER_SOUND.test(ending)) return;
-  const stem = /^[\w./-]+$/.test(name) ? name.slice(0, -ending.length) : 'x';
-  throw usageError(
-    `-o ${name}: only WAV files are written`,
-    `write a WAV, and make the other of it: -o ${stem}.wav && ffmpeg -i ${stem}.wav ${stem}${ending}`,
-  );
 }
 
 /**

@@ -6,7 +6,7 @@ import { NameTemplate } from '../../batch/template.ts';
 import { usageError } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import type { Name } from '../../settings/rules.ts';
-import { assertWavName } from '../../speech/outputs.ts';
+import { assertEncodable } from '../../sink/encodings.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import type { BatchRequest } from './job.ts';
@@ -115,6 +115,6 @@ function assertTogether({ tables, shard, check, prune, report, flags }: BatchReq
 }
 
 function templateOf(output: string): NameTemplate {
-  assertWavName(output);
+  assertEncodable(output);
   return new NameTemplate(output);
 }

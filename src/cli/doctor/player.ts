@@ -1,5 +1,5 @@
 import { singleItem } from '../../async.ts';
-import { type PcmFormat, type Speech, silence } from '../../audio/pcm.ts';
+import { type PcmFormat, type Speech, silence, untagged } from '../../audio/pcm.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { findProgram } from '../../files/paths.ts';
 import type { Settings } from '../../settings/resolve.ts';
@@ -64,7 +64,7 @@ async function tryPlayer(options: PlayerOptions, signal: AbortSignal): Promise<s
   const limit = AbortSignal.timeout(LIMIT_MS);
   const sink = await openPlayer(options);
   try {
-    const { player = '' } = await sink.write(moment(), AbortSignal.any([signal, limit]));
+    const { player = '' } = await sink.write(untagged(moment()), AbortSignal.any([signal, limit]));
     return player;
   } catch (error) {
     if (error !== limit.reason) throw error;

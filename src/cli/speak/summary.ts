@@ -44,11 +44,11 @@ export async function printSummary(
   else printLine(host.stdout, notices.inJson(summary));
 }
 
-function soundOf({ bytes, overheadBytes, readerLeft }: Delivery, { format }: RunTotals) {
+function soundOf({ bytes, writtenBytes, readerLeft }: Delivery, { format }: RunTotals) {
   return {
     format: format ?? null,
     duration: format ? secondsOf(format, bytes) : 0,
-    bytes: bytes + overheadBytes,
+    bytes: writtenBytes,
     ...(readerLeft && { readerLeft }),
   };
 }

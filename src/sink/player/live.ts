@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { unlessAborted } from '../../async.ts';
-import { overheadBytes } from '../../audio/wav-header.ts';
 import type { TtsError } from '../../error.ts';
-import { pour } from '../pipe.ts';
+import { wav } from '../encoding/wav.ts';
+import { nothingPoured, pour } from '../pipe.ts';
 import type { Sink } from '../sink.ts';
 import type { PlayerProcess } from './process.ts';
 
@@ -34,9 +34,9 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
     get failure() {
       return player.failure;
     },
-    async write(speech, signal) {
-      const poured = { bytes: 0, isAll: false };
-      const pouring = pour(speech, input, { name: player.name, signal, poured });
+    async write(track, signal) {
+      const poured = nothingPoured();
+      const pouring = pour(track, input, { name: player.name, encoding: wav, signal, poured });
       // An ended player needs no more sound.
       pouring.catch(() => {});
       try {
@@ -44,13 +44,8 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
         const failure = await unlessAborted(player.ended, signal);
         if (failure) throw failure;
         // Some players stop at the length in the header.
-        const overhead = overheadBytes(speech.format, speech.bytes);
-        return {
-          player: player.program,
-          bytes: poured.bytes,
-          overheadBytes: overhead,
-          readerLeft: !poured.isAll,
-        };
+        const { bytes, writtenBytes, isAll } = poured;
+        return { player: player.program, bytes, writtenBytes, readerLeft: !isAll };
       } catch (error) {
         // The beginning of broken sound is played.
         await unlessAborted(player.ended, signal);

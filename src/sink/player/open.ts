@@ -67,12 +67,12 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
       ({ left = NEVER }) => left,
       () => NEVER,
     ),
-    async write(speech, signal) {
+    async write(track, signal) {
       // Sound from the cache comes at once, and a failing player would lose it.
       await unlessAborted(tried, signal);
       const chosen = await decide();
       const taken = { bytes: 0 };
-      return chosen.write({ ...speech, pcm: counted(speech.pcm, taken) }, signal).catch((error) => {
+      return chosen.write({ ...track, pcm: counted(track.pcm, taken) }, signal).catch((error) => {
         const isUnheard = error === sink.failure && taken.bytes < UNHEARD_BYTES;
         throw isUnheard ? asUnheard(error) : error;
       });

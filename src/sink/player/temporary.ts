@@ -3,28 +3,29 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unlessAborted } from '../../async.ts';
-import type { Speech } from '../../audio/pcm.ts';
+import type { Track } from '../../audio/pcm.ts';
 import { unwritable } from '../../files/writable.ts';
-import { record } from '../recording.ts';
-import type { Delivery, Sink } from '../sink.ts';
+import type { Written } from '../encoding/encoding.ts';
+import { wav } from '../encoding/wav.ts';
+import type { Sink } from '../sink.ts';
 import type { PlayerProcess } from './process.ts';
 
 export type StartPlayer = (file: string) => Promise<PlayerProcess>;
 
-/** For players of files. */
+/** A sink for players of files. */
 export function temporarySink(start: StartPlayer): Sink {
   return {
     isLive: false,
-    async write(speech, signal) {
+    async write(track, signal) {
       const folder = await mkdtemp(join(tmpdir(), 'tts-')).catch((error) => {
         throw unwritable(tmpdir(), error);
       });
       try {
         const file = join(folder, 'speech.wav');
-        const delivery = await save(speech, file, signal);
+        const written = await save(track, file, signal);
         const player = await start(file);
         await play(player, signal);
-        return { ...delivery, player: player.program };
+        return { ...written, readerLeft: false, player: player.program };
       } finally {
         await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
       }
@@ -33,10 +34,10 @@ export function temporarySink(start: StartPlayer): Sink {
   };
 }
 
-async function save(speech: Speech, file: string, signal: AbortSignal): Promise<Delivery> {
+async function save(track: Track, file: string, signal: AbortSignal): Promise<Written> {
   const fd = openSync(file, 'wx+');
   try {
-    return await record({ fd, name: file, start: 0, path: file }, speech, signal);
+    return await wav.record({ fd, name: file, start: 0, path: file }, track, signal);
   } finally {
     closeSync(fd);
   }

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hostOf } from '../../../src/host.ts';
+import { wav } from '../../../src/sink/encoding/wav.ts';
 import { checkSink, openSink } from '../../../src/sink/open.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
@@ -54,7 +55,7 @@ describe('a look at an output finds what opening it does, and leaves everything 
     expect(await outcome(() => checkSink({ output, clobber }, host))).toBe(found);
     expect(readdirSync(host.cwd, { recursive: true })).toEqual(before);
     const opened = async () => {
-      const sink = await openSink({ output, clobber }, host, signal);
+      const sink = await openSink({ output, clobber, encoding: wav }, host, signal);
       await sink.discard();
       return sink.isLive;
     };

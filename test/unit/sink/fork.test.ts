@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { untagged } from '../../../src/audio/pcm.ts';
 import { fork } from '../../../src/sink/tee.ts';
 import { gate } from '../../support/gate.ts';
 import { turns } from '../../support/turns.ts';
@@ -39,8 +40,8 @@ describe('one sound for two readers', () => {
         fc.integer({ min: 1, max: 15 }),
         async (pieces, most) => {
           const { speech, state } = soundOf(pieces);
-          const [stays, leaves] = fork(speech);
-          const both = await Promise.all([read(stays.speech.pcm), read(leaves.speech.pcm, most)]);
+          const [stays, leaves] = fork(untagged(speech));
+          const both = await Promise.all([read(stays.track.pcm), read(leaves.track.pcm, most)]);
           expect(both).toEqual([numbers(pieces), numbers(Math.min(most, pieces))]);
           expect(state.isLetGo).toBe(true);
         },
@@ -50,9 +51,9 @@ describe('one sound for two readers', () => {
 
   it('is read no faster than the slower one takes it', async () => {
     const { speech, state } = soundOf(5);
-    const [slow, quick] = fork(speech);
-    const quickly = read(quick.speech.pcm);
-    const slowly = slow.speech.pcm[Symbol.asyncIterator]();
+    const [slow, quick] = fork(untagged(speech));
+    const quickly = read(quick.track.pcm);
+    const slowly = slow.track.pcm[Symbol.asyncIterator]();
     await slowly.next();
     await turns();
     expect(state.read).toBe(0);
@@ -63,9 +64,9 @@ describe('one sound for two readers', () => {
   it('is whole for one reader when the other leaves while both wait for a piece', async () => {
     const { opened, open } = gate();
     const { speech } = soundOf(4, opened);
-    const [stays, leaves] = fork(speech);
-    const stayed = read(stays.speech.pcm);
-    const left = read(leaves.speech.pcm);
+    const [stays, leaves] = fork(untagged(speech));
+    const stayed = read(stays.track.pcm);
+    const left = read(leaves.track.pcm);
     await turns();
     await leaves.leave();
     open();
@@ -75,20 +76,20 @@ describe('one sound for two readers', () => {
 
   it('ends for a reader that leaves while it waits for the other one', async () => {
     const { speech } = soundOf(4);
-    const [stays, leaves] = fork(speech);
-    const waiting = leaves.speech.pcm[Symbol.asyncIterator]().next();
+    const [stays, leaves] = fork(untagged(speech));
+    const waiting = leaves.track.pcm[Symbol.asyncIterator]().next();
     await turns();
     await leaves.leave();
     expect(await waiting).toEqual({ done: true, value: undefined });
-    expect(await read(stays.speech.pcm)).toEqual(numbers(4));
+    expect(await read(stays.track.pcm)).toEqual(numbers(4));
   });
 
   it('lets the sound go when both have left, and nobody has begun to read', async () => {
     const { speech } = soundOf(4);
-    const [one, other] = fork(speech);
+    const [one, other] = fork(untagged(speech));
     await one.leave();
     await other.leave();
-    expect(await read(one.speech.pcm)).toEqual([]);
+    expect(await read(one.track.pcm)).toEqual([]);
     expect(await speech.pcm.next()).toEqual({ done: true, value: undefined });
   });
 
@@ -97,8 +98,8 @@ describe('one sound for two readers', () => {
       yield Uint8Array.of(1);
       throw new Error('broken');
     }
-    const branches = fork({ format: speechFormat, bytes: undefined, pcm: pcm() });
-    const ends = await Promise.allSettled(branches.map(({ speech }) => read(speech.pcm)));
+    const branches = fork(untagged({ format: speechFormat, bytes: undefined, pcm: pcm() }));
+    const ends = await Promise.allSettled(branches.map(({ track }) => read(track.pcm)));
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 });

@@ -1,7 +1,9 @@
 import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { untagged } from '../../../src/audio/pcm.ts';
 import { ExitCode } from '../../../src/error.ts';
+import { wav } from '../../../src/sink/encoding/wav.ts';
 import { stdoutSink } from '../../../src/sink/stdout.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { plainWav, sound, speechFormat } from '../audio/wav-builder.ts';
@@ -12,7 +14,7 @@ function speech() {
   const samples = async function* () {
     yield pcm;
   };
-  return { format: speechFormat, bytes: undefined, pcm: samples() };
+  return untagged({ format: speechFormat, bytes: undefined, pcm: samples() });
 }
 
 /** A file that holds some bytes, opened as a shell does for `>`. */
@@ -27,14 +29,14 @@ function file(content: string) {
 describe('standard output', () => {
   it('that is a terminal gets no audio', () => {
     const { fd } = file('');
-    expect(() => stdoutSink({ fd, isTTY: true })).toThrow(
+    expect(() => stdoutSink({ fd, isTTY: true }, wav)).toThrow(
       expect.objectContaining({ exitCode: ExitCode.output }),
     );
   });
 
   it('that is a file holds the WAV behind what stands there, and stays open for more', async () => {
     const { fd, path } = file('before');
-    const sink = stdoutSink({ fd, isTTY: false });
+    const sink = stdoutSink({ fd, isTTY: false }, wav);
     expect(sink.isLive).toBe(false);
     await sink.write(speech(), new AbortController().signal);
     writeSync(fd, 'after');
@@ -48,7 +50,7 @@ describe('standard output', () => {
   ])('without sound still takes words: %s', async (_, open) => {
     const fd = open();
     onTestFinished(() => closeSync(fd));
-    await stdoutSink({ fd, isTTY: false }).discard();
+    await stdoutSink({ fd, isTTY: false }, wav).discard();
     expect(fstatSync(fd).mode).toBeGreaterThan(0);
     expect(writeSync(fd, 'words')).toBe(5);
   });

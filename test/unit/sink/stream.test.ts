@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { deviceSink, pipeSink, pour } from '../../../src/sink/pipe.ts';
+import { untagged } from '../../../src/audio/pcm.ts';
+import { ExitCode } from '../../../src/error.ts';
+import { wav } from '../../../src/sink/encoding/wav.ts';
+import { deviceSink, nothingPoured, pipeSink, pour } from '../../../src/sink/pipe.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 
@@ -27,7 +30,7 @@ describe.each([
 ] as const)('%s', (_, open) => {
   it('is closed when it is discarded, and only once', async () => {
     const { create, fd } = open();
-    const sink = create(fd, 'it');
+    const sink = create(fd, 'it', wav);
     await sink.discard();
     expect(() => fstatSync(fd)).toThrow('EBADF');
     const other = openSync('/dev/null', 'r');
@@ -38,14 +41,27 @@ describe.each([
 
   it('is closed when it is written, and is not closed again', async () => {
     const { create, fd } = open();
-    const sink = create(fd, 'it');
-    await sink.write({ format: speechFormat, bytes: 4, pcm: samples() }, new AbortController().signal);
+    const sink = create(fd, 'it', wav);
+    await sink.write(
+      untagged({ format: speechFormat, bytes: 4, pcm: samples() }),
+      new AbortController().signal,
+    );
     await expect.poll(() => isOpen(fd)).toBe(false);
     const other = openSync('/dev/null', 'r');
     onTestFinished(() => closeSync(other));
     await sink.discard();
     expect(isOpen(other)).toBe(true);
   });
+});
+
+it('A stream takes no encoding that needs a file.', () => {
+  const { stream: _, ...encoding } = { ...wav, name: 'm4b' };
+  expect(() => pipeSink(-1, 'fifo', encoding)).toThrow(
+    expect.objectContaining({
+      message: 'fifo is not a file, and m4b can only be written to a file',
+      exitCode: ExitCode.output,
+    }),
+  );
 });
 
 function isOpen(fd: number): boolean {
@@ -74,9 +90,10 @@ describe('the length of the header that is told', () => {
         done();
       },
     });
-    const pouring = { name: 'it', signal: new AbortController().signal, poured: { bytes: 0, isAll: false } };
-    const delivery = await pour({ format: speechFormat, bytes, pcm: pcm() }, reader, pouring);
-    expect(delivery).toEqual({ bytes: length, overheadBytes: written - length, readerLeft: false });
+    const { signal } = new AbortController();
+    const pouring = { name: 'it', encoding: wav, signal, poured: nothingPoured() };
+    const delivery = await pour(untagged({ format: speechFormat, bytes, pcm: pcm() }), reader, pouring);
+    expect(delivery).toEqual({ bytes: length, writtenBytes: written, readerLeft: false });
   });
 });
 
@@ -97,7 +114,8 @@ it.each([
       done();
     },
   });
-  const pouring = { name: 'it', signal: new AbortController().signal, poured: { bytes: 0, isAll: false } };
-  await pour({ format: speechFormat, bytes: undefined, pcm: pcm() }, reader, pouring);
+  const { signal } = new AbortController();
+  const pouring = { name: 'it', encoding: wav, signal, poured: nothingPoured() };
+  await pour(untagged({ format: speechFormat, bytes: undefined, pcm: pcm() }), reader, pouring);
   expect(written).toEqual(expected);
 });

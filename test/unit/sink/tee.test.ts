@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Speech } from '../../../src/audio/pcm.ts';
+import { type Track, untagged } from '../../../src/audio/pcm.ts';
 import type { Sink } from '../../../src/sink/sink.ts';
 import { tee } from '../../../src/sink/tee.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
@@ -17,14 +17,14 @@ class Probe implements Sink {
     this.isLive = isLive;
   }
 
-  async write({ pcm }: Speech, signal: AbortSignal) {
+  async write({ pcm }: Track, signal: AbortSignal) {
     for await (const { length } of pcm) {
       signal.throwIfAborted();
       this.heard += length;
-      if (this.#fault.leaves) return { bytes: this.heard, overheadBytes: 44, readerLeft: true };
+      if (this.#fault.leaves) return { bytes: this.heard, writtenBytes: this.heard + 44, readerLeft: true };
       if (this.heard >= (this.#fault.after ?? Number.POSITIVE_INFINITY)) throw new Error('broken');
     }
-    return { bytes: this.heard, overheadBytes: 44, readerLeft: false };
+    return { bytes: this.heard, writtenBytes: this.heard + 44, readerLeft: false };
   }
 
   async discard() {
@@ -37,13 +37,13 @@ async function* samples() {
   for (let left = 100; left > 0; left -= 1) yield new Uint8Array(10);
 }
 
-const speech = (): Speech => ({ format: speechFormat, bytes: undefined, pcm: samples() });
+const track = (): Track => untagged({ format: speechFormat, bytes: undefined, pcm: samples() });
 const { signal } = new AbortController();
 
 describe('a sound for an output and a listener', () => {
   it('is written to both', async () => {
     const [output, listener] = [new Probe(), new Probe()];
-    const delivery = await tee(output, listener).write(speech(), signal);
+    const delivery = await tee(output, listener).write(track(), signal);
     expect([delivery.bytes, output.heard, listener.heard]).toEqual([1000, 1000, 1000]);
   });
 
@@ -57,21 +57,21 @@ describe('a sound for an output and a listener', () => {
 
   it('is written whole to the output when the listener fails, which is told then', async () => {
     const [output, listener] = [new Probe(), new Probe({ after: 50 })];
-    const delivery = await tee(output, listener).write(speech(), signal);
+    const delivery = await tee(output, listener).write(track(), signal);
     expect(delivery).toMatchObject({ bytes: 1000, failure: new Error('broken') });
     expect([output.heard, listener.heard]).toEqual([1000, 50]);
   });
 
   it('ends for the listener when the output fails', async () => {
     const [output, listener] = [new Probe({ after: 50 }), new Probe()];
-    await expect(tee(output, listener).write(speech(), signal)).rejects.toThrow('broken');
+    await expect(tee(output, listener).write(track(), signal)).rejects.toThrow('broken');
     expect(listener.heard).toBeLessThan(100);
   });
 
   it('ends for the listener when the reader of the output leaves', async () => {
     const [output, listener] = [new Probe({ leaves: true }), new Probe()];
-    const delivery = await tee(output, listener).write(speech(), signal);
-    expect(delivery).toEqual({ bytes: 10, overheadBytes: 44, readerLeft: true });
+    const delivery = await tee(output, listener).write(track(), signal);
+    expect(delivery).toEqual({ bytes: 10, writtenBytes: 54, readerLeft: true });
     expect(listener.heard).toBeLessThan(1000);
   });
 

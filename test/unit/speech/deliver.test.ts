@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PcmFormat, Speech } from '../../../src/audio/pcm.ts';
+import type { PcmFormat, Speech, Track } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import type { Sink } from '../../../src/sink/sink.ts';
 import { type DeliverOptions, deliver, type Listener } from '../../../src/speech/deliver.ts';
@@ -15,13 +15,13 @@ function part(pieces: Iterable<Uint8Array>, format: PcmFormat = speechFormat) {
 /** A sink that keeps what it gets. */
 class MemorySink implements Sink {
   readonly isLive = false;
-  speech: Speech | undefined;
+  speech: Track | undefined;
   pcm: Buffer = Buffer.alloc(0);
 
-  async write(speech: Speech) {
+  async write(speech: Track) {
     this.speech = speech;
     this.pcm = await collect(speech.pcm);
-    return { bytes: this.pcm.length, overheadBytes: 0, readerLeft: false };
+    return { bytes: this.pcm.length, writtenBytes: this.pcm.length, readerLeft: false };
   }
 
   async discard(): Promise<void> {}
@@ -68,7 +68,8 @@ describe('deliver', () => {
       part([pcm.subarray(at, at + 500), pcm.subarray(at + 500, at + 1000)]),
     );
     const { delivery, sink } = run(parts);
-    expect(await delivery).toEqual({ bytes: 3000, overheadBytes: 0, readerLeft: false });
+    expect(await delivery).toEqual({ bytes: 3000, writtenBytes: 3000, readerLeft: false });
+    expect(sink.speech?.chapters()).toEqual([]);
     expect([sink.speech?.format, sink.speech?.bytes]).toEqual([speechFormat, undefined]);
     expect(sink.pcm.equals(pcm)).toBe(true);
   });
@@ -143,7 +144,7 @@ describe('deliver', () => {
       isLive: true,
       async write(speech) {
         await read(speech);
-        return { bytes: 0, overheadBytes: 0, readerLeft: true };
+        return { bytes: 0, writtenBytes: 0, readerLeft: true };
       },
       discard: async () => {},
     };
@@ -158,7 +159,7 @@ describe('deliver', () => {
     const left = Promise.resolve();
     const sink = Object.assign(new MemorySink(), { left });
     const { delivery } = run([part([])], { sink, synthesize: () => new Promise(() => {}) });
-    expect(await delivery).toEqual({ bytes: 0, overheadBytes: 0, readerLeft: true });
+    expect(await delivery).toEqual({ bytes: 0, writtenBytes: 0, readerLeft: true });
   });
 
   it('finds a blank text wrong, even if the reader has left', async () => {

@@ -1,10 +1,11 @@
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { wavHeader } from '../../../src/audio/wav-header.ts';
-import { record } from '../../../src/sink/recording.ts';
-import { emptyFolder } from '../../support/folder.ts';
-import { plainWav, sound, speechFormat } from '../audio/wav-builder.ts';
+import { untagged } from '../../../../src/audio/pcm.ts';
+import { wavHeader } from '../../../../src/audio/wav-header.ts';
+import { wav } from '../../../../src/sink/encoding/wav.ts';
+import { emptyFolder } from '../../../support/folder.ts';
+import { plainWav, sound, speechFormat } from '../../audio/wav-builder.ts';
 
 const format = speechFormat;
 const { signal } = new AbortController();
@@ -28,9 +29,9 @@ describe('a recording', () => {
     for (const bytes of [undefined, 1001]) {
       const out = file();
       writeSync(out.fd, 'before');
-      const speech = { format, bytes, pcm: pieces(pcm) };
-      const delivery = await record({ ...out, start: 6 }, speech, signal);
-      expect(delivery).toEqual({ bytes: 1001, overheadBytes: 45, readerLeft: false });
+      const track = untagged({ format, bytes, pcm: pieces(pcm) });
+      const written = await wav.record({ ...out, start: 6 }, track, signal);
+      expect(written).toEqual({ bytes: 1001, writtenBytes: 1046 });
       expect(read(out.fd, 2000)).toEqual(Buffer.concat([Buffer.from('before'), plainWav(pcm)]));
     }
   });
@@ -39,7 +40,8 @@ describe('a recording', () => {
     const pcm = sound(1000);
     for (const bytes of [undefined, 1000]) {
       const out = file();
-      await record({ ...out, start: undefined }, { format, bytes, pcm: pieces(pcm) }, signal);
+      const track = untagged({ format, bytes, pcm: pieces(pcm) });
+      await wav.record({ ...out, start: undefined }, track, signal);
       expect(read(out.fd, 2000)).toEqual(Buffer.concat([wavHeader(format, bytes), pcm]));
     }
   });
@@ -56,8 +58,8 @@ describe('a recording', () => {
       }
     };
     const nowhere = { ...out, path: `${out.path}.not`, start: 0 };
-    const delivery = await record(nowhere, { format, bytes: undefined, pcm: pcm() }, signal);
-    expect(delivery).toEqual({ bytes: length, overheadBytes: 44, readerLeft: false });
+    const written = await wav.record(nowhere, untagged({ format, bytes: undefined, pcm: pcm() }), signal);
+    expect(written).toEqual({ bytes: length, writtenBytes: length + 44 });
     expect(read(out.fd, 44)).toEqual(wavHeader(format, undefined));
   });
 });

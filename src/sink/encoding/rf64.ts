@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Once in 27 hours of sound.
+ * Only a WAV past 4 GiB needs it: the header of RF64 is longer than that of RIFF.
  * @returns false if the file could not be opened
  */
 export async function makeRoom(
@@ -22,7 +22,7 @@ export async function makeRoom(
 const BLOCK_BYTES = 1024 * 1024;
 
 /**
- * In place.
+ * Moves the end of a file to the right, in place.
  * @throws the signal's reason; the file is damaged then
  */
 export async function shiftRight(

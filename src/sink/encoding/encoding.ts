@@ -1,0 +1,40 @@
+import type { Track } from '../../audio/pcm.ts';
+
+export interface OpenFile {
+  readonly fd: number;
+  readonly path: string;
+  /** The file's name in messages. */
+  readonly name: string;
+  /** The offset of the first byte; `undefined` where every write appends. */
+  readonly start: number | undefined;
+  /** A reader watches the file grow: nothing waits for a larger batch. */
+  readonly isWatched?: boolean;
+}
+
+export interface Written {
+  /** PCM bytes. A reader that left may have taken fewer. */
+  readonly bytes: number;
+  /** Bytes of the file or the stream, headers included. */
+  readonly writtenBytes: number;
+}
+
+/** How sound becomes the bytes of a file. A new one is a file here and a row in `sink/encodings`. */
+export interface Encoding {
+  readonly name: string;
+  /** They begin with a dot and have small letters. */
+  readonly endings: readonly string[];
+  /**
+   * Called before anything is paid for.
+   * @throws TtsError (output) if a program is missing that it needs
+   */
+  assertReady(): Promise<void>;
+  /** @throws TtsError (output), (service); what the track throws */
+  record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written>;
+  /**
+   * For pipes and players. Formats whose beginning depends on their end have none.
+   * @param onSound called with the PCM bytes of each piece that leaves
+   */
+  readonly stream?: (track: Track, onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>;
+}
+
+export type StreamingEncoding = Encoding & Required<Pick<Encoding, 'stream'>>;

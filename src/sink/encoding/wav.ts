@@ -1,0 +1,87 @@
+import type { Track } from '../../audio/pcm.ts';
+import { headerBytes, overheadBytes, padding, wavHeader } from '../../audio/wav-header.ts';
+import { ExitCode, TtsError } from '../../error.ts';
+import { FileWriter, writeAt } from '../../files/batch-writer.ts';
+import { unwritable } from '../../files/writable.ts';
+import type { OpenFile, StreamingEncoding, Written } from './encoding.ts';
+
+export const wav: StreamingEncoding = {
+  name: 'wav',
+  endings: ['.wav'],
+  assertReady: async () => {},
+  record,
+  stream,
+};
+
+/**
+ * A file that can only be appended to has the header of a stream. So has one past 4 GiB whose samples cannot be moved.
+ * @throws TtsError (output), (service) for sizes that cannot be put right; what the track throws
+ */
+async function record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written> {
+  const { fd, name, start, isWatched } = file;
+  const { format, pcm } = track;
+  const writer = new FileWriter(fd, name);
+  writer.write(wavHeader(format, start === undefined ? track.bytes : undefined));
+  let bytes = 0;
+  for await (const piece of pcm) {
+    signal.throwIfAborted();
+    bytes += piece.length;
+    writer.write(piece);
+    if (isWatched) writer.flush();
+  }
+  writer.write(new Uint8Array(padding(start === undefined ? track.bytes : bytes)));
+  writer.flush();
+  if (start === undefined) {
+    assertAsPromised(bytes, track.bytes);
+    return { bytes, writtenBytes: bytes + overheadBytes(format, track.bytes) };
+  }
+  const header = await writeSizes({ ...file, start }, { format, bytes }, signal);
+  return { bytes, writtenBytes: header + bytes + padding(bytes) };
+}
+
+/** @returns the length of the header */
+async function writeSizes(
+  { fd, name, start, path }: OpenFile & { start: number },
+  { format, bytes }: Pick<Track, 'format'> & { bytes: number },
+  signal: AbortSignal,
+): Promise<number> {
+  const [old, exact] = [headerBytes(format, undefined), headerBytes(format, bytes)];
+  try {
+    if (exact > old) {
+      const { makeRoom } = await import('./rf64.ts');
+      if (!(await makeRoom(path, { from: start + old, bytes: exact - old }, signal))) return old;
+    }
+    writeAt(fd, wavHeader(format, bytes), start);
+    return exact;
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    throw unwritable(name, error);
+  }
+}
+
+async function* stream(
+  { format, bytes, pcm }: Track,
+  onSound: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  yield wavHeader(format, bytes);
+  let sound = 0;
+  for await (const piece of pcm) {
+    sound += piece.length;
+    onSound(piece.length);
+    yield piece;
+  }
+  assertAsPromised(sound, bytes);
+  if (padding(bytes) > 0) yield new Uint8Array(padding(bytes));
+}
+
+/**
+ * The header has gone and cannot be corrected.
+ * @throws TtsError (service)
+ */
+function assertAsPromised(bytes: number, promised: number | undefined): void {
+  if (promised === undefined || bytes === promised) return;
+  throw new TtsError(`the audio has ${bytes} bytes where its header says ${promised}`, {
+    exitCode: ExitCode.service,
+    hint: 'the service sent another length than it told at first: try again, with -o',
+  });
+}
