@@ -11,7 +11,7 @@ export interface Lexicon {
  * Reads a lexicon, one entry a line. Empty lines and lines that begin with "#" are skipped:
  * word = spoken form: a whole word in this case; "word =" leaves it out
  * word /i = spoken form: in any case; "/i" may also end the line
- * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript
+ * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript, with a limited number of choices
  * The first equals sign between white space separates, or else the first one.
  * @param name of the file, for errors
  * @throws TtsError (usage) with the number of the first bad line
@@ -110,6 +110,12 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
   if (!ALLOWED_FLAGS.test(flags)) {
     throw bad(place, `unknown flags "${flags}" behind the regular expression`, 'it may have i, m and s');
   }
+  if (costOf(source) > MOST_CHOICES)
+    throw bad(
+      place,
+      'the regular expression has too many repetitions, alternatives and classes',
+      `make several lines of it: ? * + { | may stand in it ${MOST_CHOICES} times in all, and a class such as [a-z] counts for ${CLASS_COST}`,
+    );
   try {
     const expression = new RegExp(source, [...new Set(`${flags}gu`)].join(''));
     return { expression, replacement: replacement.trim() };
@@ -118,6 +124,21 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
     const hint = 'regular expressions are those of JavaScript with the flag u';
     throw bad(place, `/${source}/ is not a regular expression: ${reason}`, hint, cause);
   }
+}
+
+/** V8 compiles an expression in a time that doubles with each few choices, and nothing can interrupt it. */
+const MOST_CHOICES = 20;
+/** Classes beyond ASCII are compiled to alternatives. */
+const CLASS_COST = 4;
+
+/** Of a choice: its sign, or a class. Escapes, and what begins a group, come first. */
+const CHOICE = /\\[^pPDSW]|\(\?|(\[(?:\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\.|\.)|([?*+{|])/gsu;
+
+function costOf(expression: string): number {
+  let cost = 0;
+  for (const [, isClass, isChoice] of expression.matchAll(CHOICE))
+    cost += isClass ? CLASS_COST : isChoice ? 1 : 0;
+  return cost;
 }
 
 const HOW_TO_WRITE = 'write: word = spoken form';

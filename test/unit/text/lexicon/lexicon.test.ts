@@ -192,6 +192,24 @@ test('An expression that would search for ages is stopped, and named.', async ()
   });
 });
 
+test.each(['a?', '.?', '\\p{L}?', '[a-z]', 'a{0,3}', '(|a)'])(
+  'An expression that V8 would compile for ages is refused, and named: %s.',
+  (piece) => {
+    const source = `ok = fine\nre:/${piece.repeat(60)}${'a'.repeat(60)}/ = x`;
+    expect(() => readLexicon(source, 'my.txt')).toThrow(
+      expect.objectContaining({
+        message: 'my.txt, line 2: the regular expression has too many repetitions, alternatives and classes',
+        exitCode: 2,
+      }),
+    );
+  },
+);
+
+test('An expression of twenty choices is taken; escapes, groups and plain text do not count.', async () => {
+  const source = `re:/(?<n>[a-z])[?*|{}]\\?\\*\\|(?:a?|b*|c+|d{2}|${'e|'.repeat(4)}f)xyz/ = $<n>`;
+  expect(await speak(source, 'q??*|axyz')).toBe('q');
+});
+
 test('Ten thousand words in a megabyte of text take seconds, not minutes.', async () => {
   const source = Array.from({ length: 10_000 }, (_, index) => `word${index} = W`).join('\n');
   const text = Array.from({ length: 100_000 }, (_, index) => `word${index % 20_000}`).join(' ');
