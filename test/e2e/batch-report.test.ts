@@ -202,3 +202,22 @@ it('A report that cannot be written is found before anything is sent.', async ()
   expectFailure(await box.tts(args, { env: named(server.url) }), 8, /cannot write none\/r\.html/);
   expect(server.requests).toEqual([]);
 });
+
+it.each([[], ['--json'], ['-v']])(
+  'A key that a service quotes is in nothing that a batch leaves: %s',
+  async (...flags) => {
+    const key = 'TOPSECRETKEY-42-42';
+    const server = await serveRows({
+      fault: (text) => (text === 'no' ? answer(422, `{"message":"bad text for key ${key}"}`) : undefined),
+    });
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\ngood,yes\nbad,no\n');
+    const args = ['batch', 'p.csv', '-o', '{id}.wav', '--report', 'report.html', ...flags];
+    const run = await box.tts(args, { env: { ...named(server.url), TTS_API_KEY: key } });
+    expect(run.status).toBe(9);
+    expect(`${run.stdout}${run.stderr}`).toContain('bad text for key ***');
+    expect(`${run.stdout}${run.stderr}`).not.toContain(key);
+    expect(`${box.read('report.html')}`).toContain('bad text for key ***');
+    for (const file of box.list()) expect(`${box.read(file)}`).not.toContain(key);
+  },
+);

@@ -46,7 +46,7 @@ export function assertReportPlace(
 export async function writeReport(
   name: string,
   { outcome, output }: { readonly outcome: Outcome; readonly output: BatchOutput },
-  { host, signal }: Context,
+  { host, notices, signal }: Context,
 ): Promise<void> {
   const path = resolve(host.cwd, name);
   const { plan, folder } = outcome;
@@ -61,13 +61,15 @@ export async function writeReport(
   async function reportRow(number: number): Promise<ReportRow> {
     const { id, text, textFile, voice, file } = plan.rows.at(number);
     const sound = folder.pathOf(file);
+    const error = output.messageOf(number);
     const wave = await waveForm(sound, signal).catch(() => undefined);
     return {
       id,
       text: text ?? relative(host.cwd, textFile ?? ''),
       speaker: String(voice.speaker),
       state: output.resultOf(number) ?? '',
-      error: output.messageOf(number),
+      // A service may quote the key, and the page is made to be passed on.
+      error: error && notices.redact(error),
       ...(wave && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };
   }
