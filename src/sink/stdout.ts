@@ -1,15 +1,12 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { ExitCode, TtsError } from '../error.ts';
 import { synced } from '../files/atomic-file.ts';
+import { isReadOnly, notWritable, positionOf, wasClosed } from '../files/descriptor.ts';
 import { unwritable } from '../files/writable.ts';
 import type { Output } from '../host.ts';
 import type { Encoding } from './encoding/encoding.ts';
 import { deviceSink, pipeSink } from './pipe.ts';
 import type { Sink } from './sink.ts';
-
-/** The value on Linux. */
-const O_APPEND = 0o2000;
-const O_ACCMODE = 0o3;
 
 /**
  * `> out.wav` gets right sizes at the end, `>> all.wav` does not.
@@ -49,52 +46,21 @@ function kindOf({ fd, isTTY }: Pick<Output, 'fd' | 'isTTY'>) {
   if (isTTY) throw onTerminal();
   try {
     const kind = fstatSync(fd);
-    if (kind.isFile() ? isReadOnly(fd) : kind.isCharacterDevice() && wasClosed(fd))
-      throw Object.assign(new Error('not open for writing'), { code: 'EBADF' });
+    if (kind.isFile() ? isReadOnly(fd) : kind.isCharacterDevice() && wasClosed(fd)) throw notWritable();
     return kind;
   } catch (error) {
     throw unwritable('stdout', error);
   }
 }
 
-function isReadOnly(fd: number): boolean {
-  try {
-    return accessOf(fd) === constants.O_RDONLY;
-  } catch {
-    // Only Linux has the list.
-    return false;
-  }
-}
-
-/** Node replaces a closed stream by /dev/null, open for reading and writing; a shell's `> /dev/null` is for writing only. */
-function wasClosed(fd: number): boolean {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`) === '/dev/null' && accessOf(fd) === constants.O_RDWR;
-  } catch {
-    return false;
-  }
-}
-
 /** `undefined` if every write appends. */
 function startOf(fd: number, size: number): number | undefined {
   try {
-    return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);
+    return positionOf(fd);
   } catch {
-    // Elsewhere than on Linux: `>` leaves an empty file.
+    // Elsewhere than on Linux, `>` leaves an empty file.
     return size === 0 ? 0 : undefined;
   }
-}
-
-function accessOf(fd: number): number {
-  return flagsOf(fd) & O_ACCMODE;
-}
-
-function flagsOf(fd: number): number {
-  return Number.parseInt(/^flags:\s*(\d+)/m.exec(infoOf(fd))?.[1] ?? '', 8);
-}
-
-function infoOf(fd: number): string {
-  return readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1');
 }
 
 /** @throws TtsError (output) for a terminal; the system's error */

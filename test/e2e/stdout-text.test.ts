@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { listen } from '../support/listen.ts';
-import { expectFailure, Sandbox } from '../support/run.ts';
+import { expectFailure, node, program, Sandbox } from '../support/run.ts';
 
 const ASKED_FOR = [
   'tts --version',
@@ -37,6 +38,36 @@ describe('text for stdout that cannot be written', () => {
     });
     expect({ status: run.status, files: box.list() }).toEqual({ status: 8, files });
   });
+});
+
+describe('text for stdout that is closed', () => {
+  it.each([
+    ...ASKED_FOR,
+    'tts doctor',
+    'tts hi -o out.wav --json',
+    'tts serve --port 0 --json',
+    'tts serve --fault help',
+    'tts batch rows.csv --dry-run',
+  ])('is an error of the output: %s', async (line) => {
+    const box = new Sandbox();
+    box.file('rows.csv', 'id,text\na,hi\n');
+    const run = await box.shell(`${line} >&-`);
+    expect([run.status, run.stderr]).toEqual([
+      8,
+      expect.stringContaining('cannot write stdout: it is closed'),
+    ]);
+  });
+
+  it('is nothing to a run that has nothing to print, nor to one that prints to /dev/null', async () => {
+    const box = new Sandbox();
+    expect((await box.shell('tts hi -q -o out.wav >&-')).status).toBe(0);
+    for (const line of ASKED_FOR) expect((await box.shell(`${line} > /dev/null`)).status).toBe(0);
+  });
+});
+
+it('A program that wants the status alone gets it.', () => {
+  const { status } = spawnSync(node, [program, '--version'], { stdio: 'ignore' });
+  expect(status).toBe(0);
 });
 
 describe('text for a reader that has left', () => {

@@ -6,13 +6,14 @@ import type { TextSource } from '../../speech/prepare-text.ts';
 import { readInput } from '../../text/input.ts';
 import { blankText } from '../../text/source.ts';
 import type { Context } from '../context.ts';
-import { stdoutError } from '../terminal/print.ts';
+import { assertOpen, stdoutError } from '../terminal/print.ts';
 
 /**
  * A reader that leaves is no error.
  * @throws TtsError (output)
  */
 export async function showText(text: TextSource, { host, signal }: Context): Promise<number> {
+  assertOpen(host.stdout);
   const { stream } = host.stdout;
   stream.on('error', () => {});
   let isBlank = true;

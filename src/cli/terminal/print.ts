@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TtsError } from '../../error.ts';
+import { notWritable, wasClosed } from '../../files/descriptor.ts';
 import { isReaderGone, unwritable } from '../../files/writable.ts';
 import type { Output } from '../../host.ts';
 
@@ -17,6 +18,7 @@ export function printLine(stdout: Output, text: string): void {
     stdout.stream.write(`${text}\n`);
     return;
   }
+  assertOpen(stdout);
   const bytes = Buffer.from(`${text}\n`);
   let done = 0;
   try {
@@ -27,6 +29,17 @@ export function printLine(stdout: Output, text: string): void {
     streamed.add(stdout);
     stdout.stream.on('error', () => {}).write(bytes.subarray(done));
   }
+}
+
+/** The descriptor of stderr. */
+const STDERR = 2;
+
+/**
+ * Programs that want the status alone start this one with both outputs like closed ones.
+ * @throws TtsError (output)
+ */
+export function assertOpen({ fd }: Pick<Output, 'fd'>): void {
+  if (wasClosed(fd) && !wasClosed(STDERR)) throw stdoutError(notWritable());
 }
 
 /** Lines of a long output must not pile up in memory. */
