@@ -8,6 +8,8 @@ export interface ConfigPath {
   readonly path: string;
   /** A project's file is not trusted. */
   readonly place: 'project' | 'user';
+  /** It was found by a HOME that is another user's, as with `sudo -E`: none of its programs runs. */
+  readonly isForeign?: boolean;
 }
 
 const WRITTEN_BY_ALL = 0o002;
@@ -59,7 +61,7 @@ export function findConfig(host: Host): ConfigPath[] {
     ...project.map((path) => ({ path, place: 'project' as const })),
     ...userPlaces(host)
       .filter((path) => isOwnFile(path, host))
-      .map((path) => ({ path, place: 'user' as const })),
+      .map((path) => ({ path, place: 'user' as const, isForeign: isOfOther(path, host.uid) })),
   ];
 }
 
@@ -69,7 +71,7 @@ function filesIn(folder: string, uid: number | undefined): string[] {
   const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
   if (files.length === 0) return files;
   const isShared = uid !== undefined && (statSync(folder).mode & WRITTEN_BY_ALL) !== 0;
-  const isOwn = (stats: Stats) => stats.uid === uid || stats.uid === ROOT;
+  const isOwn = (stats: Stats) => uid === undefined || !isOther(stats, uid);
   // The link of another user could lead to any file of this user.
   const own = isShared ? files.filter((path) => isOwn(lstatSync(path)) && isOwn(statSync(path))) : files;
   return own.filter((path) => isInside(folder, path));
@@ -87,6 +89,14 @@ function isInside(folder: string, path: string): boolean {
     `${path} leads out of its folder through a symbolic link`,
     'remove the link, or name the file that it leads to with --config',
   );
+}
+
+function isOfOther(path: string, uid: number | undefined): boolean {
+  return uid !== undefined && isOther(statSync(path), uid);
+}
+
+function isOther(owner: Stats, uid: number): boolean {
+  return owner.uid !== uid && owner.uid !== ROOT;
 }
 
 function* foldersUpwards(folder: string): Generator<string> {

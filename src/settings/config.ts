@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Host } from '../host.ts';
 import { findConfig } from './config-places.ts';
+import type { EngineEntry } from './engine-kind.ts';
 import type { Hide } from './read-config.ts';
 import type { ConfigFile } from './resolve.ts';
 
@@ -32,7 +33,12 @@ const READ_BY_OTHERS = 0o044;
 export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
   if (platform === 'win32') return [];
   return files
-    .filter(({ place, values }) => place === 'user' && (values.apiKey ?? values.keys) !== undefined)
+    .filter(({ place, values }) => place === 'user' && holdsKey(values))
     .map(({ path }) => path)
     .filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & READ_BY_OTHERS) !== 0);
+}
+
+function holdsKey({ apiKey, keys, engines = new Map() }: ConfigFile['values']): boolean {
+  const entries = [...(engines as ReadonlyMap<string, EngineEntry>).values()];
+  return (apiKey ?? keys) !== undefined || entries.some(({ key }) => key !== undefined);
 }

@@ -13,7 +13,7 @@ import {
   words,
 } from './kind.ts';
 import { keyHint } from './nearest.ts';
-import { command, isObject, namedMap } from './special-kinds.ts';
+import { command, isObject, type Locate, locatedCommand, namedMap } from './special-kinds.ts';
 
 /** A server, a program, or a model folder. */
 export interface EngineEntry {
@@ -93,6 +93,24 @@ export const engines = namedMap<EngineEntry>({
   faultIn: faultInEngines,
   read: (name, said) => [name, readEngine(said as EngineEntry)],
 });
+
+export function locatedEngines(
+  entries: ReadonlyMap<string, EngineEntry>,
+  locate: Locate,
+): ReadonlyMap<string, EngineEntry> {
+  return new Map([...entries].map(([name, entry]) => [name, locatedEngine(entry, locate)]));
+}
+
+/** The model of a server is a word of that server. */
+function locatedEngine(entry: EngineEntry, locate: Locate): EngineEntry {
+  const { url, model, keyFile, command: program } = entry;
+  return {
+    ...entry,
+    ...(program && { command: locatedCommand(program, locate) }),
+    ...(keyFile !== undefined && { keyFile: locate(keyFile) }),
+    ...(model !== undefined && url === undefined && { model: locate(model) }),
+  };
+}
 
 function readEngine(said: EngineEntry): EngineEntry {
   return said.command === undefined ? said : { ...said, command: command.data(said.command) ?? [] };

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { usageError } from '../error.ts';
 import { fromHome, pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
@@ -26,12 +26,13 @@ export async function readPipedConfig(
   return checked(file, await readPipedData(file.path, signal), hide);
 }
 
-function checked({ path, place }: ConfigPath, read: unknown, hide: Hide): ConfigFile {
+function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
+  const { path, place } = file;
   const config = read ?? {};
   if (!isObject(config))
     throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
   for (const secret of secretsIn(config)) hide(secret);
-  const values = Object.entries(config).map(([key, said]) => [key, checkedValue(key, said, { path, place })]);
+  const values = Object.entries(config).map(([key, said]) => [key, checkedValue(key, said, file)]);
   return { path, folder: dirname(path), place, values: Object.fromEntries(values) };
 }
 
@@ -64,7 +65,17 @@ function checkedValue(key: string, said: unknown, file: ConfigPath): unknown {
       `${key} in ${file.path} may be a name only, and not ${quoted(said)}`,
       `name it in your own config or on the command line: a project's file may come from somebody else`,
     );
-  return value;
+  if (file.isForeign && rule.startsProgram?.(value))
+    throw usageError(
+      `${key} in ${file.path} starts a program, and the file belongs to another user`,
+      'set HOME to your own folder; if you trust the file, name it with --config',
+    );
+  return rule.located?.(value, (name) => fromFolder(dirname(file.path), name)) ?? value;
+}
+
+/** A name below the home folder is completed later. */
+function fromFolder(folder: string, name: string): string {
+  return /^~[/\\]/.test(name) ? name : resolve(folder, name);
 }
 
 type Place = Pick<Host, 'cwd' | 'home'>;

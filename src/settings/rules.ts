@@ -1,4 +1,4 @@
-import { engine, engines } from './engine-kind.ts';
+import { engine, engines, locatedEngines } from './engine-kind.ts';
 import {
   baseUrl,
   byteCount,
@@ -13,7 +13,7 @@ import {
   url,
   words,
 } from './kind.ts';
-import { command, keys, proxyUrl, speakers } from './special-kinds.ts';
+import { command, keys, type Locate, locatedCommand, proxyUrl, speakers } from './special-kinds.ts';
 
 /** Options, configuration, help and README come from this table. */
 export interface Rule<T> {
@@ -39,6 +39,9 @@ export interface Rule<T> {
   projectMay?(value: NoInfer<T>): boolean;
   /** It decides what leaves, runs or is deleted on the user's machine. */
   readonly userOnly?: true;
+  startsProgram?(value: NoInfer<T>): boolean;
+  /** With the relative names of files counted from the folder of the config file. */
+  located?(value: NoInfer<T>, locate: Locate): T;
 }
 
 type WithFallback<T> = Rule<T> & { readonly fallback: NoInfer<T> };
@@ -87,6 +90,8 @@ export const rules = {
     otherwise: 'the first one found',
     help: 'program that plays stdin as WAV; {} = a file name',
     userOnly: true,
+    startsProgram: () => true,
+    located: locatedCommand,
   }),
   format: rule({
     kind: choice('auto', 'text', 'markdown'),
@@ -190,6 +195,8 @@ export const rules = {
     otherwise: 'none',
     help: 'names for engines, each a server, a program or a model folder',
     userOnly: true,
+    startsProgram: (entries) => [...entries.values()].some((entry) => entry.command !== undefined),
+    located: locatedEngines,
   }),
   apiKey: rule({
     kind: words,

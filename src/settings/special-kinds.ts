@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import {
   baseUrl,
   type Kind,
@@ -138,6 +139,17 @@ export const command: Kind<readonly string[]> = {
     return data[0] ? data : undefined;
   },
 };
+
+/** Counts the name of a file from a folder. */
+export type Locate = (name: string) => string;
+
+/** A program without a folder in its name is looked up on the PATH. */
+export function locatedCommand(
+  [program = '', ...rest]: readonly string[],
+  locate: Locate,
+): readonly string[] {
+  return [basename(program) === program ? program : locate(program), ...rest];
+}
 
 function split(text: string): readonly string[] | undefined {
   const words = [...text.trimEnd().matchAll(WORD)];

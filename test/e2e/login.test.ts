@@ -309,6 +309,7 @@ describe('a config file that holds a key', () => {
   it.each([
     ['apiKey', { apiKey: KEY, baseUrl: 'http://127.0.0.1:9' }],
     ['keys', { keys: { 'http://127.0.0.1:9': KEY }, baseUrl: 'http://127.0.0.1:9' }],
+    ['engines', { engines: { own: { url: 'http://127.0.0.1:9', key: KEY } } }],
   ])('and can be read by others gets a warning: %s', async (_, config) => {
     const box = new Sandbox();
     const path = writeUserConfig(box, { ...config, retries: 0, speaker: 1 }, { mode: 0o644 });
