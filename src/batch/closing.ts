@@ -33,10 +33,10 @@ export function* leftOver({ folder, plan, known }: Left): Generator<ManifestEntr
   }
 }
 
-/** Endings of the files that a batch writes. */
+/** A batch writes files with these endings. */
 const WRITTEN = /\.wav$/i;
 
-/** The files that are left over and as they were written: a manifest may come from somebody else. */
+/** Finds what is left over and still as it was written: a manifest may come from somebody else. */
 export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
   for (const entry of leftOver(left)) if (await isAsWritten(entry, left.folder, signal)) yield entry;
 }

@@ -22,7 +22,7 @@ export interface MakeOptions {
   readonly rowsAtOnce: number;
   readonly paragraphPause: number;
   speakWith(voice: RowVoice): Synthesize;
-  /** With the key of the row when they were read. */
+  /** The key is that of the row when its text was read. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey };
   readonly maxFailures: number;
   readonly listeners: readonly Listener[];
@@ -33,7 +33,7 @@ export type RowOutcome =
   | { readonly state: 'made'; readonly entry: ManifestEntry }
   | { readonly state: 'failed'; readonly error: TtsError };
 
-/** No sound, a refused text, a silent service. */
+/** A service that sends no sound, refuses a text or is silent fails one row. */
 const OF_THE_ROW: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCode.timeout];
 
 /** Rows share one client. */

@@ -7,15 +7,15 @@ import type { Shard } from './shard.ts';
 
 export interface ManifestEntry {
   readonly id: string;
-  /** Relative to the manifest, with "/". */
+  /** It is relative to the manifest, with "/". */
   readonly file: string;
-  /** A hash of what shapes the sound, in hex. */
+  /** It hashes what shapes the sound, and is in hex. */
   readonly key: string;
   readonly sha256: string;
   readonly frames: number;
   /** Hz. */
   readonly sampleRate: number;
-  /** Of the text. */
+  /** They are counted in the text. */
   readonly characters: number;
 }
 
@@ -38,7 +38,7 @@ function baseName(shard?: Shard): string {
 export interface BatchFiles {
   readonly parts: readonly string[];
   readonly locks: readonly string[];
-  /** The newest entries last. */
+  /** The newest entries come last. */
   readonly sources: readonly string[];
 }
 
@@ -59,7 +59,7 @@ export function findBatchFiles(folder: string): BatchFiles {
   };
 }
 
-/** In the folder of a batch; also where case does not count. */
+/** Case is ignored: some file systems do the same. */
 export function isBatchFile(name: string): boolean {
   return /^tts-batch(?:\.\d+-of-\d+)?\.(?:jsonl|journal|lock)$/i.test(name);
 }

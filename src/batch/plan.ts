@@ -10,21 +10,21 @@ export interface RowVoice {
   readonly speaker: number;
   readonly sampleRate?: number | undefined;
   readonly instructions?: string | undefined;
-  /** Where that is not the service of all rows. */
+  /** It is set where another than the service of all rows speaks. */
   readonly identity?: string | undefined;
 }
 
 export interface BatchRow {
   readonly id: string;
   readonly table: string;
-  /** From 1. */
+  /** Lines count from 1. */
   readonly line: number;
-  /** `undefined` for a row with a file. May be blank. */
+  /** It may be blank, and is `undefined` for a row with a file. */
   readonly text?: string | undefined;
   readonly textFile?: string | undefined;
   readonly voice: RowVoice;
   readonly namesSpeaker?: boolean;
-  /** Relative to the fixed folder of the template, with "/". */
+  /** It is relative to the fixed folder of the template, with "/". */
   readonly file: string;
 }
 
@@ -50,13 +50,13 @@ export interface NamedTable {
 
 const MOST_SHOWN = 10;
 
-/** The checked rows of all tables, on disk. */
+/** Holds the checked rows of all tables on disk. */
 export class BatchPlan implements Disposable {
   readonly rows = new RecordFile<BatchRow>(
     ({ id }) => `id ${folded(id)}`,
     ({ file }) => `file ${folded(file)}`,
   );
-  /** For a shard. */
+  /** They are filled for a shard only. */
   readonly #orders = new NumberList();
   readonly #options: PlanOptions;
   readonly #names: string;
@@ -100,7 +100,7 @@ export class BatchPlan implements Disposable {
     this.#assertFaultless('nothing was sent: tts speakers lists those that there are');
   }
 
-  /** In any shard. */
+  /** Rows of all shards count. */
   hasFile(file: string): boolean {
     return this.rows.find(1, `file ${folded(file)}`) !== undefined;
   }
@@ -229,7 +229,7 @@ function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
   };
 }
 
-/** Equal for names that some file systems confuse. */
+/** Names that some file systems confuse become equal. */
 export function folded(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }

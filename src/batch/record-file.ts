@@ -9,7 +9,7 @@ import { keyedHash } from './keyed-hash.ts';
 const BATCH_BYTES = 256 * 1024;
 
 /**
- * In a temporary file, with 40 bytes of index a record.
+ * Keeps records in a temporary file, with 40 bytes of index a record.
  * @throws TtsError (output) where that cannot be written, here and in the methods
  */
 export class RecordFile<T> implements Disposable {
@@ -89,12 +89,12 @@ function removeQuietly(path: string): void {
   }
 }
 
-/** Open addressing. Reads records to tell equal hashes apart. A record replaces an older one with its key. */
+/** It uses open addressing, and reads records to tell equal hashes apart. A record replaces an older one with its key. */
 class KeyIndex<T> {
   readonly keyOf: (record: T) => string;
   readonly #hashOf = keyedHash();
   readonly #hashes = new NumberList(Int32Array);
-  /** Numbers plus one; 0 is free. The length is a power of two. */
+  /** They hold numbers plus one; 0 is free. The length is a power of two. */
   #places = new Int32Array(1024);
   #used = 0;
 

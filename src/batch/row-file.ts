@@ -11,18 +11,18 @@ import { hashFile } from './row-state.ts';
 
 export interface FinishedFile {
   readonly format: PcmFormat;
-  /** Of the sound alone. */
+  /** Bytes of the sound alone. */
   readonly bytes: number;
   readonly sha256: string;
 }
 
 export interface RowFileOptions {
-  /** Absolute. */
+  /** It is absolute. */
   readonly path: string;
-  /** For messages. */
+  /** Messages use it. */
   readonly name: string;
   readonly writer: Writer;
-  /** Called before the file gets its name: a run that is killed in between makes it again. */
+  /** It is called before the file gets its name: a run that is killed in between makes it again. */
   readonly onFinished: (file: FinishedFile) => Promise<void>;
 }
 

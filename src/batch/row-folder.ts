@@ -4,9 +4,9 @@ import { usageError } from '../error.ts';
 import { assertRegular, leadsBelow, realOf } from '../files/own-file.ts';
 import { unwritable } from '../files/writable.ts';
 
-/** The fixed folder of a template. What a table or a manifest names stays below it. */
+/** It stands for the fixed folder of a template. What a table or a manifest names stays below it. */
 export class RowFolder {
-  /** Absolute. */
+  /** It is absolute. */
   readonly path: string;
   #real: string | undefined;
   /** Rows of one folder follow each other. */

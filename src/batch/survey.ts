@@ -8,7 +8,7 @@ const STATES: readonly RowState[] = ['unchanged', 'missing', 'stale', 'damaged',
 const NOT_MINE = STATES.length;
 const NO_ENTRY = -1;
 
-/** Of all manifests and journals of a folder. */
+/** Holds the entries of all manifests and journals of a folder. */
 export class KnownFiles implements Disposable {
   readonly entries = new RecordFile<ManifestEntry>(
     ({ file }) => folded(file),
@@ -44,7 +44,7 @@ export class KnownFiles implements Disposable {
   }
 }
 
-/** Five bytes a row. */
+/** It takes five bytes a row. */
 export class Survey {
   readonly counts: Record<RowState, number> = { unchanged: 0, missing: 0, stale: 0, damaged: 0, empty: 0 };
   characters = 0;

@@ -2,20 +2,20 @@ import { posix } from 'node:path';
 import { usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 
-/** Bytes (NAME_MAX on Linux, macOS and NTFS). */
+/** Bytes. The source is NAME_MAX of Linux and macOS, and NTFS. */
 const LONGEST_NAME = 255;
 
-/** Devices of Windows, with any ending. */
+/** Windows keeps these names for devices, with any ending. */
 const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:[.:]|$)/i;
 
-/** Of names of files on Windows. */
+/** Windows allows none of these in the name of a file. */
 const FORBIDDEN = /[<>:"|?*]/;
 
 type Piece = { readonly literal: string } | { readonly column: string };
 
 export class NameTemplate {
   readonly #pieces: readonly Piece[];
-  /** Before the first column: `prompts`, or `.`. */
+  /** It lies before the first column: `prompts`, or `.`. */
   readonly fixedFolder: string;
   readonly columns: readonly string[];
 
@@ -92,7 +92,7 @@ function pathPart(column: string, value: string | undefined): string {
   return value;
 }
 
-/** A harmless value may become `con`, or too long, beside its neighbours. */
+/** A harmless value may become `con`, or too long, together with its neighbours. */
 function assertSafe(name: string): void {
   for (const part of name.split(/[/\\]/)) {
     const shown = `"${visible(part.slice(0, 80))}"`;
@@ -106,5 +106,5 @@ function assertSafe(name: string): void {
   }
 }
 
-/** Bytes that the name of a part adds. */
+/** Bytes. The name of a part file is longer by these. */
 const SUFFIX = 24;

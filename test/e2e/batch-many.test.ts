@@ -124,6 +124,32 @@ describe('where nothing can be written', () => {
     expect(run.status).toBe(8);
   });
 
+  it('a full folder for temporary files ends the run, and is not taken for a wrong row', async ({ skip }) => {
+    if (process.getuid?.() !== 0) skip('only root may mount a file system');
+    const box = new Sandbox();
+    box.file('p.csv', table(20_000));
+    const line =
+      'mkdir full && mount -t tmpfs -o size=64k none full && TMPDIR=$PWD/full tts batch p.csv --dry-run; s=$?; umount full; exit $s';
+    expectFailure(await box.shell(line), 8, /cannot write .*\/full\/tts-batch-\S+: no space is left there/);
+    const gone = await box.tts(['batch', 'p.csv', '--dry-run'], { env: { TMPDIR: box.path('gone') } });
+    expectFailure(gone, 8, /cannot write .*\/gone\/tts-batch-\S+: the folder does not exist/);
+  });
+
+  it.each(['lock', 'journal', 'jsonl', '2-of-3.lock', '2-of-3.journal', '2-of-3.jsonl'])(
+    'a pipe or a folder named tts-batch.%s ends the run',
+    async (ending) => {
+      const server = await serveRows();
+      const box = new Sandbox();
+      box.file('p.csv', table(2));
+      const run = () => box.tts(['batch', 'p.csv'], { env: named(server.url) });
+      await box.shell(`mkfifo tts-batch.${ending}`);
+      expectFailure(await run(), 2, /tts-batch\..* is a pipe or a device; expected a file of your own/);
+      await box.shell(`rm tts-batch.${ending}; mkdir tts-batch.${ending}`);
+      expectFailure(await run(), 2, /tts-batch\..* is a folder; expected a file of your own/);
+      expect(server.requests).toEqual([]);
+    },
+  );
+
   it('a folder that is closed is found before anything is sent', async ({ skip }) => {
     if (process.getuid?.() !== 0) skip('root runs this as another user');
     const server = await serveRows();

@@ -37,7 +37,7 @@ export interface BatchRequest {
   readonly shard: Shard | undefined;
   readonly check: boolean;
   readonly prune: boolean;
-  /** `--prune` without a question. */
+  /** `--prune` deletes without a question. */
   readonly yes: boolean;
   readonly filesFrom: string | undefined;
   readonly maxFailures: number;
@@ -48,7 +48,7 @@ export interface BatchJob {
   readonly tables: readonly NamedTable[];
   readonly planOptions: PlanOptions;
   readonly folder: RowFolder;
-  /** As the user names it. */
+  /** The user names it so. */
   readonly folderName: string;
   readonly shard: Shard | undefined;
   readonly maxFailures: number;

@@ -7,7 +7,7 @@ import { askYes } from '../terminal/ask.ts';
 import { countOf } from '../terminal/style.ts';
 import type { BatchJob, BatchRequest } from './job.ts';
 
-/** Files in an error. A terminal shows all. */
+/** An error names no more files than this. A terminal shows all. */
 const MOST_SHOWN = 20;
 
 type Pruning = Pick<Outcome, 'folder' | 'plan' | 'known'> & Pick<BatchJob, 'folderName'>;

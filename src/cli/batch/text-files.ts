@@ -12,7 +12,7 @@ import { lookAt } from '../../text/input.ts';
 export class TextFiles {
   readonly #host: Host;
   readonly #loaded: LoadedSettings;
-  /** The folder of the command line that may hold more files. */
+  /** The command line allows this folder as well. */
   readonly #from: string | undefined;
   readonly #endings = new Set<string>();
 
