@@ -34,14 +34,14 @@ export default defineConfig([
     },
   },
   {
-    input: { model: 'src/service/engine/model/program.ts' },
+    input: { model: 'src/engine/model/program.ts' },
     platform: 'node',
     tsconfig: true,
     external: ['sherpa-onnx-node'],
     output: { dir: 'dist', format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: 'model-[name].mjs' },
   },
   {
-    input: { worker: 'src/service/engine/flite/worker.ts' },
+    input: { worker: 'src/engine/flite/worker.ts' },
     platform: 'node',
     tsconfig: true,
     output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'worker-[name].cjs' },

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
-import { type Assets, loadAssets } from './engine/assets.ts';
-import { DEFAULT_MAX_QUEUE, type Engine, type EngineSet } from './engine/contract.ts';
-import type { Espeak } from './engine/espeak/voices.ts';
-import type { NumberedSource } from './engine/external/voice-source.ts';
-import { FairQueue, type QueueLimits } from './engine/fair-queue.ts';
-import { FliteThread } from './engine/flite/thread.ts';
-import { FLITE_SPEAKERS, type FliteTask, fliteUse } from './engine/flite/voices.ts';
-import { normalise } from './engine/normalise.ts';
-import { queuedEngine } from './engine/queued-engine.ts';
+import { type Assets, loadAssets } from '../engine/assets.ts';
+import { DEFAULT_MAX_QUEUE, type Engine, type EngineSet } from '../engine/contract.ts';
+import type { Espeak } from '../engine/espeak/voices.ts';
+import type { NumberedSource } from '../engine/external/voice-source.ts';
+import { FairQueue, type QueueLimits } from '../engine/fair-queue.ts';
+import { FliteThread } from '../engine/flite/thread.ts';
+import { FLITE_SPEAKERS, type FliteTask, fliteUse } from '../engine/flite/voices.ts';
+import { normalise } from '../engine/normalise.ts';
+import { queuedEngine } from '../engine/queued-engine.ts';
 
 export interface EngineSetOptions extends Partial<QueueLimits> {
   /** By default beside the built program. */
@@ -79,12 +79,12 @@ async function externalEngines(
   { maxQueue }: QueueLimits,
 ): Promise<Engine[]> {
   if (sources.length === 0) return [];
-  const { openExternal } = await import('./engine/external/engine.ts');
+  const { openExternal } = await import('../engine/external/engine.ts');
   return openExternal(sources, maxQueue);
 }
 
 async function espeakEngines({ espeak }: EngineSetOptions, limits: QueueLimits): Promise<Engine[]> {
   if (espeak === undefined) return [];
-  const { openEspeak } = await import('./engine/espeak/process.ts');
+  const { openEspeak } = await import('../engine/espeak/process.ts');
   return [await openEspeak(espeak, limits)];
 }

@@ -4,8 +4,6 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../address.ts';
-import { Callbacks } from './callbacks/callbacks.ts';
-import { readCallbackPolicy } from './callbacks/policy.ts';
 import {
   DEFAULT_HOST,
   DEFAULT_MAX_TEXT,
@@ -13,7 +11,9 @@ import {
   type EngineSet,
   type Limits,
   Refusal,
-} from './engine/contract.ts';
+} from '../engine/contract.ts';
+import { Callbacks } from './callbacks/callbacks.ts';
+import { readCallbackPolicy } from './callbacks/policy.ts';
 import type { Log } from './exchange/exchange.ts';
 import type { Fault } from './exchange/fault.ts';
 import { createRefusing } from './http/client-error.ts';

@@ -1,5 +1,5 @@
-import type { Espeak } from '../service/engine/espeak/voices.ts';
-import { identityOf, type NumberedSource } from '../service/engine/external/voice-source.ts';
+import type { Espeak } from '../engine/espeak/voices.ts';
+import { identityOf, type NumberedSource } from '../engine/external/voice-source.ts';
 import { openEngines } from '../service/engine-set.ts';
 import { randomKey, startService } from '../service/service.ts';
 import type { Endpoint } from './service-choice.ts';

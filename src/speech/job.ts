@@ -1,7 +1,7 @@
 import type { RequestFields } from '../client/request.ts';
+import type { Espeak } from '../engine/espeak/voices.ts';
+import type { NumberedSource } from '../engine/external/voice-source.ts';
 import type { Host, RunContext } from '../host.ts';
-import type { Espeak } from '../service/engine/espeak/voices.ts';
-import type { NumberedSource } from '../service/engine/external/voice-source.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
 import type { Segment, SegmentOptions } from '../text/segment.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../src/async.ts';
-import type { EngineSet, Speaker, Utterance } from '../../src/service/engine/contract.ts';
-import { Refusal } from '../../src/service/engine/contract.ts';
+import type { EngineSet, Speaker, Utterance } from '../../src/engine/contract.ts';
+import { Refusal } from '../../src/engine/contract.ts';
 
 /** Frames that stand for one character. */
 export const FRAMES_PER_CHARACTER = 100;

@@ -1,8 +1,8 @@
 import type { Field } from '../../batch/columns.ts';
 import type { RowVoice, VoiceCells } from '../../batch/plan.ts';
+import type { Espeak } from '../../engine/espeak/voices.ts';
+import { identityOf, type NumberedSource } from '../../engine/external/voice-source.ts';
 import type { RunContext } from '../../host.ts';
-import type { Espeak } from '../../service/engine/espeak/voices.ts';
-import { identityOf, type NumberedSource } from '../../service/engine/external/voice-source.ts';
 import { type Origin, refused, type Settings } from '../../settings/resolve.ts';
 import { ruleOf } from '../../settings/rules.ts';
 import { SourceShelf } from '../../speech/speakers/source-shelf.ts';

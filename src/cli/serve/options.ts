@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { isLoopback, originOf } from '../../address.ts';
+import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../engine/contract.ts';
 import { usageError } from '../../error.ts';
-import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../service/engine/contract.ts';
 import type { Fault } from '../../service/exchange/fault.ts';
 import { faultHelp, parseFaults } from '../../service/exchange/fault-spec.ts';
 import { checkedKey } from '../../settings/key.ts';

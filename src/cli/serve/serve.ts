@@ -1,10 +1,10 @@
 import { aborted } from '../../async.ts';
+import type { EngineSet } from '../../engine/contract.ts';
+import { espeakIfAny } from '../../engine/espeak/voices.ts';
+import type { NumberedSource } from '../../engine/external/voice-source.ts';
 import { ExitCode, usageError } from '../../error.ts';
 import { interruption } from '../../exit.ts';
 import type { Host } from '../../host.ts';
-import type { EngineSet } from '../../service/engine/contract.ts';
-import { espeakIfAny } from '../../service/engine/espeak/voices.ts';
-import type { NumberedSource } from '../../service/engine/external/voice-source.ts';
 import type { LogRecord } from '../../service/exchange/exchange.ts';
 import { randomKey, type Service, startService } from '../../service/service.ts';
 import { checkedKey } from '../../settings/key.ts';

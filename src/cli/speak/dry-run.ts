@@ -1,8 +1,8 @@
 import { type Kept, openKept, segmentKey, type VoiceShape } from '../../cache/kept.ts';
 import { requestBody } from '../../client/request.ts';
+import { identityOf } from '../../engine/external/voice-source.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
-import { identityOf } from '../../service/engine/external/voice-source.ts';
 import { costOf, type Resolved, readText } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
 import type { Segment } from '../../text/segment.ts';

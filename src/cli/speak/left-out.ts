@@ -14,7 +14,7 @@ interface LeftOut extends Sparing, Listener {
 export async function leftOutOf(job: SpeechJob, warn: (text: string) => void): Promise<LeftOut | undefined> {
   if (job.keepsGoing && job.service) return new RefusedSegments(warn);
   if (job.service || job.espeakVoice !== undefined || job.sources.length > 0) return undefined;
-  const { normalise } = await import('../../service/engine/normalise.ts');
+  const { normalise } = await import('../../engine/normalise.ts');
   return new UnreadWords(normalise, warn);
 }
 

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { listSpeakers, type ServiceSpeaker } from '../../client/speakers.ts';
+import type { NumberedSource } from '../../engine/external/voice-source.ts';
+import { FLITE_SPEAKERS } from '../../engine/flite/voices.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
-import type { NumberedSource } from '../../service/engine/external/voice-source.ts';
-import { FLITE_SPEAKERS } from '../../service/engine/flite/voices.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
@@ -39,7 +39,7 @@ export async function run(context: Context): Promise<number> {
   const service = await chooseService(settings, { ...context, files });
   const espeak = service
     ? undefined
-    : await (await import('../../service/engine/espeak/voices.ts')).espeakIfAny(context);
+    : await (await import('../../engine/espeak/voices.ts')).espeakIfAny(context);
   const sources = service ? [] : await openSources(settings, context);
   const listed = await serviceSpeakers({ service, settings, espeak, sources }, context).catch(
     (error: unknown) => ({

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Limits, Refusal } from '../engine/contract.ts';
+import { type Limits, Refusal } from '../../engine/contract.ts';
 import type { Log } from '../exchange/exchange.ts';
 import type { Sound } from '../exchange/send-speech.ts';
 import type { Post } from './send.ts';

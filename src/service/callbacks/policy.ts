@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { originOf } from '../../address.ts';
+import { Refusal } from '../../engine/contract.ts';
 import { usageError } from '../../error.ts';
-import { Refusal } from '../engine/contract.ts';
 
 export interface CallbackPolicy {
   /** Of the operator, with any address. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { singleItem } from '../../async.ts';
-import { Refusal } from '../engine/contract.ts';
+import { Refusal } from '../../engine/contract.ts';
 import { errorBody, refusalOf } from '../exchange/refuse.ts';
 import { leadingHeader, type Sound } from '../exchange/send-speech.ts';
 import { type StoredSound, storeSound } from '../exchange/stored-sound.ts';

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../address.ts';
+import { Refusal } from '../../engine/contract.ts';
 import { TtsError } from '../../error.ts';
-import { Refusal } from '../engine/contract.ts';
 import type { Exchange } from './exchange.ts';
 import { createFaults, type Effects, type Fault, LISTED_REQUESTS } from './fault.ts';
 import { parseFaults } from './fault-spec.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refusal } from '../engine/contract.ts';
+import { Refusal } from '../../engine/contract.ts';
 
 /** Quoted of a client's key. */
 const LONGEST_KEY = 80;

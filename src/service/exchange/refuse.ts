@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { DEFAULT_RETRY_AFTER, queueFull, Refusal } from '../engine/contract.ts';
+import { DEFAULT_RETRY_AFTER, queueFull, Refusal } from '../../engine/contract.ts';
 import type { Exchange } from './exchange.ts';
 import { hasUnreadBody } from './json-body.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Refusal } from '../engine/contract.ts';
+import { Refusal } from '../../engine/contract.ts';
 import type { Exchange, Log } from '../exchange/exchange.ts';
 import { errorBody } from '../exchange/refuse.ts';
 import type { ServiceContext } from './context.ts';

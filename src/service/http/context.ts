@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { EngineSet, Limits } from '../../engine/contract.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackPolicy } from '../callbacks/policy.ts';
-import type { EngineSet, Limits } from '../engine/contract.ts';
 import type { Log } from '../exchange/exchange.ts';
 import type { FaultControl } from '../exchange/fault-control.ts';
 import type { Cors } from './cors.ts';

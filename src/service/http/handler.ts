@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopback } from '../../address.ts';
-import { Refusal } from '../engine/contract.ts';
+import { Refusal } from '../../engine/contract.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { refusalOf, refuse, sendJson } from '../exchange/refuse.ts';
 import type { ServiceContext } from './context.ts';

@@ -1,5 +1,5 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
-import { Refusal } from '../engine/contract.ts';
+import { Refusal } from '../../engine/contract.ts';
 import { wellFormedStart } from '../exchange/json-body.ts';
 import openapi from './openapi.json' with { type: 'json' };
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../async.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
+import { Refusal, type Utterance } from '../../engine/contract.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { callbackTarget } from '../callbacks/policy.ts';
-import { Refusal, type Utterance } from '../engine/contract.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Effects } from '../exchange/fault.ts';
 import { readJson } from '../exchange/json-body.ts';

@@ -1,4 +1,3 @@
-import { countCodePoints } from '../../text/unicode.ts';
 import {
   DEFAULT_RETRY_AFTER,
   type EngineSet,
@@ -6,7 +5,8 @@ import {
   type Speaker,
   type Style,
   type Utterance,
-} from '../engine/contract.ts';
+} from '../../engine/contract.ts';
+import { countCodePoints } from '../../text/unicode.ts';
 import { wellFormedStart } from '../exchange/json-body.ts';
 import type { SpeechRequest } from './request-check.ts';
 

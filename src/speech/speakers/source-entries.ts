@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
+import type { SourceConfig } from '../../engine/external/source-config.ts';
 import { type TtsError, usageError } from '../../error.ts';
 import { fromHome } from '../../files/paths.ts';
 import type { Host, RunContext } from '../../host.ts';
-import type { SourceConfig } from '../../service/engine/external/source-config.ts';
 import {
   type EngineEntry,
   isAddress,

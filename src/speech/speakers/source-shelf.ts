@@ -1,8 +1,8 @@
+import { Refusal } from '../../engine/contract.ts';
+import type { SourceConfig } from '../../engine/external/source-config.ts';
+import type { NumberedSource, SourceVoice } from '../../engine/external/voice-source.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import type { RunContext } from '../../host.ts';
-import { Refusal } from '../../service/engine/contract.ts';
-import type { SourceConfig } from '../../service/engine/external/source-config.ts';
-import type { NumberedSource, SourceVoice } from '../../service/engine/external/voice-source.ts';
 import { nearestName } from '../../settings/nearest.ts';
 import type { Setting, Settings } from '../../settings/resolve.ts';
 import { configOf, entryOf } from './source-entries.ts';
@@ -136,7 +136,7 @@ export class SourceShelf {
   async #open(at: number): Promise<NumberedSource> {
     const config = await this.#configs[at];
     if (!config) throw new RangeError(`there is no engine ${at}`);
-    const { openSource } = await import('../../service/engine/external/open-source.ts');
+    const { openSource } = await import('../../engine/external/open-source.ts');
     const { host, signal } = this.#context;
     const timeoutMs = this.#settings.timeout.value * 1000;
     const source = await openSource(config, { host, signal, timeoutMs }).catch((error) => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { Refusal } from '../../../../src/service/engine/contract.ts';
+import { Refusal } from '../../../../src/engine/contract.ts';
 import { errorBody } from '../../../../src/service/exchange/refuse.ts';
 import openapi from '../../../../src/service/http/openapi.json' with { type: 'json' };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalise } from '../../../../src/service/engine/normalise.ts';
-import { passages } from '../../../../src/service/engine/passages.ts';
+import { normalise } from '../../../../src/engine/normalise.ts';
+import { passages } from '../../../../src/engine/passages.ts';
 import { surelySpeakable } from '../../../../src/service/http/request-check.ts';
 
 async function isSpoken(text: string): Promise<boolean> {

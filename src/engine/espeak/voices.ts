@@ -1,0 +1,126 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { findProgram } from '../../files/paths.ts';
+import { type RunContext, withoutKeys } from '../../host.ts';
+import { inOneLine } from '../../printable.ts';
+import type { Speaker } from '../contract.ts';
+
+export interface EspeakVoice {
+  readonly speaker: Speaker;
+  /** Unique, below espeak-ng's folder of voices. */
+  readonly file: string;
+  /** In lower case, with the rank of the voice: 0 is the best. */
+  readonly codes: ReadonlyMap<string, number>;
+}
+
+export interface Espeak {
+  /** Absolute. */
+  readonly program: string;
+  readonly voices: readonly EspeakVoice[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const FIRST_NUMBER = 101;
+
+/** Hz. */
+export const ESPEAK_RATE = 22_050;
+
+/** `Pty Language Age/Gender VoiceName File OtherLanguages`, the last as in `(fr 5)(fr-fr 5)`. */
+const LINE = /^\s*\d+\s+(?<language>\S+)\s+\S+\s+(?<name>\S+)\s+(?<file>\S+)(?<others>.*)/u;
+
+/**
+ * Numbered from 101 by language tag and name.
+ * @throws when the program cannot be run
+ */
+export async function listEspeakVoices(
+  program: string,
+  env: Espeak['env'],
+  signal: AbortSignal,
+): Promise<EspeakVoice[]> {
+  const options = { env, timeout: 10_000, killSignal: 'SIGKILL', signal } as const;
+  const { stdout } = await promisify(execFile)(program, ['--voices'], options);
+  const voices = stdout.split('\n').flatMap((line) => {
+    const columns = LINE.exec(line)?.groups;
+    return columns ? [columns] : [];
+  });
+  const ordered = voices
+    .map(({ language = '', name = '', file = '', others = '' }) => ({
+      language,
+      name: readable(name),
+      file,
+      codes: codesOf(language, others),
+    }))
+    .sort((a, b) => compare(a.language, b.language) || compare(a.name, b.name) || compare(a.file, b.file));
+  return ordered.map(({ language, name, file, codes }, index) => ({
+    speaker: { no: FIRST_NUMBER + index, name, kind: 'neo.one', language, sampleRate: ESPEAK_RATE },
+    file,
+    codes,
+  }));
+}
+
+function codesOf(language: string, others: string): Map<string, number> {
+  const ranks = Array.from(
+    others.matchAll(/\((\S+) (\d+)\)/g),
+    ([, code = '', rank]) => [code, Number(rank)] as const,
+  );
+  return new Map([...ranks, [language, 0] as const].map(([code, rank]) => [code.toLowerCase(), rank]));
+}
+
+/** By code (`fr`, `fr-CA`), or by the first part of a name (`french`), in any case. */
+export function voiceForLanguage(asked: string, voices: readonly EspeakVoice[]): EspeakVoice | undefined {
+  const code = asked.toLowerCase().replaceAll('_', '-');
+  const [language = ''] = code.split('-');
+  const isNamed = ({ speaker }: EspeakVoice) => speaker.name.toLowerCase().split(/[ (]/)[0] === code;
+  const ofName = voices.filter(isNamed);
+  return best(voices, code) ?? best(voices, language) ?? ofName.sort((a, b) => ownRank(a) - ownRank(b))[0];
+}
+
+function best(voices: readonly EspeakVoice[], code: string): EspeakVoice | undefined {
+  const rank = (voice: EspeakVoice) => voice.codes.get(code) ?? Number.POSITIVE_INFINITY;
+  return voices.filter(({ codes }) => codes.has(code)).sort((a, b) => rank(a) - rank(b))[0];
+}
+
+/** Without a region. */
+function ownRank({ speaker, codes }: EspeakVoice): number {
+  return codes.get(speaker.language.toLowerCase().split('-')[0] ?? '') ?? 1000;
+}
+
+/** The same order in every locale. */
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+function readable(name: string): string {
+  return name.replaceAll('_', ' ').trim();
+}
+
+interface Search {
+  readonly espeak?: Espeak;
+  readonly fault?: string;
+}
+
+export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'signal'>): Promise<Search> {
+  const program = await findProgram('espeak-ng', host.env.PATH ?? '', host.platform);
+  if (program === undefined) return {};
+  const env = withoutKeys(host.env);
+  try {
+    return { espeak: { program, voices: await listEspeakVoices(program, env, signal), env } };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { fault: reasonOf(error as ExecFileException) };
+  }
+}
+
+/** The program's words stand behind Node's. */
+function reasonOf({ message, killed }: ExecFileException): string {
+  if (killed) return 'it does not answer';
+  return inOneLine(message.trim().split('\n').at(-1) ?? '');
+}
+
+export async function espeakIfAny(context: RunContext): Promise<Espeak | undefined> {
+  const { espeak, fault } = await findEspeak(context);
+  if (fault !== undefined)
+    context.notices.warn(`the voices of espeak-ng are missing, for it does not work: ${fault}`);
+  return espeak;
+}

@@ -1,0 +1,198 @@
+import { singleItem } from '../../async.ts';
+import { printable } from '../../printable.ts';
+import { segments } from '../../text/segment.ts';
+import { countCodePoints } from '../../text/unicode.ts';
+import { compileResampler } from '../assets.ts';
+import { type Engine, Refusal, type Speaker, type Utterance } from '../contract.ts';
+import { loadResampler, type Resampler } from '../resampler.ts';
+import { Converter } from './converter.ts';
+import { Seats } from './seats.ts';
+import { SoundBudget, SoundQueue } from './sound-queue.ts';
+import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from './voice-source.ts';
+
+/** A shorter sound lacks a part of the text. */
+const LEAST_SECONDS_PER_CHARACTER = 0.02;
+
+/** Letters and digits. A shorter text may have any sound. */
+const FEWEST_CHARACTERS = 40;
+
+/** A longer sound never ends, or is not that of the text. */
+const MOST_SECONDS_PER_CHARACTER = 1;
+
+/** Every text may have them in addition. */
+const MOST_SECONDS_MORE = 10;
+
+/** Hz. */
+const LOWEST_RATE = 4_000;
+
+/** Hz. */
+const HIGHEST_RATE = 192_000;
+
+/** The bound holds for all readers of one engine together. */
+const MOST_WAITING_BYTES = 16 * 2 ** 20;
+
+interface ExternalOptions {
+  readonly firstNumber: number;
+  readonly maxQueue: number;
+  readonly loadResampler: LoadResampler;
+}
+
+type LoadResampler = () => Promise<(from: number, to: number) => Resampler>;
+
+export function openExternal(sources: readonly NumberedSource[], maxQueue: number): Engine[] {
+  let loaded: ReturnType<LoadResampler> | undefined;
+  const load = () => {
+    loaded ??= compileResampler().then(loadResampler);
+    return loaded;
+  };
+  return sources.map(
+    ({ source, firstNumber }) => new ExternalEngine(source, { firstNumber, maxQueue, loadResampler: load }),
+  );
+}
+
+class ExternalEngine implements Engine {
+  readonly #source: VoiceSource;
+  readonly #options: ExternalOptions;
+  readonly #seats: Seats;
+  readonly #budget = new SoundBudget(MOST_WAITING_BYTES);
+  readonly #closing = new AbortController();
+
+  constructor(source: VoiceSource, options: ExternalOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#seats = new Seats(source.concurrency, options.maxQueue);
+  }
+
+  get speakers(): readonly Speaker[] {
+    return speakersOf({ source: this.#source, firstNumber: this.#options.firstNumber });
+  }
+
+  get queued(): number {
+    return this.#seats.waiting;
+  }
+
+  async *speak({ text, speaker, sampleRate }: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
+    const voice = this.#source.voices[speaker.no - this.#options.firstNumber];
+    if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
+    const left = new AbortController();
+    const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
+    // The queue refuses before the event loop turns.
+    let leave: (() => void) | undefined = await this.#seats.take(true, until);
+    try {
+      for await (const piece of segments(singleItem(text), {
+        maxChars: this.#source.maxChars,
+        pace: 'full',
+      })) {
+        leave ??= await this.#seats.take(false, until);
+        const sound = new SoundQueue(this.#budget, until);
+        void this.#fill(sound, { text: piece.text, voice, sampleRate, signal: until }).finally(leave);
+        leave = undefined;
+        yield* sound.read();
+      }
+    } finally {
+      leave?.();
+      left.abort(new Error('the reader left'));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(new Error('the engine is closed'));
+    await this.#source[Symbol.asyncDispose]();
+  }
+
+  /** While the budget lasts, a slow reader does not keep the seat. */
+  async #fill(queue: SoundQueue, task: Task): Promise<void> {
+    try {
+      for await (const samples of this.#speakWhole(task)) await queue.push(samples);
+      queue.end();
+    } catch (error) {
+      queue.end(error);
+    }
+  }
+
+  /**
+   * Sound that is too short is asked for again in halves.
+   * @param cutAt seconds of the whole, for a half
+   */
+  async *#speakWhole(task: Task, cutAt?: number): AsyncGenerator<Int16Array> {
+    const { text, voice, signal } = task;
+    const sound = await this.#source.speak(text, voice, signal);
+    const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.sampleRate), signal);
+    const limit = mostSeconds(text);
+    const needed = leastSeconds(text) * sound.sampleRate;
+    const held: Int16Array[] = [];
+    let frames = 0;
+    try {
+      for await (const samples of sound.samples) {
+        frames += samples.length;
+        if (frames > limit * sound.sampleRate)
+          throw this.#failed(`sent more than ${limit} s of sound for "${excerpt(text)}"`);
+        for await (const converted of convert.push(samples)) held.push(converted);
+        if (cutAt === undefined && frames >= needed) yield* held.splice(0);
+      }
+      if (frames > 0 && frames >= needed && !isAsLong(frames / sound.sampleRate, cutAt)) {
+        yield* held;
+        yield convert.end();
+        return;
+      }
+    } finally {
+      convert.free();
+    }
+    if (frames === 0) throw this.#failed(`sent no sound for "${excerpt(text)}"`);
+    const seconds = frames / sound.sampleRate;
+    if (cutAt !== undefined)
+      throw this.#failed(`sent ${seconds.toFixed(1)} s of sound for "${excerpt(text)}"`);
+    for (const half of await halves(text)) yield* this.#speakWhole({ ...task, text: half }, seconds);
+  }
+
+  async #resamplerFor(from: number, to: number): Promise<Resampler | undefined> {
+    if (from < LOWEST_RATE || from > HIGHEST_RATE)
+      throw this.#failed(`sent sound of ${from} Hz; it may have ${LOWEST_RATE} to ${HIGHEST_RATE} Hz`);
+    return from === to ? undefined : (await this.#options.loadResampler())(from, to);
+  }
+
+  #failed(what: string): Refusal {
+    return new Refusal(502, 'engine_failed', `${this.#source.name} ${what}`);
+  }
+}
+
+interface Task {
+  readonly text: string;
+  readonly voice: SourceVoice;
+  /** Hz. */
+  readonly sampleRate: number;
+  readonly signal: AbortSignal;
+}
+
+function leastSeconds(text: string): number {
+  const characters = text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  return characters < FEWEST_CHARACTERS ? 0 : characters * LEAST_SECONDS_PER_CHARACTER;
+}
+
+function mostSeconds(text: string): number {
+  return countCodePoints(text) * MOST_SECONDS_PER_CHARACTER + MOST_SECONDS_MORE;
+}
+
+function isAsLong(seconds: number, whole: number | undefined): boolean {
+  return whole !== undefined && Math.abs(seconds - whole) <= whole * SAME_LENGTH;
+}
+
+const SAME_LENGTH = 0.02;
+
+async function halves(text: string): Promise<string[]> {
+  const length = countCodePoints(text);
+  let parts: string[] = [];
+  for (const share of LARGER_HALVES) {
+    parts = [];
+    const options = { maxChars: Math.ceil(length * share), pace: 'full' } as const;
+    for await (const part of segments(singleItem(text), options)) parts.push(part.text);
+    if (parts.length === 2) break;
+  }
+  return parts;
+}
+
+const LARGER_HALVES = [0.5, 0.55, 0.6];
+
+function excerpt(text: string): string {
+  return printable(text.slice(0, 60));
+}

@@ -1,0 +1,206 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readWav } from '../../audio/wav-reader.ts';
+import { IdleTimer, watched } from '../../idle.ts';
+import { printable } from '../../printable.ts';
+import { Refusal } from '../contract.ts';
+import { bareFormat, evenPieces, mono } from './mono.ts';
+import type { ProgramConfig } from './source-config.ts';
+import type { SourceSound } from './voice-source.ts';
+
+/** Milliseconds from the end of the output to the exit. */
+const GRACE_MS = 200;
+
+/** Characters of stderr. */
+const MOST_WORDS = 4096;
+
+interface RunOptions {
+  /** The longest time without a byte. */
+  readonly timeoutMs: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly endGroup: (pid: number) => void;
+}
+
+export class ProgramRun {
+  readonly #config: ProgramConfig;
+  readonly #options: RunOptions;
+  readonly #folder: string | undefined;
+  readonly #output: string | undefined;
+  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly closed: Promise<unknown>;
+  readonly #timer: IdleTimer;
+  #words = '';
+  #isSilent = false;
+  #isStopped = false;
+
+  constructor(
+    config: ProgramConfig,
+    { text, voice }: { readonly text: string; readonly voice: string },
+    options: RunOptions,
+  ) {
+    this.#config = config;
+    this.#options = options;
+    const needsFolder = config.command.some((argument) => /\{(?:text|output)\}/.test(argument));
+    this.#folder = needsFolder ? newFolder(config.name) : undefined;
+    const files = { text: this.#file('text.txt'), output: this.#file('output.wav') };
+    this.#output = config.command.some((argument) => argument.includes('{output}'))
+      ? files.output
+      : undefined;
+    const line = text.replace(/\s+/g, ' ').trim();
+    const takesFile = config.command.some((argument) => argument.includes('{text}'));
+    if (takesFile) this.#write(files.text, `${line}\n`);
+    const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
+    const stdio = ['pipe', 'pipe', 'pipe'] as const;
+    this.#child = spawn(program ?? '', rest, {
+      env: options.env as NodeJS.ProcessEnv,
+      stdio: [...stdio],
+      detached: true,
+    });
+    this.closed = once(this.#child, 'close').catch((error) => {
+      this.#words = (error as Error).message;
+    });
+    this.#child.stdin.on('error', () => {});
+    this.#child.stdin.end(takesFile ? '' : `${line}\n`);
+    this.#child.stderr.on('data', (piece) => {
+      this.#words = `${this.#words}${piece}`.slice(-MOST_WORDS);
+    });
+    // Its children would keep the pipes open.
+    this.#child.once('exit', () => this.#endGroup());
+    this.#timer = new IdleTimer(options.timeoutMs, () => {
+      this.#isSilent = true;
+      this.end();
+    });
+  }
+
+  /** @throws Refusal 502 `engine_failed`, here and while the samples are read */
+  async sound(signal: AbortSignal): Promise<SourceSound> {
+    const stop = () => {
+      this.end();
+      this.#tidy();
+    };
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      const { sampleRate, samples } = await this.#read();
+      return { sampleRate, samples: this.#checked(samples, signal) };
+    } catch (error) {
+      throw await this.#fault(error, signal);
+    }
+  }
+
+  end(): void {
+    this.#timer.stop();
+    this.#isStopped ||= this.#child.exitCode === null && this.#child.signalCode === null;
+    this.#endGroup();
+    // A child in a group of its own may hold the other ends.
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
+  }
+
+  #endGroup(): void {
+    try {
+      if (this.#child.pid !== undefined) this.#options.endGroup(this.#child.pid);
+    } catch {
+      // Windows has no groups.
+      this.#child.kill('SIGKILL');
+    }
+  }
+
+  async #read(): Promise<SourceSound> {
+    const { output, sampleRate } = this.#config;
+    if (this.#output !== undefined) await this.#assertEnded();
+    const bytes =
+      this.#output === undefined ? watched(this.#child.stdout, this.#timer) : regularFile(this.#output);
+    if (output === 's16le' && sampleRate !== undefined)
+      return { sampleRate, samples: mono(evenPieces(bytes), bareFormat(sampleRate)) };
+    const { format, pcm } = await readWav(bytes);
+    return { sampleRate: format.sampleRate, samples: mono(pcm, format) };
+  }
+
+  async *#checked(samples: AsyncIterable<Int16Array>, signal: AbortSignal): AsyncGenerator<Int16Array> {
+    try {
+      yield* samples;
+      await this.#assertEnded();
+    } catch (error) {
+      throw await this.#fault(error, signal);
+    } finally {
+      this.#tidy();
+    }
+  }
+
+  async #assertEnded(): Promise<void> {
+    this.#timer.restart();
+    await this.closed;
+    this.#timer.stop();
+    const { exitCode, signalCode } = this.#child;
+    if (exitCode !== 0) throw new Error(`it ended with ${signalCode ?? `status ${exitCode}`}`);
+  }
+
+  async #fault(error: unknown, signal: AbortSignal): Promise<unknown> {
+    // A failing program closes its output first.
+    await Promise.race([this.closed, sleep(GRACE_MS, undefined, { ref: false })]);
+    this.end();
+    await this.closed;
+    this.#tidy();
+    if (signal.aborted) return signal.reason;
+    const { name } = this.#config;
+    if (this.#isSilent) {
+      const seconds = this.#options.timeoutMs / 1000;
+      return new Refusal(502, 'engine_failed', `${name} was silent for ${seconds} s`);
+    }
+    const last = printable(this.#words.trim().split('\n').at(-1) ?? '');
+    const { exitCode, signalCode } = this.#child;
+    const ended = exitCode ? `status ${exitCode}` : !this.#isStopped && signalCode;
+    const status = ended ? `it ended with ${ended}` : (error as Error).message;
+    return new Refusal(502, 'engine_failed', `${name} failed: ${last || status}`);
+  }
+
+  #file(name: string): string {
+    return this.#folder === undefined ? '' : join(this.#folder, name);
+  }
+
+  #write(path: string, text: string): void {
+    try {
+      writeFileSync(path, text);
+    } catch (error) {
+      if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+      throw unwritable(this.#config.name, error);
+    }
+  }
+
+  #tidy(): void {
+    this.#timer.stop();
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function newFolder(name: string): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'tts-engine-'));
+  } catch (error) {
+    throw unwritable(name, error);
+  }
+}
+
+function unwritable(name: string, error: unknown): Refusal {
+  const { code } = error as NodeJS.ErrnoException;
+  return new Refusal(
+    502,
+    'engine_failed',
+    `${name}: the temporary folder ${tmpdir()} takes no file (${code})`,
+  );
+}
+
+/** A FIFO would block, and a link may lead to a device. */
+function regularFile(path: string): Readable {
+  if (!lstatSync(path).isFile()) throw new Error('its output is not a regular file');
+  return createReadStream(path);
+}
+
+function filled(argument: string, values: Readonly<Record<'text' | 'output' | 'voice', string>>): string {
+  return argument.replace(/\{(text|output|voice)\}/g, (_, name: keyof typeof values) => values[name]);
+}

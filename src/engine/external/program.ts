@@ -1,0 +1,58 @@
+import { statSync } from 'node:fs';
+import { findProgram } from '../../files/paths.ts';
+import { Refusal } from '../contract.ts';
+import { ProgramRun } from './program-run.ts';
+import type { ProgramConfig } from './source-config.ts';
+import type { VoiceSource } from './voice-source.ts';
+
+/** Hz, until the header tells. */
+const USUAL_RATE = 22_050;
+
+/** No shell sees the arguments. */
+export async function openProgram(
+  config: ProgramConfig,
+  { timeoutMs, env, platform, endGroup }: ProgramOptions,
+): Promise<VoiceSource> {
+  const { name, command, output, voices = [name], maxChars, concurrency } = config;
+  const sampleRate = config.sampleRate ?? USUAL_RATE;
+  const program = await findProgram(command[0], env.PATH ?? '', platform);
+  if (program === undefined)
+    throw new Refusal(502, 'engine_failed', `${name}: there is no program ${command[0]}`);
+  const running = new Set<ProgramRun>();
+  return {
+    name,
+    identity: `program ${JSON.stringify([command, output, sampleRate])} ${filesIn([program, ...command])}`,
+    voices: voices.map((voice) => ({ name: voice, language: 'und', sampleRate })),
+    takesAnyVoice: false,
+    maxChars,
+    concurrency,
+    async speak(text, voice, signal) {
+      signal.throwIfAborted();
+      const known = { ...config, command: [program, ...command.slice(1)] as const };
+      const run = new ProgramRun(known, { text, voice: voice.name }, { timeoutMs, env, endGroup });
+      running.add(run);
+      run.closed.finally(() => running.delete(run));
+      return run.sound(signal);
+    },
+    async [Symbol.asyncDispose]() {
+      for (const run of running) run.end();
+    },
+  };
+}
+
+export interface ProgramOptions {
+  /** Without a byte. */
+  readonly timeoutMs: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
+  readonly endGroup: (pid: number) => void;
+}
+
+/** A new model file is another voice. */
+function filesIn(command: readonly string[]): string {
+  const files = command.flatMap((name) => {
+    const stats = statSync(name, { throwIfNoEntry: false });
+    return stats?.isFile() ? [`${name}:${stats.size}:${stats.mtimeMs}`] : [];
+  });
+  return files.join(' ');
+}

@@ -1,0 +1,199 @@
+import type { IncomingMessage } from 'node:http';
+import { WavError } from '../../audio/wav-format.ts';
+import { readWav } from '../../audio/wav-reader.ts';
+import { messageIn } from '../../error-message.ts';
+import { printable } from '../../printable.ts';
+import { Refusal } from '../contract.ts';
+import { bareFormat, evenPieces, mono } from './mono.ts';
+import { firstBytes, IdleWatch, openRequester, peek, type Requester } from './server-http.ts';
+import type { ServerConfig } from './source-config.ts';
+import type { SourceSound, SourceVoice, VoiceSource } from './voice-source.ts';
+
+/** Hz. Kokoro and most others have it. */
+const USUAL_RATE = 24_000;
+
+/** A server without a list gets this name. */
+const USUAL_VOICE = 'alloy';
+
+const MOST_ERROR_BYTES = 4096;
+
+const MOST_LIST_BYTES = 4 * 2 ** 20;
+
+const MOST_VOICES = 10_000;
+
+/**
+ * https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
+ * @param timeoutMs the longest time without a byte
+ * @throws Refusal 502 `engine_failed` if the server cannot be reached
+ */
+export async function openServer(
+  config: ServerConfig,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<VoiceSource> {
+  const requester = await openRequester(config);
+  const server = new SpeechServer(config, requester, timeoutMs);
+  const listed = config.voices ?? (await server.listVoices(signal));
+  const sampleRate = config.sampleRate ?? USUAL_RATE;
+  const voices = (listed?.length ? listed : [USUAL_VOICE]).map((name) => voiceOf(name, sampleRate));
+  return {
+    name: config.name,
+    identity: `server ${config.url.href} ${config.model ?? ''}`,
+    voices,
+    takesAnyVoice: !listed?.length,
+    addVoice: (name) => void voices.push(voiceOf(name, sampleRate)),
+    maxChars: config.maxChars,
+    concurrency: config.concurrency,
+    speak: (text, voice, until) => server.speak(text, voice, until),
+    async [Symbol.asyncDispose]() {
+      requester.close();
+    },
+  };
+}
+
+function voiceOf(name: string, sampleRate: number): SourceVoice {
+  return { name, language: 'und', sampleRate };
+}
+
+class SpeechServer {
+  readonly #config: ServerConfig;
+  readonly #requester: Requester;
+  readonly #timeoutMs: number;
+
+  constructor(config: ServerConfig, requester: Requester, timeoutMs: number) {
+    this.#config = config;
+    this.#requester = requester;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Its timer runs from the request to the last byte: a list that drips is late as well. */
+  async listVoices(signal: AbortSignal): Promise<string[] | undefined> {
+    const watch = new IdleWatch(this.#timeoutMs, signal);
+    try {
+      const answer = await this.#ask('audio/voices', undefined, watch);
+      const bytes = await firstBytes(answer, MOST_LIST_BYTES + 1);
+      watch.signal.throwIfAborted();
+      return answer.statusCode === 200 ? this.#voicesIn(bytes) : undefined;
+    } catch (error) {
+      if (!watch.isIdle) throw this.#failed(error, watch);
+      const late = `${this.#config.name} sent no whole list of voices within ${this.#timeoutMs / 1000} s`;
+      throw new Refusal(504, 'engine_late', late);
+    } finally {
+      watch.stop();
+    }
+  }
+
+  #voicesIn(bytes: Buffer): string[] | undefined {
+    if (bytes.length > MOST_LIST_BYTES) throw this.#tooLong(`${MOST_LIST_BYTES / 2 ** 20} MiB`);
+    const voices = voicesIn(bytes.toString());
+    if (voices && voices.length > MOST_VOICES) throw this.#tooLong(`${MOST_VOICES} voices`);
+    return voices;
+  }
+
+  #tooLong(most: string): Refusal {
+    return new Refusal(
+      502,
+      'engine_failed',
+      `the list of voices of ${this.#config.name} has more than ${most}`,
+    );
+  }
+
+  async speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound> {
+    const { model, format, sampleRate } = this.#config;
+    const watch = new IdleWatch(this.#timeoutMs, signal);
+    const body = JSON.stringify({
+      model: model ?? 'tts-1',
+      input: text,
+      voice: voice.name,
+      response_format: format,
+    });
+    const answer = await this.#ask('audio/speech', body, watch);
+    if (answer.statusCode !== 200) throw await this.#refusal(answer, watch);
+    try {
+      const sound = await this.#sound(watch.watched(answer), sampleRate);
+      return { ...sound, samples: this.#explained(sound.samples, watch) };
+    } catch (error) {
+      throw this.#failed(error, watch);
+    }
+  }
+
+  async *#explained(samples: AsyncIterable<Int16Array>, watch: IdleWatch): AsyncGenerator<Int16Array> {
+    try {
+      yield* samples;
+    } catch (error) {
+      throw this.#failed(error, watch);
+    }
+  }
+
+  #failed(error: unknown, { signal, isIdle }: IdleWatch): unknown {
+    if (error instanceof Refusal) return error;
+    const { name } = this.#config;
+    const seconds = this.#timeoutMs / 1000;
+    if (isIdle) return new Refusal(502, 'engine_failed', `${name} was silent for ${seconds} s`);
+    if (signal.aborted) return signal.reason;
+    if (error instanceof WavError) return new Refusal(502, 'engine_failed', `${name}: ${notSound(error)}`);
+    // Node tries all addresses of a name, and gathers their errors.
+    const [cause = error] = error instanceof AggregateError ? error.errors : [];
+    const words = printable((cause as Error).message);
+    return new Refusal(502, 'engine_unreachable', `${name} cannot be reached or broke off: ${words}`);
+  }
+
+  async #sound(bytes: AsyncIterable<Uint8Array>, bareRate: number | undefined): Promise<SourceSound> {
+    const { head, all } = await peek(bytes);
+    if (bareRate !== undefined && isBare(head))
+      return { sampleRate: bareRate, samples: mono(evenPieces(all), bareFormat(bareRate)) };
+    const { format, pcm } = await readWav(all);
+    return { sampleRate: format.sampleRate, samples: mono(pcm, format) };
+  }
+
+  async #ask(path: string, body: string | undefined, watch: IdleWatch): Promise<IncomingMessage> {
+    try {
+      return await this.#requester.ask(path, body, watch.signal);
+    } catch (error) {
+      watch.stop();
+      throw this.#failed(error, watch);
+    }
+  }
+
+  async #refusal(answer: IncomingMessage, watch: IdleWatch): Promise<Refusal> {
+    const bytes = await firstBytes(watch.watched(answer), MOST_ERROR_BYTES).catch(() => Buffer.alloc(0));
+    const words = messageIn(bytes);
+    const message = `${this.#config.name} answers ${answer.statusCode}${words && `: ${words}`}`;
+    const { statusCode: status, headers } = answer;
+    if (status !== 429 && status !== 503) return new Refusal(502, 'engine_failed', message);
+    return new Refusal(status, 'busy', message, { retryAfter: secondsOf(headers['retry-after']) });
+  }
+}
+
+/** From a number or a date (RFC 9110, section 10.2.3). */
+function secondsOf(retryAfter = ''): number | undefined {
+  const seconds = /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : (Date.parse(retryAfter) - Date.now()) / 1000;
+  return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;
+}
+
+/** WAV, JSON, HTML, MP3, Ogg and FLAC. */
+const NOT_BARE = /^(?:RIFF|RF64|[{[<]|ID3|\xff[\xe2-\xfb]|OggS|fLaC)/;
+
+function isBare(head: Buffer): boolean {
+  return head.length > 0 && !NOT_BARE.test(head.toString('latin1'));
+}
+
+function notSound({ problem, message, head = new Uint8Array() }: WavError): string {
+  if (problem !== 'not-wav') return message;
+  if (/^(?:ID3|\xff)/.test(Buffer.from(head).toString('latin1'))) return 'it sent MP3 instead of a WAV';
+  const words = messageIn(head);
+  return `it sent no WAV${words && `, but: ${words}`}`;
+}
+
+function voicesIn(body: string): string[] | undefined {
+  try {
+    const data = JSON.parse(body);
+    const list: unknown = Array.isArray(data) ? data : data?.voices;
+    if (!Array.isArray(list)) return undefined;
+    const names = list.map((voice) => (typeof voice === 'string' ? voice : (voice?.id ?? voice?.name)));
+    return names.filter((name) => typeof name === 'string' && name !== '');
+  } catch {
+    return undefined;
+  }
+}

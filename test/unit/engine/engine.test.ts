@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { buildWorker, digest, PLAIN, samplesOf, speak, startEngine } from '../../support/engine.ts';
+import { loudness, meanLoudness } from './loudness.ts';
+import { pitch } from './pitch.ts';
+
+const worker = await buildWorker();
+const engine = await startEngine({ worker, workers: 2, maxQueue: 50 });
+const SENTENCE = 'We saw the moon rise over the mountains while the wolves howled.';
+const seconds = (samples: Int16Array) => samples.length / 22_050;
+
+describe('the built-in engine', () => {
+  it('has five voices, each for both kinds of speakers', () => {
+    expect(engine.speakers.map(({ no, kind, sampleRate }) => [no, kind, sampleRate])).toEqual([
+      ...[1, 2, 3, 4, 5].map((no) => [no, 'neo.one', no === 5 ? 8_000 : 16_000]),
+      ...[11, 12, 13, 14, 15].map((no) => [no, 'Mermish', no === 15 ? 8_000 : 16_000]),
+    ]);
+    expect(new Set(engine.speakers.map(({ name }) => name)).size).toBe(10);
+  });
+
+  it('speaks with another voice for each number, and with the same for both kinds', async () => {
+    const spoken = await Promise.all(
+      engine.speakers.map(({ no }) => samplesOf(engine, { text: 'Hello.', speaker: no })),
+    );
+    const bytes = spoken.map((samples) => Buffer.from(samples.buffer).toString('base64'));
+    expect(new Set(bytes).size).toBe(5);
+    expect(bytes.slice(5)).toEqual(bytes.slice(0, 5));
+  });
+
+  it('gives the same samples however the work is shared out', async () => {
+    const text = `${SENTENCE} Another sentence, a bit longer than that. ${'And a third one. '.repeat(5)}`;
+    const alone = await samplesOf(engine, { text });
+    const together = await Promise.all(Array.from({ length: 6 }, () => samplesOf(engine, { text })));
+    for (const samples of together) expect(digest(samples)).toBe(digest(alone));
+  });
+
+  it('lasts as long at every rate', async () => {
+    const wanted = seconds(await samplesOf(engine, { text: SENTENCE }));
+    for (const sampleRate of [8_000, 11_025, 16_000, 44_100, 48_000, 12_345]) {
+      const samples = await samplesOf(engine, { text: SENTENCE, sampleRate });
+      expect(samples.length / sampleRate).toBeCloseTo(wanted, 3);
+    }
+  });
+
+  it('begins and ends each segment in silence, so that nothing clicks where they meet', async () => {
+    for await (const part of speak(engine, { text: `${SENTENCE} No! Six.`, sampleRate: 44_100 })) {
+      expect(Math.max(...part.subarray(0, 1_000).map(Math.abs))).toBeLessThanOrEqual(1);
+      expect(Math.max(...part.subarray(-5_000).map(Math.abs))).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it.each([
+    [SENTENCE],
+    ['hello'],
+    ['Hello from this machine.'],
+    ['She sells sea shells by the sea shore. How are you today?'],
+  ])('is as loud with every voice, to 1 dB, for %j', async (text) => {
+    const spoken = await Promise.all([1, 2, 3, 4, 5].map((speaker) => samplesOf(engine, { text, speaker })));
+    const all = spoken.map(meanLoudness);
+    const heard = spoken.map((samples) => loudness(samples, 22_050));
+    expect(Math.max(...all) - Math.min(...all)).toBeLessThan(1);
+    expect(Math.max(...heard) - Math.min(...heard)).toBeLessThan(1);
+  });
+
+  it('never clips, however loud it is asked to be', async () => {
+    for (const speaker of [1, 2, 3, 4, 5]) {
+      const samples = await samplesOf(engine, { text: SENTENCE, speaker, style: { ...PLAIN, loudness: 2 } });
+      expect(Math.max(...samples.map(Math.abs))).toBeLessThan(32_767);
+    }
+  });
+
+  it.each([
+    ['你好'],
+    ['😀'],
+    ['👩‍💻 🎉'],
+    ['!?!'],
+    ['...'],
+    [''],
+    [' \n\n '],
+    ['Привет, мир. 你好。'],
+    ['\u0000'],
+  ])('refuses %j, which has nothing to speak in English', async (text) => {
+    await expect(samplesOf(engine, { text })).rejects.toMatchObject({
+      name: 'Refusal',
+      status: 422,
+      code: 'unsupported_text',
+      field: 'text',
+      message: expect.stringContaining('English only'),
+    });
+  });
+
+  it('leaves out what it cannot speak among what it can', async () => {
+    const mixed = await samplesOf(engine, { text: 'Hello 你好 there 😀.' });
+    expect(digest(mixed)).toBe(digest(await samplesOf(engine, { text: 'Hello there.' })));
+  });
+
+  it('lets nobody use a speaker that does not exist', () => {
+    const [speaker] = engine.speakers;
+    if (!speaker) throw new Error('no speakers');
+    const utterance = { text: 'Hello', speaker: { ...speaker, no: 6 }, sampleRate: 22_050, style: PLAIN };
+    expect(() => engine.speak(utterance, new AbortController().signal)).toThrow('no speaker 6');
+  });
+});
+
+describe('the style', () => {
+  it.each([1, 2, 3, 4, 5])('changes the speed of speaker %i', async (speaker) => {
+    const plain = seconds(await samplesOf(engine, { text: SENTENCE, speaker }));
+    const slow = seconds(
+      await samplesOf(engine, { text: SENTENCE, speaker, style: { ...PLAIN, rate: 0.5 } }),
+    );
+    const fast = seconds(await samplesOf(engine, { text: SENTENCE, speaker, style: { ...PLAIN, rate: 2 } }));
+    expect(slow / plain).toBeGreaterThan(1.75);
+    expect(slow / plain).toBeLessThan(2.1);
+    expect(fast / plain).toBeGreaterThan(0.45);
+    expect(fast / plain).toBeLessThan(0.65);
+  });
+
+  it.each([1, 2, 3, 4, 5])('changes the pitch of speaker %i, and not the speed', async (speaker) => {
+    const plain = await samplesOf(engine, { text: SENTENCE, speaker });
+    const normal = pitch(plain, 22_050);
+    for (const factor of [0.8, 1.25]) {
+      const changed = await samplesOf(engine, {
+        text: SENTENCE,
+        speaker,
+        style: { ...PLAIN, pitch: factor },
+      });
+      const ratio = pitch(changed, 22_050) / normal;
+      expect(ratio).toBeGreaterThan(factor * 0.92);
+      expect(ratio).toBeLessThan(factor * 1.08);
+      expect(seconds(changed) / seconds(plain)).toBeCloseTo(1, 1);
+    }
+  });
+
+  it('changes the loudness', async () => {
+    const plain = loudness(await samplesOf(engine, { text: SENTENCE }), 22_050);
+    const soft = loudness(
+      await samplesOf(engine, { text: SENTENCE, style: { ...PLAIN, loudness: 0.5 } }),
+      22_050,
+    );
+    expect(soft - plain).toBeCloseTo(-6, 0);
+  });
+
+  it('changes the pauses between sentences', async () => {
+    const text = 'One. Two. Three.';
+    const plain = seconds(await samplesOf(engine, { text }));
+    const longer = seconds(await samplesOf(engine, { text, style: { ...PLAIN, pause: 3 } }));
+    const none = seconds(await samplesOf(engine, { text, style: { ...PLAIN, pause: 0 } }));
+    expect(longer - plain).toBeCloseTo(3 * 2 * 0.35, 2);
+    expect(plain - none).toBeCloseTo(3 * 0.35, 2);
+  });
+});

@@ -1,0 +1,336 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Engine, Refusal } from '../../../../src/engine/contract.ts';
+import { openExternal } from '../../../../src/engine/external/engine.ts';
+import type { SourceSound, VoiceSource } from '../../../../src/engine/external/voice-source.ts';
+import { PLAIN } from '../../../support/engine.ts';
+import { gate } from '../../../support/gate.ts';
+
+const RATE = 8000;
+const never = new AbortController().signal;
+
+type Speak = (text: string, signal: AbortSignal, number: number) => AsyncGenerator<Int16Array>;
+
+interface Talk {
+  readonly engine: Engine;
+  readonly asked: string[];
+  readonly closed: () => boolean;
+}
+
+/** The engine of an engine of 8 kHz. */
+async function sectionOf(
+  speak: Speak,
+  limits: Partial<VoiceSource> & { queue?: number } = {},
+): Promise<Talk> {
+  const asked: string[] = [];
+  let isClosed = false;
+  const source: VoiceSource = {
+    name: 'mine',
+    identity: 'mine',
+    voices: ['anna', 'bert'].map((name) => ({ name, language: 'und', sampleRate: RATE })),
+    takesAnyVoice: false,
+    maxChars: 300,
+    concurrency: 1,
+    async speak(text, _voice, signal): Promise<SourceSound> {
+      asked.push(text);
+      return { sampleRate: RATE, samples: speak(text, signal, asked.length) };
+    },
+    async [Symbol.asyncDispose]() {
+      isClosed = true;
+    },
+    ...limits,
+  };
+  const [engine] = await openExternal([{ source, firstNumber: 1001 }], limits.queue ?? 64);
+  if (!engine) throw new Error('no engine');
+  return { engine, asked, closed: () => isClosed };
+}
+
+/** So many frames for each character, of at most so many characters. Each sample is the number of the call. */
+function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): Speak {
+  return async function* speak(text, _signal, number) {
+    const frames = Math.min(text.length, limit) * framesPerCharacter;
+    yield new Int16Array(Math.floor(frames / 2)).fill(number);
+    yield new Int16Array(Math.ceil(frames / 2)).fill(number);
+  };
+}
+
+function utter({ engine }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
+  const speaker = engine.speakers.find((each) => each.no === no) ?? { ...engine.speakers[0], no };
+  return engine.speak({ text, speaker: speaker as never, sampleRate, style: PLAIN }, signal);
+}
+
+async function framesOf(sound: AsyncIterable<Int16Array>): Promise<number> {
+  let frames = 0;
+  for await (const samples of sound) frames += samples.length;
+  return frames;
+}
+
+const SENTENCE = 'This is one of many sentences of some fifty letters. ';
+
+describe('the engine of an engine', () => {
+  it('numbers its voices, and passes samples of the same rate on unchanged', async () => {
+    const talk = await sectionOf(async function* speak() {
+      yield Int16Array.of(1, -2, 3);
+      yield Int16Array.of(32_767, -32_768);
+    });
+    expect(talk.engine.speakers.map(({ no, name, kind }) => [no, name, kind])).toEqual([
+      [1001, 'anna', 'neo.one'],
+      [1002, 'bert', 'neo.one'],
+    ]);
+    const samples: number[] = [];
+    for await (const piece of utter(talk, 'Hi', { no: 1002 })) samples.push(...piece);
+    expect(samples).toEqual([1, -2, 3, 32_767, -32_768]);
+    await expect(framesOf(utter(talk, 'Hi', { no: 1003 }))).rejects.toThrow('there is no speaker 1003');
+  });
+
+  it('converts to another rate', async () => {
+    const talk = await sectionOf(speaking());
+    expect(await framesOf(utter(talk, 'Hello', { sampleRate: 2 * RATE }))).toBe(4000);
+  });
+
+  it('asks for a long text in pieces that fit, and keeps their order', async () => {
+    const text = SENTENCE.repeat(20).trim();
+    const talk = await sectionOf(speaking(), { maxChars: 120 });
+    const heard: number[] = [];
+    for await (const piece of utter(talk, text)) heard.push(...new Set(piece));
+    expect(Math.max(...talk.asked.map(({ length }) => length))).toBeLessThanOrEqual(120);
+    expect(talk.asked.join(' ')).toBe(text);
+    expect([...new Set(heard)]).toEqual(talk.asked.map((_, index) => index + 1));
+    expect(heard).toEqual(heard.toSorted((a, b) => a - b));
+  });
+
+  it('hands an error of the engine on, behind the samples before it', async () => {
+    const talk = await sectionOf(async function* speak() {
+      yield Int16Array.of(7);
+      throw new Error('broken');
+    });
+    const sound = utter(talk, 'Hi')[Symbol.asyncIterator]();
+    expect((await sound.next()).value).toEqual(Int16Array.of(7));
+    await expect(sound.next()).rejects.toThrow('broken');
+    await expect(framesOf(utter(talk, 'Hi'))).rejects.toThrow('broken');
+  });
+});
+
+/** Pieces of so many frames without an end, and how many were taken. */
+function endless(frames: number): { readonly speak: Speak; readonly taken: () => number } {
+  let taken = 0;
+  async function* speak() {
+    for (;;) {
+      taken += 1;
+      yield new Int16Array(frames);
+    }
+  }
+  return { speak, taken: () => taken };
+}
+
+describe('the sound of an engine', () => {
+  it.each([
+    ['Hi', 12],
+    ['x'.repeat(90), 100],
+  ])('has at most one second for each character and ten more: %s', async (text, seconds) => {
+    const talk = await sectionOf(endless(RATE / 2).speak);
+    const failed = framesOf(utter(talk, text));
+    await expect(failed).rejects.toMatchObject({ status: 502, code: 'engine_failed' });
+    await expect(failed).rejects.toThrow(
+      `mine sent more than ${seconds} s of sound for "${text.slice(0, 60)}"`,
+    );
+  });
+
+  it('may have just as much', async () => {
+    const talk = await sectionOf(async function* speak() {
+      yield new Int16Array(12 * RATE);
+    });
+    expect(await framesOf(utter(talk, 'Hi'))).toBe(12 * RATE);
+  });
+
+  it.each([1, 3999, 192_001])('has no rate of %i Hz', async (sampleRate) => {
+    const talk = await sectionOf(speaking(), {
+      speak: async () => ({ sampleRate, samples: speaking()('Hi', never, 1) }),
+    });
+    await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({
+      code: 'engine_failed',
+      message: `mine sent sound of ${sampleRate} Hz; it may have 4000 to 192000 Hz`,
+    });
+  });
+
+  it.each([4000, 16_000, 192_000])('may have a rate of %i Hz', async (sampleRate) => {
+    const talk = await sectionOf(speaking(), {
+      speak: async () => ({ sampleRate, samples: speaking()('x'.repeat(100), never, 1) }),
+    });
+    expect(await framesOf(utter(talk, 'Hi'))).toBe(Math.ceil((40_000 * RATE) / sampleRate));
+  });
+
+  it('waits for a reader that rests when 16 MiB wait', async () => {
+    const { speak, taken } = endless(2 ** 19);
+    const talk = await sectionOf(speak, { maxChars: 10_000 });
+    const slow = utter(talk, 'x'.repeat(9000))[Symbol.asyncIterator]();
+    await slow.next();
+    await expect.poll(taken).toBeGreaterThanOrEqual(16);
+    await sleep(50);
+    expect(taken()).toBeLessThanOrEqual(20);
+    for (let piece = 0; piece < 20; piece += 1) await slow.next();
+    expect(taken()).toBeGreaterThan(20);
+    await slow.return?.();
+    await sleep(50);
+    expect(taken()).toBeLessThanOrEqual(45);
+  });
+
+  it('reaches others while one that rests has spent all the room', async () => {
+    const { speak, taken } = endless(2 ** 19);
+    const other = speaking();
+    const talk = await sectionOf((text, ...rest) => (text[0] === 'x' ? speak : other)(text, ...rest), {
+      maxChars: 10_000,
+      concurrency: 2,
+    });
+    const slow = utter(talk, 'x'.repeat(9000))[Symbol.asyncIterator]();
+    await slow.next();
+    await expect.poll(taken).toBeGreaterThanOrEqual(16);
+    expect(await framesOf(utter(talk, 'Quick.'))).toBe(6 * 400);
+    await slow.return?.();
+  });
+
+  it('is converted in steps: others have their turn, and a reader that leaves ends it', async () => {
+    const talk = await sectionOf(speaking(), {
+      speak: async () => ({ sampleRate: 4000, samples: speaking(400_000)('x', never, 1) }),
+    });
+    let turns = 0;
+    const ticking = setInterval(() => {
+      turns += 1;
+    });
+    const leaving = new AbortController();
+    const sound = framesOf(utter(talk, 'x'.repeat(200), { sampleRate: 48_000, signal: leaving.signal }));
+    await expect.poll(() => turns, { interval: 1 }).toBeGreaterThan(2);
+    leaving.abort(new Error('gone'));
+    await expect(sound).rejects.toThrow('gone');
+    clearInterval(ticking);
+  });
+});
+
+describe('a sound that is too short for its text', () => {
+  const text = SENTENCE.repeat(8).trim();
+
+  it('is asked for in two halves of the same length', async () => {
+    const talk = await sectionOf(speaking(200, 280), { maxChars: 1000 });
+    const [whole, half] = [10, 5].map((times) => SENTENCE.repeat(times).trim()) as [string, string];
+    expect(await framesOf(utter(talk, whole))).toBe(2 * half.length * 200);
+    expect(talk.asked).toEqual([whole, half, half]);
+  });
+
+  it.each([
+    ['is too short as well', speaking(240, 60)],
+    ['is cut at the same place', speaking(240, 200)],
+  ])('is an error if a half %s', async (_, speak) => {
+    const talk = await sectionOf(speak, { maxChars: 1000 });
+    const failed: Promise<number> = framesOf(utter(talk, text));
+    await expect(failed).rejects.toMatchObject({
+      status: 502,
+      code: 'engine_failed',
+    } satisfies Partial<Refusal>);
+    await expect(failed).rejects.toThrow(/^mine sent \d\.\d s of sound for "This is one of many/);
+    expect(talk.asked).toHaveLength(2);
+  });
+
+  it('is no error below forty letters, and always one without a sample', async () => {
+    const brief = await sectionOf(async function* speak() {
+      yield Int16Array.of(1);
+    });
+    expect(await framesOf(utter(brief, 'x'.repeat(39)))).toBe(1);
+    await expect(framesOf(utter(brief, 'x'.repeat(40)))).rejects.toThrow('mine sent');
+    const silent = await sectionOf(async function* speak() {});
+    await expect(framesOf(utter(silent, 'Hi'))).rejects.toThrow('mine sent no sound for "Hi"');
+  });
+});
+
+describe('utterances of one engine', () => {
+  it('are refused at once where too many wait', async () => {
+    const door = gate();
+    const talk = await sectionOf(
+      async function* speak() {
+        await door.opened;
+        yield Int16Array.of(1);
+      },
+      { queue: 2 },
+    );
+    const [inWork, ...waiting] = Array.from({ length: 3 }, () => framesOf(utter(talk, 'Hi')));
+    expect(talk.engine.queued).toBe(2);
+    await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({ status: 503, code: 'busy' });
+    door.open();
+    expect(await Promise.all([inWork, ...waiting])).toEqual([1, 1, 1]);
+    expect(talk.engine.queued).toBe(0);
+  });
+
+  it('take turns, one piece each', async () => {
+    const talk = await sectionOf(speaking(), { maxChars: 60 });
+    const [first, second] = ['First sentence of a text. ', 'Second text of sentences. '].map((text) =>
+      utter(talk, text.repeat(8)),
+    );
+    await Promise.all([framesOf(first as never), framesOf(second as never)]);
+    const speakers = talk.asked.map((text) => text.slice(0, 5));
+    expect(speakers.slice(0, 8)).toEqual([
+      'First',
+      'Secon',
+      'First',
+      'Secon',
+      'First',
+      'Secon',
+      'First',
+      'Secon',
+    ]);
+  });
+
+  it('do not wait for a slow reader of another one', async () => {
+    const talk = await sectionOf(speaking());
+    const slow = utter(talk, 'Slow.')[Symbol.asyncIterator]();
+    await slow.next();
+    expect(await framesOf(utter(talk, 'Quick.'))).toBe('Quick.'.length * 400);
+    await slow.return?.();
+  });
+
+  it.each(['leaves', 'aborts'])('stop when the reader %s, and free the engine', async (how) => {
+    const stopped: unknown[] = [];
+    const talk = await sectionOf(async function* speak(text, signal) {
+      yield Int16Array.of(1);
+      if (text === 'Next.') return;
+      await sleep(60_000, undefined, { signal }).catch(() => stopped.push(text));
+      signal.throwIfAborted();
+    });
+    const leaving = new AbortController();
+    const sound = utter(talk, 'Stuck.', { signal: leaving.signal })[Symbol.asyncIterator]();
+    await sound.next();
+    const next = framesOf(utter(talk, 'Next.'));
+    if (how === 'leaves') await sound.return?.();
+    else leaving.abort(new Error('gone'));
+    expect(await next).toBe(1);
+    expect(stopped).toEqual(['Stuck.']);
+  });
+
+  it('that wait leave the queue when their reader goes', async () => {
+    const door = gate();
+    const talk = await sectionOf(async function* speak() {
+      await door.opened;
+      yield Int16Array.of(1);
+    });
+    const inWork = framesOf(utter(talk, 'One'));
+    const leaving = new AbortController();
+    const waiting = framesOf(utter(talk, 'Two', { signal: leaving.signal }));
+    leaving.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    expect(talk.engine.queued).toBe(0);
+    door.open();
+    expect(await inWork).toBe(1);
+    expect(talk.asked).toEqual(['One']);
+  });
+
+  it('end when the engine is closed, and the engine with it', async () => {
+    const talk = await sectionOf(async function* speak(_text, signal) {
+      yield Int16Array.of(1);
+      await sleep(60_000, undefined, { signal }).catch(() => signal.throwIfAborted());
+    });
+    const sound = utter(talk, 'Stuck.')[Symbol.asyncIterator]();
+    await sound.next();
+    const rest = sound.next();
+    await talk.engine.close();
+    await expect(rest).rejects.toThrow('the engine is closed');
+    expect(talk.closed()).toBe(true);
+  });
+});
