@@ -1,0 +1,35 @@
+import { Readable } from 'node:stream';
+import type { Prepare } from '../../../../src/text/input.ts';
+import { applyLexicon } from '../../../../src/text/lexicon/apply.ts';
+import { readLexicon } from '../../../../src/text/lexicon/lexicon.ts';
+import { liveMarkdown, spokenMarkdown } from '../../../../src/text/markdown/spoken.ts';
+import type { SegmentOptions } from '../../../../src/text/segment.ts';
+import { readSegments } from '../../../../src/text/source.ts';
+import type { RecordedText } from './texts.ts';
+
+export type CutOptions = SegmentOptions;
+
+export interface Recorded {
+  readonly text: string;
+  readonly line: number | undefined;
+  readonly startsParagraph: boolean;
+}
+
+const { signal } = new AbortController();
+
+/** The segments of what comes through stdin. */
+export async function* segmentsOf(
+  { isMarkdown, lexicon }: Omit<RecordedText, 'text'>,
+  bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  options: CutOptions,
+): AsyncGenerator<Recorded> {
+  const markdown = { code: 'read', footnotes: 'read' } as const;
+  const rules = lexicon === undefined ? undefined : readLexicon(lexicon, 'lexicon');
+  const prepare: Prepare = (_, text, isLive) => {
+    const read = isLive ? liveMarkdown(text, markdown, signal) : spokenMarkdown(text, markdown);
+    const plain = isMarkdown ? read : text;
+    return rules ? applyLexicon(rules, plain) : plain;
+  };
+  const stdin = () => Readable.from(bytes, { objectMode: false });
+  yield* readSegments({ words: [], files: ['-'], cwd: '/', stdin, prepare }, options, signal);
+}
