@@ -3,7 +3,7 @@ import type { Synthesize } from '../client/attempts.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
 import { deliver, type Listener } from '../speech/deliver.ts';
-import type { Segment } from '../text/segment.ts';
+import type { Segment } from '../text/segmenter.ts';
 import type { Journal, ManifestEntry } from './manifest.ts';
 import type { BatchRow, RowVoice } from './plan.ts';
 import { type FinishedFile, rowFile } from './row-file.ts';

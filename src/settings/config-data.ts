@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { defaultLoadersSync } from 'cosmiconfig';
 import { TtsError, usageError } from '../error.ts';
-import { decode, decodeAll } from '../text/decode.ts';
-import { openFile, readWhole } from '../text/input.ts';
+import { decode, decodeAll } from '../reading/decode.ts';
+import { openFile, readWhole } from '../reading/source.ts';
 import { isObject } from './special-kinds.ts';
 
 /** Bytes or UTF-16 units. A parser takes many times the size. */

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
-import { decode, decodeAll } from '../text/decode.ts';
-import { openFile, readWhole } from '../text/input.ts';
+import { decode, decodeAll } from '../reading/decode.ts';
+import { openFile, readWhole } from '../reading/source.ts';
 import { namedFile } from './named-file.ts';
 import type { Setting } from './resolve.ts';
 

@@ -6,7 +6,7 @@ import { ExitCode, TtsError, usageError } from '../error.ts';
 import { makeFolder } from '../files/folders.ts';
 import { replaceFile, withLock } from '../files/small-file.ts';
 import type { Host } from '../host.ts';
-import { decodeAll } from '../text/decode.ts';
+import { decodeAll } from '../reading/decode.ts';
 import { userFolder } from './config-places.ts';
 import { baseUrl } from './kind.ts';
 import type { ConfigFile } from './resolve.ts';

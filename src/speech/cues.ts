@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { Segment } from '../text/segment.ts';
+import type { Segment } from '../text/segmenter.ts';
 import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
 

@@ -9,9 +9,9 @@ import {
 } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
-import { blankText } from '../text/source.ts';
 import { LookAhead, type LookAheadOptions, type Part } from './look-ahead.ts';
 import { BUDGET_BYTES } from './prefetch.ts';
+import { blankText } from './text.ts';
 
 export interface Listener {
   /** @param pauseFrames silence in front of the part */

@@ -4,14 +4,14 @@ import type { NumberedSource } from '../engine/external/voice-source.ts';
 import type { Host, RunContext } from '../host.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
-import type { Segment, SegmentOptions } from '../text/segment.ts';
-import { readSegments } from '../text/source.ts';
+import type { Segment, SegmentOptions } from '../text/segmenter.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
-import { prepareText, type TextSource } from './prepare-text.ts';
+import { prepareText, type TextSource } from './readers.ts';
 import { chooseService, type Endpoint, withListedNumber } from './service-choice.ts';
 import { speakerOf } from './speakers/speaker-choice.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
+import { readSegments } from './text.ts';
 
 export interface SpeakRequest {
   readonly flags: Flags;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Speech } from '../audio/pcm.ts';
 import { TtsError } from '../error.ts';
-import type { Segment } from '../text/segment.ts';
+import type { Segment } from '../text/segmenter.ts';
 import { excerpt } from '../text/unicode.ts';
 import { Budget, Prefetch } from './prefetch.ts';
 

@@ -9,7 +9,7 @@ import { type FileOptions, unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile, lookAt } from '../sink/open.ts';
-import type { Segment } from '../text/segment.ts';
+import type { Segment } from '../text/segmenter.ts';
 import { type SubtitleStyle, styleOf, timedSentences, withoutBreaks } from './cues.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';

@@ -1,6 +1,6 @@
 import { unlessAborted } from '../async.ts';
 import { WAITS } from './complete.ts';
-import { type Segment, Segmenter, type SegmentOptions } from './segment.ts';
+import { type Segment, Segmenter, type SegmentOptions } from './segmenter.ts';
 
 /** Milliseconds between two looks for complete sentences while the source waits. */
 const FLUSH_AFTER_MS = 100;

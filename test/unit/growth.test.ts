@@ -5,11 +5,11 @@ import { Secrets } from '../../src/cli/terminal/secrets.ts';
 import { normalise } from '../../src/engine/normalise.ts';
 import { passages } from '../../src/engine/passages.ts';
 import { printable, withoutEscapes } from '../../src/printable.ts';
+import { spokenMarkdown } from '../../src/reading/markdown/reader.ts';
 import { readInstructions } from '../../src/service/http/instructions.ts';
 import { applyLexicon } from '../../src/text/lexicon/apply.ts';
 import { readLexicon } from '../../src/text/lexicon/lexicon.ts';
-import { spokenMarkdown } from '../../src/text/markdown/spoken.ts';
-import { segments } from '../../src/text/segment.ts';
+import { segments } from '../../src/text/segmenter.ts';
 
 const { signal } = new AbortController();
 const lexicon = readLexicon('gif = jif\nDr. Who = the doctor\nre:/(\\d+)km/ = $1 kilometres', 'names.txt');

@@ -9,6 +9,8 @@ import type { NameTemplate } from '../../batch/template.ts';
 import type { RequestFields } from '../../client/request.ts';
 import { assertUnlinked } from '../../files/own-file.ts';
 import { unwritable } from '../../files/writable.ts';
+import { decode } from '../../reading/decode.ts';
+import { abortable, openUnchanged } from '../../reading/source.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
 import {
@@ -20,10 +22,8 @@ import {
   pricingOf,
   type RunPlan,
 } from '../../speech/job.ts';
-import { prepareText } from '../../speech/prepare-text.ts';
+import { prepareText } from '../../speech/readers.ts';
 import { chooseService } from '../../speech/service-choice.ts';
-import { decode } from '../../text/decode.ts';
-import { abortable, openUnchanged } from '../../text/input.ts';
 import type { Context } from '../context.ts';
 import { RowTexts } from './row-text.ts';
 import { TextFiles } from './text-files.ts';

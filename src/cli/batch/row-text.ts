@@ -1,10 +1,10 @@
 import type { BatchRow } from '../../batch/plan.ts';
 import { type RowKey, rowKeyOf, type Shape, TextHash } from '../../batch/row-state.ts';
 import type { Host } from '../../host.ts';
-import { hasControls } from '../../text/controls.ts';
-import { type Prepare, readInput } from '../../text/input.ts';
-import type { Segment } from '../../text/segment.ts';
-import { readSegments } from '../../text/source.ts';
+import { hasControls } from '../../reading/controls.ts';
+import { type Prepare, readInput } from '../../reading/source.ts';
+import { readSegments } from '../../speech/text.ts';
+import type { Segment } from '../../text/segmenter.ts';
 
 interface RowTextOptions extends Omit<Shape, 'voice'> {
   readonly prepare: Prepare | undefined;

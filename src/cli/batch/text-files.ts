@@ -4,9 +4,9 @@ import { usageError } from '../../error.ts';
 import { isWithin, leadsBelow, realOf } from '../../files/own-file.ts';
 import { fromHome } from '../../files/paths.ts';
 import type { Host } from '../../host.ts';
+import { lookAt } from '../../reading/source.ts';
 import { PROJECT_PLACES, userFolder } from '../../settings/config-places.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
-import { lookAt } from '../../text/input.ts';
 
 /** A table may come from somebody else: what its column `file` names is sent to a service. */
 export class TextFiles {

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { ExitCode, usageError } from '../../error.ts';
 import type { Host } from '../../host.ts';
+import { decode } from '../../reading/decode.ts';
+import { abortable, readWhole } from '../../reading/source.ts';
 import { canBeOverheard, checkedKey } from '../../settings/key.ts';
 import { MOST_READ } from '../../settings/key-file.ts';
 import { baseUrl } from '../../settings/kind.ts';
 import { loadSettings } from '../../settings/load.ts';
 import { outranks, type Settings } from '../../settings/resolve.ts';
 import { storeKey, userFile } from '../../settings/stored-keys.ts';
-import { decode } from '../../text/decode.ts';
-import { abortable, readWhole } from '../../text/input.ts';
 import type { Context } from '../context.ts';
 import { askSecret } from '../terminal/ask.ts';
 import type { Notices } from '../terminal/notices.ts';

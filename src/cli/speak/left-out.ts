@@ -2,7 +2,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import type { Listener } from '../../speech/deliver.ts';
 import type { SpeechJob } from '../../speech/job.ts';
 import type { Part, Sparing } from '../../speech/look-ahead.ts';
-import type { Segment } from '../../text/segment.ts';
+import type { Segment } from '../../text/segmenter.ts';
 import { excerpt, hasWord } from '../../text/unicode.ts';
 
 interface LeftOut extends Sparing, Listener {

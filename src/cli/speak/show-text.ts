@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import { unlessAborted } from '../../async.ts';
 import { ExitCode } from '../../error.ts';
 import { isReaderGone } from '../../files/writable.ts';
-import type { TextSource } from '../../speech/prepare-text.ts';
-import { readInput } from '../../text/input.ts';
-import { blankText } from '../../text/source.ts';
+import { readInput } from '../../reading/source.ts';
+import type { TextSource } from '../../speech/readers.ts';
+import { blankText } from '../../speech/text.ts';
 import type { Context } from '../context.ts';
 import { assertOpen, stdoutError } from '../terminal/print.ts';
 

@@ -9,7 +9,7 @@ import { fieldsOf, planRun, type RunPlan } from '../../speech/job.ts';
 import type { Sparing } from '../../speech/look-ahead.ts';
 import { openOutputs, planOutput } from '../../speech/outputs.ts';
 import { RunTotals } from '../../speech/totals.ts';
-import type { Segment } from '../../text/segment.ts';
+import type { Segment } from '../../text/segmenter.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
 import { eventsTo, report } from '../speak/report.ts';

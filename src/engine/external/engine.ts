@@ -1,6 +1,6 @@
 import { singleItem } from '../../async.ts';
 import { printable } from '../../printable.ts';
-import { segments } from '../../text/segment.ts';
+import { segments } from '../../text/segmenter.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { compileResampler } from '../assets.ts';
 import { type Engine, Refusal, type Speaker, type Utterance } from '../contract.ts';

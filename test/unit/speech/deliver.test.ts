@@ -3,7 +3,7 @@ import type { PcmFormat, Speech, Track } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import type { Sink } from '../../../src/sink/sink.ts';
 import { type DeliverOptions, deliver, type Listener } from '../../../src/speech/deliver.ts';
-import type { Segment } from '../../../src/text/segment.ts';
+import type { Segment } from '../../../src/text/segmenter.ts';
 import { turns } from '../../support/turns.ts';
 import { collect, WatchedBody } from '../audio/body.ts';
 import { sound, speechFormat } from '../audio/wav-builder.ts';

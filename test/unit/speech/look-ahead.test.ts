@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Speech } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import { LookAhead, type Part } from '../../../src/speech/look-ahead.ts';
-import type { Segment } from '../../../src/text/segment.ts';
+import type { Segment } from '../../../src/text/segmenter.ts';
 import { turns } from '../../support/turns.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 import { countedSound } from './counted-sound.ts';

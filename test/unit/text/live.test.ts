@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
 import { liveSegments } from '../../../src/text/live.ts';
-import { type SegmentOptions, segments } from '../../../src/text/segment.ts';
+import { type SegmentOptions, segments } from '../../../src/text/segmenter.ts';
 import { useMovedClock } from '../../support/clock.ts';
 import { anyText } from './any-text.ts';
 

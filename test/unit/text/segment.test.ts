@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Segment, type SegmentOptions, segments } from '../../../src/text/segment.ts';
+import { type Segment, type SegmentOptions, segments } from '../../../src/text/segmenter.ts';
 import { heldMemory } from '../../support/memory.ts';
 import { anyText } from './any-text.ts';
 import { inPieces } from './pieces.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SegmentOptions } from '../../../src/text/segment.ts';
-import { Segmenter } from '../../../src/text/segment.ts';
+import type { SegmentOptions } from '../../../src/text/segmenter.ts';
+import { Segmenter } from '../../../src/text/segmenter.ts';
 import { anyText } from './any-text.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type TtsError, usageError } from '../error.ts';
-import { decode } from './decode.ts';
+import { decode } from '../reading/decode.ts';
 import {
   abortable,
   fileInStdin,
@@ -10,10 +10,10 @@ import {
   type Prepare,
   readInput,
   readWhole,
-} from './input.ts';
-import { countLineBreaks } from './lines.ts';
-import { liveSegments } from './live.ts';
-import { type Segment, type SegmentOptions, segments } from './segment.ts';
+} from '../reading/source.ts';
+import { countLineBreaks } from '../text/lines.ts';
+import { liveSegments } from '../text/live.ts';
+import { type Segment, type SegmentOptions, segments } from '../text/segmenter.ts';
 
 /** Between turns of the event loop. */
 const BETWEEN_TURNS = 256;

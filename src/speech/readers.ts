@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
 import { usageError } from '../error.ts';
 import type { RunContext } from '../host.ts';
+import { decode } from '../reading/decode.ts';
+import { type InputOptions, openFile, type Prepare, readWhole } from '../reading/source.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
-import { decode } from '../text/decode.ts';
-import { type InputOptions, openFile, type Prepare, readWhole } from '../text/input.ts';
 
 /** UTF-16 units. */
 const LONGEST_LEXICON = 4 * 1024 * 1024;
@@ -34,7 +34,7 @@ export async function prepareText(
 }
 
 async function markdownReader({ code, footnotes }: Settings, { signal }: RunContext) {
-  const { liveMarkdown, spokenMarkdown } = await import('../text/markdown/spoken.ts');
+  const { liveMarkdown, spokenMarkdown } = await import('../reading/markdown/reader.ts');
   const options = { code: code.value, footnotes: footnotes.value };
   return (text: AsyncIterable<string>, isLive: boolean) =>
     isLive ? liveMarkdown(text, options, signal) : spokenMarkdown(text, options);

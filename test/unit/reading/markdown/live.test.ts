@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { liveMarkdown } from '../../../../src/text/markdown/spoken.ts';
-import { inPieces } from '../pieces.ts';
+import { liveMarkdown } from '../../../../src/reading/markdown/reader.ts';
+import { inPieces } from '../../text/pieces.ts';
 
 const MARKDOWN = '---\na: b\n---\n# See [one][1]\n\nTwo[^1]\n\n- three\n\n[1]: u\n[^1]: four\n';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutControls } from '../../../src/text/controls.ts';
-import { inPieces } from './pieces.ts';
+import { withoutControls } from '../../../src/reading/controls.ts';
+import { inPieces } from '../text/pieces.ts';
 
 async function clean(text: string, ...sizes: readonly number[]): Promise<string> {
   let all = '';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ExitCode, TtsError } from '../../../src/error.ts';
-import { decode } from '../../../src/text/decode.ts';
+import { decode } from '../../../src/reading/decode.ts';
 import { inPieces } from '../audio/body.ts';
-import { anyText } from './any-text.ts';
+import { anyText } from '../text/any-text.ts';
 
 async function decoded(bytes: Uint8Array, size = 7): Promise<string> {
   let text = '';

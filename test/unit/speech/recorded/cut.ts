@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import type { Prepare } from '../../../../src/text/input.ts';
+import { liveMarkdown, spokenMarkdown } from '../../../../src/reading/markdown/reader.ts';
+import type { Prepare } from '../../../../src/reading/source.ts';
+import { readSegments } from '../../../../src/speech/text.ts';
 import { applyLexicon } from '../../../../src/text/lexicon/apply.ts';
 import { readLexicon } from '../../../../src/text/lexicon/lexicon.ts';
-import { liveMarkdown, spokenMarkdown } from '../../../../src/text/markdown/spoken.ts';
-import type { SegmentOptions } from '../../../../src/text/segment.ts';
-import { readSegments } from '../../../../src/text/source.ts';
+import type { SegmentOptions } from '../../../../src/text/segmenter.ts';
 import type { RecordedText } from './texts.ts';
 
 export type CutOptions = SegmentOptions;

@@ -14,10 +14,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { singleItem } from '../async.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
+import { whileArriving } from '../text/live.ts';
+import { fitting } from '../text/unicode.ts';
 import { withoutControls } from './controls.ts';
 import { decode } from './decode.ts';
-import { whileArriving } from './live.ts';
-import { fitting } from './unicode.ts';
 
 /**
  * @param name of a file, "-" for stdin, empty for words

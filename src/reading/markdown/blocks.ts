@@ -1,5 +1,5 @@
 import type { Token } from 'markdown-it';
-import { fitting } from '../unicode.ts';
+import { fitting } from '../../text/unicode.ts';
 import { Footnotes } from './footnotes.ts';
 import { spokenInline, withFullStop } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';

@@ -1,4 +1,4 @@
-import { whileGrowing } from '../live.ts';
+import { whileGrowing } from '../../text/live.ts';
 import type { MarkdownOptions } from './parser.ts';
 
 /**
