@@ -131,7 +131,7 @@ export const TEXTS: readonly RecordedText[] = [
 ];
 
 /** What a writer writes, and how many milliseconds it then waits. */
-export type Script = readonly (readonly [text: string, pauseMs: number])[];
+type Script = readonly (readonly [text: string, pauseMs: number])[];
 
 /** Pauses keep away from the waits that decide, so that a moment more or less changes nothing. */
 function scripted(text: string, sizes: readonly number[], pauses: readonly number[]): Script {
