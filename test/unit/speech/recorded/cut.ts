@@ -17,10 +17,10 @@ export interface Recorded {
 
 const { signal } = new AbortController();
 
-/** The segments of what comes through stdin. */
+/** The segments of a file, or of what comes through stdin. */
 export async function* segmentsOf(
   { isMarkdown, lexicon }: Omit<RecordedText, 'text'>,
-  bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  input: string | AsyncIterable<Uint8Array>,
   options: CutOptions,
 ): AsyncGenerator<Recorded> {
   const markdown = { code: 'read', footnotes: 'read' } as const;
@@ -30,6 +30,7 @@ export async function* segmentsOf(
     const plain = isMarkdown ? read : text;
     return rules ? applyLexicon(rules, plain) : plain;
   };
-  const stdin = () => Readable.from(bytes, { objectMode: false });
-  yield* readSegments({ words: [], files: ['-'], cwd: '/', stdin, prepare }, options, signal);
+  const stdin = () => Readable.from(input, { objectMode: false });
+  const files = [typeof input === 'string' ? input : '-'];
+  yield* readSegments({ words: [], files, cwd: '/', stdin, prepare }, options, signal);
 }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { useMovedClock } from '../../../support/clock.ts';
+import { emptyFolder } from '../../../support/folder.ts';
 import { type CutOptions, type Recorded, segmentsOf } from './cut.ts';
 import { type RecordedText, SCRIPTS, TEXTS } from './texts.ts';
 
@@ -37,10 +40,11 @@ async function digests(
 
 test('The segments of these texts are those that were recorded.', async () => {
   const lines: string[] = [];
-  for (const each of TEXTS)
-    lines.push(
-      ...(await digests(each, (options) => segmentsOf(each, [Buffer.from(each.text)], options), PACES)),
-    );
+  const file = join(emptyFolder(), 'text');
+  for (const each of TEXTS) {
+    writeFileSync(file, each.text);
+    lines.push(...(await digests(each, (options) => segmentsOf(each, file, options), PACES)));
+  }
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('texts.txt');
 }, 120_000);
 
