@@ -3,7 +3,7 @@ import type { Synthesize } from '../client/attempts.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
 import { deliver, type Listener } from '../speech/deliver.ts';
-import type { Segment } from '../text/segmenter.ts';
+import type { Rest, Segment } from '../text/segment.ts';
 import type { Journal, ManifestEntry } from './manifest.ts';
 import type { BatchRow, RowVoice } from './plan.ts';
 import { type FinishedFile, rowFile } from './row-file.ts';
@@ -23,7 +23,7 @@ export interface MakeOptions {
   readonly paragraphPause: number;
   speakWith(voice: RowVoice): Synthesize;
   /** The key is that of the row when its text was read. */
-  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey };
+  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
   readonly maxFailures: number;
   readonly listeners: readonly Listener[];
   onRow(number: number, outcome: RowOutcome): void;

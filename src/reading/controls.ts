@@ -1,27 +1,32 @@
 import { withoutEscapes } from '../printable.ts';
+import type { Stage } from '../text/live.ts';
 
-/** UTF-16 units that wait for their end. */
+/** UTF-16 units of a sequence that may wait for its end. */
 const LONGEST_SEQUENCE = 1024;
 
-/** An incomplete sequence at the end (ECMA-48, section 5). */
+/** A sequence at the end that is not complete (ECMA-48, section 5). */
 const INCOMPLETE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   /(?:(?:\x1b[P\]X^_k]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*\x1b?|(?:\x1b\[|\x9b)[ -?]*|\x1b[ -/]*)$/;
 
-/** Without tab, line ends and page ends. */
+/** Tab, line ends and page ends are not among them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROLS = /[\0-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]/g;
 
-/** As of a coloured log. The result does not depend on the pieces. */
-export async function* withoutControls(text: AsyncIterable<string>): AsyncGenerator<string> {
-  let held = '';
-  for await (const piece of text) {
-    const all = held + piece;
-    held = incompleteEnd(all);
-    const clean = cleaned(all.slice(0, all.length - held.length));
+/** Takes control sequences out, such as those of a coloured log. The result does not depend on the pieces. */
+export class Controls implements Stage<string, string> {
+  #held = '';
+
+  *push(text: string): Generator<string> {
+    const all = this.#held + text;
+    this.#held = incompleteEnd(all);
+    const clean = cleaned(all.slice(0, all.length - this.#held.length));
     if (clean !== '') yield clean;
   }
-  if (held !== '') yield cleaned(held);
+
+  *end(): Generator<string> {
+    if (this.#held !== '') yield cleaned(this.#held);
+  }
 }
 
 function incompleteEnd(text: string): string {

@@ -1,20 +1,67 @@
 import { type TtsError, usageError } from '../error.ts';
-import { detectEncoding, type Encoding, LONGEST_MARK } from './encoding.ts';
+import { type Stage, through } from '../text/live.ts';
+import { assertNoDocument, leastBytes } from './documents.ts';
+import { detectEncoding, type Encoding } from './encoding.ts';
 
 /**
  * UTF-8, or UTF-16 with a byte order mark. CRLF becomes LF.
  * @param name a file or "stdin", for errors
  * @throws TtsError (usage) with the offset of the first byte that is not text, or with the kind of document
  */
-export async function* decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
-  let held = '';
-  for await (const characters of decodeCharacters(bytes, name)) {
-    const text = held + characters;
-    held = text.endsWith('\r') ? '\r' : '';
-    const whole = text.slice(0, text.length - held.length).replaceAll('\r\n', '\n');
+export function decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  return through(bytes, new Decoder(name));
+}
+
+export class Decoder implements Stage<Uint8Array, string> {
+  readonly #name: string;
+  #encoding: Encoding | undefined;
+  /** The bytes of an incomplete character, or of a text whose kind is not known yet. */
+  #torn: Uint8Array = new Uint8Array();
+  /** Bytes in front of them. */
+  #offset = 0;
+  /** A carriage return that a line feed may follow. */
+  #held = '';
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  *push(piece: Uint8Array): Generator<string> {
+    this.#torn = this.#torn.length === 0 ? piece : Buffer.concat([this.#torn, piece]);
+    if (!this.#encoding && this.#torn.length < leastBytes(this.#torn)) return;
+    const encoding = this.#begin();
+    yield* this.#lines(this.#take(encoding, this.#torn.length - encoding.tornTail(this.#torn)));
+  }
+
+  *end(): Generator<string> {
+    const encoding = this.#begin();
+    yield* this.#lines(this.#take(encoding, this.#torn.length));
+    if (this.#held !== '') yield this.#held;
+  }
+
+  #begin(): Encoding {
+    if (this.#encoding) return this.#encoding;
+    assertNoDocument(this.#torn, this.#name);
+    this.#encoding = detectEncoding(this.#torn);
+    this.#offset = this.#encoding.mark;
+    this.#torn = this.#torn.subarray(this.#offset);
+    return this.#encoding;
+  }
+
+  #take(encoding: Encoding, length: number): string {
+    const bytes = this.#torn.subarray(0, length);
+    const text = decodeWhole(bytes, { encoding, offset: this.#offset, name: this.#name });
+    this.#torn = this.#torn.slice(length);
+    this.#offset += length;
+    return text;
+  }
+
+  *#lines(characters: string): Generator<string> {
+    const text = this.#held + characters;
+    this.#held = text.endsWith('\r') ? '\r' : '';
+    const whole = text.slice(0, text.length - this.#held.length).replaceAll('\r\n', '\n');
     if (whole !== '') yield whole;
   }
-  if (held !== '') yield held;
 }
 
 /**
@@ -27,60 +74,24 @@ export function decodeAll(bytes: Uint8Array, name: string): string {
   return decodeWhole(bytes.subarray(offset), { encoding, offset, name });
 }
 
-async function* decodeCharacters(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
-  let torn: Uint8Array = new Uint8Array();
-  let encoding: Encoding | undefined;
-  let offset = 0;
-  for await (const piece of bytes) {
-    let data = torn.length === 0 ? piece : Buffer.concat([torn, piece]);
-    torn = data;
-    if (encoding === undefined) {
-      if (data.length < leastBytes(data)) continue;
-      assertNoDocument(data, name);
-      encoding = detectEncoding(data);
-      offset = encoding.mark;
-      data = data.subarray(offset);
-    }
-    const whole = data.subarray(0, data.length - encoding.tornTail(data));
-    yield decodeWhole(whole, { encoding, offset, name });
-    torn = data.slice(whole.length);
-    offset += whole.length;
-  }
-  if (encoding === undefined) assertNoDocument(torn, name);
-  encoding ??= detectEncoding(torn);
-  const skip = offset === 0 ? encoding.mark : 0;
-  yield decodeWhole(torn.subarray(skip), { encoding, offset: offset + skip, name });
-}
-
-function leastBytes(start: Uint8Array): number {
-  if (start[0] !== 0x3c) return LONGEST_MARK;
-  const isComment = Buffer.from(start.subarray(0, 4)).equals(Buffer.from('<!--'));
-  return isComment ? COMMENTED_HTML_BYTES : HTML_BYTES;
-}
-
-function assertNoDocument(start: Uint8Array, name: string): void {
-  const kind = documentKind(start, name);
-  if (kind) throw usageError(`${name} is not text: it is ${kind.what}`, kind.hint);
-}
-
-interface Place {
+interface Origin {
   readonly encoding: Encoding;
-  /** In the whole input. */
+  /** Bytes of the whole input in front of these. */
   readonly offset: number;
   readonly name: string;
 }
 
-function decodeWhole(bytes: Uint8Array, place: Place): string {
+function decodeWhole(bytes: Uint8Array, origin: Origin): string {
   try {
-    const text = place.encoding.decode(bytes);
+    const text = origin.encoding.decode(bytes);
     if (!text.includes('\0')) return text;
   } catch (cause) {
-    throw notText(bytes, place, cause);
+    throw notText(bytes, origin, cause);
   }
-  throw notText(bytes, place);
+  throw notText(bytes, origin);
 }
 
-function notText(bytes: Uint8Array, { encoding, offset, name }: Place, cause?: unknown): TtsError {
+function notText(bytes: Uint8Array, { encoding, offset, name }: Origin, cause?: unknown): TtsError {
   const at = encoding.firstBad(bytes);
   const byte = (bytes[at] ?? 0).toString(16).padStart(2, '0');
   return usageError(
@@ -101,47 +112,4 @@ function howToConvert(bytes: Uint8Array, at: number, { mark, tornTail }: Encodin
   if (!everySecond) return 'it looks like a binary file: give text in UTF-8';
   const label = at % 2 === 1 ? 'UTF-16LE' : 'UTF-16BE';
   return `it looks like UTF-16 without a byte order mark: try \`iconv -f ${label} -t UTF-8\``;
-}
-
-interface DocumentKind {
-  /** In hexadecimal. */
-  readonly signature: RegExp;
-  readonly what: string;
-  readonly hint: string;
-}
-
-const PANDOC = 'make text of it first, for example with `pandoc -t plain FILE | tts`';
-
-const KINDS: readonly DocumentKind[] = [
-  {
-    signature: /^255044462d/,
-    what: 'a PDF',
-    hint: 'make text of it first, for example with `pdftotext FILE - | tts`',
-  },
-  { signature: /^7b5c727466/, what: 'an RTF document', hint: PANDOC },
-  { signature: /^504b0304/, what: 'a zip file, as .docx, .odt and .epub are', hint: PANDOC },
-  { signature: /^1f8b/, what: 'packed', hint: 'unpack it first: `gunzip -c FILE | tts`' },
-  {
-    signature: /^(?:52494646.{8}57415645|4f67675300|664c614300|4944330[2-4])/,
-    what: 'sound',
-    hint: 'name a file that holds text',
-  },
-];
-
-const LOOKED_AT = 12;
-
-const HTML_BYTES = 64;
-const COMMENTED_HTML_BYTES = 1024;
-const HTML = /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html)[\s>]/is;
-
-const HTML_KIND: Omit<DocumentKind, 'signature'> = {
-  what: 'HTML',
-  hint: 'make text of it first, for example with `pandoc -f html -t plain FILE | tts`',
-};
-
-function documentKind(start: Uint8Array, name: string): Omit<DocumentKind, 'signature'> | undefined {
-  const text = Buffer.from(start.subarray(0, COMMENTED_HTML_BYTES)).toString('latin1');
-  if (HTML.test(text) || /\.x?html?$/i.test(name)) return HTML_KIND;
-  const head = Buffer.from(start.subarray(0, LOOKED_AT)).toString('hex');
-  return KINDS.find(({ signature }) => signature.test(head));
 }

@@ -10,102 +10,75 @@ import {
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
-import { singleItem } from '../async.ts';
+import { Arrivals, singleItem } from '../async.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
-import { whileArriving } from '../text/live.ts';
-import { fitting } from '../text/unicode.ts';
-import { withoutControls } from './controls.ts';
-import { decode } from './decode.ts';
+import type { Source } from './reading.ts';
+
+/** A source of characters that are there: the words of a command line or a table. */
+export function wordsSource(words: string): Source {
+  const encoded = Buffer.from(words);
+  const bytes = () => singleItem(encoded);
+  return { name: '', isLive: false, words, size: encoded.length, bytes, again: bytes };
+}
 
 /**
- * @param name of a file, "-" for stdin, empty for words
- * @param isLive true if the text may be heard while it is written
- * @returns the same `text` if it is spoken as it stands
+ * @param timeoutMs milliseconds that a writer may be silent
+ * @throws TtsError (usage) if there is no such file
  */
-export type Prepare = (name: string, text: AsyncIterable<string>, isLive?: boolean) => AsyncIterable<string>;
-
-export interface InputOptions {
-  readonly words: readonly string[];
-  /** "-" is standard input. */
-  readonly files: readonly string[];
-  readonly cwd: string;
-  readonly stdin: () => Readable;
-  readonly prepare?: Prepare | undefined;
-  /** Without text. */
-  readonly inputTimeoutMs?: number | undefined;
+export function fileSource(name: string, cwd: string, timeoutMs?: number): Source {
+  const stats = lookAt(name, cwd);
+  const open = (signal: AbortSignal) => openFile(name, cwd, signal);
+  return {
+    name,
+    isLive: !stats.isFile(),
+    size: stats.isFile() ? stats.size : undefined,
+    bytes: (signal) => inTime(open(signal), name, timeoutMs, signal),
+    again: stats.isFile() ? open : undefined,
+  };
 }
 
-const BETWEEN_FILES = '\n\n';
-
-/** UTF-16 units between turns of the event loop. */
-const STEP = 4096;
-/** What a piece costs, in UTF-16 units of work: Markdown comes in short blocks. */
-const PIECE_UNITS = 32;
-
-/** @throws TtsError (usage) */
-export async function* readInput(
-  { words, files, cwd, stdin, prepare = asItIs, inputTimeoutMs }: InputOptions,
-  signal: AbortSignal,
-): AsyncGenerator<string> {
-  if (words.length > 0) {
-    yield* prepared('', singleItem(words.join(' ').replaceAll('\r\n', '\n')), prepare);
-    return;
-  }
-  let first = true;
-  for (const name of files) {
-    if (!first) yield BETWEEN_FILES;
-    first = false;
-    const source = name === '-' ? abortable(stdin(), signal) : openFile(name, cwd, signal);
-    const bytes = inputTimeoutMs === undefined ? source : inTime(source, name, inputTimeoutMs, signal);
-    yield* prepared(name, decode(bytes, name === '-' ? 'stdin' : name), prepare);
-  }
+/**
+ * A file in stdin can be read again, from its position on.
+ * @param timeoutMs milliseconds that a writer may be silent
+ */
+export function stdinSource(stream: Readable, timeoutMs?: number): Source {
+  const file = fileInStdin(stream);
+  return {
+    name: '-',
+    isLive: !file,
+    size: file?.size,
+    bytes: (signal) => inTime(abortable(stream, signal), 'stdin', timeoutMs, signal),
+    again: file && ((signal) => abortable(file.open(), signal)),
+  };
 }
 
-const asItIs: Prepare = (_, text) => text;
-
-function prepared(name: string, text: AsyncIterable<string>, prepare: Prepare): AsyncIterable<string> {
-  const plain = inSteps(withoutControls(text));
-  const result = prepare(name, plain);
-  return result === plain ? plain : inSteps(result);
-}
-
-async function* inSteps(text: AsyncIterable<string>): AsyncGenerator<string> {
-  let sinceTurn = 0;
-  for await (const piece of text) {
-    for (let at = 0; at < piece.length; ) {
-      const step = fitting(piece.slice(at, at + STEP + 1), STEP);
-      at += step.length;
-      sinceTurn += step.length + PIECE_UNITS;
-      yield step;
-      if (sinceTurn < STEP - 1) continue;
-      await turn();
-      sinceTurn = 0;
-    }
-  }
-}
-
-/** @throws TtsError (timeout) for a writer that hangs */
 function inTime(
-  source: AsyncIterable<Uint8Array>,
+  bytes: AsyncIterable<Uint8Array>,
   name: string,
-  timeoutMs: number,
+  timeoutMs: number | undefined,
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
-  return whileArriving(source, signal, async function* (arrivals) {
-    for (;;) {
-      const arrival = await arrivals.next(timeoutMs);
-      if (!arrival) throw silentWriter(name, timeoutMs);
-      if (arrival.done) return;
-      yield arrival.value;
-    }
-  });
+  if (timeoutMs === undefined) return bytes;
+  return arriving(new Arrivals(bytes, signal), timeoutMs, () => silentWriter(name, timeoutMs));
+}
+
+async function* arriving<T>(
+  arrivals: Arrivals<T>,
+  timeoutMs: number,
+  tooLate: () => TtsError,
+): AsyncGenerator<T> {
+  using _closing = arrivals;
+  for (;;) {
+    const arrival = await arrivals.next(timeoutMs);
+    if (!arrival) throw tooLate();
+    if (arrival.done) return;
+    yield arrival.value;
+  }
 }
 
 function silentWriter(name: string, timeoutMs: number): TtsError {
-  const what = name === '-' ? 'stdin' : name;
-  return new TtsError(`no text came from ${what} for ${timeoutMs / 1000} s`, {
+  return new TtsError(`no text came from ${name} for ${timeoutMs / 1000} s`, {
     exitCode: ExitCode.timeout,
     hint: 'check the program that writes it, or wait longer with --input-timeout',
   });
@@ -121,12 +94,20 @@ export async function* abortable(stream: Readable, signal: AbortSignal): AsyncGe
   }
 }
 
-/** The position in it stays. `undefined` for a pipe. */
-export function fileInStdin(stdin: Readable): Readable | undefined {
+interface FileInStdin {
+  /** Bytes from its position on. */
+  readonly size: number;
+  /** The position stays. */
+  open(): Readable;
+}
+
+function fileInStdin(stdin: Readable): FileInStdin | undefined {
   if (!(stdin instanceof ReadStream)) return undefined;
   const { fd } = stdin as ReadStream & { readonly fd: number };
-  const start = fstatSync(fd).isFile() ? offsetIn(fd) : undefined;
-  return start === undefined ? undefined : createReadStream('', { fd, start, autoClose: false });
+  const stats = fstatSync(fd);
+  const start = stats.isFile() ? offsetIn(fd) : undefined;
+  if (start === undefined) return undefined;
+  return { size: stats.size - start, open: () => createReadStream('', { fd, start, autoClose: false }) };
 }
 
 function offsetIn(fd: number): number | undefined {

@@ -1,3 +1,4 @@
+import { FORMATS } from '../reading/reading.ts';
 import { engine, engines, locatedEngines } from './engine-kind.ts';
 import {
   baseUrl,
@@ -94,7 +95,7 @@ export const rules = {
     located: locatedCommand,
   }),
   format: rule({
-    kind: choice('auto', 'text', 'markdown'),
+    kind: choice('auto', ...FORMATS),
     flags: '--format <format>',
     key: 'format',
     fallback: 'auto',

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { Segment } from '../text/segmenter.ts';
+import type { Place } from '../text/piece.ts';
 import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
@@ -13,8 +13,9 @@ export interface TimedText {
 interface Cue extends TimedText {
   /** From 1. */
   readonly number: number;
-  readonly file: Segment['file'];
-  readonly line: Segment['line'];
+  /** Undefined for the only text of a run. */
+  readonly file: string | undefined;
+  readonly line: Place['line'];
   /** Their borders are estimated. */
   readonly sentences: readonly TimedText[];
 }

@@ -9,6 +9,7 @@ import {
 } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
+import type { Segment } from '../text/segment.ts';
 import { LookAhead, type LookAheadOptions, type Part } from './look-ahead.ts';
 import { BUDGET_BYTES } from './prefetch.ts';
 import { blankText } from './text.ts';
@@ -92,7 +93,7 @@ async function* soundOf(
   let number = 0;
   for (let part: Part | undefined = first; part; part = await ahead.next()) {
     const { segment, speech } = part;
-    const pauseSeconds = segment.startsParagraph && segment.index > 0 ? paragraphPause : 0;
+    const pauseSeconds = secondsBefore(segment, paragraphPause);
     tap.onPart(part, silentFrames(format, pauseSeconds));
     if (!speech) continue;
     number += 1;
@@ -109,6 +110,12 @@ async function* soundOf(
     tap.onPartEnd();
   }
   await tap.complete();
+}
+
+/** A border is silent only between two segments. */
+function secondsBefore({ pause, index }: Segment, paragraphPause: number): number {
+  if (typeof pause === 'number') return pause;
+  return pause === 'none' || index === 0 ? 0 : paragraphPause;
 }
 
 function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsError {

@@ -1,22 +1,19 @@
 import type { RequestFields } from '../client/request.ts';
 import type { Espeak } from '../engine/espeak/voices.ts';
 import type { NumberedSource } from '../engine/external/voice-source.ts';
-import type { Host, RunContext } from '../host.ts';
+import type { RunContext } from '../host.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
-import type { Segment, SegmentOptions } from '../text/segmenter.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
-import { prepareText, type TextSource } from './readers.ts';
+import { type Input, sourcesOf, stagesOf } from './readers.ts';
 import { chooseService, type Endpoint, withListedNumber } from './service-choice.ts';
 import { speakerOf } from './speakers/speaker-choice.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
-import { readSegments } from './text.ts';
+import type { TextPlan } from './text.ts';
 
-export interface SpeakRequest {
+export interface SpeakRequest extends Input {
   readonly flags: Flags;
-  readonly words: readonly string[];
-  readonly files: readonly string[];
 }
 
 /** Does not depend on the text. */
@@ -40,18 +37,9 @@ export interface RequestLimits {
   readonly timeoutMs: number;
 }
 
-export interface JobText extends TextSource {
-  readonly maxChars: number;
-  readonly cutsParagraphs?: boolean | undefined;
-  /** `by sink`: live outputs begin with a short segment. */
-  readonly pace: 'whole' | 'sentence' | 'by sink';
-  /** Without text; `undefined` waits for ever. */
-  readonly inputTimeoutMs?: number | undefined;
-}
-
 /** Resolved and checked. */
 export interface SpeechJob extends RunPlan {
-  readonly text: JobText;
+  readonly text: TextPlan;
   readonly fields: RequestFields;
   readonly espeakVoice: string | undefined;
   readonly isNumbered: boolean;
@@ -66,7 +54,7 @@ export interface Pricing {
 }
 
 export type Resolved =
-  | { readonly mode: 'show-text'; readonly text: TextSource }
+  | { readonly mode: 'show-text'; readonly text: TextPlan }
   | { readonly mode: 'speak'; readonly job: SpeechJob }
   | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
 
@@ -78,8 +66,10 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const { host } = context;
   const loaded = await loadSettings(request, context);
   const { settings: general, files } = loaded;
-  const text = await prepareText(request, general, context);
-  if (general.showText.value) return { mode: 'show-text', text };
+  const stages = await stagesOf(general, context);
+  const textSources = () => sourcesOf(request, general, host);
+  if (general.showText.value)
+    return { mode: 'show-text', text: { sources: textSources, stages, ...cuttingOf(general) } };
   const output = planOutput(general, host);
   assertInputsKept(request.files, loaded, output, host);
   const service = await chooseService(general, { ...context, files });
@@ -95,7 +85,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const { subtitles } = settings;
   const job: SpeechJob = {
     ...planRun(settings, { service, espeak, sources, output }),
-    text: { ...text, ...cuttingOf(settings), inputTimeoutMs: inputTimeoutOf(settings) },
+    text: { sources: textSources, stages, ...cuttingOf(settings) },
     fields: fieldsOf(settings, no),
     espeakVoice: espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker.name,
     isNumbered: typeof general.speaker?.value === 'number',
@@ -158,33 +148,18 @@ export function fieldsOf(settings: Settings, speaker: number): RequestFields {
 }
 
 /** With subtitles each sentence is a segment, unless `--max-chars` was typed. */
-function cuttingOf(settings: Settings): Pick<JobText, 'maxChars' | 'pace' | 'cutsParagraphs'> {
+function cuttingOf(settings: Settings): Omit<TextPlan, 'sources' | 'stages'> {
   const { callbackUrl, maxChars, subtitles } = settings;
-  if (callbackUrl) return { maxChars: Number.MAX_SAFE_INTEGER, pace: 'whole', cutsParagraphs: false };
+  if (callbackUrl)
+    return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false };
   const bySentence = subtitles && maxChars.origin.place !== 'option';
   return {
-    maxChars: maxChars.value,
-    pace: bySentence ? 'sentence' : 'by sink',
+    voice: { maxChars: maxChars.value },
+    pace: bySentence ? 'sentence' : 'by output',
     cutsParagraphs: cutsParagraphs(settings),
   };
 }
 
 export function cutsParagraphs({ paragraphPause }: Settings): boolean {
   return paragraphPause.origin.place !== 'default';
-}
-
-function inputTimeoutOf({ inputTimeout }: Settings): number | undefined {
-  return inputTimeout && inputTimeout.value * 1000;
-}
-
-export function readText(
-  { words, files, prepare, inputTimeoutMs, maxChars, pace, cutsParagraphs }: JobText,
-  isLive: boolean,
-  { cwd, stdin }: Pick<Host, 'cwd' | 'stdin'>,
-  signal: AbortSignal,
-): AsyncIterable<Segment> {
-  const ofSink = isLive ? 'ramp' : 'full';
-  const options: SegmentOptions = { maxChars, pace: pace === 'by sink' ? ofSink : pace, cutsParagraphs };
-  const input = { words, files, prepare, inputTimeoutMs, cwd, stdin: () => stdin.stream };
-  return readSegments(input, options, signal);
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Speech } from '../audio/pcm.ts';
 import { TtsError } from '../error.ts';
-import type { Segment } from '../text/segmenter.ts';
+import type { Rest, Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
 import { Budget, Prefetch } from './prefetch.ts';
 
@@ -12,7 +12,7 @@ export interface Part {
 }
 
 export interface LookAheadOptions {
-  readonly segments: (signal: AbortSignal) => AsyncIterable<Segment>;
+  readonly segments: (signal: AbortSignal) => AsyncIterable<Segment | Rest>;
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
   /** Under way, or waiting for their turn. */
   readonly window: number;
@@ -39,9 +39,9 @@ export class LookAhead {
   /** The text has a first segment. */
   readonly begun: Promise<void>;
   readonly #options: LookAheadOptions;
-  readonly #segments: AsyncIterator<Segment>;
+  readonly #segments: AsyncIterator<Segment | Rest>;
   readonly #budget: Budget;
-  readonly #started: Promise<StartedPart | undefined>[] = [];
+  readonly #started: Promise<StartedPart | Rest | undefined>[] = [];
   #onBegun = () => {};
   #count = 0;
   #ended = false;
@@ -68,10 +68,9 @@ export class LookAhead {
 
   /** @throws TtsError in the failed part's turn */
   async next(): Promise<Part | undefined> {
-    const { sparing, window } = this.#options;
+    const { sparing } = this.#options;
     for (;;) {
-      while (this.#started.length < window && !this.#ended) this.#started.push(this.#start());
-      const started = await this.#started.shift();
+      const started = await this.#nextStarted();
       if (!started && this.#spared && !this.#hasPart) throw this.#spared;
       if (!started) return undefined;
       const { segment, sound } = started;
@@ -88,39 +87,50 @@ export class LookAhead {
     }
   }
 
-  #start(): Promise<StartedPart | undefined> {
+  /** A rest has no sound of its own; only a text with pauses has one. */
+  async #nextStarted(): Promise<StartedPart | undefined> {
+    for (;;) {
+      while (this.#started.length < this.#options.window && !this.#ended) this.#started.push(this.#start());
+      const started = await this.#started.shift();
+      if (!started || 'segment' in started) return started;
+    }
+  }
+
+  #start(): Promise<StartedPart | Rest | undefined> {
     const started = this.#startNext();
     // Thrown in the part's turn.
     started.catch(() => {});
     return started;
   }
 
-  async #startNext(): Promise<StartedPart | undefined> {
+  async #startNext(): Promise<StartedPart | Rest | undefined> {
     const { synthesize, signal, sparing } = this.#options;
     const next = await this.#segments.next();
     if (next.done || this.#failed) {
       this.#ended = true;
       return undefined;
     }
+    const { value } = next;
+    if (value.kind === 'rest') return value;
     this.#count += 1;
     this.#onBegun();
     const onFailure = (error?: unknown) => {
       this.#failed ||= !sparing?.allows(error);
     };
-    const sound = new Prefetch(synthesize(next.value, signal), this.#budget, { signal, onFailure });
-    return { segment: next.value, sound };
+    const sound = new Prefetch(synthesize(value, signal), this.#budget, { signal, onFailure });
+    return { segment: value, sound };
   }
 
   withLoss(error: unknown, segment: Segment): unknown {
     const { signal, missing = restFrom } = this.#options;
     if (this.isSingle || signal.aborted || !(error instanceof TtsError)) return error;
-    const stop = { done: segment.index, line: segment.line };
+    const stop = { done: segment.index, line: segment.place.line };
     return error.inWords(`${error.message}; ${missing(segment)}`, { stop });
   }
 }
 
-function restFrom({ file, line, text }: Segment): string {
-  const whole = file === undefined ? 'the text' : `the text of ${file === '-' ? 'stdin' : file}`;
+function restFrom({ place: { source, line }, text }: Segment): string {
+  const whole = source === '' ? 'the text' : `the text of ${source === '-' ? 'stdin' : source}`;
   const start = `"${excerpt(text)}"`;
   return `${whole} is missing from ${line === undefined ? `${start} on` : `line ${line} on, ${start}`}`;
 }

@@ -1,66 +1,86 @@
 import { extname } from 'node:path';
 import { usageError } from '../error.ts';
-import type { RunContext } from '../host.ts';
+import type { Host, RunContext } from '../host.ts';
 import { decode } from '../reading/decode.ts';
-import { type InputOptions, openFile, type Prepare, readWhole } from '../reading/source.ts';
+import { plain } from '../reading/plain.ts';
+import type { Reader } from '../reading/reading.ts';
+import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../reading/source.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
+import type { TextPlan, TextSource } from './text.ts';
+
+/** Words, or else the names of files; "-" is stdin. */
+export interface Input {
+  readonly words: readonly string[];
+  readonly files: readonly string[];
+}
+
+type ReaderSettings = Pick<Settings, 'code' | 'footnotes'>;
+
+/** The table of readers. A reader is loaded when it opens its first source. */
+const READERS: readonly ((settings: ReaderSettings) => Reader)[] = [() => plain, markdown];
+
+function markdown({ code, footnotes }: ReaderSettings): Reader {
+  return {
+    name: 'markdown',
+    endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'],
+    async open(source, signal) {
+      const { openMarkdown } = await import('../reading/markdown/reader.ts');
+      return openMarkdown(source, { code: code.value, footnotes: footnotes.value }, signal);
+    },
+  };
+}
+
+/** Words, stdin and files of other endings are text, unless a format is set. */
+export function readerOf(
+  name: string,
+  { format, ...settings }: ReaderSettings & Pick<Settings, 'format'>,
+): Reader {
+  const ending = extname(name).toLowerCase();
+  const readers = READERS.map((make) => make(settings));
+  const isMeant = (reader: Reader) =>
+    format.value === 'auto' ? reader.endings.includes(ending) : reader.name === format.value;
+  return readers.find(isMeant) ?? plain;
+}
+
+/** @throws TtsError (usage) for a file that is not there */
+export function sourcesOf(
+  { words, files }: Input,
+  settings: Settings,
+  { cwd, stdin }: Pick<Host, 'cwd' | 'stdin'>,
+): readonly TextSource[] {
+  const { inputTimeout } = settings;
+  const timeoutMs = inputTimeout && inputTimeout.value * 1000;
+  const open = (name: string) =>
+    name === '-' ? stdinSource(stdin.stream, timeoutMs) : fileSource(name, cwd, timeoutMs);
+  if (words.length > 0) return [{ source: wordsSource(words.join(' ')), reader: readerOf('', settings) }];
+  return files.map((name) => ({ source: open(name), reader: readerOf(name, settings) }));
+}
 
 /** UTF-16 units. */
 const LONGEST_LEXICON = 4 * 1024 * 1024;
 
-export type TextSource = Pick<InputOptions, 'words' | 'files' | 'prepare'>;
-
 /**
- * Markdown and lexicon load only if used.
+ * The stages between the readers and the segmenter. The lexicon is loaded only if there is one.
  * @throws TtsError (usage) for a lexicon that cannot be read
  */
-export async function prepareText(
-  { words, files }: TextSource,
-  settings: Settings,
-  context: RunContext,
-): Promise<TextSource> {
-  const { format } = settings;
-  const names = words.length > 0 ? [''] : files;
-  const isMarkdown = (name: string) => formatOf(name, format.value) === 'markdown';
-  const readMarkdown = names.some(isMarkdown) ? await markdownReader(settings, context) : undefined;
-  const replaceWords = settings.lexicon ? await lexiconReader(settings.lexicon, context) : undefined;
-  if (!readMarkdown && !replaceWords) return { words, files };
-  const prepare: Prepare = (name, text, isLive = false) => {
-    const plain = readMarkdown && isMarkdown(name) ? readMarkdown(text, isLive) : text;
-    return replaceWords ? replaceWords(plain) : plain;
-  };
-  return { words, files, prepare };
-}
-
-async function markdownReader({ code, footnotes }: Settings, { signal }: RunContext) {
-  const { liveMarkdown, spokenMarkdown } = await import('../reading/markdown/reader.ts');
-  const options = { code: code.value, footnotes: footnotes.value };
-  return (text: AsyncIterable<string>, isLive: boolean) =>
-    isLive ? liveMarkdown(text, options, signal) : spokenMarkdown(text, options);
-}
-
-async function lexiconReader(name: NonNullable<Settings['lexicon']>, { host, signal }: RunContext) {
-  const [{ readLexicon }, { applyLexicon }] = await Promise.all([
+export async function stagesOf(
+  { lexicon }: Settings,
+  { host, signal }: RunContext,
+): Promise<TextPlan['stages']> {
+  if (!lexicon) return [];
+  const [{ readLexicon }, { Replacing }] = await Promise.all([
     import('../text/lexicon/lexicon.ts'),
     import('../text/lexicon/apply.ts'),
   ]);
-  const path = namedFile(name, host, '--lexicon');
-  const text = decode(openFile(path, host.cwd, signal), name.value);
+  const path = namedFile(lexicon, host, '--lexicon');
+  const text = decode(openFile(path, host.cwd, signal), lexicon.value);
   const source = await readWhole(text, LONGEST_LEXICON, () =>
     usageError(
-      `${name.value} is longer than ${LONGEST_LEXICON} characters`,
+      `${lexicon.value} is longer than ${LONGEST_LEXICON} characters`,
       'keep the words that this text needs',
     ),
   );
-  const lexicon = readLexicon(source, name.value);
-  return (plain: AsyncIterable<string>) => applyLexicon(lexicon, plain);
-}
-
-const ENDINGS = new Set(['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn']);
-
-/** Words and stdin are text by default. */
-export function formatOf(name: string, format: 'text' | 'markdown' | 'auto'): 'text' | 'markdown' {
-  if (format !== 'auto') return format;
-  return ENDINGS.has(extname(name).toLowerCase()) ? 'markdown' : 'text';
+  const rules = readLexicon(source, lexicon.value);
+  return [() => new Replacing(rules)];
 }

@@ -9,7 +9,7 @@ import { type FileOptions, unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile, lookAt } from '../sink/open.ts';
-import type { Segment } from '../text/segmenter.ts';
+import type { Segment } from '../text/segment.ts';
 import { type SubtitleStyle, styleOf, timedSentences, withoutBreaks } from './cues.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
@@ -76,10 +76,11 @@ export class Subtitles implements Listener {
   }
 
   #end({ segment, format, start }: CurrentCue): void {
-    const { text, file, line } = segment;
+    const { text, place } = segment;
     const timed = { text: withoutBreaks(text), start, end: this.#frames };
     this.#number += 1;
-    const cue = { ...timed, number: this.#number, file, line, sentences: timedSentences({ ...timed, text }) };
+    const origin = { file: place.source || undefined, line: place.line };
+    const cue = { ...timed, ...origin, number: this.#number, sentences: timedSentences({ ...timed, text }) };
     this.#write(this.#style.cue(cue, format.sampleRate));
   }
 

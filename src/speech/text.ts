@@ -1,104 +1,119 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { type TtsError, usageError } from '../error.ts';
-import { decode } from '../reading/decode.ts';
-import {
-  abortable,
-  fileInStdin,
-  type InputOptions,
-  lookAt,
-  openFile,
-  type Prepare,
-  readInput,
-  readWhole,
-} from '../reading/source.ts';
-import { countLineBreaks } from '../text/lines.ts';
-import { liveSegments } from '../text/live.ts';
-import { type Segment, type SegmentOptions, segments } from '../text/segmenter.ts';
+import type { Reader, Reading, Source } from '../reading/reading.ts';
+import { inTurn, type Stage, through, whileArriving } from '../text/live.ts';
+import type { Piece } from '../text/piece.ts';
+import type { Limit, Rest, Segment } from '../text/segment.ts';
+import { Segmenter, type SegmentOptions } from '../text/segmenter.ts';
 
-/** Between turns of the event loop. */
-const BETWEEN_TURNS = 256;
-
-/** UTF-16 units; 75 hours of speech. */
-const LONGEST_WHOLE = 4 * 1024 * 1024;
-
-/**
- * Files are checked to their end before the first segment leaves.
- * @throws TtsError (usage)
- */
-export async function* readSegments(
-  input: InputOptions,
-  options: SegmentOptions,
-  signal: AbortSignal,
-): AsyncGenerator<Segment> {
-  const { live } = await check(input, signal);
-  const lines = new InputLines();
-  const prepare = lines.follow(input.prepare, live && options.pace === 'ramp');
-  const text = lines.count(readInput({ ...input, prepare }, signal));
-  const found = segmentsOf(text, { ...options, live }, signal);
-  for await (const segment of found) {
-    const { file, line } = lines.sourceOf(segment);
-    yield { ...segment, line, ...(input.files.length > 1 && { file }) };
-    if (segment.index % BETWEEN_TURNS === BETWEEN_TURNS - 1) await turn();
-  }
+/** What a run speaks, and how it is cut. */
+export interface TextPlan {
+  /** Looks at the files. */
+  readonly sources: () => readonly TextSource[];
+  /** Each text passes them after its reader, in this order. */
+  readonly stages: readonly (() => Stage<Piece, Piece>)[];
+  readonly voice: Limit;
+  /** By output: what is heard live begins with a short segment. */
+  readonly pace: 'whole' | 'sentence' | 'by output';
+  readonly cutsParagraphs: boolean;
 }
 
-function segmentsOf(
-  text: AsyncIterable<string>,
-  { live, ...options }: SegmentOptions & { readonly live: boolean },
-  signal: AbortSignal,
-): AsyncIterable<Segment> {
-  if (options.pace === 'whole') return segments(whole(text), options);
-  return live ? liveSegments(text, options, signal) : segments(text, options);
+export interface TextSource {
+  readonly source: Source;
+  readonly reader: Reader;
 }
 
-async function* whole(text: AsyncIterable<string>): AsyncGenerator<string> {
-  yield await readWhole(text, LONGEST_WHOLE, () =>
-    usageError(
-      `the text is longer than ${LONGEST_WHOLE} characters, but --callback-url needs it in one request`,
-      'speak it in parts, or without --callback-url: then it is cut into many requests',
-    ),
-  );
-}
+/** The text of a run, opened and checked. It is read again each time, if it can be. */
+export class RunText {
+  readonly #plan: TextPlan;
+  readonly #readings: readonly Reading[];
 
-async function check({ files, cwd, stdin }: InputOptions, signal: AbortSignal): Promise<{ live: boolean }> {
-  const regular = files.filter((name) => name !== '-' && lookAt(name, cwd).isFile());
-  for (const name of regular) for await (const _ of decode(openFile(name, cwd, signal), name));
-  const redirected = files.includes('-') ? fileInStdin(stdin()) : undefined;
-  if (redirected) for await (const _ of decode(abortable(redirected, signal), 'stdin'));
-  return { live: regular.length < files.length };
-}
-
-interface Source {
-  readonly name: string;
-  /** In the joined text. */
-  readonly before: number;
-  readonly isAsWritten: boolean;
-}
-
-class InputLines {
-  readonly #sources: Source[] = [];
-  #breaks = 0;
-
-  /** The line breaks before each source are counted. */
-  follow(prepare: Prepare | undefined, isLive: boolean): Prepare {
-    return (name, text) => {
-      const prepared = prepare ? prepare(name, text, isLive) : text;
-      this.#sources.push({ name, before: this.#breaks, isAsWritten: prepared === text });
-      return prepared;
-    };
+  private constructor(plan: TextPlan, readings: readonly Reading[]) {
+    this.#plan = plan;
+    this.#readings = readings;
   }
 
-  async *count(text: AsyncIterable<string>): AsyncGenerator<string> {
-    for await (const piece of text) {
-      this.#breaks += countLineBreaks(piece);
-      yield piece;
+  /**
+   * Checks files to their end, and waits for no byte of a pipe.
+   * @throws TtsError (usage) for a text that cannot be read
+   */
+  static async open(plan: TextPlan, signal: AbortSignal): Promise<RunText> {
+    const readings: Reading[] = [];
+    for (const { source, reader } of plan.sources()) readings.push(await reader.open(source, signal));
+    return new RunText(plan, readings);
+  }
+
+  get canBeReadAgain(): boolean {
+    return this.#readings.every(({ source }) => source.again);
+  }
+
+  /** Bytes of words and files. */
+  get knownSize(): number {
+    return this.#readings.reduce((sum, { source }) => sum + (source.size ?? 0), 0);
+  }
+
+  /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
+  async *pieces(signal: AbortSignal, isHeardLive = false): AsyncGenerator<Piece> {
+    const isOnly = this.#readings.length === 1;
+    for (const [at, reading] of this.#readings.entries()) {
+      if (at > 0) yield { kind: 'paragraph' };
+      for await (const piece of this.#staged(reading.pieces(signal, { isHeardLive })))
+        yield isOnly && piece.kind === 'text' ? { ...piece, place: { ...piece.place, source: '' } } : piece;
     }
   }
 
-  sourceOf({ line = 1 }: Segment): Pick<Segment, 'file' | 'line'> {
-    const source = this.#sources.findLast(({ before }) => before < line);
-    return { file: source?.name, line: source?.isAsWritten ? line - source.before : undefined };
+  segments(isHeardLive: boolean, signal: AbortSignal): AsyncIterable<Segment | Rest> {
+    const { pace, voice, cutsParagraphs } = this.#plan;
+    const byOutput = isHeardLive ? 'ramp' : 'full';
+    const options: SegmentOptions = { voice, pace: pace === 'by output' ? byOutput : pace, cutsParagraphs };
+    const stage = inTurn(new Casting(this.#plan), new Segmenter(options));
+    const pieces = this.pieces(signal, options.pace === 'ramp');
+    const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
+    return mayWait ? whileArriving(pieces, stage, signal) : through(pieces, stage);
   }
+
+  #staged(pieces: AsyncIterable<Piece>): AsyncIterable<Piece> {
+    const [first, ...others] = this.#plan.stages.map((make) => make());
+    return first
+      ? through(
+          pieces,
+          others.reduce<Stage<Piece, Piece>>((before, stage) => inTurn(before, stage), first),
+        )
+      : pieces;
+  }
+}
+
+/** UTF-16 units of a text in one request; 75 hours of speech. */
+const LONGEST_WHOLE = 4 * 1024 * 1024;
+
+/** Puts the voice of the run in the place of names. */
+class Casting implements Stage<Piece, Piece<Limit>> {
+  readonly #voice: Limit;
+  readonly #longest: number;
+  #length = 0;
+
+  constructor({ voice, pace }: TextPlan) {
+    this.#voice = voice;
+    this.#longest = pace === 'whole' ? LONGEST_WHOLE : Number.POSITIVE_INFINITY;
+  }
+
+  /** @throws TtsError (usage) for a text that is too long for one request */
+  push(piece: Piece): readonly Piece<Limit>[] {
+    if (piece.kind === 'voice') return [{ ...piece, voice: this.#voice }];
+    if (piece.kind === 'text') this.#length += piece.text.length;
+    if (this.#length > this.#longest) throw tooLong();
+    return [piece];
+  }
+
+  end(): readonly Piece<Limit>[] {
+    return [];
+  }
+}
+
+function tooLong(): TtsError {
+  return usageError(
+    `the text is longer than ${LONGEST_WHOLE} characters, but --callback-url needs it in one request`,
+    'speak it in parts, or without --callback-url: then it is cut into many requests',
+  );
 }
 
 export function blankText(): TtsError {

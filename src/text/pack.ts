@@ -2,7 +2,7 @@ import { sentences } from './sentences.ts';
 import { countCodePoints, offsetOfCodePoint, segmenterOf } from './unicode.ts';
 
 /** In code points, without outer white space. */
-export interface Room {
+interface Room {
   readonly max: number;
   /**
    * Sentences are joined up to this size.
@@ -116,3 +116,25 @@ function lastCluster(text: string, limit: number): number {
     if (first < seen || seen >= text.length) return first;
   }
 }
+
+/**
+ * full: as long as possible
+ * ramp: the first is one sentence, the next ones grow, for an early sound
+ * sentence: one sentence each, for subtitles
+ * whole: the whole text
+ */
+export type Pace = 'full' | 'ramp' | 'sentence' | 'whole';
+
+/** Code points at pace "ramp"; each next segment is twice as long. */
+const FIRST_STEP = 250;
+
+/** Code points, by the numbers of paragraph and place: an edit changes the segments of its paragraph only. */
+export const targets: Record<Pace, (paragraph: number) => Room['target']> = {
+  full: () => () => Number.POSITIVE_INFINITY,
+  ramp: (paragraph) => (number) => {
+    const step = paragraph + number;
+    return step === 0 ? 0 : FIRST_STEP * 2 ** (step - 1);
+  },
+  sentence: () => () => 0,
+  whole: () => () => Number.POSITIVE_INFINITY,
+};

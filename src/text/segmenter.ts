@@ -1,60 +1,36 @@
 import { completeLength } from './complete.ts';
-import { countLineBreaks, leadingSpace, secondParagraph } from './lines.ts';
-import { pack, type Room } from './pack.ts';
+import { leadingSpace, secondParagraph } from './lines.ts';
+import type { LiveStage } from './live.ts';
+import { type Pace, pack, targets } from './pack.ts';
+import { EMPTY_LINE, type Heading, type Piece, type Place, writtenOf } from './piece.ts';
+import { Position } from './position.ts';
+import type { Limit, Rest, Segment } from './segment.ts';
 import { fitting, hasAtMost, hasWord } from './unicode.ts';
 
-/** The text of one request. */
-export interface Segment {
-  /** Without outer white space; never empty. */
-  readonly text: string;
-  /** Of several files; "-" is stdin. */
-  readonly file?: string | undefined;
-  /** From 1; `undefined` where the text was changed before it is spoken. */
-  readonly line: number | undefined;
-  readonly startsParagraph: boolean;
-  /** From 0. */
-  readonly index: number;
-}
-
-export interface SegmentOptions {
-  /** Code points, at least 1. Only a single grapheme cluster may be longer. */
-  readonly maxChars: number;
-  /**
-   * full: as long as possible
-   * ramp: the first is one sentence, the next ones grow, for an early sound
-   * sentence: one sentence each, for subtitles
-   * whole: the whole text
-   */
-  readonly pace: 'full' | 'ramp' | 'sentence' | 'whole';
+export interface SegmentOptions<V extends Limit = Limit> {
+  /** It speaks until a piece names another one. */
+  readonly voice: V;
+  readonly pace: Pace;
   readonly cutsParagraphs?: boolean | undefined;
-}
-
-/**
- * Drops only white space between segments. A text that fits is one segment, except at pace "sentence" and with
- * `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. Its segments
- * depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of the text. Memory is bounded by a
- * window of eight segments or 16,384 UTF-16 units: longer paragraphs and grapheme clusters are cut there.
- */
-export async function* segments(
-  text: AsyncIterable<string>,
-  options: SegmentOptions,
-): AsyncGenerator<Segment> {
-  const segmenter = new Segmenter(options);
-  for await (const piece of text) yield* segmenter.push(piece);
-  yield* segmenter.end();
 }
 
 /** UTF-16 units. */
 const SMALLEST_WINDOW = 16_384;
 const SEGMENTS_IN_WINDOW = 8;
 
-/** Only `flush` makes the segments depend on the pieces. */
-export class Segmenter {
-  readonly #options: SegmentOptions;
-  readonly #window: number;
-  /** The text behind the last segment. */
+/**
+ * Drops only white space between segments. A text that fits is one segment, except at pace "sentence" and with
+ * `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. Its segments
+ * depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of the text; only `flush` changes
+ * that. Chapters, pauses and other voices end a segment. Memory is bounded by a window of eight segments or 16,384 UTF-16
+ * units: longer paragraphs and grapheme clusters are cut there.
+ */
+export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, Segment<V> | Rest> {
+  readonly #options: SegmentOptions<V>;
+  #voice: V;
+  /** The text after the last segment. */
   #text = '';
-  readonly #place = new Place();
+  readonly #position = new Position();
   #paragraph = -1;
   #numberInParagraph = 0;
   #index = 0;
@@ -62,10 +38,15 @@ export class Segmenter {
   #isShort: boolean;
   /** True if a part of the text has left. */
   #isAhead = false;
+  /** What was read of the silence before the next segment, besides the border of a paragraph. */
+  #pause: number | 'chapter' | undefined;
+  #chapter: Heading | undefined;
+  /** A chapter that has no segment yet. */
+  #opening: Omit<Heading, 'number'> | undefined;
 
-  constructor(options: SegmentOptions) {
+  constructor(options: SegmentOptions<V>) {
     this.#options = options;
-    this.#window = Math.max(SMALLEST_WINDOW, options.maxChars * SEGMENTS_IN_WINDOW);
+    this.#voice = options.voice;
     this.#isShort = options.pace !== 'sentence' && !options.cutsParagraphs;
   }
 
@@ -74,13 +55,28 @@ export class Segmenter {
   }
 
   /** Yields what no later piece can change. */
-  *push(piece: string): Generator<Segment> {
-    this.#text += piece;
-    if (this.#text.length >= this.#window) yield* this.#settled();
+  *push(piece: Piece<V>): Generator<Segment<V> | Rest> {
+    switch (piece.kind) {
+      case 'text':
+      case 'paragraph':
+        return yield* this.#add(piece);
+      case 'pause':
+        yield* this.#endPart();
+        this.#pause = piece.seconds + (typeof this.#pause === 'number' ? this.#pause : 0);
+        return;
+      case 'voice':
+        if (piece.voice !== this.#voice) yield* this.#endPart();
+        this.#voice = piece.voice;
+        return;
+      case 'chapter':
+        yield* this.#endPart();
+        yield* this.#rest();
+        this.#open(piece);
+    }
   }
 
   /** @param idle milliseconds without text */
-  *flush(idle: number): Generator<Segment> {
+  *flush(idle: number): Generator<Segment<V>> {
     this.#skipSpace();
     const length = completeLength(this.#text, idle);
     const rest = this.#text.slice(length);
@@ -95,16 +91,45 @@ export class Segmenter {
     if (isFull) yield* this.#giveAllButLast(rest);
   }
 
-  /** Without marks of a sentence that left before: many services refuse bare marks. */
-  *end(): Generator<Segment> {
-    if (this.#isAhead && !hasWord(this.#text)) return;
-    yield* this.#settled();
-    if (this.#isShort) yield* this.#one(this.#text);
-    else yield* this.#give(this.#text);
+  *end(): Generator<Segment<V> | Rest> {
+    // Marks of a sentence that left before are left out: many services refuse bare marks.
+    if (!this.#isAhead || hasWord(this.#text)) yield* this.#giveAll();
     this.#text = '';
+    yield* this.#rest();
   }
 
-  *#settled(): Generator<Segment> {
+  *#add(piece: Extract<Piece, { kind: 'text' | 'paragraph' }>): Generator<Segment<V>> {
+    const text = writtenOf(piece);
+    this.#position.add(text, piece.kind === 'text' ? piece.place : undefined);
+    this.#text += text;
+    if (this.#text.length >= this.#window) yield* this.#settled();
+  }
+
+  /** What comes next belongs to another segment. */
+  *#endPart(): Generator<Segment<V>> {
+    if (hasWord(this.#text)) yield* this.#giveAll();
+    this.#consume(this.#text);
+    this.#isAhead = true;
+  }
+
+  #open({ title, level }: Omit<Heading, 'number'>): void {
+    this.#opening = { title, level };
+    this.#pause = 'chapter';
+    this.#position.add(EMPTY_LINE);
+    this.#position.pass(EMPTY_LINE);
+  }
+
+  /** A pause that no segment of its chapter follows. */
+  *#rest(): Generator<Rest> {
+    if (typeof this.#pause === 'number') yield { kind: 'rest', seconds: this.#pause };
+    this.#pause = undefined;
+  }
+
+  get #window(): number {
+    return Math.max(SMALLEST_WINDOW, this.#voice.maxChars * SEGMENTS_IN_WINDOW);
+  }
+
+  *#settled(): Generator<Segment<V>> {
     for (this.#skipSpace(); this.#isKnownLong(); this.#skipSpace()) {
       const view = fitting(this.#text, this.#window);
       const paragraph = secondParagraph(view);
@@ -121,15 +146,22 @@ export class Segmenter {
   }
 
   #fits(text: string): boolean {
-    return hasAtMost(text.trimEnd(), this.#options.maxChars);
+    return hasAtMost(text.trimEnd(), this.#voice.maxChars);
   }
 
-  *#give(text: string): Generator<Segment> {
+  *#giveAll(): Generator<Segment<V>> {
+    yield* this.#settled();
+    if (!this.#isShort) return yield* this.#give(this.#text);
+    this.#countParagraph();
+    yield* this.#one(this.#text);
+  }
+
+  *#give(text: string): Generator<Segment<V>> {
     for (const piece of this.#pack(text)) yield* this.#one(piece);
   }
 
   /** @returns the last piece, which may go on */
-  *#giveAllButLast(text: string): Generator<Segment, string> {
+  *#giveAllButLast(text: string): Generator<Segment<V>, string> {
     let held = '';
     for (const piece of this.#pack(text)) {
       yield* this.#one(held);
@@ -139,29 +171,36 @@ export class Segmenter {
   }
 
   #pack(text: string): Generator<string> {
-    if (this.#place.startsParagraph) {
-      this.#paragraph += 1;
-      this.#numberInParagraph = 0;
-    }
-    const room: Room = { max: this.#options.maxChars, target: targets[this.#options.pace](this.#paragraph) };
-    return pack(text, this.#numberInParagraph, room);
+    this.#countParagraph();
+    const target = targets[this.#options.pace](this.#paragraph);
+    return pack(text, this.#numberInParagraph, { max: this.#voice.maxChars, target });
   }
 
-  *#one(piece: string): Generator<Segment> {
+  #countParagraph(): void {
+    if (!this.#position.startsParagraph) return;
+    this.#paragraph += 1;
+    this.#numberInParagraph = 0;
+  }
+
+  *#one(piece: string): Generator<Segment<V>> {
     const space = leadingSpace(piece) ?? piece.length;
     this.#consume(piece.slice(0, space));
     const text = piece.slice(space).trimEnd();
-    const segment = {
-      text,
-      line: this.#place.line,
-      startsParagraph: this.#numberInParagraph === 0,
-      index: this.#index,
-    };
+    const { place } = this.#position;
     this.#consume(piece.slice(space));
-    if (text === '') return;
+    if (text !== '') yield this.#segment(text, place);
+  }
+
+  #segment(text: string, place: Place): Segment<V> {
+    const border = this.#numberInParagraph === 0 ? 'paragraph' : 'none';
+    const pause = this.#pause ?? border;
+    if (this.#opening) this.#chapter = { number: (this.#chapter?.number ?? 0) + 1, ...this.#opening };
+    const [index, voice, chapter] = [this.#index, this.#voice, this.#chapter];
+    this.#pause = undefined;
+    this.#opening = undefined;
     this.#index += 1;
     this.#numberInParagraph += 1;
-    yield segment;
+    return { kind: 'segment', index, text, place, voice, pause, chapter };
   }
 
   /** Keeps a last character that may carry a mark. */
@@ -172,42 +211,15 @@ export class Segmenter {
   }
 
   #consume(start: string): void {
-    this.#place.pass(start);
+    this.#position.pass(start);
     this.#text = this.#text.slice(start.length);
   }
 }
 
-class Place {
-  #line = 1;
-  #lineBreaks = 2;
-
-  /** From 1. */
-  get line(): number {
-    return this.#line;
-  }
-
-  get startsParagraph(): boolean {
-    return this.#lineBreaks >= 2;
-  }
-
-  pass(text: string): void {
-    const visible = text.trimEnd();
-    const lineBreaksBehind = countLineBreaks(text.slice(visible.length));
-    this.#lineBreaks = visible === '' ? this.#lineBreaks + lineBreaksBehind : lineBreaksBehind;
-    this.#line += countLineBreaks(text);
-  }
+/** The texts of the segments of a text without marks. */
+export function* cutText(text: string, voice: Limit): Generator<string> {
+  const segmenter = new Segmenter({ voice, pace: 'full' });
+  const place = { source: '' };
+  for (const segments of [segmenter.push({ kind: 'text', text, place }), segmenter.end()])
+    for (const each of segments) if (each.kind === 'segment') yield each.text;
 }
-
-/** Code points at pace "ramp"; each next segment is twice as long. */
-const FIRST_STEP = 250;
-
-/** Code points, by the numbers of paragraph and place: an edit changes the segments of its paragraph only. */
-const targets: Record<SegmentOptions['pace'], (paragraph: number) => Room['target']> = {
-  full: () => () => Number.POSITIVE_INFINITY,
-  ramp: (paragraph) => (number) => {
-    const step = paragraph + number;
-    return step === 0 ? 0 : FIRST_STEP * 2 ** (step - 1);
-  },
-  sentence: () => () => 0,
-  whole: () => () => Number.POSITIVE_INFINITY,
-};

@@ -37,19 +37,23 @@ test.each([
   {
     args: '-f a.txt -f c.md -f b.txt',
     fails: 'heading',
-    told: 'the text of c.md is missing from "A heading." on',
+    told: 'the text of c.md is missing from line 6 on, "A heading."',
   },
   {
     args: '-f a.txt -f c.md -f b.txt',
     fails: 'last',
     told: 'the text of b.txt is missing from line 5 on, "The last one."',
   },
-  { args: '-f c.md', fails: 'Its', told: 'the text is missing from "Its text." on' },
-  { args: '--format markdown < c.md', fails: 'Its', told: 'the text is missing from "Its text." on' },
+  { args: '-f c.md', fails: 'Its', told: 'the text is missing from line 10 on, "Its text."' },
+  {
+    args: '--format markdown < c.md',
+    fails: 'Its',
+    told: 'the text is missing from line 10 on, "Its text."',
+  },
   {
     args: '-f b.txt --lexicon words.txt',
     fails: 'last',
-    told: 'the text is missing from "The last one." on',
+    told: 'the text is missing from line 5 on, "The last one."',
   },
 ])('Text that is missing with $args is told by its place in the input: "$fails".', async (told) => {
   const server = await serveText({
@@ -64,20 +68,20 @@ test.each([
 
 test.each([
   { args: '-f a.txt', places: [{ line: 1 }, { line: 3 }] },
-  { args: '-f c.md', places: [{}, {}] },
-  { args: '-f a.txt --lexicon words.txt', places: [{}, {}] },
+  { args: '-f c.md', places: [{ line: 6 }, { line: 10 }] },
+  { args: '-f a.txt --lexicon words.txt', places: [{ line: 1 }, { line: 3 }] },
   {
     args: '-f a.txt -f c.md -f - < b.txt',
     places: [
       { file: 'a.txt', line: 1 },
       { file: 'a.txt', line: 3 },
-      { file: 'c.md' },
-      { file: 'c.md' },
+      { file: 'c.md', line: 6 },
+      { file: 'c.md', line: 10 },
       { file: '-', line: 3 },
       { file: '-', line: 5 },
     ],
   },
-])('Subtitles in JSON have the lines of the input, or none: $args.', async ({ args, places }) => {
+])('Subtitles in JSON have the lines of the input: $args.', async ({ args, places }) => {
   const server = await serveText();
   const sandbox = folder();
   const line = `tts -o out.wav --subtitles out.json ${args}`;

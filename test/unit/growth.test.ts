@@ -5,11 +5,11 @@ import { Secrets } from '../../src/cli/terminal/secrets.ts';
 import { normalise } from '../../src/engine/normalise.ts';
 import { passages } from '../../src/engine/passages.ts';
 import { printable, withoutEscapes } from '../../src/printable.ts';
-import { spokenMarkdown } from '../../src/reading/markdown/reader.ts';
+import { GrowingMarkdown } from '../../src/reading/markdown/growing.ts';
 import { readInstructions } from '../../src/service/http/instructions.ts';
-import { applyLexicon } from '../../src/text/lexicon/apply.ts';
+import { Replacing } from '../../src/text/lexicon/apply.ts';
 import { readLexicon } from '../../src/text/lexicon/lexicon.ts';
-import { segments } from '../../src/text/segmenter.ts';
+import { read, segments, staged } from './text/pieces.ts';
 
 const { signal } = new AbortController();
 const lexicon = readLexicon('gif = jif\nDr. Who = the doctor\nre:/(\\d+)km/ = $1 kilometres', 'names.txt');
@@ -24,8 +24,11 @@ const WORK: readonly (readonly [name: string, work: (text: string) => unknown])[
   ['segments of a run', (text) => drain(segments(singleItem(text), { maxChars: 1000, pace: 'full' }))],
   ['sentences of a run', (text) => drain(segments(singleItem(text), { maxChars: 1000, pace: 'sentence' }))],
   ['segments of the engine', (text) => drain(passages(text, normalise, signal))],
-  ['the lexicon', (text) => drain(applyLexicon(lexicon, singleItem(text)))],
-  ['Markdown', (text) => drain(spokenMarkdown(singleItem(text), { code: 'read', footnotes: 'read' }))],
+  ['the lexicon', (text) => drain(staged(singleItem(text), new Replacing(lexicon)))],
+  [
+    'Markdown',
+    (text) => drain(read(singleItem(text), new GrowingMarkdown({ code: 'read', footnotes: 'read' }, ''))),
+  ],
   ['instructions', (text) => readInstructions(text)],
   ['printable text', (text) => printable(text)],
   ['text without escape sequences', (text) => withoutEscapes(text)],

@@ -22,7 +22,7 @@ import {
   pricingOf,
   type RunPlan,
 } from '../../speech/job.ts';
-import { prepareText } from '../../speech/readers.ts';
+import { stagesOf } from '../../speech/readers.ts';
 import { chooseService } from '../../speech/service-choice.ts';
 import type { Context } from '../context.ts';
 import { RowTexts } from './row-text.ts';
@@ -90,14 +90,10 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     pricing: pricingOf(settings),
     paragraphPause: settings.paragraphPause.value,
     async openTexts() {
-      const { prepare } = await prepareText(
-        { words: [], files: ['', ...textFiles.examples] },
-        settings,
-        context,
-      );
       const shape = { identity: identityOf(settings), paragraphPause: settings.paragraphPause.value };
       return new RowTexts({
-        prepare,
+        settings,
+        stages: await stagesOf(settings, context),
         maxChars: settings.maxChars.value,
         cutsParagraphs: cutsParagraphs(settings),
         host,

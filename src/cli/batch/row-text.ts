@@ -2,39 +2,46 @@ import type { BatchRow } from '../../batch/plan.ts';
 import { type RowKey, rowKeyOf, type Shape, TextHash } from '../../batch/row-state.ts';
 import type { Host } from '../../host.ts';
 import { hasControls } from '../../reading/controls.ts';
-import { type Prepare, readInput } from '../../reading/source.ts';
-import { readSegments } from '../../speech/text.ts';
-import type { Segment } from '../../text/segmenter.ts';
+import type { Settings } from '../../settings/resolve.ts';
+import { readerOf, sourcesOf } from '../../speech/readers.ts';
+import { RunText, type TextPlan } from '../../speech/text.ts';
+import type { Stage } from '../../text/live.ts';
+import { type Piece, writtenOf } from '../../text/piece.ts';
+import type { Rest, Segment } from '../../text/segment.ts';
 
 interface RowTextOptions extends Omit<Shape, 'voice'> {
-  readonly prepare: Prepare | undefined;
+  readonly settings: Settings;
+  readonly stages: TextPlan['stages'];
   readonly host: Pick<Host, 'cwd' | 'stdin'>;
 }
 
 export class RowTexts {
   readonly #options: RowTextOptions;
+  /** True if the text of a row that is no file is spoken as it stands. */
+  readonly #isAsWritten: boolean;
 
   constructor(options: RowTextOptions) {
     this.#options = options;
+    this.#isAsWritten = options.stages.length === 0 && readerOf('', options.settings).name === 'text';
   }
 
   /** @throws TtsError (usage) for a file that cannot be read */
   async keyOf(row: BatchRow, signal: AbortSignal): Promise<RowKey> {
-    const { prepare } = this.#options;
-    if (row.text !== undefined && !prepare && !hasControls(row.text))
+    if (row.text !== undefined && this.#isAsWritten && !hasControls(row.text))
       return rowKeyOf(row.text, this.#shapeOf(row));
     const hash = new TextHash();
-    for await (const piece of readInput({ ...this.#inputOf(row), prepare }, signal)) hash.add(piece);
+    const text = await RunText.open(this.#planOf(row), signal);
+    for await (const piece of text.pieces(signal)) hash.add(writtenOf(piece));
     return hash.finish(this.#shapeOf(row));
   }
 
   /** The file may have changed since the plan: the key belongs to these segments. */
-  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment>; key: () => RowKey } {
-    const { prepare = (_, text) => text, maxChars, cutsParagraphs } = this.#options;
+  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
     const hash = new TextHash();
-    const heard: Prepare = (name, text, isLive) => hashed(prepare(name, text, isLive), hash);
-    const input = { ...this.#inputOf(row), prepare: heard };
-    const segments = readSegments(input, { maxChars, pace: 'full', cutsParagraphs }, signal);
+    const segments = segmentsOf(
+      this.#planOf(row, () => new Hashing(hash)),
+      signal,
+    );
     return { segments, key: () => hash.finish(this.#shapeOf(row)) };
   }
 
@@ -43,17 +50,39 @@ export class RowTexts {
     return { identity, voice, paragraphPause, maxChars, cutsParagraphs };
   }
 
-  #inputOf({ text, textFile }: BatchRow) {
-    const { host } = this.#options;
-    const source =
+  #planOf({ text, textFile }: BatchRow, ...last: TextPlan['stages']): TextPlan {
+    const { settings, stages, host, maxChars, cutsParagraphs = false } = this.#options;
+    const input =
       textFile === undefined ? { words: [text ?? ''], files: [] } : { words: [], files: [textFile] };
-    return { ...source, cwd: host.cwd, stdin: () => host.stdin.stream };
+    return {
+      sources: () => sourcesOf(input, settings, host),
+      stages: [...stages, ...last],
+      voice: { maxChars },
+      pace: 'by output',
+      cutsParagraphs,
+    };
   }
 }
 
-async function* hashed(text: AsyncIterable<string>, hash: TextHash): AsyncGenerator<string> {
-  for await (const piece of text) {
-    hash.add(piece);
-    yield piece;
+async function* segmentsOf(plan: TextPlan, signal: AbortSignal): AsyncGenerator<Segment | Rest> {
+  const text = await RunText.open(plan, signal);
+  yield* text.segments(false, signal);
+}
+
+/** Hashes what passes. */
+class Hashing implements Stage<Piece, Piece> {
+  readonly #hash: TextHash;
+
+  constructor(hash: TextHash) {
+    this.#hash = hash;
+  }
+
+  push(piece: Piece): readonly Piece[] {
+    this.#hash.add(writtenOf(piece));
+    return [piece];
+  }
+
+  end(): readonly Piece[] {
+    return [];
   }
 }

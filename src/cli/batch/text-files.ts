@@ -1,5 +1,5 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
-import { dirname, extname, resolve, sep } from 'node:path';
+import { dirname, resolve, sep } from 'node:path';
 import { usageError } from '../../error.ts';
 import { isWithin, leadsBelow, realOf } from '../../files/own-file.ts';
 import { fromHome } from '../../files/paths.ts';
@@ -14,17 +14,12 @@ export class TextFiles {
   readonly #loaded: LoadedSettings;
   /** The command line allows this folder as well. */
   readonly #from: string | undefined;
-  readonly #endings = new Set<string>();
 
   /** @throws TtsError (usage) for a folder that is not there */
   constructor(host: Host, loaded: LoadedSettings, from: string | undefined) {
     this.#host = host;
     this.#loaded = loaded;
     this.#from = from === undefined ? undefined : realFolder(from, host);
-  }
-
-  get examples(): string[] {
-    return [...this.#endings].map((ending) => `row${ending}`);
   }
 
   /**
@@ -41,7 +36,6 @@ export class TextFiles {
         `${cell} lies outside of the folder of its table`,
         'if you mean it, name the folder that holds it: --files-from FOLDER',
       );
-    this.#endings.add(extname(cell));
     const found = lookAt(path, cwd);
     if (!found.isFile()) throw usageError(`${cell} is no file`, 'name a file that holds text');
     if (this.#isPrivate(realOf(path) ?? path, found))

@@ -1,5 +1,3 @@
-import { statSync } from 'node:fs';
-import { pathOf } from '../../files/paths.ts';
 import type { SpeechJob } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
 
@@ -26,15 +24,6 @@ export function warnOfRoom(
   notices.warn(
     `about ${inGiB(bytes)} of audio do not fit into the cache of ${inGiB(cacheBytes)}: after an early end, a part is paid for again; cacheSize: ${enough}GB in your own config holds it`,
   );
-}
-
-/** Bytes, which are its characters or more. */
-export function sizeOf({ text }: Pick<SpeechJob, 'text'>, { cwd }: Context['host']): number {
-  const sizes = text.files.map((name) => {
-    const stats = name === '-' ? undefined : statSync(pathOf(cwd, name), { throwIfNoEntry: false });
-    return stats?.isFile() ? stats.size : 0;
-  });
-  return sizes.reduce((sum, size) => sum + size, text.words.join(' ').length);
 }
 
 function inGiB(bytes: number): string {

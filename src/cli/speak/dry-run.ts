@@ -3,10 +3,10 @@ import { requestBody } from '../../client/request.ts';
 import { identityOf } from '../../engine/external/voice-source.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
-import { costOf, type Resolved, readText } from '../../speech/job.ts';
+import { costOf, type Resolved } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
-import { blankText } from '../../speech/text.ts';
-import type { Segment } from '../../text/segmenter.ts';
+import { blankText, RunText } from '../../speech/text.ts';
+import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
 import { printLine } from '../terminal/print.ts';
@@ -31,7 +31,9 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const identity = job.service ? job.service.url.href : identityOf(fields.speaker, job.sources);
   const count = new Count(identity === undefined ? undefined : { ...fields, identity }, kept);
   const bodies: string[] = [];
-  for await (const segment of readText(job.text, isLive, host, signal)) {
+  const runText = await RunText.open(job.text, signal);
+  for await (const segment of runText.segments(isLive, signal)) {
+    if (segment.kind === 'rest') continue;
     await count.add(segment);
     if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, fields));
   }

@@ -2,7 +2,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import type { Listener } from '../../speech/deliver.ts';
 import type { SpeechJob } from '../../speech/job.ts';
 import type { Part, Sparing } from '../../speech/look-ahead.ts';
-import type { Segment } from '../../text/segmenter.ts';
+import type { Segment } from '../../text/segment.ts';
 import { excerpt, hasWord } from '../../text/unicode.ts';
 
 interface LeftOut extends Sparing, Listener {
@@ -31,7 +31,7 @@ class RefusedSegments implements LeftOut {
     return isRefusal(error);
   }
 
-  spare(error: TtsError, { line, text }: Segment): void {
+  spare(error: TtsError, { place: { line }, text }: Segment): void {
     this.#count += 1;
     const place = line === undefined ? '' : ` of line ${line}`;
     this.#warn(`"${excerpt(text)}"${place} is left out: ${error.message}`);

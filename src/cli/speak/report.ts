@@ -8,6 +8,7 @@ import type { Delivery } from '../../sink/sink.ts';
 import type { ServiceEvent } from '../../speech/connection.ts';
 import type { SpeechJob } from '../../speech/job.ts';
 import type { OutputPlan } from '../../speech/outputs.ts';
+import type { RunText } from '../../speech/text.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import { excerpt } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
@@ -87,14 +88,17 @@ const KNOWN_INSTRUCTIONS = 'slow, fast, deep, high, loud, quiet, whisper, longer
 
 export async function withKept(
   error: unknown,
-  { text, cacheBytes }: SpeechJob,
-  isLive: boolean,
-  { host, signal }: Pick<Context, 'host' | 'signal'>,
+  {
+    cacheBytes,
+    text,
+    isLive,
+  }: Pick<SpeechJob, 'cacheBytes'> & { readonly text: RunText; readonly isLive: boolean },
+  signal: AbortSignal,
 ): Promise<unknown> {
   if (!(error instanceof TtsError) || !error.stop || cacheBytes === undefined || signal.aborted) return error;
   const { done } = error.stop;
   const { totalOf } = await import('../terminal/progress.ts');
-  const total = (await totalOf(text, isLive, host, signal))?.segments;
+  const total = (await totalOf(text, isLive, signal))?.segments;
   const of = total === undefined ? `${grouped(done)}` : `${grouped(done)} of ${grouped(total)}`;
   const kept = `${of} segments are kept: the same command goes on from there`;
   const hint = error.hint === undefined ? kept : `${error.hint}; ${kept}`;

@@ -1,14 +1,14 @@
 import { ExitCode } from '../../error.ts';
-import type { Host } from '../../host.ts';
 import { openClient, openService } from '../../speech/connection.ts';
 import { deliver } from '../../speech/deliver.ts';
-import { readText, resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
-import { type Outputs, openOutputs } from '../../speech/outputs.ts';
+import { resolveJob, type SpeakRequest } from '../../speech/job.ts';
+import { openOutputs } from '../../speech/outputs.ts';
+import { RunText } from '../../speech/text.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { sizeOf, warnOfRoom } from './cache-room.ts';
+import { warnOfRoom } from './cache-room.ts';
 import { leftOutOf } from './left-out.ts';
 import { isOffTerminal, ProgressNotes } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
@@ -25,21 +25,26 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
   const { job } = resolved;
 
+  const text = await RunText.open(job.text, signal);
   await using outputs = await openOutputs(job, context);
   const { sink, subtitles } = outputs;
-  using progress = await showProgress(job, outputs, context);
-  using _notes = isOffTerminal(context)
-    ? new ProgressNotes({ notices, totals, total: (until) => totalSegments(job, outputs, host, until) })
-    : undefined;
+  const { isLive } = sink;
+  const total = async (until: AbortSignal) =>
+    (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
+  // The line would wipe away what a person types.
+  const isTyped = request.files.includes('-') && host.stdin.isTTY;
+  using progress = isTyped ? undefined : await showProgress(total, context);
+  using _notes = isOffTerminal(context) ? new ProgressNotes({ notices, totals, total }) : undefined;
   if (job.service?.note) notices.note(job.service.note);
-  warnOfRoom(job, sizeOf(job, host), context);
+  // Bytes are as many as the characters, or more.
+  warnOfRoom(job, text.knownSize, context);
   await using service = await openService(job, context);
   const onEvent = introducing(job, notices, eventsTo(totals, progress, notices));
   await using client = await openClient(job, service, { ...context, onEvent });
 
   const leftOut = await leftOutOf(job, (text) => notices.warn(text));
   const delivery = await deliver({
-    segments: (until) => readText(job.text, sink.isLive, host, until),
+    segments: (until) => text.segments(isLive, until),
     synthesize: client.speakWith(job.fields),
     window: WINDOW * job.limits.concurrency,
     paragraphPause: job.paragraphPause,
@@ -48,7 +53,7 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
     sparing: leftOut,
     listeners: [totals, progress?.count, subtitles, leftOut],
   }).catch(async (error) => {
-    throw await withKept(error, job, sink.isLive, context);
+    throw await withKept(error, { ...job, text, isLive }, signal);
   });
   progress?.stop();
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
@@ -60,19 +65,10 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   return ExitCode.ok;
 }
 
-/** The line would wipe away what a person types. */
-async function showProgress(
-  job: SpeechJob,
-  outputs: Outputs,
-  { host, notices }: Context,
-): Promise<Progress | undefined> {
-  const isTyped = job.text.files.includes('-') && host.stdin.isTTY;
-  if (isTyped || !isProgressWanted(host, notices)) return undefined;
-  const { Progress } = await import('../terminal/progress.ts');
-  return new Progress({ host, notices, total: (until) => totalSegments(job, outputs, host, until) });
-}
+type Total = ConstructorParameters<typeof Progress>[0]['total'];
 
-async function totalSegments({ text }: SpeechJob, { sink }: Outputs, host: Host, signal: AbortSignal) {
-  const { totalOf } = await import('../terminal/progress.ts');
-  return totalOf(text, sink.isLive, host, signal);
+async function showProgress(total: Total, { host, notices }: Context): Promise<Progress | undefined> {
+  if (!isProgressWanted(host, notices)) return undefined;
+  const { Progress } = await import('../terminal/progress.ts');
+  return new Progress({ host, notices, total });
 }

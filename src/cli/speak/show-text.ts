@@ -2,9 +2,8 @@ import type { Writable } from 'node:stream';
 import { unlessAborted } from '../../async.ts';
 import { ExitCode } from '../../error.ts';
 import { isReaderGone } from '../../files/writable.ts';
-import { readInput } from '../../reading/source.ts';
-import type { TextSource } from '../../speech/readers.ts';
-import { blankText } from '../../speech/text.ts';
+import { blankText, RunText, type TextPlan } from '../../speech/text.ts';
+import { writtenOf } from '../../text/piece.ts';
 import type { Context } from '../context.ts';
 import { assertOpen, stdoutError } from '../terminal/print.ts';
 
@@ -12,15 +11,16 @@ import { assertOpen, stdoutError } from '../terminal/print.ts';
  * A reader that leaves is no error.
  * @throws TtsError (output)
  */
-export async function showText(text: TextSource, { host, signal }: Context): Promise<number> {
+export async function showText(plan: TextPlan, { host, signal }: Context): Promise<number> {
   assertOpen(host.stdout);
   const { stream } = host.stdout;
   stream.on('error', () => {});
   let isBlank = true;
-  const input = { ...text, cwd: host.cwd, stdin: () => host.stdin.stream };
-  for await (const piece of readInput(input, signal)) {
-    isBlank &&= piece.trim() === '';
-    if (!(await print(stream, piece, signal))) return ExitCode.ok;
+  const text = await RunText.open(plan, signal);
+  for await (const piece of text.pieces(signal)) {
+    const written = writtenOf(piece);
+    isBlank &&= written.trim() === '';
+    if (!(await print(stream, written, signal))) return ExitCode.ok;
   }
   if (isBlank) throw blankText();
   await print(stream, '\n', signal);

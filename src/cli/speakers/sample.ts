@@ -9,7 +9,7 @@ import { fieldsOf, planRun, type RunPlan } from '../../speech/job.ts';
 import type { Sparing } from '../../speech/look-ahead.ts';
 import { openOutputs, planOutput } from '../../speech/outputs.ts';
 import { RunTotals } from '../../speech/totals.ts';
-import type { Segment } from '../../text/segmenter.ts';
+import type { Limit, Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
 import { eventsTo, report } from '../speak/report.ts';
@@ -48,7 +48,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   const labelOf = ({ index }: Segment) => voices[index]?.label ?? '';
   const leftOut = new LeftOut(labelOf);
   const delivery = await deliver({
-    segments: () => eachWith(text, voices.length),
+    segments: () => eachWith(text, voices.length, { maxChars: settings.maxChars.value }),
     synthesize(segment, signal) {
       const { no, settings } = voices[segment.index] as SampleVoice;
       return client.speakWith(fieldsOf(settings, no))(segment, signal);
@@ -158,6 +158,15 @@ function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
   }));
 }
 
-async function* eachWith(text: string, count: number): AsyncGenerator<Segment> {
-  for (let index = 0; index < count; index += 1) yield { text, line: 1, startsParagraph: true, index };
+async function* eachWith(text: string, count: number, voice: Limit): AsyncGenerator<Segment> {
+  for (let index = 0; index < count; index += 1)
+    yield {
+      kind: 'segment',
+      index,
+      text,
+      place: { source: '' },
+      voice,
+      pause: 'paragraph',
+      chapter: undefined,
+    };
 }

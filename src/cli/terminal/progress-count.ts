@@ -2,7 +2,7 @@ import { type Speech, secondsOf } from '../../audio/pcm.ts';
 import type { ServiceEvent } from '../../speech/connection.ts';
 import type { Listener } from '../../speech/deliver.ts';
 import type { Part } from '../../speech/look-ahead.ts';
-import type { Segment } from '../../text/segmenter.ts';
+import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { ProgressState, Waiting } from './progress-line.ts';
 

@@ -1,9 +1,7 @@
-import { statSync } from 'node:fs';
 import type { Ora } from 'ora';
-import { pathOf } from '../../files/paths.ts';
 import type { Host } from '../../host.ts';
 import { inOneLine } from '../../printable.ts';
-import { type JobText, readText } from '../../speech/job.ts';
+import type { RunText } from '../../speech/text.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Notices } from './notices.ts';
 import { ProgressCount } from './progress-count.ts';
@@ -110,30 +108,20 @@ export class Progress implements Disposable {
 const LARGEST_BYTES = 16 * 2 ** 20;
 
 export async function totalOf(
-  source: JobText,
+  text: RunText,
   isLive: boolean,
-  host: Pick<Host, 'cwd' | 'stdin'>,
   signal: AbortSignal,
 ): Promise<ProgressState['total']> {
   const total = { segments: 0, characters: 0 };
+  if (!text.canBeReadAgain || text.knownSize > LARGEST_BYTES) return undefined;
   try {
-    if (!canBeReadTwice(source, host)) return undefined;
-    for await (const { text } of readText(source, isLive, host, signal)) {
+    for await (const segment of text.segments(isLive, signal)) {
+      if (segment.kind === 'rest') continue;
       total.segments += 1;
-      total.characters += countCodePoints(text);
+      total.characters += countCodePoints(segment.text);
     }
   } catch {
     return undefined;
   }
   return total;
-}
-
-function canBeReadTwice({ files }: JobText, { cwd }: Pick<Host, 'cwd'>): boolean {
-  let bytes = 0;
-  for (const name of files) {
-    const stats = name === '-' ? undefined : statSync(pathOf(cwd, name), { throwIfNoEntry: false });
-    if (!stats?.isFile()) return false;
-    bytes += stats.size;
-  }
-  return bytes <= LARGEST_BYTES;
 }

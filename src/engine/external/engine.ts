@@ -1,6 +1,5 @@
-import { singleItem } from '../../async.ts';
 import { printable } from '../../printable.ts';
-import { segments } from '../../text/segmenter.ts';
+import { cutText } from '../../text/segmenter.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { compileResampler } from '../assets.ts';
 import { type Engine, Refusal, type Speaker, type Utterance } from '../contract.ts';
@@ -79,13 +78,10 @@ class ExternalEngine implements Engine {
     // The queue refuses before the event loop turns.
     let leave: (() => void) | undefined = await this.#seats.take(true, until);
     try {
-      for await (const piece of segments(singleItem(text), {
-        maxChars: this.#source.maxChars,
-        pace: 'full',
-      })) {
+      for (const part of cutText(text, this.#source)) {
         leave ??= await this.#seats.take(false, until);
         const sound = new SoundQueue(this.#budget, until);
-        void this.#fill(sound, { text: piece.text, voice, sampleRate, signal: until }).finally(leave);
+        void this.#fill(sound, { text: part, voice, sampleRate, signal: until }).finally(leave);
         leave = undefined;
         yield* sound.read();
       }
@@ -142,7 +138,7 @@ class ExternalEngine implements Engine {
     const seconds = frames / sound.sampleRate;
     if (cutAt !== undefined)
       throw this.#failed(`sent ${seconds.toFixed(1)} s of sound for "${excerpt(text)}"`);
-    for (const half of await halves(text)) yield* this.#speakWhole({ ...task, text: half }, seconds);
+    for (const half of halves(text)) yield* this.#speakWhole({ ...task, text: half }, seconds);
   }
 
   async #resamplerFor(from: number, to: number): Promise<Resampler | undefined> {
@@ -179,13 +175,11 @@ function isAsLong(seconds: number, whole: number | undefined): boolean {
 
 const SAME_LENGTH = 0.02;
 
-async function halves(text: string): Promise<string[]> {
+function halves(text: string): string[] {
   const length = countCodePoints(text);
   let parts: string[] = [];
   for (const share of LARGER_HALVES) {
-    parts = [];
-    const options = { maxChars: Math.ceil(length * share), pace: 'full' } as const;
-    for await (const part of segments(singleItem(text), options)) parts.push(part.text);
+    parts = [...cutText(text, { maxChars: Math.ceil(length * share) })];
     if (parts.length === 2) break;
   }
   return parts;

@@ -5,22 +5,29 @@ import { spokenInline, withFullStop } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 import { TableReader } from './table.ts';
 
-/** Each begins with its separator. */
-export function* spokenBlocks(document: MarkdownDocument, options: MarkdownOptions): Generator<string> {
-  const reader = new BlockReader(document, options);
-  let gap = '';
-  for (const { text, isTight, goesOn } of reader.read()) {
-    if (gap !== '') gap = isTight ? '\n' : '\n\n';
-    yield (goesOn ? ' ' : gap) + text;
-    gap = '\n\n';
+/** What is between two blocks: nothing, a part of the same paragraph, a tight item or row, a paragraph. */
+export type Gap = '' | ' ' | '\n' | '\n\n';
+
+export interface SpokenBlock {
+  readonly gap: Gap;
+  readonly text: string;
+  /** It begins in this line of the source, from 0. */
+  readonly line: number;
+}
+
+export function* spokenBlocks(document: MarkdownDocument, options: MarkdownOptions): Generator<SpokenBlock> {
+  let isFirst = true;
+  for (const { text, line, isTight, goesOn } of new BlockReader(document, options).read()) {
+    const border = isTight ? '\n' : '\n\n';
+    yield { gap: goesOn ? ' ' : isFirst ? '' : border, text, line };
+    isFirst = false;
   }
 }
 
 /** UTF-16 units of inline text that are parsed at once: 20 ms for any text. */
 const LONGEST_INLINE = 8192;
 
-interface Block {
-  readonly text: string;
+interface Block extends Pick<SpokenBlock, 'text' | 'line'> {
   /** True if it shares a paragraph with the block before. */
   readonly isTight: boolean;
   /** True for a further part of a long paragraph. */
@@ -49,13 +56,15 @@ class BlockReader {
   }
 
   *read(): Generator<Block> {
+    let line = 0;
     for (const [at, token] of this.#document.blocks.entries()) {
+      line = token.map?.[0] ?? line;
       if (this.#skips(token)) continue;
       let goesOn = false;
       for (const part of this.#partsOf(token)) {
         const text = this.#textOf(part, at);
         if (!text) continue;
-        yield { text: this.#lead + text, isTight: this.#isTight && this.#isContinued, goesOn };
+        yield { text: this.#lead + text, line, isTight: this.#isTight && this.#isContinued, goesOn };
         goesOn = true;
         this.#lead = '';
         this.#isContinued = true;

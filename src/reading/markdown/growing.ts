@@ -1,11 +1,13 @@
 import { type TtsError, usageError } from '../../error.ts';
 import { completeLength, WAITS } from '../../text/complete.ts';
-import type { GrowingText } from '../../text/live.ts';
+import { countLineBreaks } from '../../text/lines.ts';
+import type { LiveStage } from '../../text/live.ts';
+import { inSteps, type Piece, type Place } from '../../text/piece.ts';
 import { isMarker } from '../../text/sentence-border.ts';
 import { hasWord } from '../../text/unicode.ts';
-import { spokenBlocks } from './blocks.ts';
+import { type SpokenBlock, spokenBlocks } from './blocks.ts';
 import type { MarkdownOptions } from './parser.ts';
-import { type Definitions, frontMatterLength, MarkdownDocument, withoutFrontMatter } from './parser.ts';
+import { type Definitions, frontMatterLength, MarkdownDocument } from './parser.ts';
 
 /** UTF-16 units not given out yet, each 15 to 350 bytes of memory. */
 export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
@@ -18,15 +20,19 @@ const GROWTH = 1.5;
 const LEFT = '\uFDD0';
 
 /** Further text changes what was given out only by defining a reference or, behind a wait, by going on with it. */
-export class GrowingMarkdown implements GrowingText<string> {
+export class GrowingMarkdown implements LiveStage<string, Piece> {
   readonly #options: MarkdownOptions;
+  readonly #source: string;
   readonly #definitions: Definitions = {};
   #text = '';
+  /** The line in which the text begins, from 1. */
+  #line = 1;
   #parsed = 0;
   #isStart = true;
 
-  constructor(options: MarkdownOptions) {
+  constructor(options: MarkdownOptions, source: string) {
     this.#options = options;
+    this.#source = source;
   }
 
   get isHolding(): boolean {
@@ -34,13 +40,13 @@ export class GrowingMarkdown implements GrowingText<string> {
   }
 
   /** @throws TtsError (usage) beyond {@link LONGEST_MARKDOWN} */
-  push(piece: string): readonly string[] {
+  push(piece: string): readonly Piece[] {
     this.#text += piece.replaceAll(LEFT, '');
     if (this.#text.length > LONGEST_MARKDOWN) throw tooLong();
     return [];
   }
 
-  *flush(idle: number): Generator<string> {
+  *flush(idle: number): Generator<Piece> {
     if (!this.#isDue(idle)) return;
     const start = this.#isStart ? frontMatterLength(this.#lines()) : 0;
     this.#parsed = this.#text.length;
@@ -51,9 +57,9 @@ export class GrowingMarkdown implements GrowingText<string> {
     this.#parsed = this.#text.length;
   }
 
-  *end(): Generator<string> {
-    const source = this.#isStart ? withoutFrontMatter(this.#text) : this.#text;
-    yield* this.#spoken(source);
+  *end(): Generator<Piece> {
+    if (this.#isStart) this.#leave(frontMatterLength(this.#text) ?? 0);
+    yield* this.#spoken(this.#text, this.#line);
     this.#text = '';
   }
 
@@ -63,58 +69,74 @@ export class GrowingMarkdown implements GrowingText<string> {
     return length > this.#parsed * (isQuick ? 1 : GROWTH) || (isQuick && idle >= WAITS.sentence);
   }
 
-  *#blocks(start: number): Generator<string> {
+  *#blocks(start: number): Generator<Piece> {
     const source = this.#lines().slice(start);
     const length = this.#parse(source).finishedLength;
     if (length === 0) return;
-    this.#leave(start + length);
-    let end = '';
-    for (const piece of this.#spoken(source.slice(0, length))) {
-      yield piece;
-      end = '\n\n';
-    }
-    if (end !== '') yield end;
+    this.#leave(start);
+    const line = this.#leave(length);
+    if (yield* this.#spoken(source.slice(0, length), line)) yield { kind: 'paragraph' };
   }
 
   /** The last one is complete behind a wait. */
-  *#items(idle: number): Generator<string> {
+  *#items(idle: number): Generator<Piece> {
     const lines = this.#lines();
     const isWhole = (text: string) => idle >= WAITS.line && isClosed(text);
     const { length, mark } = this.#parse(lines).finishedItems(isWhole);
     const source = lines.slice(0, length);
     if (!hasWord(source.slice(source.indexOf(LEFT) + 1))) return;
-    this.#leave(length, `${mark} ${LEFT}${source.slice(source.trimEnd().length)}`);
-    yield* this.#spoken(source);
-    yield ENDS_HERE;
+    const line = this.#leave(length, `${mark} ${LEFT}${source.slice(source.trimEnd().length)}`);
+    yield* this.#spoken(source, line);
+    yield this.#lineBreak();
   }
 
-  *#sentences(idle: number): Generator<string> {
+  *#sentences(idle: number): Generator<Piece> {
     const length = this.#parse(this.#text).isParagraph ? sentencesLength(this.#text, idle) : 0;
     const source = this.#text.slice(0, length);
     if (!hasWord(source)) return;
-    this.#leave(length, LEFT);
-    yield* this.#spoken(source);
-    yield ENDS_HERE;
+    const line = this.#leave(length, LEFT);
+    yield* this.#spoken(source, line);
+    yield this.#lineBreak();
   }
 
-  #leave(length: number, left = ''): void {
+  /**
+   * @param left stands for what has left
+   * @returns the line of what has left
+   */
+  #leave(length: number, left = ''): number {
+    const line = this.#line;
+    this.#line += countLineBreaks(this.#text.slice(0, length)) - countLineBreaks(left);
     this.#text = left + this.#text.slice(length);
     this.#isStart = false;
+    return line;
   }
 
   #lines(): string {
     return this.#text.slice(0, this.#text.lastIndexOf('\n') + 1);
   }
 
-  /** Each block begins with its separator; that of {@link LEFT} was given out as {@link ENDS_HERE}. */
-  *#spoken(source: string): Generator<string> {
+  /**
+   * @param line of the source
+   * @returns true if there was a block
+   */
+  *#spoken(source: string, line: number): Generator<Piece, boolean> {
+    const isLater = source.includes(LEFT);
     const blocks = spokenBlocks(this.#parse(source), this.#options);
-    if (source.includes(LEFT)) {
-      const [first, second] = [blocks.next(), blocks.next()];
-      const both = `${first.value ?? ''}${second.value ?? ''}`;
-      yield both.slice(both.indexOf(LEFT) + 1).replace(/^\.?[ \n]?/u, '');
+    let isSpoken = isLater;
+    for (const block of isLater ? withoutLeft(blocks) : blocks) {
+      yield* piecesOf(block, this.#placeOf(line + block.line));
+      isSpoken = true;
     }
-    yield* blocks;
+    return isSpoken;
+  }
+
+  #placeOf(line: number): Place {
+    return { source: this.#source, line };
+  }
+
+  /** A sentence in front of a line break is not waited for again. */
+  #lineBreak(): Piece {
+    return { kind: 'text', text: '\n', place: this.#placeOf(this.#line) };
   }
 
   #parse(source: string): MarkdownDocument {
@@ -122,8 +144,27 @@ export class GrowingMarkdown implements GrowingText<string> {
   }
 }
 
-/** A sentence in front of a line break is not waited for again. */
-const ENDS_HERE = '\n';
+/** The blocks after {@link LEFT}. A line break of the gap behind it was given out when it left. */
+function* withoutLeft(blocks: Iterator<SpokenBlock>): Generator<SpokenBlock> {
+  const first = nextOf(blocks);
+  const second = nextOf(blocks);
+  const rest = first?.text.slice(first.text.indexOf(LEFT) + 1).replace(/^\.?[ \n]?/u, '') ?? '';
+  if (first && rest !== '') yield { ...first, gap: '', text: rest };
+  if (second && rest !== '') yield second;
+  else if (second) yield { ...second, gap: second.gap === '\n\n' ? '\n' : '' };
+  for (let next = nextOf(blocks); next; next = nextOf(blocks)) yield next;
+}
+
+function nextOf<T>(items: Iterator<T>): T | undefined {
+  const { done, value } = items.next();
+  return done ? undefined : value;
+}
+
+function* piecesOf({ gap, text }: SpokenBlock, place: Place): Generator<Piece> {
+  if (gap === '\n\n') yield { kind: 'paragraph' };
+  else if (gap !== '') yield { kind: 'text', text: gap, place };
+  yield* inSteps(text, place);
+}
 
 /** The next sentence has begun in the same line. */
 const SENTENCE_END = /[.!?…。！？]["'”’»)\]*_]*(?=[ \t]+(?:[\p{L}"“«]|\d+[^\d.)]))/gu;

@@ -1,30 +1,28 @@
-import { whileGrowing } from '../../text/live.ts';
+import { inTurn, through, whileArriving } from '../../text/live.ts';
+import { openCharacters } from '../characters.ts';
+import type { Reading, Source } from '../reading.ts';
+import { GrowingMarkdown } from './growing.ts';
 import type { MarkdownOptions } from './parser.ts';
 
 /**
- * The document is read whole: its last line may define a reference. An empty line separates blocks, a line break tight items
- * and rows.
- * @throws TtsError (usage) for a document that is too long
+ * A document is read whole, since its last line may define a reference. Only one that is heard while it is written gives out
+ * blocks, items and sentences that are complete.
+ * @throws TtsError (usage) for what is not text
  */
-export async function* spokenMarkdown(
-  text: AsyncIterable<string>,
-  options: MarkdownOptions,
-): AsyncGenerator<string> {
-  const { GrowingMarkdown } = await import('./growing.ts');
-  const markdown = new GrowingMarkdown(options);
-  for await (const piece of text) yield* markdown.push(piece);
-  yield* markdown.end();
-}
-
-/**
- * Gives out blocks, items and sentences that are complete, while the writer waits.
- * @throws the signal's reason, at once, even while the source hangs
- */
-export async function* liveMarkdown(
-  text: AsyncIterable<string>,
+export async function openMarkdown(
+  source: Source,
   options: MarkdownOptions,
   signal: AbortSignal,
-): AsyncGenerator<string> {
-  const { GrowingMarkdown } = await import('./growing.ts');
-  yield* whileGrowing(text, new GrowingMarkdown(options), signal);
+): Promise<Reading> {
+  const characters = await openCharacters(source, signal);
+  return {
+    source,
+    pieces(until, { inFront, isHeardLive } = {}) {
+      const markdown = new GrowingMarkdown(options, source.name);
+      const stage = inFront ? inTurn(inFront, markdown) : markdown;
+      return isHeardLive && source.isLive
+        ? whileArriving(characters(until), stage, until)
+        : through(characters(until), stage);
+    },
+  };
 }

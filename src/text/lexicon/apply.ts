@@ -1,3 +1,6 @@
+import type { Stage } from '../live.ts';
+import type { Piece } from '../piece.ts';
+import { Position } from '../position.ts';
 import type { Lexicon } from './lexicon.ts';
 import { PatternReplacer } from './patterns.ts';
 import { type WordTree, wholeLength } from './words.ts';
@@ -8,17 +11,44 @@ const LONGEST_PARAGRAPH = 8192;
 const CONTEXT = 2;
 
 /**
- * The result does not depend on the pieces. Words hold back 200 UTF-16 units at most, regular expressions one paragraph.
+ * Replaces words by how they are spoken. The result does not depend on the pieces. Words hold back 200 UTF-16 units at most,
+ * regular expressions one paragraph.
  * @throws TtsError (usage) for a slow regular expression
  */
-export async function* applyLexicon(lexicon: Lexicon, text: AsyncIterable<string>): AsyncGenerator<string> {
-  const stream = lexicon.patterns.length > 0 ? new ParagraphStream(lexicon) : new WordStream(lexicon.words);
-  for await (const piece of text) {
-    const spoken = stream.push(piece);
-    if (spoken !== '') yield spoken;
+export class Replacing implements Stage<Piece, Piece> {
+  readonly #stream: WordStream | ParagraphStream;
+  readonly #position = new Position();
+
+  constructor(lexicon: Lexicon) {
+    this.#stream = lexicon.patterns.length > 0 ? new ParagraphStream(lexicon) : new WordStream(lexicon.words);
   }
-  const rest = stream.end();
-  if (rest !== '') yield rest;
+
+  *push(piece: Piece): Generator<Piece> {
+    if (piece.kind === 'text') {
+      this.#position.add(piece.text, piece.place);
+      yield* this.#placed(this.#stream.push(piece.text));
+    } else {
+      yield* this.end();
+      yield piece;
+    }
+  }
+
+  *end(): Generator<Piece> {
+    yield* this.#placed(this.#stream.end());
+  }
+
+  *#placed(all: Iterable<Replaced>): Generator<Piece> {
+    for (const { written, spoken } of all) {
+      const { place } = this.#position;
+      this.#position.pass(written);
+      if (spoken !== '') yield { kind: 'text', text: spoken, place };
+    }
+  }
+}
+
+interface Replaced {
+  readonly written: string;
+  readonly spoken: string;
 }
 
 class WordStream {
@@ -30,30 +60,39 @@ class WordStream {
     this.#words = words;
   }
 
-  push(piece: string): string {
-    this.#text += piece;
-    return this.#replace(false);
+  *push(text: string): Generator<Replaced> {
+    this.#text += text;
+    yield* this.#replace(false);
   }
 
-  end(): string {
-    return this.#replace(true);
+  /** What comes next does not touch what came. */
+  *end(): Generator<Replaced> {
+    yield* this.#replace(true);
+    this.#text = '';
+    this.#start = 0;
   }
 
-  #replace(isEnd: boolean): string {
+  *#replace(isEnd: boolean): Generator<Replaced> {
     const text = this.#text;
+    let start = this.#start;
     let spoken = '';
-    let at = this.#start;
+    let at = start;
     let found = this.#words.find(text, at, isEnd);
     while (typeof found === 'object') {
       spoken += text.slice(at, found.start) + found.spoken;
+      const isInOneLine = !text.slice(found.start, found.end).includes('\n');
       at = found.end;
       found = this.#words.find(text, at, isEnd);
+      if (isInOneLine) continue;
+      yield { written: text.slice(start, at), spoken };
+      start = at;
+      spoken = '';
     }
     const end = found ?? (isEnd ? text.length : Math.max(at, wholeLength(text)));
     const kept = Math.max(0, end - CONTEXT);
     this.#text = text.slice(kept);
     this.#start = end - kept;
-    return spoken + text.slice(at, end);
+    yield { written: text.slice(start, end), spoken: spoken + text.slice(at, end) };
   }
 }
 
@@ -65,17 +104,16 @@ class ParagraphStream {
     this.#replacer = new PatternReplacer(lexicon);
   }
 
-  push(piece: string): string {
-    this.#text += piece;
-    const mayEnd = piece.includes('\n') || this.#text.length >= LONGEST_PARAGRAPH;
-    return mayEnd ? this.#replace(false) : '';
+  *push(text: string): Generator<Replaced> {
+    this.#text += text;
+    if (text.includes('\n') || this.#text.length >= LONGEST_PARAGRAPH) yield* this.#replace(false);
   }
 
-  end(): string {
-    return this.#replace(true);
+  *end(): Generator<Replaced> {
+    yield* this.#replace(true);
   }
 
-  #replace(isEnd: boolean): string {
+  *#replace(isEnd: boolean): Generator<Replaced> {
     const spaces: string[] = [];
     const paragraphs: string[] = [];
     for (;;) {
@@ -85,7 +123,8 @@ class ParagraphStream {
       paragraphs.push(this.#take(length));
     }
     const spoken = paragraphs.length === 0 ? [] : this.#replacer.replace(paragraphs);
-    return spaces.map((space, at) => space + (spoken[at] ?? '')).join('');
+    for (const [at, space] of spaces.entries())
+      yield { written: space + (paragraphs[at] ?? ''), spoken: space + (spoken[at] ?? '') };
   }
 
   #take(length: number): string {

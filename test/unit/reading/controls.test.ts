@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { withoutControls } from '../../../src/reading/controls.ts';
+import { Controls } from '../../../src/reading/controls.ts';
+import { through } from '../../../src/text/live.ts';
 import { inPieces } from '../text/pieces.ts';
 
 async function clean(text: string, ...sizes: readonly number[]): Promise<string> {
   let all = '';
-  for await (const piece of withoutControls(inPieces(text, ...(sizes.length > 0 ? sizes : [text.length]))))
+  for await (const piece of through(
+    inPieces(text, ...(sizes.length > 0 ? sizes : [text.length])),
+    new Controls(),
+  ))
     all += piece;
   return all;
 }
@@ -55,7 +59,7 @@ describe('a text with control characters', () => {
       for (let count = 0; count < 10; count += 1) yield 'x'.repeat(1000);
     }
     let first = 0;
-    for await (const piece of withoutControls(endless())) {
+    for await (const piece of through(endless(), new Controls())) {
       first = piece.length;
       break;
     }

@@ -3,10 +3,11 @@ import type { PcmFormat, Speech, Track } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import type { Sink } from '../../../src/sink/sink.ts';
 import { type DeliverOptions, deliver, type Listener } from '../../../src/speech/deliver.ts';
-import type { Segment } from '../../../src/text/segmenter.ts';
+import type { Segment } from '../../../src/text/segment.ts';
 import { turns } from '../../support/turns.ts';
 import { collect, WatchedBody } from '../audio/body.ts';
 import { sound, speechFormat } from '../audio/wav-builder.ts';
+import { segmentOf } from './segment-of.ts';
 
 function part(pieces: Iterable<Uint8Array>, format: PcmFormat = speechFormat) {
   return { format, bytes: 1000, pcm: new WatchedBody(pieces) } satisfies Speech;
@@ -28,8 +29,7 @@ class MemorySink implements Sink {
 }
 
 async function* segments(count: number): AsyncGenerator<Segment> {
-  for (let index = 0; index < count; index++)
-    yield { text: `number ${index}`, line: index + 1, startsParagraph: true, index };
+  for (let index = 0; index < count; index++) yield segmentOf(`number ${index}`, index);
 }
 
 function run(parts: readonly Speech[], options: Partial<DeliverOptions> = {}) {

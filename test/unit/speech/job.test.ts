@@ -56,20 +56,20 @@ describe('resolveJob', () => {
   });
 
   it.each([
-    ['by the output, by default', {}, {}, { maxChars: 1000, pace: 'by sink' }],
+    ['by the output, by default', {}, {}, { voice: { maxChars: 1000 }, pace: 'by output' }],
     ['not at all for a callback', { callbackUrl: 'https://a.example/' }, {}, { pace: 'whole' }],
     ['by sentences for subtitles', { subtitles: 'a.srt' }, {}, { pace: 'sentence' }],
     [
       'by sentences, though the environment says a length',
       { subtitles: 'a.srt' },
       { TTS_MAX_CHARS: '50' },
-      { maxChars: 50, pace: 'sentence' },
+      { voice: { maxChars: 50 }, pace: 'sentence' },
     ],
     [
       'by the length that was typed, with subtitles too',
       { subtitles: 'a.srt', maxChars: '50' },
       {},
-      { maxChars: 50, pace: 'by sink' },
+      { voice: { maxChars: 50 }, pace: 'by output' },
     ],
   ])('cuts the text %s', async (_, flags, env, text) => {
     expect((await jobOf({ ...SERVICE, ...flags }, { env })).text).toMatchObject(text);
@@ -101,7 +101,8 @@ describe('resolveJob', () => {
     const dry = await resolve({ ...SERVICE, dryRun: true, pricePer1000Chars: '2' }).resolved;
     expect(dry).toMatchObject({ mode: 'dry-run', pricing: { per1000Chars: 2 } });
     const shown = await resolve({ baseUrl: SERVICE.baseUrl, showText: true }).resolved;
-    expect(shown).toMatchObject({ mode: 'show-text', text: { words: ['hello'] } });
+    const sources = shown.mode === 'show-text' ? shown.text.sources() : [];
+    expect(sources.map(({ source }) => source.words)).toEqual(['hello']);
   });
 
   it.each([

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import type { Speech } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import { LookAhead, type Part } from '../../../src/speech/look-ahead.ts';
-import type { Segment } from '../../../src/text/segmenter.ts';
+import type { Segment } from '../../../src/text/segment.ts';
 import { turns } from '../../support/turns.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 import { countedSound } from './counted-sound.ts';
+import { segmentOf } from './segment-of.ts';
 
 async function* segments(count: number, words: string): AsyncGenerator<Segment> {
-  for (let index = 0; index < count; index++)
-    yield { text: `${words} ${index}`, line: 2 * index + 1, startsParagraph: true, index };
+  for (let index = 0; index < count; index++) yield segmentOf(`${words} ${index}`, index, 2 * index + 1);
 }
 
 interface Setup {

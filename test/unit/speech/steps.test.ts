@@ -1,21 +1,30 @@
-import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { spokenMarkdown } from '../../../src/reading/markdown/reader.ts';
-import type { Prepare } from '../../../src/reading/source.ts';
-import { readSegments } from '../../../src/speech/text.ts';
-import { applyLexicon } from '../../../src/text/lexicon/apply.ts';
+import { openMarkdown } from '../../../src/reading/markdown/reader.ts';
+import { plain } from '../../../src/reading/plain.ts';
+import type { Reader } from '../../../src/reading/reading.ts';
+import { wordsSource } from '../../../src/reading/source.ts';
+import { RunText, type TextPlan } from '../../../src/speech/text.ts';
+import { Replacing } from '../../../src/text/lexicon/apply.ts';
 import { readLexicon } from '../../../src/text/lexicon/lexicon.ts';
 import { anyText } from '../text/any-text.ts';
 
 const { signal } = new AbortController();
 const lexicon = readLexicon('gif = jif\nre:/(\\d+)km/ = $1 kilometres', 'names.txt');
 
-const PREPARATIONS: readonly (readonly [name: string, prepare: Prepare | undefined])[] = [
-  ['text', undefined],
-  ['text with a lexicon', (_, text) => applyLexicon(lexicon, text)],
-  ['Markdown', (_, text) => spokenMarkdown(text, { code: 'read', footnotes: 'read' })],
+const markdown: Reader = {
+  name: 'markdown',
+  endings: [],
+  open: (source, until) => openMarkdown(source, { code: 'read', footnotes: 'read' }, until),
+};
+
+type Way = Pick<TextPlan, 'stages'> & { readonly reader: Reader };
+
+const WAYS: readonly (readonly [name: string, way: Way])[] = [
+  ['text', { reader: plain, stages: [] }],
+  ['text with a lexicon', { reader: plain, stages: [() => new Replacing(lexicon)] }],
+  ['Markdown', { reader: markdown, stages: [] }],
 ];
 
 const LENGTH = 100_000;
@@ -24,7 +33,7 @@ const MOST_UNITS = 25_000;
 const MOST_SEGMENTS = 1000;
 
 /** The most characters and segments between two turns of the event loop. */
-async function longestStep(text: string, prepare: Prepare | undefined) {
+async function longestStep(words: string, { reader, stages }: Way) {
   const longest = { units: 0, segments: 0 };
   let step = { units: 0, segments: 0 };
   let isOver = false;
@@ -36,9 +45,14 @@ async function longestStep(text: string, prepare: Prepare | undefined) {
       await turn();
     }
   })();
-  const input = { words: [text], files: [], cwd: '/', stdin: () => Readable.from([]), prepare };
-  for await (const segment of readSegments(input, { maxChars: 1000, pace: 'full' }, signal)) {
-    step.units += segment.text.length;
+  const sources = () => [{ source: wordsSource(words), reader }];
+  const voice = { maxChars: 1000 };
+  const text = await RunText.open(
+    { sources, stages, voice, pace: 'by output', cutsParagraphs: false },
+    signal,
+  );
+  for await (const segment of text.segments(false, signal)) {
+    if (segment.kind === 'segment') step.units += segment.text.length;
     step.segments += 1;
   }
   isOver = true;
@@ -59,14 +73,14 @@ const KNOWN = [
 const units = fc.array(fc.oneof(anyText, fc.constantFrom(...KNOWN)), { minLength: 1, maxLength: 3 });
 
 describe('the work on 100,000 characters', () => {
-  it.each(PREPARATIONS)(
+  it.each(WAYS)(
     'lets other work of the process have its turn: %s',
-    async (_name, prepare) => {
+    async (_name, way) => {
       await fc.assert(
         fc.asyncProperty(units, async (parts) => {
           const unit = parts.join('') || ' ';
           const text = unit.repeat(Math.ceil(LENGTH / unit.length)).slice(0, LENGTH);
-          const longest = await longestStep(text, prepare);
+          const longest = await longestStep(text, way);
           expect(longest.units).toBeLessThan(MOST_UNITS);
           expect(longest.segments).toBeLessThan(MOST_SEGMENTS);
         }),

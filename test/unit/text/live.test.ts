@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test, vi } from 'vitest';
-import { liveSegments } from '../../../src/text/live.ts';
-import { type SegmentOptions, segments } from '../../../src/text/segmenter.ts';
 import { useMovedClock } from '../../support/clock.ts';
 import { anyText } from './any-text.ts';
+import { type CutOptions, liveSegments, segments } from './pieces.ts';
 
 /** Longer than anything here is waited for. */
 const SILENCE = 60_000;
 
-const options: SegmentOptions = { maxChars: 1000, pace: 'ramp' };
+const options: CutOptions = { maxChars: 1000, pace: 'ramp' };
 
 async function texts(all: AsyncIterable<{ text: string }>): Promise<string[]> {
   const list: string[] = [];
@@ -47,7 +46,7 @@ function writer() {
   };
 }
 
-function live(signal = new AbortController().signal, pace: SegmentOptions['pace'] = 'ramp') {
+function live(signal = new AbortController().signal, pace: CutOptions['pace'] = 'ramp') {
   const { text, ...pen } = writer();
   const spoken = liveSegments(text, { ...options, pace }, signal);
   return { ...pen, spoken, say: async () => (await spoken.next()).value?.text };

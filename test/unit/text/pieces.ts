@@ -1,3 +1,8 @@
+import { type Stage, through, whileArriving } from '../../../src/text/live.ts';
+import { type Piece, type TextPiece, writtenOf } from '../../../src/text/piece.ts';
+import type { Limit, Rest, Segment } from '../../../src/text/segment.ts';
+import { Segmenter, type SegmentOptions } from '../../../src/text/segmenter.ts';
+
 /** A text in pieces, as it comes from a file or a pipe; of one size, or of each of some sizes in turn. */
 export async function* inPieces(text: string, ...sizes: readonly number[]): AsyncGenerator<string> {
   for (let at = 0, turn = 0; at < text.length; turn += 1) {
@@ -5,4 +10,90 @@ export async function* inPieces(text: string, ...sizes: readonly number[]): Asyn
     yield text.slice(at, at + size);
     at += size;
   }
+}
+
+export interface CutOptions extends Omit<SegmentOptions, 'voice'>, Limit {}
+
+/** What tests of plain text look at. */
+export interface Cut {
+  readonly text: string;
+  readonly line: number | undefined;
+  readonly startsParagraph: boolean;
+  readonly index: number;
+}
+
+export function segmenterOf({ maxChars, ...options }: CutOptions): Segmenter {
+  return new Segmenter({ voice: { maxChars }, ...options });
+}
+
+/** The segments of a text that is all there. */
+export function segments(text: AsyncIterable<string>, options: CutOptions): AsyncGenerator<Cut> {
+  return cuts(through(pieces(text), segmenterOf(options)));
+}
+
+/** The segments of a text that may come slowly. */
+export function liveSegments(
+  text: AsyncIterable<string>,
+  options: CutOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Cut> {
+  return cuts(whileArriving(pieces(text), segmenterOf(options), signal));
+}
+
+export function cutOf(item: Segment | Rest): Cut {
+  if (item.kind === 'rest') throw new Error('a text without pauses has a rest');
+  const { text, place, pause, index } = item;
+  return { text, line: place.line, startsParagraph: pause === 'paragraph', index };
+}
+
+async function* cuts(all: AsyncIterable<Segment | Rest>): AsyncGenerator<Cut> {
+  for await (const item of all) yield cutOf(item);
+}
+
+/** No generator stands in between: one that waits for a writer cannot be ended. */
+function pieces(text: AsyncIterable<string>): AsyncIterable<Piece<Limit>> {
+  return {
+    [Symbol.asyncIterator]() {
+      const strings = text[Symbol.asyncIterator]();
+      const pieceOf = plainPieces();
+      return {
+        async next() {
+          const { done, value } = await strings.next();
+          return done ? { done, value: undefined } : { done: false, value: pieceOf(value) };
+        },
+        async return() {
+          await strings.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
+
+/** Makes pieces with their lines of the strings of a text. */
+export function plainPieces(): (text: string) => TextPiece {
+  let line = 1;
+  return (text) => {
+    const place = { source: '', line };
+    line += text.split('\n').length - 1;
+    return { kind: 'text', text, place };
+  };
+}
+
+/** What the lexicon or another stage makes of a text. */
+export async function* staged(
+  text: AsyncIterable<string>,
+  stage: Stage<Piece, Piece>,
+): AsyncGenerator<string> {
+  const pieceOf = plainPieces();
+  for await (const string of text) for (const piece of stage.push(pieceOf(string))) yield writtenOf(piece);
+  for (const piece of stage.end()) yield writtenOf(piece);
+}
+
+/** What a reader of characters makes of a text. */
+export async function* read(
+  text: AsyncIterable<string>,
+  stage: Stage<string, Piece>,
+): AsyncGenerator<string> {
+  for await (const piece of through(text, stage)) yield writtenOf(piece);
 }

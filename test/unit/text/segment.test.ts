@@ -1,34 +1,33 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Segment, type SegmentOptions, segments } from '../../../src/text/segmenter.ts';
 import { heldMemory } from '../../support/memory.ts';
 import { anyText } from './any-text.ts';
-import { inPieces } from './pieces.ts';
+import { type Cut, type CutOptions, inPieces, segments } from './pieces.ts';
 
-async function cut(text: string, options: Partial<SegmentOptions> = {}, size = 65_536): Promise<Segment[]> {
-  const all: Segment[] = [];
+async function cut(text: string, options: Partial<CutOptions> = {}, size = 65_536): Promise<Cut[]> {
+  const all: Cut[] = [];
   for await (const segment of segments(inPieces(text, size), { maxChars: 1000, pace: 'full', ...options })) {
     all.push(segment);
   }
   return all;
 }
 
-const texts = async (text: string, options: Partial<SegmentOptions> = {}) =>
+const texts = async (text: string, options: Partial<CutOptions> = {}) =>
   (await cut(text, options)).map((segment) => segment.text);
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const clustersOf = (text: string) => [...graphemes.segment(text)];
 const bare = (text: string) => text.replace(/\s+/gu, '');
-const anyOptions = fc.record<SegmentOptions>({
+const anyOptions = fc.record<CutOptions>({
   maxChars: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 400 })),
   pace: fc.constantFrom('full', 'ramp', 'sentence'),
 });
 
-const always = (holds: (text: string, options: SegmentOptions) => Promise<void>) =>
+const always = (holds: (text: string, options: CutOptions) => Promise<void>) =>
   fc.assert(fc.asyncProperty(anyText, anyOptions, holds), { numRuns: 200 });
 
 /** Where each segment begins and ends in the text. */
-function placed(text: string, all: Segment[]): { start: number; end: number }[] {
+function placed(text: string, all: Cut[]): { start: number; end: number }[] {
   let end = 0;
   return all.map((segment) => {
     const start = text.indexOf(segment.text, end);

@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { SegmentOptions } from '../../../src/text/segmenter.ts';
-import { Segmenter } from '../../../src/text/segmenter.ts';
 import { anyText } from './any-text.ts';
+import { type CutOptions, cutOf, plainPieces, segmenterOf } from './pieces.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const bare = (text: string) => text.replace(/\s+/gu, '');
 
 /** A text in pieces, behind each of which all is given out that can be. */
-function flushed(pieces: readonly string[], options: SegmentOptions): string[] {
-  const segmenter = new Segmenter(options);
-  const all = pieces.flatMap((piece) => [...segmenter.push(piece), ...segmenter.flush(0)]);
-  return [...all, ...segmenter.end()].map(({ text }) => text);
+function flushed(pieces: readonly string[], options: CutOptions): string[] {
+  const segmenter = segmenterOf(options);
+  const pieceOf = plainPieces();
+  const all = pieces.flatMap((piece) => [...segmenter.push(pieceOf(piece)), ...segmenter.flush(0)]);
+  return [...all, ...segmenter.end()].map((item) => cutOf(item).text);
 }
 
 const anyPieces = fc
   .tuple(anyText, fc.integer({ min: 1, max: 40 }))
   .map(([text, size]) => text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? []);
-const anyOptions = fc.record<SegmentOptions>({
+const anyOptions = fc.record<CutOptions>({
   maxChars: fc.integer({ min: 1, max: 100 }),
   pace: fc.constantFrom('full', 'ramp', 'sentence'),
 });

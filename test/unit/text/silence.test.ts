@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { liveSegments } from '../../../src/text/live.ts';
 import { useMovedClock } from '../../support/clock.ts';
+import { liveSegments } from './pieces.ts';
 
 /** What is given out of a text after so many milliseconds of silence. */
 async function spokenAfter(text: string, milliseconds: number): Promise<string[]> {

@@ -3,12 +3,13 @@ import { ProgressCount } from '../../../../src/cli/terminal/progress-count.ts';
 import { ExitCode, TtsError } from '../../../../src/error.ts';
 import { useMovedClock } from '../../../support/clock.ts';
 import { speechFormat } from '../../audio/wav-builder.ts';
+import { segmentOf } from '../../speech/segment-of.ts';
 
 it('speaks of a pause only when there was no sound for a while', async () => {
   useMovedClock();
   const count = new ProgressCount((text) => text);
   const pcm = (async function* () {})();
-  const segment = { text: 'hello', line: 1, startsParagraph: true, index: 0 };
+  const segment = segmentOf('hello');
   count.onPart({ segment, speech: { format: speechFormat, bytes: 200, pcm } });
   count.onPiece(100);
   const error = new TtsError('busy', { exitCode: ExitCode.service, retry: {} });

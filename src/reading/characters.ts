@@ -1,0 +1,26 @@
+import { singleItem } from '../async.ts';
+import { inTurn, through } from '../text/live.ts';
+import { Controls } from './controls.ts';
+import { Decoder, decode } from './decode.ts';
+import type { Source } from './reading.ts';
+
+/**
+ * Checks a source for a reader of text.
+ * @returns its characters without control sequences, from the first one each time
+ * @throws TtsError (usage) for what is not text
+ */
+export async function openCharacters(
+  source: Source,
+  signal: AbortSignal,
+): Promise<(signal: AbortSignal) => AsyncIterable<string>> {
+  const { name, words } = source;
+  if (words !== undefined) return () => through(singleItem(words.replaceAll('\r\n', '\n')), new Controls());
+  const label = name === '-' ? 'stdin' : name;
+  if (source.again) for await (const _ of decode(source.again(signal), label));
+  let isRead = false;
+  return (until) => {
+    const bytes = isRead && source.again ? source.again(until) : source.bytes(until);
+    isRead = true;
+    return through(bytes, inTurn(new Decoder(label), new Controls()));
+  };
+}

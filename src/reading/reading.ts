@@ -1,0 +1,44 @@
+import type { Stage } from '../text/live.ts';
+import type { Piece } from '../text/piece.ts';
+
+/** The formats that `--format` can name. */
+export const FORMATS = ['text', 'markdown'] as const;
+
+export interface Source {
+  /** For messages: the name of a file, "-" for stdin, empty for words. */
+  readonly name: string;
+  /** True while its writer may still be at work. */
+  readonly isLive: boolean;
+  /** Words of a command line or a table: they are characters from the start. */
+  readonly words?: string;
+  /** Bytes that can be read again; `undefined` for a pipe. */
+  readonly size: number | undefined;
+  /** It can be read once. */
+  bytes(signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** The same bytes once more; `undefined` for a pipe. */
+  readonly again: ((signal: AbortSignal) => AsyncIterable<Uint8Array>) | undefined;
+}
+
+export interface ReadingOptions {
+  /** It lifts marks out of the characters, before the reader sees them. */
+  readonly inFront?: Stage<string, string> | undefined;
+  /** True if what is complete is worth more than what only the whole text can tell. */
+  readonly isHeardLive?: boolean | undefined;
+}
+
+export interface Reading {
+  readonly source: Source;
+  /** They begin with the first one, as often as they are asked for; those of a pipe can be asked for once. */
+  pieces(signal: AbortSignal, options?: ReadingOptions): AsyncIterable<Piece>;
+}
+
+export interface Reader {
+  readonly name: (typeof FORMATS)[number];
+  /** Of the names of files, in lower case, with their dot. */
+  readonly endings: readonly string[];
+  /**
+   * Checks to its end what can be read again, and waits for no byte of a pipe.
+   * @throws TtsError (usage) for what cannot be read
+   */
+  open(source: Source, signal: AbortSignal): Promise<Reading>;
+}

@@ -1,0 +1,63 @@
+import { countLineBreaks } from './lines.ts';
+import { fitting } from './unicode.ts';
+
+/** Where a piece of text stands, for messages and subtitles. */
+export interface Place {
+  /** The name of a file; "-" is stdin, and an empty one stands for words, or for the only text of a run. */
+  readonly source: string;
+  /** From 1. */
+  readonly line?: number | undefined;
+  /** From 1, in UTF-16 units. */
+  readonly column?: number | undefined;
+}
+
+/** The title of a chapter. All segments of a chapter have the same object. */
+export interface Heading {
+  /** From 1; a chapter without a word to speak has none. */
+  readonly number: number;
+  readonly title: string | undefined;
+  /** 1 is the highest. */
+  readonly level: number;
+}
+
+/**
+ * What a reader gives out, in the order in which it is heard.
+ * @template V a name, until names are replaced by voices; `undefined` is the voice of the run
+ */
+export type Piece<V = string | undefined> =
+  | TextPiece
+  | { readonly kind: 'paragraph' }
+  | { readonly kind: 'chapter'; readonly title: string | undefined; readonly level: number }
+  | { readonly kind: 'pause'; readonly seconds: number }
+  | { readonly kind: 'voice'; readonly voice: V; readonly place: Place };
+
+export interface TextPiece {
+  readonly kind: 'text';
+  readonly text: string;
+  /** Line breaks in the text count on from here. */
+  readonly place: Place;
+}
+
+/** What the border of a paragraph is worth as text. */
+export const EMPTY_LINE = '\n\n';
+
+/** The characters that a piece is worth; marks are worth none. */
+export function writtenOf<V>(piece: Piece<V>): string {
+  if (piece.kind === 'text') return piece.text;
+  return piece.kind === 'paragraph' ? EMPTY_LINE : '';
+}
+
+/** UTF-16 units: work on a step takes a moment. */
+const STEP = 4096;
+
+/** A text in steps, each with its place. */
+export function* inSteps(text: string, place: Place): Generator<TextPiece> {
+  const { source } = place;
+  let { line } = place;
+  for (let at = 0; at < text.length; ) {
+    const step = fitting(text.slice(at, at + STEP + 1), STEP);
+    yield { kind: 'text', text: step, place: at === 0 ? place : { source, line } };
+    at += step.length;
+    if (line !== undefined) line += countLineBreaks(step);
+  }
+}
