@@ -19,7 +19,7 @@ export interface Source {
   readonly again: ((signal: AbortSignal) => AsyncIterable<Uint8Array>) | undefined;
 }
 
-export interface ReadingOptions {
+interface ReadingOptions {
   /** It lifts marks out of the characters, before the reader sees them. */
   readonly inFront?: Stage<string, string> | undefined;
   /** True if what is complete is worth more than what only the whole text can tell. */

@@ -7,7 +7,7 @@ export interface Limit {
 }
 
 /** Seconds of a mark, or a border that the run has a silence for. */
-export type Pause = number | 'chapter' | 'paragraph' | 'none';
+type Pause = number | 'chapter' | 'paragraph' | 'none';
 
 /** The text of one request. */
 export interface Segment<V = Limit> {

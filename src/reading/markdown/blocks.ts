@@ -6,7 +6,7 @@ import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 import { TableReader } from './table.ts';
 
 /** What is between two blocks: nothing, a part of the same paragraph, a tight item or row, a paragraph. */
-export type Gap = '' | ' ' | '\n' | '\n\n';
+type Gap = '' | ' ' | '\n' | '\n\n';
 
 export interface SpokenBlock {
   readonly gap: Gap;

@@ -96,12 +96,7 @@ const OPENING = /^(---|\+\+\+)[ \t]*\n/u;
 /** Anything else makes a thematic break of front matter. */
 const FIRST_FIELD = /^[ \t]*(?:#|["']?[\p{L}_][^\n]{0,200}?[:=])/u;
 
-/** YAML (---) or TOML (+++). */
-export function withoutFrontMatter(source: string): string {
-  return source.slice(frontMatterLength(source));
-}
-
-/** UTF-16 units; `undefined` while it may not have ended. */
+/** UTF-16 units of YAML (---) or TOML (+++); `undefined` while it may not have ended. */
 export function frontMatterLength(source: string): number | undefined {
   const { 0: fence, 1: mark } = OPENING.exec(source) ?? [];
   if (fence === undefined || !FIRST_FIELD.test(source.slice(fence.length, fence.length + 400))) return 0;
