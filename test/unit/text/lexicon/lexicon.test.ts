@@ -4,7 +4,7 @@ import { type ExitCode, TtsError } from '../../../../src/error.ts';
 import { Replacing } from '../../../../src/text/lexicon/apply.ts';
 import { readLexicon } from '../../../../src/text/lexicon/lexicon.ts';
 import { anyText } from '../any-text.ts';
-import { inPieces, staged } from '../pieces.ts';
+import { inPieces, plainPieces, staged } from '../pieces.ts';
 
 async function speak(source: string, text: string, sizes: readonly number[] = [65_536]): Promise<string> {
   let spoken = '';
@@ -215,3 +215,23 @@ test('Ten thousand words in a megabyte of text take seconds, not minutes.', asyn
   const text = Array.from({ length: 100_000 }, (_, index) => `word${index % 20_000}`).join(' ');
   expect(await speak(source, text)).toContain('W word10000 word10001');
 }, 10_000);
+
+test('What is spoken keeps the lines of what was written.', () => {
+  const places = (source: string, written: string) => {
+    const stage = new Replacing(readLexicon(source, 'my.txt'));
+    const pieceOf = plainPieces();
+    const pieces = [...stage.push(pieceOf(written)), ...stage.push({ kind: 'paragraph' }), ...stage.end()];
+    return pieces.map((piece) => (piece.kind === 'text' ? [piece.place.line, piece.text] : piece.kind));
+  };
+  expect(places('New York = NY\nCairo = Kairo', 'To New\nYork.\nTo Cairo.')).toEqual([
+    [1, 'To NY'],
+    [2, '.\nTo Kairo.'],
+    'paragraph',
+  ]);
+  expect(places('re:/New\\s+York/ = NY', 'To New\nYork.\n\nTo Cairo.')).toEqual([
+    [1, 'To NY.'],
+    [2, '\n\n'],
+    [4, 'To Cairo.'],
+    'paragraph',
+  ]);
+});
