@@ -10,6 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { ageOf } from '../age.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { openOwn } from '../files/own-file.ts';
 import { unwritable } from '../files/writable.ts';
@@ -103,8 +104,7 @@ function excludes(name: string, shard: Shard | undefined): boolean {
 function assertDead(path: string, host: LockHost): string {
   const { text = '', age = 0, owner } = read(path, host) ?? {};
   const isHere = owner?.realm === host.realm;
-  // A time in the future is as old: the clock was set back.
-  const isAlive = isHere ? host.isRunning(owner.pid) : Math.abs(age) < DEAD_MS;
+  const isAlive = isHere ? host.isRunning(owner.pid) : age < DEAD_MS;
   if (isAlive) throw atWork(path, owner);
   return text;
 }
@@ -146,7 +146,7 @@ function read(path: string, { uid }: LockHost): Lock | undefined {
   try {
     const bytes = Buffer.alloc(LONGEST);
     const text = bytes.toString('utf8', 0, readSync(fd, bytes));
-    return { text, age: Date.now() - fstatSync(fd).mtimeMs, owner: ownerIn(text) };
+    return { text, age: ageOf(fstatSync(fd).mtimeMs), owner: ownerIn(text) };
   } finally {
     closeSync(fd);
   }

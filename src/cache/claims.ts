@@ -1,7 +1,9 @@
-import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { lstatSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ageOf } from '../age.ts';
 import { makeFolder } from '../files/folders.ts';
+import { readOwn } from '../files/own-file.ts';
 import type { Writer } from '../files/part-name.ts';
 
 const LOOK_MS = 100;
@@ -24,10 +26,10 @@ export interface Claim {
  */
 export class Claims {
   readonly #folder: string;
-  readonly #owner: Pick<Writer, 'pid' | 'realm' | 'isRunning'>;
+  readonly #owner: Writer;
   readonly #mark: string;
 
-  constructor(folder: string, owner: Pick<Writer, 'pid' | 'realm' | 'isRunning'>) {
+  constructor(folder: string, owner: Writer) {
     this.#folder = folder;
     this.#owner = owner;
     this.#mark = JSON.stringify([owner.pid, owner.realm]);
@@ -58,13 +60,13 @@ export class Claims {
     return {
       touch() {
         const now = new Date();
-        if (now.getTime() - touched < TOUCH_MS) return;
+        if (ageOf(touched, now.getTime()) < TOUCH_MS) return;
         touched = now.getTime();
         quietly(() => utimesSync(path, now, now));
       },
       release: () =>
         void quietly(() => {
-          if (readFileSync(path, 'utf8') === this.#mark) rmSync(path, { force: true });
+          if (readOwn(path, this.#owner.uid) === this.#mark) rmSync(path, { force: true });
         }),
     };
   }
@@ -72,9 +74,9 @@ export class Claims {
   #isOver(path: string): boolean {
     let age = 0;
     try {
-      age = Date.now() - statSync(path).mtimeMs;
+      age = ageOf(lstatSync(path).mtimeMs);
       if (age > STALLED_MS) return true;
-      const text = readFileSync(path, 'utf8');
+      const text = readOwn(path, this.#owner.uid);
       const [pid, realm] = JSON.parse(text) as [number, string];
       // In this process, no other call makes the entry.
       return text === this.#mark || (realm === this.#owner.realm && !this.#owner.isRunning(pid));

@@ -1,5 +1,6 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { ageOf } from '../age.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import { keyOfEntry } from './entry.ts';
 import { type CacheFile, listEntries, listParts, listShards, TALLY } from './inventory.ts';
@@ -12,8 +13,8 @@ export interface Found {
 
 /** Which entries to remove; all without a field. */
 export interface Choice {
-  /** Milliseconds since 1970. */
-  readonly unusedSince?: number | undefined;
+  /** Milliseconds. */
+  readonly unusedFor?: number | undefined;
   readonly keys?: ReadonlySet<string> | undefined;
 }
 
@@ -29,7 +30,7 @@ export async function measureCache(folder: string, choice: Choice = {}): Promise
  * @throws TtsError (output)
  */
 export async function clearCache(folder: string, choice: Choice = {}): Promise<Found> {
-  const isAll = choice.keys === undefined && choice.unusedSince === undefined;
+  const isAll = choice.keys === undefined && choice.unusedFor === undefined;
   const removed = isAll ? clear(folder) : total(folder, remove, choice);
   return removed.catch((cause) => {
     throw inaccessible('empty', folder, cause);
@@ -59,12 +60,12 @@ function inaccessible(action: 'read' | 'empty', folder: string, cause: unknown):
 async function total(
   folder: string,
   each: (entry: CacheFile) => void,
-  { keys, unusedSince = Number.POSITIVE_INFINITY }: Choice = {},
+  { keys, unusedFor = 0 }: Choice = {},
 ): Promise<Found> {
   const found = { entries: 0, bytes: 0 };
   for await (const entries of listEntries(folder)) {
     for (const entry of entries) {
-      if (entry.usedAt > unusedSince || keys?.has(keyOfEntry(entry.path)) === false) continue;
+      if (ageOf(entry.usedAt) < unusedFor || keys?.has(keyOfEntry(entry.path)) === false) continue;
       each(entry);
       found.entries += 1;
       found.bytes += entry.bytes;

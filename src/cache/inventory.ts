@@ -1,8 +1,19 @@
-import { constants, type Dirent, lstatSync, readdirSync, rmSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import {
+  closeSync,
+  type Dirent,
+  fstatSync,
+  ftruncateSync,
+  lstatSync,
+  readdirSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
+import { ageOf } from '../age.ts';
+import { openOwn } from '../files/own-file.ts';
 import { isEntryName, PART, SHARD } from './entry.ts';
+import type { Home } from './folder.ts';
 
 export interface CacheFile {
   readonly path: string;
@@ -60,7 +71,8 @@ export async function evict(folder: string, limit: number): Promise<void> {
   for await (const found of listEntries(folder)) entries.push(...found);
   let excess = entries.reduce((sum, { bytes }) => sum + bytes, 0) - limit;
   if (excess <= 0) return;
-  entries.sort((a, b) => a.usedAt - b.usedAt);
+  const now = Date.now();
+  entries.sort((a, b) => ageOf(b.usedAt, now) - ageOf(a.usedAt, now));
   for (const [i, { path, bytes }] of entries.entries()) {
     if (excess <= 0) return;
     rmSync(path, { force: true });
@@ -70,30 +82,28 @@ export async function evict(folder: string, limit: number): Promise<void> {
 }
 
 /** Of dead runs. */
-export function sweepParts(folder: string, now: number): void {
+export function sweepParts(folder: string): void {
   for (const { path, usedAt } of listParts(folder))
-    if (now - usedAt > LEFT_BEHIND) rmSync(path, { force: true });
+    if (ageOf(usedAt) > LEFT_BEHIND) rmSync(path, { force: true });
 }
 
 export const TALLY = 'tally';
 
 const UNIT_BYTES = 4096;
 
-const APPENDING = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
-
 /**
  * Counts what all runs write by the length of a file, to which several processes can append.
  * @returns true when `limit` bytes have come together; the count starts again
+ * @throws TtsError (usage) for a link and for what is not a file; the system's error
  */
-export async function tally(folder: string, bytes: number, limit: number): Promise<boolean> {
-  const file = await open(join(folder, TALLY), APPENDING, 0o600);
+export function tally({ folder, uid }: Home, bytes: number, limit: number): boolean {
+  const fd = openOwn(join(folder, TALLY), 'O_APPEND', uid, 0o600);
   try {
-    await file.writeFile(Buffer.alloc(Math.ceil(bytes / UNIT_BYTES)));
-    const { size } = await file.stat();
-    if (size * UNIT_BYTES < limit) return false;
-    await file.truncate(0);
+    writeSync(fd, Buffer.alloc(Math.ceil(bytes / UNIT_BYTES)));
+    if (fstatSync(fd).size * UNIT_BYTES < limit) return false;
+    ftruncateSync(fd);
     return true;
   } finally {
-    await file.close();
+    closeSync(fd);
   }
 }

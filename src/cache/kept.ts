@@ -5,6 +5,7 @@ import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
 import { type Claim, Claims } from './claims.ts';
 import type { Keeping } from './entry-writer.ts';
+import type { Home } from './folder.ts';
 import { noteService } from './services.ts';
 import { openStore, type Store } from './store.ts';
 
@@ -16,8 +17,9 @@ export async function openKept(maxBytes: number, { host, notices }: RunContext):
     warn(`segments are not kept: ${noSegmentFolder().message}`);
     return undefined;
   }
-  const store = await openStore({ folder, maxBytes, uid: host.uid, warn });
-  return store && new Kept(folder, store, new Claims(folder, host));
+  const home = { folder, uid: host.uid };
+  const store = await openStore({ ...home, maxBytes, warn });
+  return store && new Kept(home, store, new Claims(folder, host));
 }
 
 interface Wanted {
@@ -27,13 +29,13 @@ interface Wanted {
 
 /** The cache of a run, for all its voices. What several calls want at once is made once. */
 export class Kept {
-  readonly #folder: string;
+  readonly #home: Home;
   readonly #store: Store;
   readonly #claims: Claims;
   readonly #making = new Map<string, Making>();
 
-  constructor(folder: string, store: Store, claims: Claims) {
-    this.#folder = folder;
+  constructor(home: Home, store: Store, claims: Claims) {
+    this.#home = home;
     this.#store = store;
     this.#claims = claims;
   }
@@ -54,7 +56,7 @@ export class Kept {
       const speech = kept ?? (await make());
       if (speech && !kept) {
         const entry = this.#store.put(key, speech.format);
-        const onKept = () => noteService(this.#folder, shape.identity, key);
+        const onKept = () => noteService(this.#home, shape.identity, key);
         return { ...speech, pcm: copied(speech, { entry, making, onKept }) };
       }
       making.end();

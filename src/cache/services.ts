@@ -1,17 +1,24 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { openOwn, readOwn } from '../files/own-file.ts';
+import type { Home } from './folder.ts';
 
 /** The identity of a service in the first line, then a key a line: an entry itself does not tell. */
 const LIST = /^[0-9a-f]{16}\.keys$/;
 const KEY = /^[0-9a-f]{64}$/;
 
 /** Never throws: without the note, the entry only stays longer. */
-export function noteService(folder: string, identity: string, key: string): void {
+export function noteService({ folder, uid }: Home, identity: string, key: string): void {
   const path = listPath(folder, identity);
   try {
     const head = existsSync(path) ? '' : `${JSON.stringify(identity)}\n`;
-    appendFileSync(path, `${head}${key}\n`, { mode: 0o600 });
+    const fd = openOwn(path, 'O_APPEND', uid, 0o600);
+    try {
+      appendFileSync(fd, `${head}${key}\n`);
+    } finally {
+      closeSync(fd);
+    }
   } catch {}
 }
 
@@ -21,11 +28,14 @@ interface ServiceKeys {
   readonly keys: ReadonlySet<string>;
 }
 
-/** Skips a torn line. */
-export function listServices(folder: string): ServiceKeys[] {
+/**
+ * Skips a torn line.
+ * @throws TtsError (usage) for a list that is a link or not a file
+ */
+export function listServices({ folder, uid }: Home): ServiceKeys[] {
   return namesIn(folder).flatMap((name) => {
     const path = join(folder, name);
-    const [head = '', ...lines] = readFileSync(path, 'utf8').split('\n');
+    const [head = '', ...lines] = readOwn(path, uid).split('\n');
     const identity = identityIn(head);
     return identity === undefined
       ? []

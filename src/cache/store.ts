@@ -82,7 +82,7 @@ export class Store {
   /** `undefined` where nothing is kept. */
   put(key: string, format: PcmFormat): Keeping | undefined {
     if (this.#off) return undefined;
-    if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder, Date.now()));
+    if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder));
     this.#swept = true;
     const keeping: Keeping = new Keeping(new EntryFile(this.#home, key, format), {
       hasRoom: (bytes) => this.#hasRoom(bytes),
@@ -122,7 +122,7 @@ export class Store {
   }
 
   async #count(bytes: number): Promise<void> {
-    if (!(await tally(this.#home.folder, bytes, this.#maxBytes * SLACK))) return;
+    if (!tally(this.#home, bytes, this.#maxBytes * SLACK)) return;
     // Bounds what is written during an eviction.
     await this.#tidying;
     this.#tidy(() => evict(this.#home.folder, this.#limit));

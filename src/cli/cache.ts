@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { Home } from '../cache/folder.ts';
 import { type Choice, clearCache, type Found, measureCache } from '../cache/inspect.ts';
 import { isOf, listServices } from '../cache/services.ts';
 import { ExitCode, usageError } from '../error.ts';
@@ -21,7 +22,7 @@ export async function run(context: Context): Promise<number> {
   const clear = isClear(line.words);
   const folder = segmentFolder(host);
   if (folder === undefined) throw noSegmentFolder();
-  const choice = choiceOf(line.flags, folder);
+  const choice = choiceOf(line.flags, { folder, uid: host.uid });
   const chosen = await measureCache(folder, choice);
   if (clear && line.flags.yes !== true && !(await isAgreed(chosen, context))) return ExitCode.ok;
   const found = clear ? await clearCache(folder, choice) : chosen;
@@ -45,21 +46,21 @@ export function cacheCommand(): Command {
 const UNITS_MS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
 /** @throws TtsError (usage) */
-function choiceOf({ older, service }: Flags, folder: string): Choice {
+function choiceOf({ older, service }: Flags, home: Home): Choice {
   return {
-    unusedSince: older === undefined ? undefined : Date.now() - ageOf(String(older)),
-    keys: service === undefined ? undefined : keysOf(String(service), folder),
+    unusedFor: older === undefined ? undefined : timeIn(String(older)),
+    keys: service === undefined ? undefined : keysOf(String(service), home),
   };
 }
 
-function ageOf(text: string): number {
+function timeIn(text: string): number {
   const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([hdw])$/.exec(text) ?? [];
   if (number !== undefined) return Number(number) * (UNITS_MS[unit] ?? 0);
   throw usageError(`bad value for --older: ${text}`, 'expected hours, days or weeks: 12h, 30d, 4w');
 }
 
-function keysOf(url: string, folder: string): ReadonlySet<string> {
-  const services = listServices(folder);
+function keysOf(url: string, home: Home): ReadonlySet<string> {
+  const services = listServices(home);
   const own = services.filter(({ identity }) => isOf(identity, url));
   if (own.length > 0) return new Set(own.flatMap(({ keys }) => [...keys]));
   const known = services.map(({ identity }) => identity.replace(/\/tts$/, '')).join(', ');

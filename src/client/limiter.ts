@@ -1,3 +1,4 @@
+import { ageOf } from '../age.ts';
 import type { TtsError } from '../error.ts';
 import { LONGEST_REQUESTED_WAIT } from './retry.ts';
 
@@ -157,7 +158,7 @@ export class Slot {
   }
 
   get isStuck(): boolean {
-    return this.#restingSince !== undefined && Date.now() - this.#restingSince > STUCK_AFTER;
+    return this.#restingSince !== undefined && ageOf(this.#restingSince) > STUCK_AFTER;
   }
 
   rest(): void {

@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, realpathSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 import { basename, dirname, isAbsolute, join, type PlatformPath, relative, resolve, sep } from 'node:path';
 import { type TtsError, usageError } from '../error.ts';
 
@@ -12,12 +21,12 @@ const ROOT = 0;
  * @param uid of the user, where the system has one
  * @throws TtsError (usage) unless it is a regular file of the user or of root; the system's error
  */
-export function openOwn(path: string, how: Flags, uid: number | undefined): number {
+export function openOwn(path: string, how: Flags, uid: number | undefined, mode = 0o666): number {
   assertRegular(path);
   // Windows has neither of the two.
   const { O_NOFOLLOW = 0, O_NONBLOCK = 0, O_CREAT, O_WRONLY, O_APPEND, O_RDONLY } = constants;
   const access = how === 'O_APPEND' ? O_WRONLY | O_APPEND | O_CREAT : O_RDONLY;
-  const fd = openSync(path, access | O_NOFOLLOW | O_NONBLOCK, 0o666);
+  const fd = openSync(path, access | O_NOFOLLOW | O_NONBLOCK, mode);
   try {
     const opened = fstatSync(fd);
     const named = assertRegular(path);
@@ -28,6 +37,16 @@ export function openOwn(path: string, how: Flags, uid: number | undefined): numb
     throw error;
   }
   return fd;
+}
+
+/** @throws as {@link openOwn} */
+export function readOwn(path: string, uid: number | undefined): string {
+  const fd = openOwn(path, 'O_RDONLY', uid);
+  try {
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { openSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { ageOf } from '../age.ts';
 import type { Host } from '../host.ts';
 
 export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
@@ -56,7 +57,7 @@ function namesIn(folder: string): string[] {
 function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writer): boolean {
   if (tag === tagOf(writer.realm) && Number(pid) !== writer.pid) return !writer.isRunning(Number(pid));
   const stats = statSync(path, { throwIfNoEntry: false });
-  return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_AFTER_MS;
+  return stats !== undefined && ageOf(stats.mtimeMs) > ABANDONED_AFTER_MS;
 }
 
 /** 32 bits: names are bounded, and crc32 would load node:zlib. */

@@ -1,5 +1,6 @@
 import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ageOf } from '../age.ts';
 import { AtomicFile } from './atomic-file.ts';
 import { besideFile } from './part-name.ts';
 
@@ -24,9 +25,8 @@ const POLL_MS = 10;
 export async function withLock<T>(path: string, action: () => Promise<T>): Promise<T> {
   const lock = besideFile(path, 'lock');
   while (!makeLock(lock)) {
-    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    // The future is as old.
-    if (Math.abs(age) > LOCK_MS) rmSync(lock, { force: true });
+    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (ageOf(made) > LOCK_MS) rmSync(lock, { force: true });
     else await sleep(POLL_MS);
   }
   try {

@@ -144,11 +144,14 @@ describe('tts cache clear, in part', () => {
     expect(await sandbox.tts([text, '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
   }
 
-  it('removes what was not used for so long', async () => {
+  it.each([
+    ['before', -31],
+    ['in the future, since the clock was set back', 31],
+  ])('removes what was used so long %s', async (_, days) => {
     await fill();
     const [shard = ''] = readdirSync(folder).filter((name) => /^[0-9a-f]{2}$/.test(name));
     const [entry = ''] = readdirSync(join(folder, shard));
-    const old = new Date(Date.now() - 31 * 86_400_000);
+    const old = new Date(Date.now() + days * 86_400_000);
     utimesSync(join(folder, shard, entry), old, old);
     expect(JSON.parse((await cache('--older', '30d', '--json')).stdout.toString())).toMatchObject({
       entries: 1,

@@ -26,13 +26,13 @@ beforeEach(async () => {
   onTestFinished(() => store.close());
 });
 
-const OWNER = { pid: process.pid, realm: 'the test', isRunning: () => true };
+const OWNER = { pid: process.pid, realm: 'the test', isRunning: () => true, uid };
 
 type Synthesize = (text: string, until: AbortSignal, speaker?: number) => Promise<Speech | undefined>;
 
 /** A run that keeps what `make` makes; by default a sound that the text decides on. */
 function keeping(make: (text: string) => Speech | undefined = spoken): Synthesize {
-  const kept = new Kept(folder, store, new Claims(folder, OWNER));
+  const kept = new Kept({ folder, uid }, store, new Claims(folder, OWNER));
   return async (text, until, speaker = 1) => {
     let found = 'hit';
     const made = async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -238,6 +239,34 @@ describe('a cache that grows too large', () => {
     expect(kept.slice(1, 9)).toEqual(Array(8).fill(false));
     expect(kept.slice(1, 20).lastIndexOf(false)).toBeLessThan(kept.slice(1, 20).indexOf(true));
     expect(warnings).toEqual([]);
+  });
+
+  it('lets go of what was used in the future first: the clock was set back', async () => {
+    store = await open(LIMIT);
+    const nextYear = Date.now() / 1000 + 365 * 24 * HOUR;
+    await keep(store, keyOf('future'), sound(ENTRY));
+    utimesSync(entry(), nextYear, nextYear);
+    for (let i = 0; i < 20; i++) await keep(store, keyOf(`${i}`), sound(ENTRY, i));
+    await store.close();
+    store = await open(LIMIT);
+    for (let i = 20; i < 36; i++) await keep(store, keyOf(`${i}`), sound(ENTRY, i));
+    await store.close();
+    expect(await store.has(keyOf('future'))).toBe(false);
+    expect(await store.has(keyOf('35'))).toBe(true);
+  });
+
+  it.each([
+    ['a pipe', (path: string) => void execFileSync('mkfifo', [path])],
+    ['a folder', (path: string) => void mkdirSync(path)],
+    ['a link', (path: string) => symlinkSync('none', path)],
+  ])('says that it keeps nothing where %s stands for its tally', async (_, plant) => {
+    mkdirSync(folder, { recursive: true });
+    plant(join(folder, 'tally'));
+    await keep(store, KEY, sound(400));
+    await store.close();
+    expect(warnings).toEqual([
+      expect.stringMatching(/not kept in .*tally is a .*expected a file of your own/),
+    ]);
   });
 
   it('keeps the beginning of a run that is longer than there is room for, since that is what its repetition asks for first', async () => {

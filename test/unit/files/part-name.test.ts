@@ -13,8 +13,9 @@ import { describe, expect, it } from 'vitest';
 import { createPart, removeLeftovers, type Writer } from '../../../src/files/part-name.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
-/** In seconds of Unix time. */
+/** In seconds of Unix time. The clock may have been set back since. */
 const LONG_AGO = 1_000_000_000;
+const FAR_AHEAD = 10_000_000_000;
 
 /** Only the process 7 runs, besides the one that asks. */
 function writer(pid: number, realm: string): Writer {
@@ -58,13 +59,14 @@ describe('what is left of a run', () => {
     ['that cannot be seen', writer(6, 'there'), 'stays', 'goes'],
     ['that cannot be seen, with the number of one that can', writer(7, 'there'), 'stays', 'goes'],
   ])('%s', (_, by, fresh, old) => {
-    for (const [fate, isOld] of [
-      [fresh, false],
-      [old, true],
+    for (const [fate, time] of [
+      [fresh, undefined],
+      [old, LONG_AGO],
+      [old, FAR_AHEAD],
     ] as const) {
       const target = join(emptyFolder(), 'out.wav');
       const path = join(target, '..', leavePart(target, by));
-      if (isOld) utimesSync(path, LONG_AGO, LONG_AGO);
+      if (time) utimesSync(path, time, time);
       removeLeftovers(target, writer(8, 'here'));
       expect(readdirSync(join(target, '..'))).toHaveLength(fate === 'stays' ? 1 : 0);
     }
