@@ -70,8 +70,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const handler = createHandler(context);
   server.on('request', handler).on('checkContinue', handler).on('checkExpectation', handler);
   server.on('connect', (request, socket) => {
-    // Node takes the connection away from the answers to earlier requests.
-    if (context.traffic.isBusy(socket)) socket.destroy();
+    // Node takes the connection away from earlier requests, and may read on where it is destroyed.
+    if (socket.destroyed || context.traffic.isBusy(socket)) socket.destroy();
     else handler(request, responseOver(socket as Socket, request));
   });
   server.on('clientError', createRefusing(context));

@@ -1,0 +1,95 @@
+/**
+ * Abuses `tts serve` on loopback, as hostile and broken clients do: `node abuse.mjs PORT KEY SEED SECONDS`.
+ * It is a process of its own with low priority: the clients of a service do not take its processor.
+ */
+import { connect } from 'node:net';
+import { constants, setPriority } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const [port, key, seed, seconds] = process.argv.slice(2);
+
+const PER_SECOND = 500;
+
+/** Milliseconds. */
+const LONGEST_STAY = 1000;
+
+/** The same generator as `randomFrom` in faulty-proxy.ts. */
+function randomFrom(start) {
+  let state = start >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const random = randomFrom(Number(seed));
+const below = (end) => Math.floor(random() * end);
+const oneOf = (items) => items[below(items.length)];
+
+/** Few have the key: what they ask for is spoken, which is work for the processor and no abuse. */
+const keyLine = () => (below(25) === 0 ? `X-API-KEY: ${key}\r\n` : oneOf(['X-API-KEY: wrong\r\n', '']));
+
+function getRequest(keyed) {
+  const path = oneOf(['/openapi.json', '/speakers', '/metrics', '/', '/nothing']);
+  return `GET ${path} HTTP/1.1\r\nHost: x\r\n${keyed}Accept: text/html\r\n\r\n`;
+}
+
+function speechRequest(keyed) {
+  const text = oneOf(['Hello.', 'Hi.', 'This sentence is longer than the others. '.repeat(1 + below(50))]);
+  const body = JSON.stringify({ text, speaker_no: 1, config: { use_streaming_response: random() < 0.5 } });
+  const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+  return `POST /tts HTTP/1.1\r\nHost: x\r\n${keyed}${type}\r\n${body}`;
+}
+
+function tunnelRequest(keyed) {
+  return `CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n${keyed}\r\n`;
+}
+
+const anyRequest = (keyed) => (below(20) === 0 ? tunnelRequest : oneOf([getRequest, speechRequest]))(keyed);
+
+function requests(count) {
+  const keyed = keyLine();
+  return Array.from({ length: count }, () => anyRequest(keyed)).join('');
+}
+
+const abuses = {
+  async pipelining(socket) {
+    socket.resume().write(requests(2 + below(oneOf([9, 100]))));
+    await sleep(below(50));
+  },
+  async reset(socket) {
+    socket.resume().write(requests(1 + below(10)));
+    await sleep(below(50));
+    socket.resetAndDestroy();
+  },
+  async slowReader(socket) {
+    socket.write(requests(1 + below(10)));
+    await sleep(below(LONGEST_STAY));
+  },
+  async halfRequest(socket) {
+    const whole = requests(1);
+    socket.resume().write(whole.slice(0, 1 + below(whole.length - 1)));
+    await sleep(below(LONGEST_STAY));
+    if (below(2) === 0) socket.end();
+  },
+};
+
+setPriority(constants.priority.PRIORITY_LOW);
+const running = new Set();
+const begun = performance.now();
+let count = 0;
+while (performance.now() - begun < 1000 * Number(seconds)) {
+  for (; count < ((performance.now() - begun) / 1000) * PER_SECOND; count++) {
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
+    const run = oneOf(Object.values(abuses))(socket).finally(() => {
+      socket.destroy();
+      running.delete(run);
+    });
+    running.add(run);
+  }
+  await sleep(5);
+}
+await Promise.all(running);
+process.stdout.write(`${count}\n`);
