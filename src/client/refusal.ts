@@ -11,6 +11,14 @@ export const NO_CONTENT = 204;
 /** For range requests, which are never sent (RFC 9110, section 15.3.7). */
 export const PARTIAL_CONTENT = 206;
 
+/** The service in this process answers with it if the temporary folder takes no more (RFC 4918, section 11.5). */
+const INSUFFICIENT_STORAGE = 507;
+
+const OWN_DISK = {
+  exitCode: ExitCode.output,
+  hint: 'make room there, or name another folder for temporary files with TMPDIR',
+};
+
 /** An unknown speaker or a bad text. */
 const UNWANTED = new Set([400, 404, 422]);
 
@@ -29,6 +37,8 @@ export interface ServiceName {
   readonly name?: string | undefined;
   /** In words. */
   readonly keyOrigin: string;
+  /** True for the built-in service, whose disk is that of the run. */
+  readonly isInside?: boolean | undefined;
 }
 
 /** @param status that the answer means */
@@ -47,6 +57,7 @@ export async function refusal(
     isUnwanted: UNWANTED.has(status),
     hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, message }, to),
     ...(isTransient(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
+    ...(status === INSUFFICIENT_STORAGE && to.isInside && OWN_DISK),
   });
 }
 

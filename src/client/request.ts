@@ -14,6 +14,7 @@ export interface RequestOptions {
   readonly key: string;
   /** Where the key was set, for messages: `TTS_API_KEY`. */
   readonly keyOrigin: string;
+  readonly isInside?: boolean | undefined;
   readonly fields: RequestFields;
   readonly timeoutMs: number;
   readonly onEvent: (event: ClientEvent) => void;

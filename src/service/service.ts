@@ -84,7 +84,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function contextOf(options: ServiceOptions, server: Server, limits: Limits): Promise<ServiceContext> {
-  const { engine, apiKey, host = DEFAULT_HOST } = options;
+  const { engine, apiKey, host = DEFAULT_HOST, tellsEngineWords = false } = options;
   const { faults, cors, basePath = '' } = options;
   const metrics = options.metrics ? new (await import('./http/metrics.ts')).Metrics(basePath) : undefined;
   const log = metrics?.listening(options.log) ?? options.log;
@@ -98,11 +98,11 @@ async function contextOf(options: ServiceOptions, server: Server, limits: Limits
     basePath,
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,
     isOpen: apiKey === null,
-    tellsEngineWords: options.tellsEngineWords ?? false,
+    tellsEngineWords,
     checkKey: createKeyCheck(apiKey),
     faultControl: faults && new (await import('./exchange/fault-control.ts')).FaultControl(faults),
     cors: cors === undefined ? undefined : (await import('./http/cors.ts')).createCors(cors, basePath),
-    callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log }),
+    callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log, tellsEngineWords }),
     traffic: new Traffic(server, limits.idle, log),
   };
 }

@@ -21,6 +21,7 @@ export async function startBuiltIn(
     name: espeak || sources.length > 0 ? 'the built-in service' : 'the built-in voice',
     key,
     keyOrigin: 'this run',
+    isInside: true,
     identityOf: (speaker) => identityOf(speaker, sources),
     proxy: undefined,
     async close() {

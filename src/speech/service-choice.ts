@@ -20,6 +20,8 @@ export interface Endpoint {
   readonly name?: string;
   readonly key: string;
   readonly keyOrigin: string;
+  /** True for the built-in service, whose disk is that of the run. */
+  readonly isInside?: boolean;
   /** What the sound of a speaker depends on beside its number. `undefined`: it is not worth keeping. */
   readonly identityOf?: (speaker: number) => string | undefined;
   readonly proxy: ProxyRoute | undefined;

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
+import { smallDisk } from '../support/small-disk.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -142,7 +143,39 @@ describe('an engine that is a program', () => {
     const box = new Sandbox();
     writeUserConfig(box, { engines: { mine: { command: ['cat', '{text}'] } } });
     const run = await box.tts(OUT, { env: { TMPDIR: box.path('missing') } });
-    expectFailure(run, 7, /mine: the temporary folder .*missing takes no file \(ENOENT\)/);
+    expectFailure(run, 8, /cannot write \S+missing: the folder does not exist.*\nhint: .*TMPDIR/);
+  });
+
+  it.runIf(process.getuid?.() === 0)(
+    'that finds no room in its temporary folder leaves nothing there',
+    async ({ skip }) => {
+      const box = new Sandbox();
+      writeUserConfig(box, { engines: { mine: { command: ['cat', '{text}'] } } });
+      // A folder fits, and the first byte of a file does not.
+      const TMPDIR = smallDisk(box, 'full', 'size=4k', skip);
+      writeFileSync(box.path('full/rest'), Buffer.alloc(4096));
+      const run = await box.tts([...OUT, '--retries', '1'], { env: { TMPDIR } });
+      expectFailure(run, 8, /cannot write \S+full: no space is left there/);
+      expect(readdirSync(TMPDIR)).toEqual(['rest']);
+    },
+  );
+
+  it.each([['SIGINT'], ['SIGTERM']] as const)('leaves no temporary folder after %s', async (signal) => {
+    const box = new Sandbox();
+    const command = [
+      'bash',
+      '-c',
+      'cp "$0" text; touch "$1"; while :; do echo >> "$1"; done',
+      '{text}',
+      '{output}',
+    ];
+    writeUserConfig(box, { engines: { mine: { command } } });
+    mkdirSync(box.path('temporary'));
+    const run = box.start(OUT, { env: { TMPDIR: box.path('temporary') } });
+    await expect.poll(() => box.list(), { timeout: 10_000 }).toContain('text');
+    expect(readdirSync(box.path('temporary'))).toHaveLength(1);
+    await run.endBy(signal);
+    expect(readdirSync(box.path('temporary'))).toEqual([]);
   });
 
   it('that leaves a grandchild behind leaves none', async () => {

@@ -116,6 +116,20 @@ describe.each([
   });
 });
 
+it('A client of tts serve hears nothing of a temporary folder that takes no long sound, and the log does.', async () => {
+  const box = new Sandbox();
+  const { url, run } = await startServe(box, [], { TMPDIR: box.path('missing') });
+  const text = 'We saw the moon rise over the mountains while the wolves howled. '.repeat(60);
+  const body = JSON.stringify({ text, speaker_no: 1 });
+  const headers = { 'Content-Type': 'application/json' };
+  const answered = await fetch(`${url}/tts`, { method: 'POST', headers, body });
+  expect(answered.status).toBe(507);
+  const message = 'The voice failed; the log of the service says why';
+  expect(await answered.json()).toEqual({ error: { code: 'storage_failed', message } });
+  const { ended } = await run.endBy('SIGTERM');
+  expect(ended.stderr).toMatch(/cannot write \S+missing: the folder does not exist/);
+});
+
 describe('fifty clients of an engine at once', () => {
   const texts = Array.from({ length: 50 }, (_, index) => `Client ${index} says this.`);
 

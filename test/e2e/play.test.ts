@@ -1,13 +1,13 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { answer, complete, head, httpChunk, silent, streamed } from '../support/http-bytes.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { smallDisk } from '../support/small-disk.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const pcm = sound(6000);
@@ -298,15 +298,8 @@ describe('players that are looked for', () => {
     const box = new Sandbox();
     fakePlayer(box, 'plays', 'bin/pw-play');
     const paplay = fakePlayer(box, 'plays', 'bin/paplay');
-    mkdirSync(box.path('full'));
-    try {
-      // Room for itself and one folder.
-      const room = ['-t', 'tmpfs', '-o', 'nr_inodes=2', 'tmpfs', box.path('full')];
-      execFileSync('mount', room, { stdio: 'pipe' });
-    } catch {
-      skip('no right to mount here');
-    }
-    onTestFinished(() => void execFileSync('umount', [box.path('full')]));
+    // There is room for itself and one folder.
+    smallDisk(box, 'full', 'nr_inodes=2', skip);
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const env = named(url, { PATH: box.path('bin'), TMPDIR: box.path('full') });
     expect(await box.tts(['hi', '--play'], { env })).toMatchObject({ status: 0, stderr: '' });

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 
+/** One request, and more sound than memory is set aside for. */
+const LONG = 'We saw the moon rise over the mountains while the wolves howled. '.repeat(60);
+
 describe('with nothing configured', () => {
   it('the built-in voice speaks into a file, with one note on stderr', async () => {
     const box = new Sandbox();
@@ -102,6 +105,13 @@ describe('with nothing configured', () => {
       env: { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1' },
     });
     expect(run).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('it names the temporary folder where that takes no long sound', async () => {
+    const box = new Sandbox();
+    const env = { TMPDIR: box.path('missing') };
+    const run = await box.tts(['-o', 'out.wav', '-q', '--max-chars', '4000'], { env, stdin: LONG });
+    expectFailure(run, 8, /cannot write \S+missing: the folder does not exist.*\nhint: .*TMPDIR/);
   });
 
   it('a key alone is an error: somebody meant a real service', async () => {

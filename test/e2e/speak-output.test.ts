@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { gate } from '../support/gate.ts';
 import { answer, complete, head, httpChunk, inTurn, streamed } from '../support/http-bytes.ts';
@@ -22,6 +22,7 @@ import { isThere } from '../support/programs.ts';
 import { randomFrom, SEED } from '../support/random.ts';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { smallDisk } from '../support/small-disk.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const pcm = sound(500_000);
@@ -383,15 +384,7 @@ describe('a device, a pipe with a name, a full disk', () => {
 
   it.runIf(isRoot)('a small tmpfs is full', async ({ skip }) => {
     const { env, box } = await setUp();
-    mkdirSync(box.path('small'));
-    try {
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', box.path('small')], {
-        stdio: 'pipe',
-      });
-    } catch {
-      skip('no right to mount here');
-    }
-    onTestFinished(() => void execFileSync('umount', [box.path('small')]));
+    smallDisk(box, 'small', 'size=200k', skip);
     expectFailure(await box.tts(['hi', '-o', 'small/out.wav'], { env }), 8, /no space/);
     expect(existsSync(box.path('small/out.wav'))).toBe(false);
     expect(execFileSync('ls', ['-A', box.path('small')]).toString()).toBe('');

@@ -5,8 +5,9 @@ import type { Running, Sandbox } from './run.ts';
 export async function startServe(
   box: Sandbox,
   args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly url: string; readonly run: Running }> {
-  const run = box.start(['serve', '--port', '0', '--no-auth', ...args], { patience: 60_000 });
+  const run = box.start(['serve', '--port', '0', '--no-auth', ...args], { patience: 60_000, env });
   let said = '';
   run.child.stderr?.on('data', (piece) => {
     said += piece;

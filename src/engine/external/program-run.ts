@@ -9,6 +9,7 @@ import { readWav } from '../../audio/wav-reader.ts';
 import { IdleTimer, watched } from '../../idle.ts';
 import { printable } from '../../printable.ts';
 import { Refusal } from '../contract.ts';
+import { refuseStorage } from '../storage.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 import type { ProgramConfig } from './source-config.ts';
 import type { SourceSound } from './voice-source.ts';
@@ -46,7 +47,7 @@ export class ProgramRun {
     this.#config = config;
     this.#options = options;
     const needsFolder = config.command.some((argument) => /\{(?:text|output)\}/.test(argument));
-    this.#folder = needsFolder ? newFolder(config.name) : undefined;
+    this.#folder = needsFolder ? newFolder() : undefined;
     const files = { text: this.#file('text.txt'), output: this.#file('output.wav') };
     this.#output = config.command.some((argument) => argument.includes('{output}'))
       ? files.output
@@ -168,7 +169,7 @@ export class ProgramRun {
       writeFileSync(path, text);
     } catch (error) {
       if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
-      throw unwritable(this.#config.name, error);
+      refuseStorage(error);
     }
   }
 
@@ -178,21 +179,12 @@ export class ProgramRun {
   }
 }
 
-function newFolder(name: string): string {
+function newFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), 'tts-engine-'));
   } catch (error) {
-    throw unwritable(name, error);
+    return refuseStorage(error);
   }
-}
-
-function unwritable(name: string, error: unknown): Refusal {
-  const { code } = error as NodeJS.ErrnoException;
-  return new Refusal(
-    502,
-    'engine_failed',
-    `${name}: the temporary folder ${tmpdir()} takes no file (${code})`,
-  );
 }
 
 /** A FIFO would block, and a link may lead to a device. */

@@ -1,18 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Limits, Refusal } from '../../engine/contract.ts';
-import type { Log } from '../exchange/exchange.ts';
+import { type Discretion, forClient, refusalOf } from '../exchange/refuse.ts';
 import type { Sound } from '../exchange/send-speech.ts';
 import type { Post } from './send.ts';
 
 const TRIES = 5;
 
-export interface CallbackOptions {
+export interface CallbackOptions extends Discretion {
   /** Signs the bodies. */
   readonly apiKey: string | null;
   /** With any address. */
   readonly origins: ReadonlySet<string>;
   readonly limits: Limits;
-  readonly log: Log | undefined;
 }
 
 interface Outcome {
@@ -59,9 +58,10 @@ export class Callbacks {
   async #run(id: string, url: URL, sound: Sound): Promise<void> {
     const { apiKey, origins, log } = this.#options;
     const { callbackBody, signatureOf } = await import('./send.ts');
-    const body = await callbackBody(sound, this.#stop.signal, (error) =>
-      log?.({ event: 'defect', id, error }),
-    );
+    const body = await callbackBody(sound, this.#stop.signal, (error) => {
+      if (!(error instanceof Refusal)) log?.({ event: 'defect', id, error });
+      return refusalOf(forClient(error, id, this.#options));
+    });
     try {
       const headers = {
         'Content-Type': body.type,

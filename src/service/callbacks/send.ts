@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { singleItem } from '../../async.ts';
-import { Refusal } from '../../engine/contract.ts';
-import { errorBody, refusalOf } from '../exchange/refuse.ts';
+import type { Refusal } from '../../engine/contract.ts';
+import { errorBody } from '../exchange/refuse.ts';
 import { leadingHeader, type Sound } from '../exchange/send-speech.ts';
 import { type StoredSound, storeSound } from '../exchange/stored-sound.ts';
 import { ClosedAddress, isClosedHost, publicLookup } from './public-address.ts';
@@ -17,14 +17,13 @@ export interface CallbackBody extends StoredSound {
 export async function callbackBody(
   sound: Sound,
   signal: AbortSignal,
-  defect: (error: unknown) => void,
+  refusalFor: (error: unknown) => Refusal,
 ): Promise<CallbackBody> {
   try {
     return await wav(sound, signal);
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof Refusal)) defect(error);
-    return json(errorBody(refusalOf(error)));
+    return json(errorBody(refusalFor(error)));
   }
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DEFAULT_RETRY_AFTER, queueFull, Refusal } from '../../engine/contract.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, Log } from './exchange.ts';
 import { hasUnreadBody } from './json-body.ts';
 
 /** Bytes and milliseconds of a refused body, so that its sender sees the answer. */
@@ -45,11 +45,28 @@ export function refusalOf(error: unknown): Refusal {
   return new Refusal(500, 'internal_error', 'The service failed on this request');
 }
 
-/** Words of an engine may quote its key or name its files. A refusal of a field has the service's own words. */
-export function withoutEngineWords({ status, code, message, field, retryAfter }: Refusal): Refusal {
+/**
+ * Words of an engine may quote its key, and those of a full folder name it. A refusal of a field has the service's own
+ * words.
+ */
+function withoutInnerWords({ status, code, message, field, retryAfter }: Refusal): Refusal {
   const isBusy = status === 429 || status === 503;
   const said = isBusy ? queueFull().message : 'The voice failed; the log of the service says why';
   return new Refusal(status, code, field === undefined ? said : message, { field, retryAfter });
+}
+
+export interface Discretion {
+  /** True gives clients the words of an engine's failure; otherwise only the log has them. */
+  readonly tellsEngineWords: boolean;
+  readonly log: Log | undefined;
+}
+
+/** What the client may know of an error that ended its sound. The log gets the rest. */
+export function forClient(error: unknown, id: string, { tellsEngineWords, log }: Discretion): unknown {
+  if (tellsEngineWords || !(error instanceof Refusal)) return error;
+  const known = withoutInnerWords(error);
+  if (known.message !== error.message) log?.({ event: 'engine', id, reason: error.message });
+  return known;
 }
 
 function drain(request: IncomingMessage): Promise<void> {

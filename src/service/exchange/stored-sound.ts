@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { refuseStorage } from '../../engine/storage.ts';
 
 /** Complete sound. */
 export interface StoredSound {
@@ -17,6 +18,7 @@ const READ_SIZE = 256 * 1024;
 
 let kept = 0;
 
+/** @throws Refusal 507 if the temporary folder takes no more; the errors of the sound */
 export async function storeSound(sound: AsyncIterable<Uint8Array>): Promise<StoredSound> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -27,8 +29,8 @@ export async function storeSound(sound: AsyncIterable<Uint8Array>): Promise<Stor
       bytes += piece.length;
       kept += piece.length;
       if (file === undefined && bytes <= MOST && kept <= MOST_OF_ALL) continue;
-      file ??= await openNamelessFile();
-      for (const part of take(pieces)) await file.writeFile(part);
+      file ??= await openNamelessFile().catch(refuseStorage);
+      for (const part of take(pieces)) await file.writeFile(part).catch(refuseStorage);
     }
   } catch (error) {
     take(pieces);

@@ -2,17 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import type { EngineSet, Limits } from '../../engine/contract.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackPolicy } from '../callbacks/policy.ts';
-import type { Log } from '../exchange/exchange.ts';
 import type { FaultControl } from '../exchange/fault-control.ts';
+import type { Discretion } from '../exchange/refuse.ts';
 import type { Cors } from './cors.ts';
 import type { Metrics } from './metrics.ts';
 import type { Traffic } from './traffic.ts';
 
-export interface ServiceContext {
+export interface ServiceContext extends Discretion {
   readonly engine: EngineSet;
   readonly basePath: string;
   readonly isOpen: boolean;
-  readonly tellsEngineWords: boolean;
   /** @throws Refusal 401 */
   checkKey(request: IncomingMessage): void;
   /** Code points. */
@@ -25,5 +24,4 @@ export interface ServiceContext {
   readonly callbacks: Callbacks;
   readonly traffic: Traffic;
   readonly metrics: Metrics | undefined;
-  readonly log: Log | undefined;
 }

@@ -7,7 +7,7 @@ import { callbackTarget } from '../callbacks/policy.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Effects } from '../exchange/fault.ts';
 import { readJson } from '../exchange/json-body.ts';
-import { sendJson, withoutEngineWords } from '../exchange/refuse.ts';
+import { forClient, sendJson } from '../exchange/refuse.ts';
 import { endConnection, type Sound, sendSpeech } from '../exchange/send-speech.ts';
 import type { ServiceContext } from './context.ts';
 import { checkRequest, surelySpeakable } from './request-check.ts';
@@ -25,28 +25,23 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
   if (target !== undefined) {
     const utterance = { ...order.utterance, isPatient: true }; // bounded by `Limits.callbacks`
-    context.callbacks.accept(id, target, (signal) => soundOf(context, utterance, { id, signal }));
+    context.callbacks.accept(id, target, (signal) => soundOf(context, utterance, signal));
     sendJson(exchange, 202, { request_id: id, status: 'accepted' });
     return;
   }
   const streamed = body.config?.use_streaming_response === true;
   try {
-    await sendSpeech(exchange, soundOf(context, order.utterance, exchange), {
+    await sendSpeech(exchange, soundOf(context, order.utterance, exchange.signal), {
       streamed,
       effects,
       onSound: () => context.metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),
     });
   } catch (error) {
-    throw withPatience(error, engine);
+    throw withPatience(forClient(error, id, context), engine);
   }
 }
 
-function soundOf(
-  context: ServiceContext,
-  utterance: Utterance,
-  { id, signal }: Pick<Exchange, 'id' | 'signal'>,
-): Sound {
-  const { engine, metrics } = context;
+function soundOf({ engine, metrics }: ServiceContext, utterance: Utterance, signal: AbortSignal): Sound {
   const format: PcmFormat = {
     encoding: 'integer',
     sampleRate: utterance.sampleRate,
@@ -55,23 +50,7 @@ function soundOf(
   };
   const count = (frames: number) => metrics?.addAudio(frames / utterance.sampleRate);
   const speakable = surelySpeakable(utterance.text, utterance.speaker.language);
-  const samples = explained(engine.speak(utterance, signal), id, context);
-  return { format, speakable, pcm: bytesOf(samples, count) };
-}
-
-async function* explained(
-  samples: AsyncIterable<Int16Array>,
-  id: string,
-  { tellsEngineWords, log }: ServiceContext,
-): AsyncGenerator<Int16Array> {
-  try {
-    yield* samples;
-  } catch (error) {
-    if (tellsEngineWords || !(error instanceof Refusal)) throw error;
-    const forClient = withoutEngineWords(error);
-    if (forClient.message !== error.message) log?.({ event: 'engine', id, reason: error.message });
-    throw forClient;
-  }
+  return { format, speakable, pcm: bytesOf(engine.speak(utterance, signal), count) };
 }
 
 async function* bytesOf(

@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import { createServer } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { defaultLimits } from '../../../../src/engine/contract.ts';
+import { defaultLimits, Refusal } from '../../../../src/engine/contract.ts';
 import { Callbacks } from '../../../../src/service/callbacks/callbacks.ts';
 import type { LogRecord } from '../../../../src/service/exchange/exchange.ts';
 import { listen } from '../../../support/listen.ts';
@@ -10,12 +10,22 @@ import { inPieces } from '../../audio/body.ts';
 import { sound, speechFormat } from '../../audio/wav-builder.ts';
 
 /** @returns what the service logs of a callback to this URL */
-async function outcomeOf(url: string, origins: readonly string[] = []): Promise<LogRecord[]> {
+async function outcomeOf(
+  url: string,
+  origins: readonly string[] = [],
+  pcm: AsyncIterable<Uint8Array> = inPieces(sound(100)),
+): Promise<LogRecord[]> {
   const records: LogRecord[] = [];
   const limits = { ...defaultLimits, callbackBackoff: 1 };
   const log = (record: LogRecord) => void records.push(record);
-  const callbacks = new Callbacks({ apiKey: null, origins: new Set(origins), limits, log });
-  const speech = { format: speechFormat, speakable: true, pcm: inPieces(sound(100)) };
+  const callbacks = new Callbacks({
+    apiKey: null,
+    origins: new Set(origins),
+    limits,
+    log,
+    tellsEngineWords: false,
+  });
+  const speech = { format: speechFormat, speakable: true, pcm };
   callbacks.accept('id', new URL(url), () => speech);
   await callbacks.settled();
   return records;
@@ -58,4 +68,20 @@ it('A callback to a name that leads to this machine reaches it only where its or
   expect(requests).toBe(0);
   expect(await outcomeOf(`${origin}/`, [origin])).toEqual([expect.objectContaining({ delivered: true })]);
   expect(requests).toBe(1);
+});
+
+it('A callback gets the words of the service for an engine that fails, and the log those of the engine.', async () => {
+  const got: string[] = [];
+  const server = createServer(async (request, response) => {
+    for await (const piece of request) got.push(String(piece));
+    response.end();
+  });
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  async function* broken(): AsyncGenerator<Uint8Array> {
+    yield new Uint8Array(2);
+    throw new Refusal(507, 'storage_failed', 'cannot write /secret: no space is left there');
+  }
+  const [told] = await outcomeOf(`${url}/`, [url], broken());
+  expect(told).toMatchObject({ event: 'engine', reason: 'cannot write /secret: no space is left there' });
+  expect(got.join('')).toMatch(/^\{"error":\{"code":"storage_failed","message":"The voice failed;[^/]+\}$/);
 });

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type StoredSound, storeSound } from '../../../../src/service/exchange/stored-sound.ts';
+import { emptyFolder } from '../../../support/folder.ts';
 
 async function* pieces(count: number, size: number) {
   for (let i = 0; i < count; i++) yield new Uint8Array(size).fill(i);
@@ -41,6 +43,14 @@ describe('a stored', () => {
     const later = await storeSound(sound());
     expect(await isInMemory(later)).toBe(true);
     await later.dispose();
+  });
+
+  it('is refused, naming the folder, where no temporary file can be written', async () => {
+    const missing = join(emptyFolder(), 'missing');
+    vi.stubEnv('TMPDIR', missing);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const message = `cannot write ${missing}: the folder does not exist`;
+    await expect(storeSound(pieces(60, 100_000))).rejects.toMatchObject({ status: 507, message });
   });
 
   it('fails as its sound fails', async () => {
