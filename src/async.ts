@@ -83,3 +83,62 @@ function after(patience: number | undefined) {
   });
   return { reached, timer };
 }
+
+/** What one side pushes and one reader takes, in the same order. An error comes after the items before it. */
+export class AsyncQueue<T extends object> implements AsyncIterable<T> {
+  readonly #onTaken: (item: T) => void;
+  #pushed: T[] = [];
+  /** The next one is the last, since `pop` takes the same time in a long list. */
+  #due: T[] = [];
+  #end: { readonly error: unknown } | undefined;
+  #wake = () => {};
+
+  /** @param onTaken is called for each item that leaves, so that its writer may go on */
+  constructor(onTaken: (item: T) => void = () => {}) {
+    this.#onTaken = onTaken;
+  }
+
+  get isEmpty(): boolean {
+    return this.#pushed.length + this.#due.length === 0;
+  }
+
+  get isEnded(): boolean {
+    return this.#end !== undefined;
+  }
+
+  push(item: T): void {
+    this.#pushed.push(item);
+    this.#wake();
+  }
+
+  /** Only the first end counts. */
+  end(error?: unknown): void {
+    this.#end ??= { error };
+    this.#wake();
+  }
+
+  clear(): void {
+    while (this.#take());
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T, undefined> {
+    while (!this.#end || !this.isEmpty) {
+      for (let item = this.#take(); item; item = this.#take()) yield item;
+      if (!this.#end) await this.#change();
+    }
+    if (this.#end.error !== undefined) throw this.#end.error;
+  }
+
+  #take(): T | undefined {
+    if (this.#due.length === 0) [this.#due, this.#pushed] = [this.#pushed.reverse(), this.#due];
+    const item = this.#due.pop();
+    if (item) this.#onTaken(item);
+    return item;
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+}

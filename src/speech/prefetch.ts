@@ -1,6 +1,7 @@
+import { AsyncQueue } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
 
-/** For the part that is heard, whatever the budget. */
+/** The part that is heard may hold this many bytes even if the budget is spent. */
 const KEPT_BYTES = 1 << 20;
 
 const PIECE_BYTES = 160;
@@ -16,11 +17,9 @@ export class Prefetch {
   readonly speech: Promise<Speech | undefined>;
   readonly #budget: Budget;
   readonly #options: PrefetchOptions;
-  #pieces: Uint8Array[] = [];
+  readonly #pieces = new AsyncQueue<Uint8Array>(({ length }) => this.#letGo(length + PIECE_BYTES));
   #held = 0;
-  #state: 'reading' | 'ended' | { readonly error: unknown } = 'reading';
   #isHead = false;
-  #wakeReader = () => {};
   #wakePump = () => {};
 
   constructor(asked: Promise<Speech | undefined>, budget: Budget, options: PrefetchOptions) {
@@ -29,7 +28,7 @@ export class Prefetch {
     this.speech = asked.then((speech) => {
       if (!speech) return undefined;
       void this.#pump(speech.pcm);
-      return { ...speech, pcm: this.#handOut() };
+      return { ...speech, pcm: this.#pieces };
     });
     this.speech.catch(options.onFailure);
   }
@@ -45,20 +44,18 @@ export class Prefetch {
     signal.addEventListener('abort', wake);
     try {
       for await (const piece of pcm) {
-        this.#pieces.push(piece);
         this.#hold(piece.length + PIECE_BYTES);
-        this.#wakeReader();
+        this.#pieces.push(piece);
         while (this.#isFull && !signal.aborted) await this.#roomMade();
         signal.throwIfAborted();
       }
-      this.#state = 'ended';
+      this.#pieces.end();
     } catch (error) {
-      this.#state = { error };
+      this.#pieces.end(error);
       onFailure();
     } finally {
       signal.removeEventListener('abort', wake);
     }
-    this.#wakeReader();
   }
 
   get #isFull(): boolean {
@@ -75,24 +72,6 @@ export class Prefetch {
       this.#wakePump = resolve;
       if (!this.#isHead) this.#budget.onRoom(resolve);
     });
-  }
-
-  async *#handOut(): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      // Linear, unlike `shift`.
-      const pieces = this.#pieces.reverse();
-      this.#pieces = [];
-      for (let piece = pieces.pop(); piece; piece = pieces.pop()) {
-        this.#letGo(piece.length + PIECE_BYTES);
-        yield piece;
-      }
-      if (this.#pieces.length > 0) continue;
-      if (this.#state === 'ended') return;
-      if (typeof this.#state === 'object') throw this.#state.error;
-      await new Promise<void>((resolve) => {
-        this.#wakeReader = resolve;
-      });
-    }
   }
 
   #letGo(bytes: number): void {

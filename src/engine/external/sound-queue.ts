@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../async.ts';
+import { AsyncQueue, unlessAborted } from '../../async.ts';
 
 /** The bytes of sound that wait for their readers, of all utterances together. */
 export class SoundBudget {
@@ -36,58 +36,38 @@ export class SoundBudget {
 export class SoundQueue {
   readonly #budget: SoundBudget;
   readonly #signal: AbortSignal;
-  readonly #pieces: Int16Array[] = [];
-  #isEnded = false;
+  readonly #pieces = new AsyncQueue<Int16Array>(({ byteLength }) => this.#budget.giveBack(byteLength));
   #hasLeft = false;
-  #error: unknown;
-  #wake = () => {};
 
   constructor(budget: SoundBudget, signal: AbortSignal) {
     this.#budget = budget;
     this.#signal = signal;
   }
 
+  get isEnded(): boolean {
+    return this.#pieces.isEnded;
+  }
+
   /** @throws Error after the reader has left, which ends the engine's work */
   async push(samples: Int16Array): Promise<void> {
-    while (this.#pieces.length > 0 && this.#budget.isSpent)
+    while (!this.#pieces.isEmpty && this.#budget.isSpent)
       await unlessAborted(this.#budget.change(), this.#signal);
     if (this.#hasLeft) throw new Error('the reader left');
-    this.#pieces.push(samples);
     this.#budget.spend(samples.byteLength);
-    this.#wake();
+    this.#pieces.push(samples);
   }
 
   end(error?: unknown): void {
-    this.#isEnded = true;
-    this.#error = error;
-    this.#wake();
+    this.#pieces.end(error);
   }
 
   /** Samples before an error come first. */
   async *read(): AsyncGenerator<Int16Array> {
     try {
-      for (;;) {
-        const piece = this.#take();
-        if (piece) yield piece;
-        else if (this.#isEnded) break;
-        else await this.#change();
-      }
+      yield* this.#pieces;
     } finally {
       this.#hasLeft = true;
-      while (this.#take());
+      this.#pieces.clear();
     }
-    if (this.#error !== undefined) throw this.#error;
-  }
-
-  #take(): Int16Array | undefined {
-    const piece = this.#pieces.shift();
-    if (piece) this.#budget.giveBack(piece.byteLength);
-    return piece;
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
   }
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { printable } from '../../printable.ts';
 import { Refusal } from '../contract.ts';
+import { SoundBudget, SoundQueue } from '../external/sound-queue.ts';
 import { type Report, readFrames, writeFrame } from './frames.ts';
 
 /** Of stderr. */
@@ -22,10 +23,8 @@ export interface ModelUtterance {
   readonly reference?: string | undefined;
 }
 
-interface Listener {
-  push(samples: Int16Array): void;
-  end(error?: unknown): void;
-}
+/** The bound holds for all texts of one process together. More sound waits on its side. */
+const MOST_WAITING_BYTES = 16 * 2 ** 20;
 
 export class ModelProcess {
   /** @throws Refusal 502 `engine_failed` */
@@ -34,7 +33,9 @@ export class ModelProcess {
   isDead = false;
   readonly #name: string;
   readonly #child: ChildProcess;
-  readonly #open = new Map<number, Listener>();
+  readonly #open = new Map<number, SoundQueue>();
+  readonly #budget = new SoundBudget(MOST_WAITING_BYTES);
+  readonly #closing = new AbortController();
   #words = '';
 
   constructor({ name, command, env, config }: ProcessOptions) {
@@ -58,24 +59,13 @@ export class ModelProcess {
     signal.throwIfAborted();
     this.begun += 1;
     const id = this.begun;
-    const queue: Int16Array[] = [];
-    let [isEnded, error, wake]: [boolean, unknown, () => void] = [false, undefined, () => {}];
-    const listener: Listener = {
-      push: (samples) => {
-        queue.push(samples);
-        wake();
-      },
-      end: (reason) => {
-        [isEnded, error] = [true, reason];
-        wake();
-      },
-    };
+    const sound = new SoundQueue(this.#budget, AbortSignal.any([signal, this.#closing.signal]));
     if (this.isDead) throw this.#died();
-    this.#open.set(id, listener);
+    this.#open.set(id, sound);
     this.#keepAlive('ref');
     const cancel = () => {
       writeFrame(this.#orders, { type: 'cancel', id });
-      listener.end(signal.reason);
+      sound.end(signal.reason);
     };
     signal.addEventListener('abort', cancel, { once: true });
     writeFrame(this.#orders, {
@@ -86,17 +76,10 @@ export class ModelProcess {
       ...(utterance.reference !== undefined && { reference: utterance.reference }),
     });
     try {
-      while (!isEnded || queue.length > 0) {
-        yield* queue.splice(0);
-        if (isEnded || queue.length > 0) continue;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      if (error !== undefined) throw error;
+      yield* sound.read();
     } finally {
       signal.removeEventListener('abort', cancel);
-      if (!isEnded) writeFrame(this.#orders, { type: 'cancel', id });
+      if (!sound.isEnded) writeFrame(this.#orders, { type: 'cancel', id });
       this.#open.delete(id);
       this.#rest();
     }
@@ -111,6 +94,7 @@ export class ModelProcess {
     if (this.isDead) return;
     const closed = once(this.#child, 'close');
     this.#keepAlive('ref');
+    this.#closing.abort(new Error('the process is closed'));
     this.#child.kill('SIGKILL');
     await closed;
   }
@@ -144,22 +128,31 @@ export class ModelProcess {
         .then(() => {
           this.isDead = true;
           reject(this.#died());
-          for (const listener of this.#open.values()) listener.end(this.#died());
+          for (const sound of this.#open.values()) sound.end(this.#died());
         });
     });
   }
 
+  /** A text whose reader rests may hold up the others, but only when more than the budget waits. */
   async #listen(
     onLoaded: (loaded: { sampleRate: number; voices: number }) => void,
     onFault: (error: Refusal) => void,
   ): Promise<void> {
     for await (const report of readFrames<Report>(this.#child.stdio[4] as Readable)) {
       if (report.type === 'loaded') onLoaded(report);
-      else if (report.type === 'samples') this.#open.get(report.id)?.push(report.samples);
+      else if (report.type === 'samples') await this.#pass(report);
       else if (report.type === 'end') this.#open.get(report.id)?.end();
       else if (report.id === undefined) onFault(this.#failed(report.message));
       else this.#open.get(report.id)?.end(this.#failed(report.message));
     }
+  }
+
+  /** Samples of a text whose reader has left are dropped. */
+  async #pass({ id, samples }: Extract<Report, { type: 'samples' }>): Promise<void> {
+    await this.#open
+      .get(id)
+      ?.push(samples)
+      .catch(() => {});
   }
 
   #died(): Refusal {

@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ModelProcess } from '../../../../src/engine/model/process.ts';
 import { emptyFolder } from '../../../support/folder.ts';
@@ -30,12 +31,22 @@ function speak({ id, text }) {
     if (word === 'die') return setTimeout(die, 100, 'first words\\nlast words\\n');
     if (word === 'junk') return reports.write(Buffer.alloc(64, 255));
     if (word === 'wait') return;
+    if (word === 'flood') return flood(id, 64);
     const samples = Buffer.alloc(6);
     samples.writeUInt32LE(id);
     samples.writeInt16LE(word.length, 4);
     report(1, samples);
   }
   say({ type: 'end', id });
+}
+function flood(id, left) {
+  if (left === 0) return say({ type: 'end', id });
+  const samples = Buffer.alloc(4 + 2 ** 20);
+  samples.writeUInt32LE(id);
+  report(1, samples);
+  appendFileSync(__filename + '.flood', 'x');
+  if (reports.writableNeedDrain) reports.once('drain', () => flood(id, left - 1));
+  else flood(id, left - 1);
 }
 let held = Buffer.alloc(0);
 orders.on('data', (piece) => {
@@ -65,7 +76,8 @@ function start(config: object = {}) {
   child.loaded.catch(() => {});
   onTestFinished(() => child.end());
   const say = (text: string, signal = never) => child.speak({ text, options: {} }, signal);
-  return { child, say, orders: () => readFileSync(`${file}.log`, 'utf8').trimEnd().split('\n') };
+  const flooded = () => (existsSync(`${file}.flood`) ? statSync(`${file}.flood`).size : 0);
+  return { child, say, flooded, orders: () => readFileSync(`${file}.log`, 'utf8').trimEnd().split('\n') };
 }
 
 async function all(sound: AsyncIterable<Int16Array>): Promise<number[]> {
@@ -133,6 +145,32 @@ describe('the process of a model', () => {
     }
     expect(await all(say('next'))).toEqual([4]);
     expect(orders()).toEqual(['load ', 'speak 1', 'cancel 1', 'speak 2']);
+  });
+
+  it('is not read while 16 MiB of its sound wait for a reader', async () => {
+    const { say, flooded } = start();
+    const sound = say('flood')[Symbol.asyncIterator]();
+    await sound.next();
+    await expect.poll(flooded).toBeGreaterThanOrEqual(16);
+    await sleep(300);
+    expect(flooded()).toBeLessThan(24);
+    let bytes = 2 ** 20;
+    for (let next = await sound.next(); !next.done; next = await sound.next()) bytes += next.value.byteLength;
+    expect(bytes).toBe(64 * 2 ** 20);
+  });
+
+  it.each(['leaves', 'ends the process'])('goes on when a reader that rested %s', async (how) => {
+    const { child, say, flooded } = start();
+    const sound = say('flood')[Symbol.asyncIterator]();
+    await sound.next();
+    await expect.poll(flooded).toBeGreaterThanOrEqual(16);
+    if (how === 'leaves') {
+      await sound.return?.(undefined);
+      expect(await all(say('next'))).toEqual([4]);
+    } else {
+      await child.end();
+      await expect.poll(() => child.isDead).toBe(true);
+    }
   });
 
   it('ends after its texts when it retires', async () => {
