@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
+import { startServe } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -277,6 +278,79 @@ describe('rows of a batch', () => {
     box.file('rows.csv', 'id,text,speaker\na,First row.,one:anna\nc,Third row.,1002\n');
     expect(await make()).toEqual([0, 'made', 'made']);
     expect(asked()).toEqual([['anna', 'bert'], []]);
+  });
+});
+
+describe('voices beyond the thousandth of an engine', () => {
+  const names = Array.from({ length: 1002 }, (_, at) => `v${at + 1}`);
+
+  async function largeEngine() {
+    const [large, small] = [await serveSpeech(complete(wav), names), await serveSpeech(complete(wav))];
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { large: { url: large.url }, small: { url: small.url } } });
+    const asked = () => [large, small].map((server) => server.asked.splice(0).map(({ voice }) => voice));
+    return { box, asked };
+  }
+
+  it('speak by their names, and the numbers that follow are those of the next engine', async () => {
+    const { box, asked } = await largeEngine();
+    for (const speaker of ['large:v1000', 'large:v1001', 'v1002', '2000', '2001'])
+      expect(await box.tts([...OUT, '-s', speaker])).toMatchObject({ status: 0, stderr: '' });
+    expect(asked()).toEqual([['v1000', 'v1001', 'v1002', 'v1000'], ['anna']]);
+  });
+
+  it('speak the rows of a batch that name them', async () => {
+    const { box, asked } = await largeEngine();
+    const speakers = ['large:v1000', 'large:v1001', 'large:v1002', '2001', 'small:bert'];
+    const rows = speakers.map((speaker, at) => `${at},Hello.,${speaker}`);
+    box.file('rows.csv', ['id,text,speaker', ...rows].join('\n'));
+    const batch = ['batch', 'rows.csv', '-o', '{id}.wav', '--no-cache'];
+    expect(await box.tts(batch)).toMatchObject({ status: 0 });
+    expect(asked().map((voices) => voices.toSorted())).toEqual([
+      ['v1000', 'v1001', 'v1002'],
+      ['anna', 'bert'],
+    ]);
+    expect((await box.tts(batch)).stderr).toContain('5 unchanged');
+    expect(asked()).toEqual([[], []]);
+  });
+
+  it('are listed without a number', async () => {
+    const { box } = await largeEngine();
+    const run = await box.tts(['speakers', '--json', '--engine', 'large']);
+    const { speakers } = JSON.parse(run.stdout.toString());
+    const listed = speakers.flatMap(({ no, name }: { no?: number; name: string }) =>
+      /^(v\d+|anna)$/.test(name) ? [[name, no]] : [],
+    );
+    expect(listed.slice(999)).toEqual([
+      ['v1000', 2000],
+      ['anna', 2001],
+      ['v1001', undefined],
+      ['v1002', undefined],
+    ]);
+    expect((await box.tts(['speakers'])).stdout.toString()).toMatch(/^- +v1002 /m);
+  });
+
+  it('are no speakers of tts serve', async () => {
+    const { box, asked } = await largeEngine();
+    const { url } = await startServe(box, ['--engine', 'large', '--engine', 'small']);
+    const answer = await fetch(`${url}/speakers`);
+    const { speakers } = (await answer.json()) as { speakers: { speaker_no: number; name: string }[] };
+    const own = speakers.filter(({ speaker_no }) => speaker_no > 1000);
+    expect(own).toHaveLength(1002);
+    expect(own.slice(999).map(({ speaker_no, name }) => [speaker_no, name])).toEqual([
+      [2000, 'v1000'],
+      [2001, 'anna'],
+      [2002, 'bert'],
+    ]);
+    const ask = (speaker_no: number) =>
+      fetch(`${url}/tts`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ text: 'Hello.', speaker_no }),
+      });
+    expect((await ask(2001)).status).toBe(200);
+    expect((await ask(1_000_001_000)).status).toBe(422);
+    expect(asked()).toEqual([[], ['anna']]);
   });
 });
 

@@ -15,7 +15,9 @@ import type { Context } from '../context.ts';
 import { eventsTo, report } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
 
-export interface ListedSpeaker extends ServiceSpeaker {
+export interface ListedSpeaker extends Omit<ServiceSpeaker, 'no'> {
+  /** Later voices of a large engine have none. */
+  readonly no?: number;
   readonly instructions?: string | undefined;
   readonly from: 'config' | 'service';
 }
@@ -137,7 +139,7 @@ interface SampleVoice {
 }
 
 /**
- * Each speaker once; one sound has one sample rate.
+ * Each number is heard once; one sound has one sample rate.
  * @throws TtsError (usage)
  */
 function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
@@ -147,11 +149,12 @@ function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
       `the text of --sample is longer than ${settings.maxChars.value} characters, and is not cut`,
       'a sentence or two are enough; a long text is for tts -s NAME',
     );
-  const seen = new Set<number>();
-  const once = speakers.filter(({ no }) => seen.size < seen.add(no).size);
-  if (once.length === 0)
+  const once = new Map<number, ListedSpeaker>();
+  for (const speaker of speakers)
+    if (speaker.no !== undefined && !once.has(speaker.no)) once.set(speaker.no, speaker);
+  if (once.size === 0)
     throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
-  return once.map(({ no, name, kind = kindOf(no, speakers), instructions }) => ({
+  return [...once].map(([no, { name, kind = kindOf(no, speakers), instructions }]) => ({
     no,
     label: `speaker ${no}${name ? ` (${name})` : ''}`,
     settings: settingsFor({ no, name, kind, instructions }, settings),

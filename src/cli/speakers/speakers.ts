@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { listSpeakers, type ServiceSpeaker } from '../../client/speakers.ts';
-import type { NumberedSource } from '../../engine/external/voice-source.ts';
+import { listSpeakers } from '../../client/speakers.ts';
+import { type NumberedSource, unnumberedSpeakersOf } from '../../engine/external/voice-source.ts';
 import { FLITE_SPEAKERS } from '../../engine/flite/voices.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
@@ -60,7 +60,7 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-function showNames(speakers: readonly ServiceSpeaker[], { host, notices }: Context): number {
+function showNames(speakers: readonly Pick<ListedSpeaker, 'name'>[], { host, notices }: Context): number {
   const names = [...new Set(speakers.map(({ name = '' }) => name))];
   if (names.length === 0 && !notices.json) return ExitCode.ok;
   printLine(
@@ -104,7 +104,9 @@ async function serviceSpeakers(
   context: Context,
 ): Promise<ListedSpeaker[]> {
   const { notices } = context;
-  const listed = service ? await askService(service, settings, context) : builtInSpeakers(espeak, sources);
+  const listed = service
+    ? await askService(service, settings, context)
+    : [...builtInSpeakers(espeak, sources), ...sources.flatMap(unnumberedSpeakersOf)];
   if (!listed) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
   return (listed ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
 }

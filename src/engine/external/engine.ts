@@ -31,7 +31,6 @@ const HIGHEST_RATE = 192_000;
 const MOST_WAITING_BYTES = 16 * 2 ** 20;
 
 interface ExternalOptions {
-  readonly firstNumber: number;
   readonly maxQueue: number;
   readonly loadResampler: LoadResampler;
 }
@@ -44,26 +43,26 @@ export function openExternal(sources: readonly NumberedSource[], maxQueue: numbe
     loaded ??= compileResampler().then(loadResampler);
     return loaded;
   };
-  return sources.map(
-    ({ source, firstNumber }) => new ExternalEngine(source, { firstNumber, maxQueue, loadResampler: load }),
-  );
+  return sources.map((source) => new ExternalEngine(source, { maxQueue, loadResampler: load }));
 }
 
 class ExternalEngine implements Engine {
   readonly #source: VoiceSource;
+  readonly #voices: NumberedSource['voices'];
   readonly #options: ExternalOptions;
   readonly #seats: Seats;
   readonly #budget = new SoundBudget(MOST_WAITING_BYTES);
   readonly #closing = new AbortController();
 
-  constructor(source: VoiceSource, options: ExternalOptions) {
+  constructor({ source, voices }: NumberedSource, options: ExternalOptions) {
     this.#source = source;
+    this.#voices = voices;
     this.#options = options;
     this.#seats = new Seats(source.concurrency, options.maxQueue);
   }
 
   get speakers(): readonly Speaker[] {
-    return speakersOf({ source: this.#source, firstNumber: this.#options.firstNumber });
+    return speakersOf({ voices: this.#voices });
   }
 
   get queued(): number {
@@ -71,7 +70,7 @@ class ExternalEngine implements Engine {
   }
 
   async *speak({ text, speaker, sampleRate }: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
-    const voice = this.#source.voices[speaker.no - this.#options.firstNumber];
+    const voice = this.#voices.get(speaker.no);
     if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);

@@ -18,17 +18,21 @@ export interface SourceSound {
 
 export interface NumberedSource {
   readonly source: VoiceSource;
-  readonly firstNumber: number;
+  /** The voices that a number can name. The source may have more, which only their names can name. */
+  readonly voices: ReadonlyMap<number, SourceVoice>;
 }
 
-export function speakersOf({ source, firstNumber }: NumberedSource): Speaker[] {
-  return source.voices.map(({ name, language, sampleRate }, at) => ({
-    no: firstNumber + at,
-    name,
-    kind: 'neo.one',
-    language,
-    sampleRate,
-  }));
+export function speakersOf({ voices }: Pick<NumberedSource, 'voices'>): Speaker[] {
+  return [...voices].map(([no, voice]) => ({ no, ...speakerOf(voice) }));
+}
+
+export function unnumberedSpeakersOf({ source, voices }: NumberedSource): Omit<Speaker, 'no'>[] {
+  const numbered = new Set(voices.values());
+  return source.voices.filter((voice) => !numbered.has(voice)).map(speakerOf);
+}
+
+function speakerOf({ name, language, sampleRate }: SourceVoice): Omit<Speaker, 'no'> {
+  return { name, kind: 'neo.one', language, sampleRate };
 }
 
 /**
@@ -36,8 +40,8 @@ export function speakersOf({ source, firstNumber }: NumberedSource): Speaker[] {
  * @returns `undefined` for a built-in voice, whose sound is not kept
  */
 export function identityOf(speaker: number, sources: readonly NumberedSource[]): string | undefined {
-  for (const { source, firstNumber } of sources) {
-    const voice = source.voices[speaker - firstNumber];
+  for (const { source, voices } of sources) {
+    const voice = voices.get(speaker);
     if (voice) return `${source.identity} ${voice.name}`;
   }
   return undefined;

@@ -7,7 +7,11 @@ import { nearestName } from '../../settings/nearest.ts';
 import type { Setting, Settings } from '../../settings/resolve.ts';
 import { configOf, entryOf } from './source-entries.ts';
 
+/** Later voices are named by their names only, as the next numbers are those of the next engine. */
 const NUMBERS_PER_ENGINE = 1000;
+
+/** The later voices that a run names have numbers of this size, which only the service inside the run takes. */
+const PRIVATE_NUMBERS = 1_000_000_000;
 
 /** Voices in a hint. */
 const MOST_SHOWN = 20;
@@ -18,12 +22,18 @@ export interface FoundVoice {
   readonly no: number;
 }
 
+interface OpenedSource extends NumberedSource {
+  /** Its place among the engines. */
+  readonly at: number;
+  readonly voices: Map<number, SourceVoice>;
+}
+
 export class SourceShelf {
   readonly #settings: Settings;
   readonly #context: RunContext;
   readonly #configs: readonly Promise<SourceConfig>[];
   readonly #names: readonly string[];
-  readonly #opened = new Map<number, Promise<NumberedSource>>();
+  readonly #opened = new Map<number, Promise<OpenedSource>>();
 
   /**
    * @param chosen by default the setting `engine`
@@ -90,13 +100,13 @@ export class SourceShelf {
    * Asks all engines at the same time: together, the silent ones take the timeout once.
    * @param onFault called for each that cannot be opened
    */
-  async openAll(onFault: (error: unknown, at: number) => void): Promise<NumberedSource[]> {
+  async openAll(onFault: (error: unknown, at: number) => void): Promise<OpenedSource[]> {
     const opening = this.#names.map((_, at) => this.open(at).catch((error) => onFault(error, at)));
     return (await Promise.all(opening)).filter((source) => source !== undefined);
   }
 
   /** @throws TtsError (usage), or what the engine says */
-  open(at: number): Promise<NumberedSource> {
+  open(at: number): Promise<OpenedSource> {
     const opened = this.#opened.get(at) ?? this.#open(at);
     this.#opened.set(at, opened);
     return opened;
@@ -125,15 +135,19 @@ export class SourceShelf {
     const at = Math.floor((no - 1) / NUMBERS_PER_ENGINE) - 1;
     if (at < 0 || at >= this.#names.length) return undefined;
     const numbered = await this.open(at);
-    return this.#voiceAt(numbered, no - numbered.firstNumber);
+    const voice = numbered.voices.get(no);
+    return voice && { numbered, voice, no };
   }
 
-  #voiceAt(numbered: NumberedSource, place: number): FoundVoice | undefined {
+  #voiceAt(numbered: OpenedSource, place: number): FoundVoice | undefined {
     const voice = numbered.source.voices[place];
-    return voice && { numbered, voice, no: numbered.firstNumber + place };
+    if (!voice) return undefined;
+    const no = numberOf(numbered.at, place);
+    numbered.voices.set(no, voice);
+    return { numbered, voice, no };
   }
 
-  async #open(at: number): Promise<NumberedSource> {
+  async #open(at: number): Promise<OpenedSource> {
     const config = await this.#configs[at];
     if (!config) throw new RangeError(`there is no engine ${at}`);
     const { openSource } = await import('../../engine/external/open-source.ts');
@@ -142,8 +156,16 @@ export class SourceShelf {
     const source = await openSource(config, { host, signal, timeoutMs }).catch((error) => {
       throw explained(error, config);
     });
-    return { source, firstNumber: NUMBERS_PER_ENGINE * (at + 1) + 1 };
+    const numbered = source.voices.slice(0, NUMBERS_PER_ENGINE);
+    return { source, at, voices: new Map(numbered.map((voice, place) => [numberOf(at, place), voice])) };
   }
+}
+
+/** A voice has the same number in every run, since keys of the cache hold it. */
+function numberOf(at: number, place: number): number {
+  return place < NUMBERS_PER_ENGINE
+    ? NUMBERS_PER_ENGINE * (at + 1) + 1 + place
+    : PRIVATE_NUMBERS * (at + 1) + place;
 }
 
 function split(name: string): [engine: string, voice: string] {

@@ -40,7 +40,8 @@ async function sectionOf(
     },
     ...limits,
   };
-  const [engine] = await openExternal([{ source, firstNumber: 1001 }], limits.queue ?? 64);
+  const voices = new Map(source.voices.map((voice, at) => [1001 + at, voice]));
+  const [engine] = await openExternal([{ source, voices }], limits.queue ?? 64);
   if (!engine) throw new Error('no engine');
   return { engine, asked, closed: () => isClosed };
 }

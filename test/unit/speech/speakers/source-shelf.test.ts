@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import type { Host } from '../../../../src/host.ts';
+import type { EngineEntry } from '../../../../src/settings/engine-kind.ts';
+import type { Settings } from '../../../../src/settings/resolve.ts';
+import { SourceShelf } from '../../../../src/speech/speakers/source-shelf.ts';
+import { emptyFolder } from '../../../support/folder.ts';
+import { answer } from '../../../support/http-bytes.ts';
+import { serveSpeech } from '../../../support/speech-server.ts';
+
+const origin = { place: 'option', name: '--speaker' } as const;
+const OFF = { url: 'http://127.0.0.1:8/v1' };
+
+function settingsWith(engines: Readonly<Record<string, EngineEntry>>, speaker?: string | number): Settings {
+  const said = {
+    engines: { value: new Map(Object.entries(engines)), origin },
+    speaker: speaker === undefined ? undefined : { value: speaker, origin },
+    timeout: { value: 5, origin },
+  };
+  return said as unknown as Settings;
+}
+
+function shelfOf(settings: Settings, chosen: readonly string[] = []): SourceShelf {
+  const host = { env: {}, cwd: emptyFolder(), home: undefined, platform: 'linux' } as unknown as Host;
+  const notices = { hide() {} };
+  const context = { host, notices, signal: new AbortController().signal };
+  return new SourceShelf(
+    settings,
+    context as never,
+    chosen.map((value) => ({ value, origin })),
+  );
+}
+
+/** @param lists the voices of each server; `null` for one that has no list */
+async function enginesOf(lists: Readonly<Record<string, readonly string[] | null>>) {
+  const servers = Object.entries(lists).map(async ([name, voices]) => {
+    const { url } = await serveSpeech(answer(500, 'no'), voices);
+    return [name, { url }] as const;
+  });
+  return Object.fromEntries(await Promise.all(servers));
+}
+
+/** @returns number, engine and voice of what is found */
+async function found(shelf: SourceShelf, settings: Settings) {
+  const { no, numbered, voice } = (await shelf.find(settings)) ?? {};
+  return no === undefined ? undefined : [no, numbered?.source.name, voice?.name];
+}
+
+describe('the engines of a run', () => {
+  it('have their numbers in the order of the config, and the chosen ones come first', async () => {
+    const engines = await enginesOf({ one: ['a', 'b'], two: ['c'] });
+    const find = (speaker: number, chosen?: readonly string[]) => {
+      const settings = settingsWith(engines, speaker);
+      return found(shelfOf(settings, chosen), settings);
+    };
+    expect(await find(1002)).toEqual([1002, 'one', 'b']);
+    expect(await find(2001)).toEqual([2001, 'two', 'c']);
+    expect(await find(2001, ['two'])).toEqual([2001, 'one', 'a']);
+    for (const number of [1, 1000, 1003, 2002, 3001, 1_000_000_001])
+      expect(await find(number)).toBeUndefined();
+  });
+
+  it('give the thousandth voice the last number, and later ones a number that only a name gives', async () => {
+    const names = Array.from({ length: 1002 }, (_, at) => `v${at}`);
+    const engines = await enginesOf({ one: names, two: ['c'] });
+    const named = settingsWith(engines, 'one:v1000');
+    const shelf = shelfOf(named);
+    expect(await found(shelf, settingsWith(engines, 2000))).toEqual([2000, 'one', 'v999']);
+    expect(await found(shelf, settingsWith(engines, 2001))).toEqual([2001, 'two', 'c']);
+    const [no = 0] = (await found(shelf, named)) as [number];
+    expect(await found(shelf, settingsWith(engines, no))).toBeUndefined();
+    const { voices } = await shelf.open(0);
+    expect(voices.size).toBe(1001);
+    expect(voices.get(no)?.name).toBe('v1000');
+    expect(await found(shelfOf(named), named)).toEqual([no, 'one', 'v1000']);
+  });
+
+  it('without a list of voices take any name, the later ones without a number', async () => {
+    const engines = await enginesOf({ any: null, two: ['c'] });
+    const shelf = shelfOf(settingsWith(engines));
+    const numbers = new Set<number>();
+    for (let at = 0; at < 1500; at += 1) {
+      const [no, engine, voice] = (await found(shelf, settingsWith(engines, `any:n${at}`))) ?? [];
+      expect([engine, voice]).toEqual(['any', `n${at}`]);
+      numbers.add(Number(no));
+    }
+    expect(numbers.size).toBe(1500);
+    expect([...numbers].filter((no) => no > 2000 && no < 1_000_000_000)).toEqual([]);
+  });
+
+  it('are searched for a name, and a name of two of them is refused', async () => {
+    const engines = { ...(await enginesOf({ one: ['a', 'b'], two: ['b', 'c'] })), off: OFF };
+    const shelf = shelfOf(settingsWith(engines));
+    expect((await shelf.search('c', '--speaker'))?.no).toBe(2002);
+    expect(await shelf.search('d', '--speaker')).toBeUndefined();
+    await expect(shelf.search('b', '--speaker')).rejects.toThrow(
+      '--speaker: several engines have a voice "b"',
+    );
+  });
+
+  it('are opened once, and one that is off is told with its place', async () => {
+    const shelf = shelfOf(settingsWith({ off: OFF, ...(await enginesOf({ one: ['a'] })) }));
+    expect(shelf.names).toEqual(['off', 'one']);
+    const faults: unknown[][] = [];
+    const opened = await shelf.openAll((error, at) => {
+      faults.push([(error as Error).message, at]);
+    });
+    expect(opened).toEqual([await shelf.open(1)]);
+    expect(opened[0]).toBe(await shelf.open(1));
+    expect(faults).toEqual([[expect.stringMatching(/^off cannot be reached/), 0]]);
+  });
+
+  it.each([
+    ['one:x', /^--speaker: the engine one has no voice "x"$/],
+    ['other:a', undefined],
+  ])('refuse a voice that they do not have: %s', async (speaker, message) => {
+    const settings = settingsWith(await enginesOf({ one: ['a'] }), speaker);
+    const finding = found(shelfOf(settings), settings);
+    await (message ? expect(finding).rejects.toThrow(message) : expect(finding).resolves.toBeUndefined());
+  });
+});
