@@ -4,26 +4,42 @@ import { join } from 'node:path';
 import { openOwn, readOwn } from '../files/own-file.ts';
 import type { Home } from './folder.ts';
 
-/** The identity of a service in the first line, then a key a line: an entry itself does not tell. */
+/** The first line is the identity of a service, each further line a key: an entry itself does not tell its service. */
 const LIST = /^[0-9a-f]{16}\.keys$/;
 const KEY = /^[0-9a-f]{64}$/;
 
 /** Never throws: without the note, the entry only stays longer. */
-export function noteService({ folder, uid }: Home, identity: string, key: string): void {
-  const path = listPath(folder, identity);
+export function noteService(home: Home, identity: string, key: string): void {
   try {
-    const head = existsSync(path) ? '' : `${JSON.stringify(identity)}\n`;
-    const fd = openOwn(path, 'O_APPEND', uid, 0o600);
-    try {
-      appendFileSync(fd, `${head}${key}\n`);
-    } finally {
-      closeSync(fd);
-    }
+    const isFirst = !existsSync(listPath(home.folder, identity));
+    addKeys(home, identity, [key]);
+    if (isFirst) dropLogins(home);
   } catch {}
+}
+
+function addKeys({ folder, uid }: Home, identity: string, keys: Iterable<string>): void {
+  const path = listPath(folder, identity);
+  const head = existsSync(path) ? [] : [JSON.stringify(identity)];
+  const fd = openOwn(path, 'O_APPEND', uid, 0o600);
+  try {
+    appendFileSync(fd, `${[...head, ...keys].join('\n')}\n`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Version 0.2 kept the user name and the password of an engine's address. */
+function dropLogins(home: Home): void {
+  for (const { path, identity, keys } of listServices(home)) {
+    if (path === listPath(home.folder, identity)) continue;
+    addKeys(home, identity, keys);
+    rmSync(path, { force: true });
+  }
 }
 
 interface ServiceKeys {
   readonly path: string;
+  /** Without the user name and the password of an address. */
   readonly identity: string;
   readonly keys: ReadonlySet<string>;
 }
@@ -44,8 +60,19 @@ export function listServices({ folder, uid }: Home): ServiceKeys[] {
 }
 
 export function isOf(identity: string, url: string): boolean {
-  const base = url.replace(/\/+$/, '');
+  const base = withoutLogin(url).replace(/\/+$/, '');
   return [base, `${base}/tts`].includes(identity) || identity.startsWith(`server ${base} `);
+}
+
+/** @returns `undefined` for an engine that is a program or a model */
+export function addressIn(identity: string): string | undefined {
+  const [first = '', second] = identity.split(' ');
+  if (first === 'server') return second;
+  return /^https?:/.test(first) ? first.replace(/\/tts$/, '') : undefined;
+}
+
+function withoutLogin(identity: string): string {
+  return identity.replace(/^((?:server )?https?:\/\/)[^/ ]*@/, '$1');
 }
 
 export function removeLists(folder: string): void {
@@ -58,7 +85,7 @@ function namesIn(folder: string): string[] {
 
 function identityIn(head: string): string | undefined {
   try {
-    return String(JSON.parse(head));
+    return withoutLogin(String(JSON.parse(head)));
   } catch {
     return undefined;
   }

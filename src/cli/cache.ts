@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Home } from '../cache/folder.ts';
 import { type Choice, clearCache, type Found, measureCache } from '../cache/inspect.ts';
-import { isOf, listServices } from '../cache/services.ts';
+import { addressIn, isOf, listServices } from '../cache/services.ts';
 import { ExitCode, usageError } from '../error.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import { visible } from '../printable.ts';
@@ -63,7 +63,7 @@ function keysOf(url: string, home: Home): ReadonlySet<string> {
   const services = listServices(home);
   const own = services.filter(({ identity }) => isOf(identity, url));
   if (own.length > 0) return new Set(own.flatMap(({ keys }) => [...keys]));
-  const known = services.map(({ identity }) => identity.replace(/\/tts$/, '')).join(', ');
+  const known = [...new Set(services.flatMap(({ identity }) => addressIn(identity) ?? []))].join(', ');
   throw usageError(
     `the cache knows no segments of ${url}`,
     known

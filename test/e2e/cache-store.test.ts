@@ -13,8 +13,12 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/cache/store.ts';
 import { serveText } from '../support/book.ts';
+import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { serveSpeech } from '../support/speech-server.ts';
+import { writeUserConfig } from '../support/user-config.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 import { keep, keyOf, uid } from '../unit/cache/segment-sound.ts';
 
 let sandbox: Sandbox;
@@ -241,5 +245,71 @@ describe('what an earlier version wrote', () => {
   it('is asked for where the voice is another one', async () => {
     const run = await sandbox.tts([...plain, '-s', '19', '-o', 'again.wav'], { env: env() });
     expect(run.status).toBe(6);
+  });
+});
+
+describe('what an earlier version wrote about engines', () => {
+  const recorded = fileURLToPath(new URL('../fixtures/version-0.2/engine', import.meta.url));
+  /** The server is not there: a request fails. */
+  const url = 'http://127.0.0.1:8/v1';
+  const env = () => ({ TTS_CACHE: '1', TTS_CACHE_DIR: folder, TTS_RETRIES: '0' });
+
+  function useEngines(engines: Readonly<Record<string, object>>): void {
+    const entries = Object.entries(engines).map(([name, entry]) => [name, { url, ...entry }]);
+    writeUserConfig(sandbox, { engines: Object.fromEntries(entries) });
+  }
+
+  const speak = (engine: string, ...args: readonly string[]) =>
+    sandbox.tts(['Hello there.', '--engine', engine, '-o', 'again.wav', ...args], { env: env() });
+
+  beforeEach(() => {
+    cpSync(join(recorded, 'cache'), folder, { recursive: true });
+  });
+
+  it('is heard where it has one meaning, and its rows are unchanged', async () => {
+    useEngines({ plain: { model: 'm', voices: ['anna', 'bert'] } });
+    expect(await speak('plain')).toMatchObject({
+      status: 0,
+      stderr: 'tts: nothing was asked for: all of it was in the cache\n',
+    });
+    expect(sandbox.read('again.wav')).toEqual(readFileSync(join(recorded, 'plain.wav')));
+    for (const name of ['made', 'rows.csv'])
+      cpSync(join(recorded, name), sandbox.path(name), { recursive: true });
+    const batch = ['batch', 'rows.csv', '-o', 'made/{id}.wav'];
+    expect((await sandbox.tts(batch, { env: env() })).stderr).toContain('2 unchanged');
+    rmSync(sandbox.path('made'), { recursive: true });
+    expect((await sandbox.tts(batch, { env: env() })).status).toBe(0);
+    for (const name of ['one.wav', 'two.wav', 'tts-batch.jsonl'])
+      expect(sandbox.read(`made/${name}`)).toEqual(readFileSync(join(recorded, 'made', name)));
+  });
+
+  it.each([
+    // It was kept from a config that said 12000 Hz.
+    ['a corrected rate', { model: 'bare', format: 'pcm', sampleRate: 24_000, voices: ['anna'] }],
+    // It was kept of the model "a" and the voice "b c".
+    ['another model', { model: 'a b', voices: ['c'] }],
+  ])('is not heard with %s', async (_, engine) => {
+    useEngines({ other: engine });
+    expectFailure(await speak('other', '-r', '24000'), 7, /other cannot be reached/);
+  });
+
+  it('shows no password, and keeps none after the next entry of a new voice', async () => {
+    const withPasswords = () => sandbox.shell(`grep -rl PASS-word '${folder}'`);
+    expect((await withPasswords()).stdout.toString()).toContain('.keys');
+    const list = await sandbox.tts(['cache', '--service', 'http://unknown.example'], { env: env() });
+    expect(list.stderr).toContain(`hint: it has those of ${url}\n`);
+    const clear = ['cache', '--json', '--service'];
+    for (const address of [url, 'http://anna:PASS-word@127.0.0.1:8/v1'])
+      expect(
+        JSON.parse((await sandbox.tts([...clear, address], { env: env() })).stdout.toString()),
+      ).toMatchObject({
+        entries: 5,
+      });
+    const server = await serveSpeech(complete(plainWav(sound(400))));
+    expect((await speak(server.url)).status).toBe(0);
+    expect((await withPasswords()).stdout.toString()).toBe('');
+    expect(JSON.parse((await sandbox.tts([...clear, url], { env: env() })).stdout.toString())).toMatchObject({
+      entries: 5,
+    });
   });
 });

@@ -19,11 +19,12 @@ export async function openProgram(
   if (program === undefined)
     throw new Refusal(502, 'engine_failed', `${name}: there is no program ${command[0]}`);
   const running = new Set<ProgramRun>();
+  const identity = `program ${JSON.stringify([command, output, sampleRate])} ${filesIn([program, ...command])}`;
   return {
     name,
-    identity: `program ${JSON.stringify([command, output, sampleRate])} ${filesIn([program, ...command])}`,
     voices: voices.map((voice) => ({ name: voice, language: 'und', sampleRate })),
     takesAnyVoice: false,
+    identityOf: (voice) => `${identity} ${voice.name}`,
     maxChars,
     concurrency,
     async speak(text, voice, signal) {

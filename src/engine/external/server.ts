@@ -37,10 +37,10 @@ export async function openServer(
   const voices = (listed?.length ? listed : [USUAL_VOICE]).map((name) => voiceOf(name, sampleRate));
   return {
     name: config.name,
-    identity: `server ${config.url.href} ${config.model ?? ''}`,
     voices,
     takesAnyVoice: !listed?.length,
     addVoice: (name) => void voices.push(voiceOf(name, sampleRate)),
+    identityOf: (voice) => identityOf(config, voice),
     maxChars: config.maxChars,
     concurrency: config.concurrency,
     speak: (text, voice, until) => server.speak(text, voice, until),
@@ -52,6 +52,17 @@ export async function openServer(
 
 function voiceOf(name: string, sampleRate: number): SourceVoice {
   return { name, language: 'und', sampleRate };
+}
+
+/**
+ * Version 0.2 wrote the plain form for every config. It stays where it has one meaning, so that what was kept then is still
+ * heard. Nothing in an entry of then tells that its server had a `format` or a `sampleRate`: it is played once more where
+ * a config loses these, the model stays, and `--sample-rate` is the same.
+ */
+function identityOf({ url, model, format, sampleRate }: ServerConfig, { name }: SourceVoice): string {
+  const plain = `${model ?? ''} ${name}`;
+  const isClear = format === 'wav' && sampleRate === undefined && /^[^ "]* [^ "]*$/.test(plain);
+  return `server ${url.href} ${isClear ? plain : JSON.stringify({ model, format, sampleRate, voice: name })}`;
 }
 
 class SpeechServer {

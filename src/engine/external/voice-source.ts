@@ -42,20 +42,20 @@ function speakerOf({ name, language, sampleRate }: SourceVoice): Omit<Speaker, '
 export function identityOf(speaker: number, sources: readonly NumberedSource[]): string | undefined {
   for (const { source, voices } of sources) {
     const voice = voices.get(speaker);
-    if (voice) return `${source.identity} ${voice.name}`;
+    if (voice) return source.identityOf(voice);
   }
   return undefined;
 }
 
 export interface VoiceSource extends AsyncDisposable {
   readonly name: string;
-  /** What shapes the sound beside text and voice. */
-  readonly identity: string;
   /** In the engine's order; at least one. */
   readonly voices: readonly SourceVoice[];
   /** For a server without a list of voices. */
   readonly takesAnyVoice: boolean;
   addVoice?(name: string): void;
+  /** All that shapes the sound of a voice besides text and sample rate. No two voices of any sources have the same. */
+  identityOf(voice: SourceVoice): string;
   /** Of a text, in code points. */
   readonly maxChars: number;
   /** Texts at once. */

@@ -34,11 +34,12 @@ export async function openModel(
   const { sampleRate, voices: count } = checked(await keeper.open(), config.name);
   const voices = namesOf(config, model, count).map((name) => ({ name, language: 'und', sampleRate }));
   const { name, maxChars, concurrency } = config;
+  const identity = identityOf(model);
   return {
     name,
-    identity: identityOf(model),
     voices,
     takesAnyVoice: false,
+    identityOf: (voice) => `${identity} ${voice.name}`,
     maxChars,
     concurrency,
     speak: async (text, voice, signal) => ({

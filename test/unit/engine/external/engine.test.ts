@@ -26,7 +26,7 @@ async function sectionOf(
   let isClosed = false;
   const source: VoiceSource = {
     name: 'mine',
-    identity: 'mine',
+    identityOf: () => 'mine',
     voices: ['anna', 'bert'].map((name) => ({ name, language: 'und', sampleRate: RATE })),
     takesAnyVoice: false,
     maxChars: 300,
