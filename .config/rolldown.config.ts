@@ -37,7 +37,6 @@ export default defineConfig([
     input: { model: 'src/engine/model/program.ts' },
     platform: 'node',
     tsconfig: true,
-    external: ['sherpa-onnx-node'],
     output: { dir: 'dist', format: 'esm', entryFileNames: '[name].mjs', chunkFileNames: 'model-[name].mjs' },
   },
   {

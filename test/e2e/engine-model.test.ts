@@ -1,6 +1,17 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { expectFailure, Sandbox } from '../support/run.ts';
+import { expectFailure, node, Sandbox } from '../support/run.ts';
 import {
   FRAMES_PER_CHARACTER,
   hasSherpa,
@@ -11,6 +22,7 @@ import {
 } from '../support/tiny-voice.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const OUT = ['-o', 'out.wav', '--retries', '0', '--no-cache'];
 
 function framesIn(box: Sandbox): number {
@@ -69,6 +81,14 @@ describe.runIf(hasSherpa())('a model folder', () => {
       'tokens of two letters',
       (folder) => writeFileSync(`${folder}/tokens.txt`, 'ab 0\nc 1\n'),
       /^tts: mine: /,
+    ],
+    [
+      'a link that leads out',
+      (folder) => {
+        renameSync(`${folder}/tokens.txt`, `${folder}-tokens.txt`);
+        symlinkSync(`${folder}-tokens.txt`, `${folder}/tokens.txt`);
+      },
+      /tokens\.txt is a link that leads out of the folder of the model\nhint: .*cp -RL copies a folder of links\n/,
     ],
     ['no tokens', (folder) => rmSync(`${folder}/tokens.txt`), /tokens\.txt is missing/],
     ['nothing', (folder) => rmSync(folder, { recursive: true }), /there is no folder/],
@@ -143,8 +163,49 @@ describe.runIf(hasSherpa())("a model with Piper's front end", () => {
   });
 });
 
-it('A model folder without sherpa-onnx-node says how to install it.', async ({ skip }) => {
-  if (hasSherpa()) skip('sherpa-onnx-node is installed');
-  const box = boxWithVoice();
-  expectFailure(await box.tts(['hi', ...OUT, '--engine', './voice']), 7, /npm install -g sherpa-onnx-node/);
+describe('the package sherpa-onnx-node', () => {
+  const FAKE = `
+    require('node:fs').writeFileSync(process.env.LOADED, __dirname);
+    const tts = {
+      sampleRate: 16000,
+      numSpeakers: 1,
+      generateAsync: async ({ onProgress }) => onProgress({ samples: new Float32Array(400) }),
+    };
+    exports.OfflineTts = { createAsync: async () => tts };
+  `;
+
+  /** Speaks with a copy of tts, as npm installs it in `lib/node_modules`, and a fake of the package in a folder. */
+  async function speakWithPackageIn(folder: string) {
+    const box = boxWithVoice();
+    const installed = box.path('lib/node_modules/tts-pipe');
+    for (const part of ['bin', 'dist', 'package.json', 'node_modules/@echogarden'])
+      cpSync(`${root}/${part}`, `${installed}/${part}`, { recursive: true, dereference: true });
+    box.file(`${folder}/sherpa-onnx-node/index.js`, FAKE);
+    const env = { LOADED: box.path('loaded'), NODE_PATH: box.path('node-path') };
+    const args = ['hi', ...OUT, '--engine', './voice'].join(' ');
+    const run = await box.shell(`'${node}' '${installed}/bin/tts.cjs' ${args}`, { env });
+    return { run, loaded: existsSync(env.LOADED) };
+  }
+
+  it.each(['lib/node_modules', 'lib/node_modules/tts-pipe/node_modules'])(
+    'is taken from the installation: %s',
+    async (folder) => {
+      const { run, loaded } = await speakWithPackageIn(folder);
+      expect(run).toMatchObject({ status: 0, stderr: '' });
+      expect(loaded).toBe(true);
+    },
+  );
+
+  it.each([
+    '../.node_modules',
+    '../.node_libraries',
+    '../node_modules',
+    'node_modules',
+    'node-path',
+    'lib/node_modules/tts-pipe/dist/node_modules',
+  ])('is not taken from elsewhere, and the error says how to install it: %s', async (folder) => {
+    const { run, loaded } = await speakWithPackageIn(folder);
+    expectFailure(run, 7, /needs the package sherpa-onnx-node: npm install -g sherpa-onnx-node\n/);
+    expect(loaded).toBe(false);
+  });
 });

@@ -42,7 +42,7 @@ export async function openProgram(
 }
 
 export interface ProgramOptions {
-  /** Without a byte. */
+  /** The program fails after this many milliseconds without a byte. */
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;

@@ -12,7 +12,7 @@ export interface SourceVoice {
 export interface SourceSound {
   /** Hz. */
   readonly sampleRate: number;
-  /** Pieces of any length. */
+  /** The pieces may have any length. */
   readonly samples: AsyncIterable<Int16Array>;
 }
 
@@ -49,16 +49,16 @@ export function identityOf(speaker: number, sources: readonly NumberedSource[]):
 
 export interface VoiceSource extends AsyncDisposable {
   readonly name: string;
-  /** In the engine's order; at least one. */
+  /** There is at least one, and the order is that of the engine. */
   readonly voices: readonly SourceVoice[];
-  /** For a server without a list of voices. */
+  /** It is true for a server without a list of voices. */
   readonly takesAnyVoice: boolean;
   addVoice?(name: string): void;
   /** All that shapes the sound of a voice besides text and sample rate. No two voices of any sources have the same. */
   identityOf(voice: SourceVoice): string;
-  /** Of a text, in code points. */
+  /** The longest text, in code points. */
   readonly maxChars: number;
-  /** Texts at once. */
+  /** It speaks at most this number of texts at once. */
   readonly concurrency: number;
   /** @throws Refusal 429 or 503 from the engine; 502 `engine_failed` with its words, here and while the samples are read */
   speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound>;

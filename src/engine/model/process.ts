@@ -7,7 +7,7 @@ import { Refusal } from '../contract.ts';
 import { SoundBudget, SoundQueue } from '../external/sound-queue.ts';
 import { type Report, readFrames, writeFrame } from './frames.ts';
 
-/** Of stderr. */
+/** The last characters of stderr are kept for an error. */
 const MOST_WORDS = 4096;
 
 export interface ProcessOptions {
@@ -162,12 +162,6 @@ export class ModelProcess {
   }
 
   #failed(message: string): Refusal {
-    return new Refusal(502, 'engine_failed', `${this.#name}: ${inPlainWords(message)}`);
+    return new Refusal(502, 'engine_failed', `${this.#name}: ${printable(message)}`);
   }
-}
-
-function inPlainWords(message: string): string {
-  if (/Cannot find module 'sherpa-onnx-node'/.test(message))
-    return 'a model folder needs the package sherpa-onnx-node: npm install -g sherpa-onnx-node';
-  return printable(message);
 }

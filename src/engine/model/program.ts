@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { toInt16 } from '../samples.ts';
 import { type Order, type Report, readFrames, writeFrame } from './frames.ts';
 
@@ -14,7 +17,7 @@ interface Tts {
   generateAsync(request: object): Promise<unknown>;
 }
 
-/** Of one frame. */
+/** Longer sound goes in several frames. */
 const MOST_SAMPLES = 1_000_000;
 
 const orders = new Socket({ fd: 3, readable: true, writable: false });
@@ -25,8 +28,22 @@ let sherpa: Sherpa | undefined;
 
 const report = (message: Report) => writeFrame(reports, message);
 
+/**
+ * A package has to be installed with tts: npm puts it into the same folder or into that of tts. Node itself would also take one
+ * from every folder above, from the home folder and from `NODE_PATH`.
+ */
+function folderOf(name: string): string {
+  const own = dirname(dirname(fileURLToPath(import.meta.url)));
+  const shared = dirname(own);
+  const places = [join(own, 'node_modules'), ...(basename(shared) === 'node_modules' ? [shared] : [])];
+  const found = places.map((place) => join(place, name)).find(existsSync);
+  if (found === undefined)
+    throw new Error(`a model folder needs the package ${name}: npm install -g ${name}`);
+  return found;
+}
+
 async function load(config: object): Promise<void> {
-  sherpa = createRequire(import.meta.url)('sherpa-onnx-node') as Sherpa;
+  sherpa = createRequire(import.meta.url)(folderOf('sherpa-onnx-node')) as Sherpa;
   tts = sherpa.OfflineTts.createAsync(config);
   const { sampleRate, numSpeakers } = await tts;
   report({ type: 'loaded', sampleRate, voices: numSpeakers });

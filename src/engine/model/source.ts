@@ -9,7 +9,7 @@ import { ModelProcess } from './process.ts';
 /** onnxruntime's memory grows with each utterance. */
 const MOST_UTTERANCES = 500;
 
-/** In a row. */
+/** After this number of deaths in a row, the process is not started again. */
 const MOST_DEATHS = 3;
 
 interface Loaded {
@@ -153,7 +153,7 @@ class ProcessKeeper {
   }
 }
 
-/** As in sherpa-onnx's examples. */
+/** The examples of sherpa-onnx have this number. */
 const STEPS = 5;
 
 function configOf({ family, files }: Model): object {

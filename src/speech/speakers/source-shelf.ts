@@ -13,7 +13,7 @@ const NUMBERS_PER_ENGINE = 1000;
 /** The later voices that a run names have numbers of this size, which only the service inside the run takes. */
 const PRIVATE_NUMBERS = 1_000_000_000;
 
-/** Voices in a hint. */
+/** A hint names no more voices. */
 const MOST_SHOWN = 20;
 
 export interface FoundVoice {
@@ -194,6 +194,7 @@ function explained(error: unknown, config: SourceConfig): unknown {
 
 function adviceOn(config: SourceConfig): string {
   if (config.kind === 'server') return `check that the server runs: curl ${config.url.href}/audio/voices`;
-  if (config.kind === 'model') return 'check the folder: README.md, Natural voices, tells what it needs';
+  if (config.kind === 'model')
+    return 'check the folder: README.md, Natural voices, tells what it needs; cp -RL copies a folder of links';
   return `check that ${config.command[0]} is installed and on the PATH`;
 }
