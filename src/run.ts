@@ -1,8 +1,8 @@
-import type { besideSpeaking, Context } from './cli/context.ts';
-import { help, version } from './cli/help.ts';
+import type { Context } from './cli/context.ts';
+import { help, loadCommand, version } from './cli/help.ts';
 import { Notices } from './cli/terminal/notices.ts';
 import { paintFor } from './cli/terminal/style.ts';
-import { ExitCode, TtsError, usageError } from './error.ts';
+import { commands } from './commands.ts';
 import type { Host } from './host.ts';
 
 /**
@@ -18,7 +18,7 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     for (const key of [host.env.TTS_API_KEY ?? '', ...typedKeys(argv)]) notices.hide(key.trim());
     const { run, ...called } = await commandOf(argv);
     if (run !== help && run !== version) await delayTierUp(host);
-    const status = await run({ ...called, host, notices, signal });
+    const status = await run({ ...called, host, notices, signal, commands });
     notices.tellHeldBack();
     return status;
   } catch (error) {
@@ -38,26 +38,6 @@ async function delayTierUp({ runtime }: Host): Promise<void> {
 
 type Run = (context: Context) => Promise<number>;
 
-type Load = () => Promise<{ run: Run }>;
-
-/** A command is loaded when it is called. */
-const loads: Readonly<Record<'speak' | 'help' | (typeof besideSpeaking)[number], Load>> = {
-  speak: () => import('./cli/speak/command.ts'),
-  serve: () => import('./cli/serve/serve.ts'),
-  speakers: () => import('./cli/speakers/speakers.ts'),
-  batch: () => import('./cli/batch/command.ts'),
-  cache: () => import('./cli/cache.ts'),
-  config: () => import('./cli/config.ts'),
-  login: () => import('./cli/login/login.ts'),
-  logout: async () => ({ run: (await import('./cli/login/login.ts')).runLogout }),
-  doctor: () => import('./cli/doctor/doctor.ts'),
-  completion: () => import('./cli/shell/completion.ts'),
-  manual: () => import('./cli/shell/manual.ts'),
-  help: async () => ({ run: runHelp }),
-};
-
-const commands: ReadonlyMap<string, Load> = new Map(Object.entries(loads));
-
 type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
 
 /** A first word that names no command is text. */
@@ -65,31 +45,9 @@ async function commandOf(argv: readonly string[]): Promise<Called> {
   const [first = '', ...rest] = argv;
   if (/^(?:-h|--help)$/.test(first)) return { run: help, argv: rest, named: false };
   if (/^(?:-V|--version)$/.test(first)) return { run: version, argv: rest, named: false };
-  const load = commands.get(first);
-  const { run } = await (load ?? loads.speak)().catch(refuseToLoad);
-  return load ? { run, argv: rest, named: true } : { run, argv, named: false };
-}
-
-/** A file of the program is missing or damaged. */
-function refuseToLoad(cause: unknown): never {
-  const [what] = String(cause instanceof Error ? cause.message : cause).split('\n');
-  throw new TtsError(`the program cannot be loaded: ${what}`, {
-    exitCode: ExitCode.defect,
-    hint: 'install it again, or npm run build',
-  });
-}
-
-async function runHelp(context: Context): Promise<number> {
-  const [name, ...more] = context.argv;
-  if (name === undefined || name.startsWith('-')) return help({ ...context, named: false });
-  const { run, named } = await commandOf([name]);
-  if (named && more.length === 0) return run({ ...context, argv: ['--help'], named });
-  const { assertWordsUtf8 } = await import('./cli/assert-utf8.ts');
-  assertWordsUtf8(context.argv, context.host);
-  throw usageError(
-    `tts help does not know "${named ? more[0] : name}"`,
-    'see tts help; to speak the words: tts speak help ...',
-  );
+  const named = commands.has(first);
+  const { run } = await loadCommand(named ? first : 'speak', commands);
+  return { run, argv: named ? rest : argv, named };
 }
 
 /** A misspelled option holds a key as well. */

@@ -13,11 +13,13 @@ import { askYes } from './terminal/ask.ts';
 import { printLine } from './terminal/print.ts';
 import { countOf } from './terminal/style.ts';
 
+export const words = ['clear'];
+
 const UNITS = ['KiB', 'MiB', 'GiB', 'TiB'];
 
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
-  const line = readSubcommand(cacheCommand(), context, { most: Number.POSITIVE_INFINITY });
+  const line = readSubcommand(describeCommand(), context, { most: Number.POSITIVE_INFINITY });
   if (!line) return ExitCode.ok;
   const clear = isClear(line.words);
   const folder = segmentFolder(host);
@@ -30,7 +32,7 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-export function cacheCommand(): Command {
+export function describeCommand(): Command {
   return subcommand(
     'cache',
     'Segments that were paid for once: where they lie, and how many there are (TTS_CACHE_DIR names another folder). clear: remove them.',

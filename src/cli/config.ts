@@ -14,7 +14,7 @@ import { printLine } from './terminal/print.ts';
 
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
-  const line = readSubcommand(configCommand(), context);
+  const line = readSubcommand(describeCommand(), context);
   if (!line) return ExitCode.ok;
   const show = (text: string) => printLine(host.stdout, notices.redact(text));
   const settled = await loadSettings(line, context).catch((error) => {
@@ -28,7 +28,7 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-export function configCommand(): Command {
+export function describeCommand(): Command {
   return subcommand(
     'config',
     'Show every setting, its value and where it came from, and the config files.',

@@ -1,3 +1,4 @@
+import type { Command } from 'commander';
 import type { Host } from '../host.ts';
 import type { Notices } from './terminal/notices.ts';
 
@@ -7,20 +8,25 @@ export interface Context {
   readonly host: Host;
   readonly notices: Notices;
   readonly signal: AbortSignal;
+  readonly commands: Commands;
 }
 
-export const besideSpeaking = [
-  'serve',
-  'speakers',
-  'batch',
-  'cache',
-  'config',
-  'login',
-  'logout',
-  'doctor',
-  'completion',
-  'manual',
-] as const;
+/** A command is loaded when it is called. */
+export type Commands = ReadonlyMap<string, () => Promise<CommandModule>>;
+
+export interface CommandModule {
+  /** @returns the exit status */
+  run(context: Context): Promise<number>;
+  /** Its command line, for help, completions and the manual. */
+  describeCommand(): Command | Promise<Command>;
+  /** What completions offer for its arguments. */
+  readonly words?: readonly string[];
+}
+
+/** Commands but for those that a text on the command line calls by itself. */
+export function namedCommands(commands: Commands): string[] {
+  return [...commands.keys()].filter((name) => name !== 'speak' && name !== 'help');
+}
 
 export const FILE = {
   flags: '-f, --file <file|->',

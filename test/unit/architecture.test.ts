@@ -64,7 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files of `src` itself that stand above the folders. */
-const ABOVE = ['main.ts', 'run.ts'];
+const ABOVE = ['main.ts', 'run.ts', 'commands.ts'];
 
 /** Tables: data that grows by rows. */
 const TABLES = ['settings/rules.ts', 'service/http/instruction-words.ts'];

@@ -40,7 +40,7 @@ const OWN = [
   new Option('--report <file.html>', 'write a page to listen to all rows'),
 ];
 
-export const batchCommand = () =>
+export const describeCommand = () =>
   subcommand(
     'batch',
     'Read a table (CSV, TSV, JSONL, PSV) with columns id and text; write one WAV for each row.',
@@ -52,7 +52,7 @@ export const batchCommand = () =>
     .usage('[options] <table...>');
 
 export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(batchCommand(), context, { most: Number.POSITIVE_INFINITY });
+  const line = readSubcommand(describeCommand(), context, { most: Number.POSITIVE_INFINITY });
   if (!line) return 0;
   const { table, columns, shard, check, prune, yes, filesFrom, maxFailures, report, ...flags } = line.flags;
   const request: BatchRequest = {

@@ -21,7 +21,7 @@ const HEEDED: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUE
 
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
-  const line = readSubcommand(doctorCommand(), context);
+  const line = readSubcommand(describeCommand(), context);
   if (!line) return ExitCode.ok;
   const { yes = false, ...flags } = line.flags;
   const findings: Finding[] = [];
@@ -33,7 +33,7 @@ export async function run(context: Context): Promise<number> {
   return findings.find(({ state }) => state === 'bad')?.exitCode ?? ExitCode.ok;
 }
 
-export function doctorCommand(): Command {
+export function describeCommand(): Command {
   return subcommand(
     'doctor',
     'Look at everything that speaking needs, and tell what to do where something is wrong.',

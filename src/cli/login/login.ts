@@ -5,7 +5,6 @@ import { decode } from '../../reading/decode.ts';
 import { abortable, readWhole } from '../../reading/source.ts';
 import { canBeOverheard, checkedKey } from '../../settings/key.ts';
 import { MOST_READ } from '../../settings/key-file.ts';
-import { baseUrl } from '../../settings/kind.ts';
 import { loadSettings } from '../../settings/load.ts';
 import { outranks, type Settings } from '../../settings/resolve.ts';
 import { storeKey, userFile } from '../../settings/stored-keys.ts';
@@ -17,7 +16,7 @@ import { baseCommand, namedBase, readBase } from './base.ts';
 
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const line = readBase(loginCommand(), context);
+  const line = readBase(describeCommand(), context);
   if (!line) return ExitCode.ok;
   const { settings, files } = await loadSettings(line, context);
   const base = namedBase(line.words[0], settings, 'tts login');
@@ -41,7 +40,7 @@ export async function run(context: Context): Promise<number> {
 
 const HOW = 'type it at the terminal, or send it through a pipe: tts login URL < key-file';
 
-export function loginCommand(): Command {
+export function describeCommand(): Command {
   return baseCommand('login', 'Keep the key of a service in your own config, for that base URL only.');
 }
 
@@ -64,27 +63,4 @@ function explain(
   const own = keys?.origin ?? { place: 'user', name: '' };
   const stronger = [apiKey, apiKeyFile].find((said) => said && outranks(said.origin, own));
   if (stronger) notices.warn(`as long as ${stronger.origin.name} is set, that key is used instead`);
-}
-
-export async function runLogout(context: Context): Promise<number> {
-  const { host, notices } = context;
-  const line = readBase(logoutCommand(), context);
-  if (!line) return ExitCode.ok;
-  const { settings, files } = await loadSettings(line, context);
-  const stored = settings.keys?.value;
-  const typed = baseUrl.text(line.words[0] ?? '');
-  const isStored = typed !== undefined && stored?.has(typed.href);
-  const base = isStored ? typed : namedBase(line.words[0], settings, 'tts logout');
-  const removed = stored?.has(base.href) ?? false;
-  const file = removed ? userFile(files, host) : undefined;
-  if (file !== undefined) await storeKey(file, base, undefined);
-  const others = [...(stored?.keys() ?? [])].join(', ');
-  const missing = `no key is stored for ${base.href}${others && `; there are keys for ${others}`}`;
-  notices.note(removed ? `the key for ${base.href} is removed from ${file}` : missing);
-  if (notices.json) printLine(host.stdout, notices.inJson({ baseUrl: base.href, file, removed }));
-  return ExitCode.ok;
-}
-
-export function logoutCommand(): Command {
-  return baseCommand('logout', 'Forget the key that tts login has stored for a base URL.');
 }

@@ -60,7 +60,7 @@ const pathFaults: readonly (readonly [RegExp, hint: string])[] = [
  * @throws TtsError (usage)
  */
 export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): ServeOptions | undefined {
-  const line = readSubcommand(serveCommand(), context);
+  const line = readSubcommand(describeCommand(), context);
   if (!line) return undefined;
   const flags = line.flags as Flags;
   if (flags.fault?.includes('help')) {
@@ -89,7 +89,7 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
   };
 }
 
-export function serveCommand(): Command {
+export function describeCommand(): Command {
   return subcommand(
     'serve',
     'Run the text-to-speech service (POST /tts) on this machine; no network is needed.',

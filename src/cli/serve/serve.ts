@@ -15,12 +15,14 @@ import { ruleOf } from '../../settings/rules.ts';
 import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
 import type { Context } from '../context.ts';
 import type { Notices } from '../terminal/notices.ts';
-import { readServeOptions, type ServeOptions } from './options.ts';
+import { describeCommand, readServeOptions, type ServeOptions } from './options.ts';
 import { announce, logLine } from './output.ts';
 import { ReadyFile } from './ready-file.ts';
 
 /** Milliseconds for requests after the signal to stop. */
 const GRACE = 10_000;
+
+export { describeCommand };
 
 export async function run(context: Context): Promise<number> {
   const { host, notices, signal } = context;

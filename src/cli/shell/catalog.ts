@@ -1,25 +1,6 @@
-import { Command, type Option } from 'commander';
+import type { Option } from 'commander';
 import { type Name, ruleOf, rules } from '../../settings/rules.ts';
-import { batchCommand } from '../batch/command.ts';
-import { cacheCommand } from '../cache.ts';
-import { speakCommand, subcommand } from '../command-line.ts';
-import { configCommand } from '../config.ts';
-import { doctorCommand } from '../doctor/doctor.ts';
-import { loginCommand, logoutCommand } from '../login/login.ts';
-import { serveCommand } from '../serve/options.ts';
-import { speakersCommand } from '../speakers/speakers.ts';
-
-export function completionCommand(): Command {
-  return subcommand(
-    'completion',
-    'Print a completion script for bash, zsh, fish or powershell (commands, options, files, speakers).',
-    [],
-  ).argument('[shell]');
-}
-
-export function manualCommand(): Command {
-  return subcommand('manual', 'Print the manual page: tts manual | man -l -', []);
-}
+import type { CommandModule, Context } from '../context.ts';
 
 export interface Flag {
   readonly short: string | undefined;
@@ -40,37 +21,13 @@ export interface Entry {
   readonly words: readonly string[];
 }
 
-const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
-
-export function catalog(): Entry[] {
-  const entries = [
-    entry('speak', speakCommand().description('Speak, also if the text begins with the name of a command.')),
-    entry('serve', serveCommand()),
-    entry('batch', batchCommand()),
-    entry('speakers', speakersCommand()),
-    entry('cache', cacheCommand(), ['clear']),
-    entry('config', configCommand()),
-    entry('login', loginCommand()),
-    entry('logout', logoutCommand()),
-    entry('doctor', doctorCommand()),
-    entry('completion', completionCommand(), SHELLS),
-    entry('manual', manualCommand()),
-  ];
-  const help = new Command()
-    .argument('[command]')
-    .helpOption(false)
-    .description('Show the help of a command.');
-  return [
-    ...entries,
-    entry(
-      'help',
-      help,
-      entries.map(({ name }) => name),
-    ),
-  ];
+/** All commands, `speak` first. */
+export async function catalog({ commands }: Pick<Context, 'commands'>): Promise<Entry[]> {
+  return Promise.all([...commands].map(async ([name, load]) => entryOf(name, await load())));
 }
 
-function entry(name: string, command: Command, words: readonly string[] = []): Entry {
+async function entryOf(name: string, { describeCommand, words = [] }: CommandModule): Promise<Entry> {
+  const command = await describeCommand();
   const flags = command.options.filter((option) => !option.hidden).map(flagOf);
   return { name, help: command.description(), usage: command.usage(), flags, words };
 }

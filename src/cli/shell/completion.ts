@@ -1,17 +1,17 @@
+import type { Command } from 'commander';
 import { ExitCode, usageError } from '../../error.ts';
 import { nearestName } from '../../settings/nearest.ts';
-import { howToSpeak, readSubcommand } from '../command-line.ts';
+import { howToSpeak, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { printLine } from '../terminal/print.ts';
 import { bash } from './bash.ts';
 import type { Entry } from './catalog.ts';
-import { completionCommand } from './catalog.ts';
 import { fish } from './fish.ts';
 import { powershell } from './powershell.ts';
 import { zsh } from './zsh.ts';
 
 export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(completionCommand(), context, { most: 1 });
+  const line = readSubcommand(describeCommand(), context, { most: 1 });
   if (!line) return ExitCode.ok;
   const { catalog } = await import('./catalog.ts');
   const shell = line.words[0] ?? '';
@@ -25,8 +25,16 @@ export async function run(context: Context): Promise<number> {
         : `there are: ${[...scripts.keys()].join(', ')}; ${howToSpeak('tts completion')}`,
     );
   }
-  printLine(context.host.stdout, script(catalog()));
+  printLine(context.host.stdout, script(await catalog(context)));
   return ExitCode.ok;
+}
+
+export function describeCommand(): Command {
+  return subcommand(
+    'completion',
+    'Print a completion script for bash, zsh, fish or powershell (commands, options, files, speakers).',
+    [],
+  ).argument('[shell]');
 }
 
 export const scripts: ReadonlyMap<string, (entries: readonly Entry[]) => string> = new Map([
@@ -35,3 +43,5 @@ export const scripts: ReadonlyMap<string, (entries: readonly Entry[]) => string>
   ['fish', fish],
   ['powershell', powershell],
 ]);
+
+export const words = [...scripts.keys()];

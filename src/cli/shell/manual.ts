@@ -1,19 +1,23 @@
+import type { Command } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { ExitCode } from '../../error.ts';
 import { PROJECT_PLACES } from '../../settings/config-places.ts';
 import { type Rule, rules } from '../../settings/rules.ts';
-import { readSubcommand } from '../command-line.ts';
+import { readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { printLine } from '../terminal/print.ts';
 import type { Entry, Flag } from './catalog.ts';
-import { manualCommand } from './catalog.ts';
 
 export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(manualCommand(), context);
+  const line = readSubcommand(describeCommand(), context);
   if (!line) return ExitCode.ok;
   const { catalog } = await import('./catalog.ts');
-  printLine(context.host.stdout, manual(catalog()));
+  printLine(context.host.stdout, manual(await catalog(context)));
   return ExitCode.ok;
+}
+
+export function describeCommand(): Command {
+  return subcommand('manual', 'Print the manual page: tts manual | man -l -', []);
 }
 
 const REVISED = '2026-11-22';

@@ -1,13 +1,18 @@
 import { statSync } from 'node:fs';
+import type { Command } from 'commander';
 import { ExitCode, usageError } from '../../error.ts';
 import { pathOf } from '../../files/paths.ts';
 import type { Host } from '../../host.ts';
 import { isOneLetterOff } from '../../settings/nearest.ts';
-import { type CommandLine, readCommandLine } from '../command-line.ts';
-import { besideSpeaking, type Context } from '../context.ts';
+import { type CommandLine, readCommandLine, speakCommand } from '../command-line.ts';
+import { type Commands, type Context, namedCommands } from '../context.ts';
 
 /** Words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
+
+export function describeCommand(): Command {
+  return speakCommand().description('Speak, also if the text begins with the name of a command.');
+}
 
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
@@ -16,7 +21,7 @@ export async function run(context: Context): Promise<number> {
   if (line.version) return (await import('../help.ts')).version(context);
   const input = inputOf(line, host);
   if (!input) {
-    notices.print((await import('../help.ts')).shortHelp());
+    notices.print((await import('../help.ts')).shortHelp(context.commands));
     return ExitCode.usage;
   }
   const mistake = line.flags.quiet ? undefined : likelyMistake(line, context);
@@ -25,12 +30,12 @@ export async function run(context: Context): Promise<number> {
   return speak({ flags: line.flags, ...input }, context);
 }
 
-function likelyMistake({ words }: CommandLine, { argv, named, host }: Context): string | undefined {
+function likelyMistake({ words }: CommandLine, { argv, named, host, commands }: Context): string | undefined {
   if (named || argv.includes('--')) return undefined;
   const [first = ''] = words;
-  if ((besideSpeaking as readonly string[]).includes(first) && words.length <= LONGEST_COMMAND)
+  if (namedCommands(commands).includes(first) && words.length <= LONGEST_COMMAND)
     return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
-  if (words.length === 1 && isNearCommand(first))
+  if (words.length === 1 && isNearCommand(first, commands))
     return `"${first}" is no command, so the word is spoken; tts help lists the commands`;
   if (words.length === 1 && isMissingFile(first, host))
     return `there is no file ${first}, so its name is spoken; -f speaks what is in a file`;
@@ -38,10 +43,8 @@ function likelyMistake({ words }: CommandLine, { argv, named, host }: Context): 
   return undefined;
 }
 
-function isNearCommand(word: string): boolean {
-  return (
-    word === 'version' || [...besideSpeaking, 'speak', 'help'].some((name) => isOneLetterOff(word, name))
-  );
+function isNearCommand(word: string, commands: Commands): boolean {
+  return word === 'version' || [...commands.keys()].some((name) => isOneLetterOff(word, name));
 }
 
 const ENDINGS = ['txt', 'text', 'md', 'markdown', 'html', 'csv', 'srt', 'pdf', 'docx', 'epub', 'log'];

@@ -30,7 +30,7 @@ const HEEDED: readonly Name[] = [
 ];
 
 export async function run(context: Context): Promise<number> {
-  const line = readSubcommand(speakersCommand(), context);
+  const line = readSubcommand(describeCommand(), context);
   if (!line) return ExitCode.ok;
   const { sample, yes = false, names = false, ...flags } = line.flags;
   const { settings, files } = await loadSettings({ flags }, context);
@@ -75,7 +75,7 @@ function show(speakers: readonly ListedSpeaker[], { host, notices }: Context): v
   printLine(host.stdout, shown);
 }
 
-export function speakersCommand(): Command {
+export function describeCommand(): Command {
   return subcommand(
     'speakers',
     'List the speakers that a config file names and those that the service tells.',

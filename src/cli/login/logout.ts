@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { ExitCode } from '../../error.ts';
+import { baseUrl } from '../../settings/kind.ts';
+import { loadSettings } from '../../settings/load.ts';
+import { storeKey, userFile } from '../../settings/stored-keys.ts';
+import type { Context } from '../context.ts';
+import { printLine } from '../terminal/print.ts';
+import { baseCommand, namedBase, readBase } from './base.ts';
+
+export async function run(context: Context): Promise<number> {
+  const { host, notices } = context;
+  const line = readBase(describeCommand(), context);
+  if (!line) return ExitCode.ok;
+  const { settings, files } = await loadSettings(line, context);
+  const stored = settings.keys?.value;
+  const typed = baseUrl.text(line.words[0] ?? '');
+  const isStored = typed !== undefined && stored?.has(typed.href);
+  const base = isStored ? typed : namedBase(line.words[0], settings, 'tts logout');
+  const removed = stored?.has(base.href) ?? false;
+  const file = removed ? userFile(files, host) : undefined;
+  if (file !== undefined) await storeKey(file, base, undefined);
+  const others = [...(stored?.keys() ?? [])].join(', ');
+  const missing = `no key is stored for ${base.href}${others && `; there are keys for ${others}`}`;
+  notices.note(removed ? `the key for ${base.href} is removed from ${file}` : missing);
+  if (notices.json) printLine(host.stdout, notices.inJson({ baseUrl: base.href, file, removed }));
+  return ExitCode.ok;
+}
+
+export function describeCommand(): Command {
+  return baseCommand('logout', 'Forget the key that tts login has stored for a base URL.');
+}
