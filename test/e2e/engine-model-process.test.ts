@@ -41,7 +41,8 @@ async function serveVoice(box = boxWithVoice(), engine = ['./voice']) {
   };
   const requests = async () =>
     ((await (await fetch(`${url}/healthz`)).json()) as { requests: number }).requests;
-  return { ask, requests, modelProcesses: () => childrenOf(run.child.pid as number) };
+  const log = async () => (await run.endBy('SIGTERM')).ended.stderr;
+  return { ask, requests, log, modelProcesses: () => childrenOf(run.child.pid as number) };
 }
 
 function childrenOf(pid: number): number[] {
@@ -51,7 +52,7 @@ function childrenOf(pid: number): number[] {
 
 describe.runIf(hasSherpa() && existsSync('/proc/self/task'))('the process of a model', () => {
   it('that is killed fails its utterance with one error; the next one and other voices speak', async () => {
-    const { ask, modelProcesses } = await serveVoice();
+    const { ask, log, modelProcesses } = await serveVoice();
     expect((await ask('one', 1001)).frames).toBe(3 * FRAMES_PER_CHARACTER);
     const [pid] = modelProcesses() as [number];
     process.kill(pid, 'SIGSTOP');
@@ -60,18 +61,16 @@ describe.runIf(hasSherpa() && existsSync('/proc/self/task'))('the process of a m
     process.kill(pid, 'SIGKILL');
     const { status, body } = await failed;
     expect(status).toBe(502);
-    expect(JSON.parse(body.toString()).error).toMatchObject({
-      code: 'engine_failed',
-      message: expect.stringContaining('voice: its process ended with SIGKILL'),
-    });
+    expect(JSON.parse(body.toString()).error).toMatchObject({ code: 'engine_failed' });
     expect((await ask('hello', 1)).status).toBe(200);
     expect((await ask('three', 1001)).frames).toBe(5 * FRAMES_PER_CHARACTER);
     expect(modelProcesses()).toHaveLength(1);
     expect(modelProcesses()).not.toContain(pid);
+    expect(await log()).toContain('voice: its process ended with SIGKILL');
   });
 
   it('that ends three times in a row is not started again', async () => {
-    const { ask, modelProcesses } = await serveVoice();
+    const { ask, log, modelProcesses } = await serveVoice();
     const [first] = modelProcesses() as [number];
     process.kill(first, 'SIGSTOP');
     let asked = ask('a text', 1001);
@@ -84,10 +83,9 @@ describe.runIf(hasSherpa() && existsSync('/proc/self/task'))('the process of a m
       for (const pid of modelProcesses()) process.kill(pid, 'SIGKILL');
       expect((await asked).status).toBe(502);
     }
-    const { status, body } = await ask('a text', 1001);
-    expect(status).toBe(502);
-    expect(body.toString()).toContain('ended 3 times in a row and is not started again');
+    expect((await ask('a text', 1001)).status).toBe(502);
     expect((await ask('hello', 1)).status).toBe(200);
+    expect(await log()).toContain('ended 3 times in a row and is not started again');
   });
 
   it('that is killed between two texts costs nothing', async () => {
@@ -101,18 +99,16 @@ describe.runIf(hasSherpa() && existsSync('/proc/self/task'))('the process of a m
   it('that cannot load its model any more is one error, and other engines speak', async () => {
     const box = boxWithVoice();
     writeTinyVoice(box.path('other'));
-    const { ask, modelProcesses } = await serveVoice(box, ['./voice', './other']);
+    const { ask, log, modelProcesses } = await serveVoice(box, ['./voice', './other']);
     truncateSync(box.path('voice/model.onnx'), 500);
     for (const pid of modelProcesses()) process.kill(pid, 'SIGKILL');
     await expect.poll(modelProcesses).toEqual([]);
     const { status, body } = await ask('hello', 1001);
     expect(status).toBe(502);
-    expect(JSON.parse(body.toString()).error).toMatchObject({
-      code: 'engine_failed',
-      message: expect.stringMatching(/^voice: .*model\.onnx failed:Protobuf parsing failed/),
-    });
+    expect(JSON.parse(body.toString()).error).toMatchObject({ code: 'engine_failed' });
     expect((await ask('hello', 2001)).pcm.equals(tinySound('hello'))).toBe(true);
     expect((await ask('hello', 1)).status).toBe(200);
+    expect(await log()).toMatch(/engine failed: voice: .*model\.onnx failed:Protobuf parsing failed/);
   });
 
   it('is another one after 500 texts', async () => {
