@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
-import { usageError } from '../error.ts';
-import type { Encoding } from './encoding/encoding.ts';
+import { ExitCode, TtsError, usageError } from '../error.ts';
+import type { Encoding, StreamingEncoding } from './encoding/encoding.ts';
 import { wav } from './encoding/wav.ts';
 
 const encodings: readonly Encoding[] = [wav];
@@ -22,4 +22,13 @@ export function assertEncodable(name: string): void {
     `-o ${name}: only WAV files are written`,
     `write a WAV, and make the other of it: -o ${stem}.wav && ffmpeg -i ${stem}.wav ${stem}${ending}`,
   );
+}
+
+/** @throws TtsError (output) for an encoding that needs a file */
+export function streamingOf({ stream, ...encoding }: Encoding, name: string): StreamingEncoding {
+  if (stream) return { ...encoding, stream };
+  throw new TtsError(`${name} is not a file, and ${encoding.name} can only be written to a file`, {
+    exitCode: ExitCode.output,
+    hint: 'name a file with -o, or choose another format',
+  });
 }

@@ -6,6 +6,7 @@ import { behindLinks, pathOf } from '../files/paths.ts';
 import { assertWritable, type FileOptions, unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
 import type { Encoding } from './encoding/encoding.ts';
+import { streamingOf } from './encodings.ts';
 import { fileSink } from './file.ts';
 import { deviceSink, pipeSink } from './pipe.ts';
 import type { Sink } from './sink.ts';
@@ -38,11 +39,13 @@ export async function openSink(
   try {
     const path = pathOf(host.cwd, output);
     const old = lookAt(path, output);
-    if (old?.isFIFO()) return pipeSink(await openPipe(path, signal), output, encoding);
-    if (old && !old.isFile() && !old.isDirectory())
-      return deviceSink(await openDevice(path), output, encoding);
-    const file = { name: output, path, old, clobber, writer: host };
-    return fileSink(file, { encoding, keepsPartial });
+    if (!old || old.isFile()) {
+      const file = { name: output, path, old, clobber, writer: host };
+      return fileSink(file, { encoding, keepsPartial });
+    }
+    const streaming = streamingOf(encoding, output);
+    if (old.isFIFO()) return pipeSink(await openPipe(path, signal), output, streaming);
+    return deviceSink(await openDevice(path), output, streaming);
   } catch (error) {
     throw unwritable(output, error);
   }

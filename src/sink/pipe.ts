@@ -4,39 +4,37 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Track } from '../audio/pcm.ts';
-import { ExitCode, TtsError } from '../error.ts';
+import { TtsError } from '../error.ts';
 import { isReaderGone, unwritable } from '../files/writable.ts';
-import type { Encoding, StreamingEncoding } from './encoding/encoding.ts';
+import type { StreamingEncoding } from './encoding/encoding.ts';
 import type { Delivery, Sink } from './sink.ts';
 
 /**
  * A slow reader blocks no thread.
  * @param fd owned by the sink
  */
-export function pipeSink(fd: number, name: string, encoding: Encoding): Sink {
+export function pipeSink(fd: number, name: string, encoding: StreamingEncoding): Sink {
   return streamSink({ fd, name, encoding }, () => new Socket({ fd, readable: false, writable: true }));
 }
 
-export function deviceSink(fd: number, name: string, encoding: Encoding): Sink {
+export function deviceSink(fd: number, name: string, encoding: StreamingEncoding): Sink {
   return streamSink({ fd, name, encoding }, () => createWriteStream(name, { fd }));
 }
 
 interface OpenStream {
   readonly fd: number;
   readonly name: string;
-  readonly encoding: Encoding;
+  readonly encoding: StreamingEncoding;
 }
 
-/** @throws TtsError (output) for an encoding that needs a file */
 function streamSink({ fd, name, encoding }: OpenStream, open: () => Writable): Sink {
-  const streaming = streamingOf(encoding, name);
   // A closed number may soon be another file's.
   let isOurs = true;
   return {
     isLive: true,
     write(track, signal) {
       isOurs = false;
-      return pour(track, open(), { name, encoding: streaming, signal, poured: nothingPoured() });
+      return pour(track, open(), { name, encoding, signal, poured: nothingPoured() });
     },
     async discard() {
       if (!isOurs) return;
@@ -46,14 +44,6 @@ function streamSink({ fd, name, encoding }: OpenStream, open: () => Writable): S
       } catch {}
     },
   };
-}
-
-function streamingOf({ stream, ...encoding }: Encoding, name: string): StreamingEncoding {
-  if (stream) return { ...encoding, stream };
-  throw new TtsError(`${name} is not a file, and ${encoding.name} can only be written to a file`, {
-    exitCode: ExitCode.output,
-    hint: 'name a file with -o, or choose another format',
-  });
 }
 
 /** What has left so far. */

@@ -5,19 +5,20 @@ import { isReadOnly, notWritable, positionOf, wasClosed } from '../files/descrip
 import { unwritable } from '../files/writable.ts';
 import type { Output } from '../host.ts';
 import type { Encoding } from './encoding/encoding.ts';
+import { streamingOf } from './encodings.ts';
 import { deviceSink, pipeSink } from './pipe.ts';
 import type { Sink } from './sink.ts';
 
 /**
  * `> out.wav` gets right sizes at the end, `>> all.wav` does not.
- * @throws TtsError (output) for a terminal, and if it cannot be inspected
+ * @throws TtsError (output) for a terminal, for an encoding that needs a file, and if it cannot be inspected
  */
 export function stdoutSink(stdout: Pick<Output, 'fd' | 'isTTY'>, encoding: Encoding): Sink {
   const { fd } = stdout;
   const kind = kindOf(stdout);
   if (kind.isFile()) return openFileSink(fd, startOf(fd, kind.size), encoding);
   const open = kind.isFIFO() || kind.isSocket() ? pipeSink : deviceSink;
-  const sink = open(fd, 'stdout', encoding);
+  const sink = open(fd, 'stdout', streamingOf(encoding, 'stdout'));
   // stdout may be needed for messages.
   return { ...sink, discard: async () => {} };
 }

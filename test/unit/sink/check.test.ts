@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ExitCode } from '../../../src/error.ts';
 import { hostOf } from '../../../src/host.ts';
 import { wav } from '../../../src/sink/encoding/wav.ts';
 import { checkSink, openSink } from '../../../src/sink/open.ts';
@@ -67,5 +68,27 @@ describe('a look at an output finds what opening it does, and leaves everything 
     const host = setUp();
     execFileSync('mkfifo', [join(host.cwd, 'fifo')]);
     expect(await checkSink({ output: 'fifo', clobber: true }, host)).toBe(true);
+  });
+});
+
+describe('an encoding that needs a file', () => {
+  const { stream: _, ...encoding } = { ...wav, name: 'm4b' };
+
+  it.each(['fifo', 'null'])(
+    'is refused where there is none, before a reader is waited for: %s',
+    async (output) => {
+      const host = setUp();
+      execFileSync('mkfifo', [join(host.cwd, 'fifo')]);
+      await expect(openSink({ output, clobber: true, encoding }, host, signal)).rejects.toMatchObject({
+        exitCode: ExitCode.output,
+        message: `${output} is not a file, and m4b can only be written to a file`,
+      });
+    },
+  );
+
+  it('is taken for a new file', async () => {
+    const sink = await openSink({ output: 'new', clobber: true, encoding }, setUp(), signal);
+    await sink.discard();
+    expect(sink.isLive).toBe(false);
   });
 });

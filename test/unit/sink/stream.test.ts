@@ -5,7 +5,6 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { untagged } from '../../../src/audio/pcm.ts';
-import { ExitCode } from '../../../src/error.ts';
 import { wav } from '../../../src/sink/encoding/wav.ts';
 import { deviceSink, nothingPoured, pipeSink, pour } from '../../../src/sink/pipe.ts';
 import { emptyFolder } from '../../support/folder.ts';
@@ -52,16 +51,6 @@ describe.each([
     await sink.discard();
     expect(isOpen(other)).toBe(true);
   });
-});
-
-it('A stream takes no encoding that needs a file.', () => {
-  const { stream: _, ...encoding } = { ...wav, name: 'm4b' };
-  expect(() => pipeSink(-1, 'fifo', encoding)).toThrow(
-    expect.objectContaining({
-      message: 'fifo is not a file, and m4b can only be written to a file',
-      exitCode: ExitCode.output,
-    }),
-  );
 });
 
 function isOpen(fd: number): boolean {

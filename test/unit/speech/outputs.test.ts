@@ -1,0 +1,27 @@
+import { readdirSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { Notices } from '../../../src/cli/terminal/notices.ts';
+import { ExitCode, TtsError } from '../../../src/error.ts';
+import { hostOf } from '../../../src/host.ts';
+import { wav } from '../../../src/sink/encoding/wav.ts';
+import { openOutputs } from '../../../src/speech/outputs.ts';
+import { emptyFolder } from '../../support/folder.ts';
+
+it('Outputs do not open where the encoding is not ready.', async () => {
+  const cwd = emptyFolder();
+  const missing = new TtsError('ffmpeg is not installed', { exitCode: ExitCode.output });
+  const encoding = { ...wav, assertReady: () => Promise.reject(missing) };
+  const output = {
+    name: 'out.wav',
+    encoding,
+    clobber: true,
+    keepsPartial: false,
+    isPlayed: false,
+    player: undefined,
+    mayFail: false,
+  };
+  const host = { ...hostOf(process), cwd };
+  const context = { host, notices: new Notices(host), signal: new AbortController().signal };
+  await expect(openOutputs({ output }, context)).rejects.toBe(missing);
+  expect(readdirSync(cwd)).toEqual([]);
+});
