@@ -7,7 +7,7 @@ import type { Flags, Settings } from '../settings/resolve.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
 import { type Input, sourcesOf, stagesOf } from './readers.ts';
-import { chooseService, type Endpoint, withListedNumber } from './service-choice.ts';
+import { chooseService, type Endpoint, withListedNumber } from '../voices/service-choice.ts';
 import { speakerOf } from './speakers/speaker-choice.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 import type { TextPlan } from './text.ts';

@@ -1,6 +1,6 @@
 import type { PcmFormat } from '../audio/pcm.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import type { ServiceEvent } from './connection.ts';
+import type { ServiceEvent } from '../voices/client.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
 

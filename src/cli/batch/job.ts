@@ -23,7 +23,7 @@ import {
   type RunPlan,
 } from '../../speech/job.ts';
 import { stagesOf } from '../../speech/readers.ts';
-import { chooseService } from '../../speech/service-choice.ts';
+import { chooseService } from '../../voices/service-choice.ts';
 import type { Context } from '../context.ts';
 import { RowTexts } from './row-text.ts';
 import { TextFiles } from './text-files.ts';

@@ -8,7 +8,7 @@ import { noSegmentFolder, segmentFolder } from '../../files/folders.ts';
 import { type LoadedSettings, loadSettings } from '../../settings/load.ts';
 import { chooseProxy, type Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
-import { chooseService, type Endpoint } from '../../speech/service-choice.ts';
+import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
 import { type CommandLine, OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import { withoutPassword } from '../config.ts';
 import type { Context } from '../context.ts';

@@ -1,7 +1,7 @@
 import type { Settings } from '../../settings/resolve.ts';
-import { openClient, openService, type ServiceEvent } from '../../speech/connection.ts';
+import { openClient, openService, type ServiceEvent } from '../../voices/client.ts';
 import { fieldsOf, limitsOf } from '../../speech/job.ts';
-import type { Endpoint } from '../../speech/service-choice.ts';
+import type { Endpoint } from '../../voices/service-choice.ts';
 import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
 import { speakerOf } from '../../speech/speakers/speaker-choice.ts';
 import type { Context } from '../context.ts';

@@ -5,7 +5,7 @@ import type { Host } from '../../host.ts';
 import { printable } from '../../printable.ts';
 import { isStdout } from '../../sink/open.ts';
 import type { Delivery } from '../../sink/sink.ts';
-import type { ServiceEvent } from '../../speech/connection.ts';
+import type { ServiceEvent } from '../../voices/client.ts';
 import type { SpeechJob } from '../../speech/job.ts';
 import type { OutputPlan } from '../../speech/outputs.ts';
 import type { RunText } from '../../speech/text.ts';

@@ -1,5 +1,5 @@
 import { ExitCode } from '../../error.ts';
-import { openClient, openService } from '../../speech/connection.ts';
+import { openClient, openService } from '../../voices/client.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { resolveJob, type SpeakRequest } from '../../speech/job.ts';
 import { openOutputs } from '../../speech/outputs.ts';

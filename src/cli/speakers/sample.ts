@@ -2,7 +2,7 @@ import type { ServiceSpeaker } from '../../client/speakers.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
 import { kindOf, settingsFor } from '../../settings/speaker.ts';
-import { openClient, openService } from '../../speech/connection.ts';
+import { openClient, openService } from '../../voices/client.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { assertInputsKept } from '../../speech/inputs-kept.ts';
 import { fieldsOf, planRun, type RunPlan } from '../../speech/job.ts';

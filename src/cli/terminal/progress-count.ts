@@ -1,5 +1,5 @@
 import { type Speech, secondsOf } from '../../audio/pcm.ts';
-import type { ServiceEvent } from '../../speech/connection.ts';
+import type { ServiceEvent } from '../../voices/client.ts';
 import type { Listener } from '../../speech/deliver.ts';
 import type { Part } from '../../speech/look-ahead.ts';
 import type { Segment } from '../../text/segment.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { RunContext } from '../../../src/host.ts';
-import { openClient } from '../../../src/speech/connection.ts';
+import { openClient } from '../../../src/voices/client.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { serveRows, wavOf } from '../../support/row-service.ts';
 import { collect } from '../audio/body.ts';

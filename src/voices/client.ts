@@ -6,7 +6,7 @@ import type { RequestFields } from '../client/request.ts';
 import type { ClientEvent } from '../client/retry.ts';
 import { createTransport } from '../client/transport.ts';
 import type { RunContext } from '../host.ts';
-import type { RunPlan } from './job.ts';
+import type { RunPlan } from '../speech/job.ts';
 import type { Endpoint } from './service-choice.ts';
 
 export type ServiceEvent =
@@ -22,7 +22,7 @@ export async function openService(
   context: RunContext,
 ): Promise<Endpoint & AsyncDisposable> {
   if (service) return { ...service, async [Symbol.asyncDispose]() {} };
-  const { startBuiltIn } = await import('./built-in.ts');
+  const { startBuiltIn } = await import('./in-process.ts');
   const { close, ...builtIn } = await startBuiltIn(espeak, sources);
   return { ...builtIn, [Symbol.asyncDispose]: () => closeQuietly(close, context.notices) };
 }
