@@ -1,11 +1,11 @@
 import { frameBytes } from '../audio/pcm.ts';
-import type { Synthesize } from '../client/attempts.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
 import { deliver, type Listener } from '../speech/deliver.ts';
 import type { Rest, Segment } from '../text/segment.ts';
+import type { Voice, VoiceShape } from '../voices/voice.ts';
 import type { Journal, ManifestEntry } from './manifest.ts';
-import type { BatchRow, RowVoice } from './plan.ts';
+import type { BatchRow } from './plan.ts';
 import { type FinishedFile, rowFile } from './row-file.ts';
 import type { RowFolder } from './row-folder.ts';
 import type { RowKey } from './row-state.ts';
@@ -21,7 +21,7 @@ export interface MakeOptions {
   readonly writer: Writer;
   readonly rowsAtOnce: number;
   readonly paragraphPause: number;
-  speakWith(voice: RowVoice): Synthesize;
+  voiceOf(shape: VoiceShape): Voice;
   /** The key is that of the row when its text was read. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
   readonly maxFailures: number;
@@ -86,7 +86,8 @@ export class Maker {
   }
 
   async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
-    const { folder, journal, writer, speakWith, read, rowsAtOnce, paragraphPause, listeners } = this.#options;
+    const { folder, journal, writer, read, rowsAtOnce, paragraphPause, listeners } = this.#options;
+    const voice = this.#options.voiceOf(row.voice);
     const text = read(row, signal);
     let entry: ManifestEntry | undefined;
     const { id, file } = row;
@@ -100,7 +101,7 @@ export class Maker {
     try {
       await deliver({
         segments: () => text.segments,
-        synthesize: speakWith(row.voice),
+        synthesize: (segment, until) => voice.speak(segment, until),
         window: WINDOW,
         budgetBytes: BUDGET_BYTES / rowsAtOnce,
         paragraphPause,

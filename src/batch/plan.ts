@@ -1,18 +1,11 @@
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import { visible } from '../printable.ts';
+import type { VoiceShape } from '../voices/voice.ts';
 import { assertColumns, type ColumnNames, columnOf, type Field } from './columns.ts';
 import { NumberList, RecordFile } from './record-file.ts';
 import { dealShard, orderOf, type Shard } from './shard.ts';
 import type { TableRow } from './table.ts';
 import { NameError, type NameTemplate } from './template.ts';
-
-export interface RowVoice {
-  readonly speaker: number;
-  readonly sampleRate?: number | undefined;
-  readonly instructions?: string | undefined;
-  /** It is set where another than the service of all rows speaks. */
-  readonly identity?: string | undefined;
-}
 
 export interface BatchRow {
   readonly id: string;
@@ -22,7 +15,7 @@ export interface BatchRow {
   /** It may be blank, and is `undefined` for a row with a file. */
   readonly text?: string | undefined;
   readonly textFile?: string | undefined;
-  readonly voice: RowVoice;
+  readonly voice: VoiceShape;
   readonly namesSpeaker?: boolean;
   /** It is relative to the fixed folder of the template, with "/". */
   readonly file: string;
@@ -38,7 +31,7 @@ export interface PlanOptions {
    * @param where as in `prompts.csv, line 12, column speaker`
    * @throws TtsError (usage)
    */
-  readonly voiceOf: (cells: VoiceCells, where: (field: Field) => string) => Promise<RowVoice>;
+  readonly voiceOf: (cells: VoiceCells, where: (field: Field) => string) => Promise<VoiceShape>;
   /** @throws TtsError (usage) */
   readonly textFileOf: (cell: string, table: string) => string;
 }

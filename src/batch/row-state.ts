@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { countCodePoints } from '../text/unicode.ts';
+import type { VoiceShape } from '../voices/voice.ts';
 import type { ManifestEntry } from './manifest.ts';
-import type { RowVoice } from './plan.ts';
 
 /**
  * `stale`: of another text or voice, or not in the manifest. `damaged`: other bytes than were written. `empty`: a row
@@ -11,9 +11,9 @@ import type { RowVoice } from './plan.ts';
 export type RowState = 'unchanged' | 'missing' | 'stale' | 'damaged' | 'empty';
 
 export interface Shape {
-  /** Numbers of speakers are the service's or engine's own. */
-  readonly identity: string;
-  readonly voice: RowVoice;
+  /** The service or engine that the number of the speaker belongs to. */
+  readonly owner: string;
+  readonly voice: Omit<VoiceShape, 'identity'>;
   /** Seconds. */
   readonly paragraphPause: number;
   readonly maxChars: number;
@@ -54,10 +54,9 @@ export function rowKeyOf(text: string, shape: Shape): RowKey {
 function keyOf(
   text: string,
   characters: number,
-  { identity, voice, paragraphPause, maxChars, cutsParagraphs }: Shape,
+  { owner, voice, paragraphPause, maxChars, cutsParagraphs }: Shape,
 ): string {
   const { speaker, sampleRate, instructions } = voice;
-  const owner = voice.identity ?? identity;
   const cut = characters > maxChars || cutsParagraphs ? maxChars : null;
   return hash(
     'sha256',

@@ -77,7 +77,7 @@ async function attempt(
 }
 
 /** @param before the checksum of the bytes before; 0 at the start */
-type Checksum = (bytes: Uint8Array, before: number) => number;
+export type Checksum = (bytes: Uint8Array, before: number) => number;
 
 /** How far the sound has come, so that the next answer continues there. */
 class ResumePoint {

@@ -1,14 +1,13 @@
-import type { RequestFields } from '../client/request.ts';
-import type { Espeak } from '../engine/espeak/voices.ts';
-import type { NumberedSource } from '../engine/external/voice-source.ts';
 import type { RunContext } from '../host.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
+import type { Limit } from '../text/segment.ts';
+import { chooseService, withListedNumber } from '../voices/service-choice.ts';
+import type { Voice } from '../voices/voice.ts';
+import { openVoices, type RunVoices } from '../voices/voices.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
 import { type Input, sourcesOf, stagesOf } from './readers.ts';
-import { chooseService, type Endpoint, withListedNumber } from '../voices/service-choice.ts';
-import { speakerOf } from './speakers/speaker-choice.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 import type { TextPlan } from './text.ts';
 
@@ -16,32 +15,27 @@ export interface SpeakRequest extends Input {
   readonly flags: Flags;
 }
 
-/** Does not depend on the text. */
+/** What does not depend on the text. */
 export interface RunPlan {
-  /** `undefined`: the built-in service. */
-  readonly service: Endpoint | undefined;
-  readonly espeak: Espeak | undefined;
-  readonly sources: readonly NumberedSource[];
   readonly output: OutputPlan;
-  readonly limits: RequestLimits;
   /** Seconds. */
   readonly paragraphPause: number;
-  /** `undefined` keeps no segments. */
-  readonly cacheBytes: number | undefined;
+  /** Where a service sends the sound instead of here. */
+  readonly callbackUrl: string | undefined;
   readonly json: boolean;
-}
-
-export interface RequestLimits {
-  readonly concurrency: number;
-  readonly retries: number;
-  readonly timeoutMs: number;
 }
 
 /** Resolved and checked. */
 export interface SpeechJob extends RunPlan {
   readonly text: TextPlan;
-  readonly fields: RequestFields;
-  readonly espeakVoice: string | undefined;
+  /** The run that speaks the job closes them. */
+  readonly voices: RunVoices;
+  readonly voice: Voice;
+  /** Bytes; `undefined` keeps no segments. */
+  readonly cacheBytes: number | undefined;
+  /** What is to be said of the service before it is asked. */
+  readonly note: string | undefined;
+  /** The voice was named by its number. */
   readonly isNumbered: boolean;
   readonly keepsGoing: boolean;
   readonly subtitles: SubtitlesPlan | undefined;
@@ -65,30 +59,29 @@ export type Resolved =
 export async function resolveJob(request: SpeakRequest, context: RunContext): Promise<Resolved> {
   const { host } = context;
   const loaded = await loadSettings(request, context);
-  const { settings: general, files } = loaded;
-  const stages = await stagesOf(general, context);
-  const textSources = () => sourcesOf(request, general, host);
-  if (general.showText.value)
-    return { mode: 'show-text', text: { sources: textSources, stages, ...cuttingOf(general) } };
-  const output = planOutput(general, host);
+  const { settings, files } = loaded;
+  const stages = await stagesOf(settings, context);
+  const textSources = () => sourcesOf(request, settings, host);
+  if (settings.showText.value) {
+    const cutting = cuttingOf(settings, { maxChars: settings.maxChars.value });
+    return { mode: 'show-text', text: { sources: textSources, stages, ...cutting } };
+  }
+  const output = planOutput(settings, host);
   assertInputsKept(request.files, loaded, output, host);
-  const service = await chooseService(general, { ...context, files });
-  const openShelf = async () =>
-    new (await import('./speakers/source-shelf.ts')).SourceShelf(general, context);
-  const { no, settings, espeak, sources } = await speakerOf(
-    general,
-    service ? undefined : openShelf,
-    context,
-  ).catch(async (error) => {
-    throw service ? await withListedNumber(error, general, service, context.signal) : error;
+  const service = await chooseService(settings, { ...context, files });
+  const voices = await openVoices({ settings, service: async () => service }, context);
+  const voice = await voices.of().catch(async (error) => {
+    throw service ? await withListedNumber(error, settings, service, context.signal) : error;
   });
   const { subtitles } = settings;
   const job: SpeechJob = {
-    ...planRun(settings, { service, espeak, sources, output }),
-    text: { sources: textSources, stages, ...cuttingOf(settings) },
-    fields: fieldsOf(settings, no),
-    espeakVoice: espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker.name,
-    isNumbered: typeof general.speaker?.value === 'number',
+    ...planRun(settings, output),
+    text: { sources: textSources, stages, ...cuttingOf(settings, voice) },
+    voices,
+    voice,
+    cacheBytes: await voices.cacheBytesFor(voice),
+    note: service?.note,
+    isNumbered: typeof settings.speaker?.value === 'number',
     keepsGoing: settings.keepGoing.value,
     subtitles: subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host),
   };
@@ -106,55 +99,23 @@ export function costOf(characters: number, { per1000Chars, currency }: Pricing) 
   return { price, ...(currency !== undefined && { currency }) };
 }
 
-export function planRun(
-  settings: Settings,
-  { service, espeak, sources, output }: Pick<RunPlan, 'service' | 'espeak' | 'sources' | 'output'>,
-): RunPlan {
+export function planRun(settings: Settings, output: OutputPlan): RunPlan {
   return {
-    service,
-    espeak,
-    sources,
     output,
-    limits: limitsOf(settings),
     paragraphPause: settings.paragraphPause.value,
-    cacheBytes: cacheBytesOf(settings, service, sources),
+    callbackUrl: settings.callbackUrl?.value.href,
     json: settings.json.value,
   };
 }
 
-/** Built-in voices cost nothing, and sound for a callback does not come here. */
-export function cacheBytesOf(
-  { cache, cacheSize, callbackUrl }: Settings,
-  service: Endpoint | undefined,
-  sources: readonly NumberedSource[],
-): number | undefined {
-  const isWorth = service ? !service.mayBeForged : sources.length > 0;
-  const isKept = isWorth && cache.value && !callbackUrl;
-  return isKept ? cacheSize.value : undefined;
-}
-
-export function limitsOf({ concurrency, retries, timeout }: Settings): RequestLimits {
-  return { concurrency: concurrency.value, retries: retries.value, timeoutMs: timeout.value * 1000 };
-}
-
-export function fieldsOf(settings: Settings, speaker: number): RequestFields {
-  return {
-    speaker,
-    stream: settings.stream?.value,
-    sampleRate: settings.sampleRate?.value,
-    instructions: settings.instructions?.value,
-    callbackUrl: settings.callbackUrl?.value.href,
-  };
-}
-
 /** With subtitles each sentence is a segment, unless `--max-chars` was typed. */
-function cuttingOf(settings: Settings): Omit<TextPlan, 'sources' | 'stages'> {
+function cuttingOf(settings: Settings, voice: Limit): Omit<TextPlan, 'sources' | 'stages'> {
   const { callbackUrl, maxChars, subtitles } = settings;
   if (callbackUrl)
     return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false };
   const bySentence = subtitles && maxChars.origin.place !== 'option';
   return {
-    voice: { maxChars: maxChars.value },
+    voice,
     pace: bySentence ? 'sentence' : 'by output',
     cutsParagraphs: cutsParagraphs(settings),
   };

@@ -1,6 +1,6 @@
 import type { PcmFormat } from '../audio/pcm.ts';
 import { countCodePoints } from '../text/unicode.ts';
-import type { ServiceEvent } from '../voices/client.ts';
+import type { VoiceEvent } from '../voices/voice.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
 
@@ -33,7 +33,7 @@ export class RunTotals implements Listener {
     this.firstAudio ??= this.elapsed;
   }
 
-  onEvent(event: ServiceEvent): void {
+  onEvent(event: VoiceEvent): void {
     if (event.type === 'request') this.requests += 1;
     if (event.type === 'retry') this.retries += 1;
     if (event.type === 'cache' && event.found === 'hit') this.fromCache += 1;

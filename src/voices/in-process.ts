@@ -1,14 +1,19 @@
 import type { Espeak } from '../engine/espeak/voices.ts';
-import { identityOf, type NumberedSource } from '../engine/external/voice-source.ts';
+import type { NumberedSource } from '../engine/external/voice-source.ts';
 import { openEngines } from '../service/engine-set.ts';
 import { randomKey, startService } from '../service/service.ts';
-import type { Endpoint } from './service-choice.ts';
+import { type Client, type ClientOptions, openClient } from './client.ts';
 
-/** On a loopback port, with a key of this run. */
-export async function startBuiltIn(
+export interface InProcess {
+  open(options: ClientOptions): Promise<Client>;
+  close(): Promise<void>;
+}
+
+/** The engines of a run, in a service on a loopback port, with a key of this run. */
+export async function startInProcess(
   espeak: Espeak | undefined,
-  sources: readonly NumberedSource[] = [],
-): Promise<Endpoint & { close(): Promise<void> }> {
+  sources: readonly NumberedSource[],
+): Promise<InProcess> {
   const key = randomKey();
   const engine = await openEngines({ espeak, sources });
   const service = await startService({ engine, apiKey: key, tellsEngineWords: true }).catch(async (cause) => {
@@ -16,14 +21,16 @@ export async function startBuiltIn(
     const { noConnection } = await import('../client/failure.ts');
     throw noConnection(cause, { host: '127.0.0.1', isProxy: false }) ?? cause;
   });
-  return {
+  const endpoint = {
     url: new URL(`${service.url}/tts`),
     name: espeak || sources.length > 0 ? 'the built-in service' : 'the built-in voice',
     key,
     keyOrigin: 'this run',
     isInside: true,
-    identityOf: (speaker) => identityOf(speaker, sources),
     proxy: undefined,
+  };
+  return {
+    open: (options) => openClient(endpoint, options),
     async close() {
       await service.close(0);
       await engine.close();

@@ -15,15 +15,13 @@ import {
 } from '../settings/resolve.ts';
 
 export interface Endpoint {
-  /** With `/tts`. */
+  /** The address of the requests. It ends in `/tts`. */
   readonly url: URL;
   readonly name?: string;
   readonly key: string;
   readonly keyOrigin: string;
   /** True for the built-in service, whose disk is that of the run. */
   readonly isInside?: boolean;
-  /** What the sound of a speaker depends on beside its number. `undefined`: it is not worth keeping. */
-  readonly identityOf?: (speaker: number) => string | undefined;
   readonly proxy: ProxyRoute | undefined;
   /** True for a proxy of a project: its answers are not kept. */
   readonly mayBeForged?: boolean;
@@ -59,8 +57,7 @@ export async function chooseService(
   }
   if (!key) throw noKey(baseUrl.value, settings);
   assertKeyMayGo(key, baseUrl, settings);
-  const url = new URL(baseUrl.value);
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/tts`;
+  const url = requestUrl(baseUrl.value);
   const proxy = proxyFor(baseUrl, settings, host);
   if (proxy) notices.hide(proxy.url.password);
   if (proxy && !isExcepted(url, proxy.except)) assertProxyMaySee(key, { base: url, proxy }, settings);
@@ -68,6 +65,12 @@ export async function chooseService(
   const mayBeForged =
     proxy?.origin.place === 'project' && url.protocol === 'http:' && !isExcepted(url, proxy.except);
   return { url, key: key.value, keyOrigin: key.origin.name, proxy, note, mayBeForged };
+}
+
+export function requestUrl(base: URL): URL {
+  const url = new URL(base);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/tts`;
+  return url;
 }
 
 function noKey(base: URL, { keys }: Settings): TtsError {

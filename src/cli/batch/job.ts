@@ -6,28 +6,21 @@ import { RowFolder } from '../../batch/row-folder.ts';
 import type { Shard } from '../../batch/shard.ts';
 import { readTable, type TableKind } from '../../batch/table.ts';
 import type { NameTemplate } from '../../batch/template.ts';
-import type { RequestFields } from '../../client/request.ts';
 import { assertUnlinked } from '../../files/own-file.ts';
 import { unwritable } from '../../files/writable.ts';
 import { decode } from '../../reading/decode.ts';
 import { abortable, openUnchanged } from '../../reading/source.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
-import {
-  cacheBytesOf,
-  cutsParagraphs,
-  fieldsOf,
-  limitsOf,
-  type Pricing,
-  pricingOf,
-  type RunPlan,
-} from '../../speech/job.ts';
+import { cutsParagraphs, type Pricing, pricingOf } from '../../speech/job.ts';
 import { stagesOf } from '../../speech/readers.ts';
-import { chooseService } from '../../voices/service-choice.ts';
+import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
+import type { VoiceShape } from '../../voices/voice.ts';
+import { openVoices, type RunVoices } from '../../voices/voices.ts';
 import type { Context } from '../context.ts';
 import { RowTexts } from './row-text.ts';
 import { TextFiles } from './text-files.ts';
-import { RowVoices } from './voices.ts';
+import { wishOf } from './wish.ts';
 
 export interface BatchRequest {
   readonly flags: Flags;
@@ -57,12 +50,10 @@ export interface BatchJob {
   readonly pricing: Pricing | undefined;
   readonly paragraphPause: number;
   openTexts(): Promise<RowTexts>;
-  /** A run without work needs no service. */
-  chooseTarget(): Promise<Target>;
-}
-
-interface Target extends Pick<RunPlan, 'service' | 'espeak' | 'sources' | 'limits' | 'cacheBytes'> {
-  readonly fields: Omit<RequestFields, 'speaker'>;
+  readonly rowsAtOnce: number;
+  readonly voices: RunVoices;
+  /** The service is chosen once, and not by a run without work: that needs no key. */
+  chooseService(): Promise<Endpoint | undefined>;
 }
 
 /** @throws TtsError (usage) */
@@ -70,7 +61,12 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
   const { host } = context;
   const loaded = await loadSettings(request, context);
   const { settings, files } = loaded;
-  const voices = new RowVoices(settings, context);
+  let chosen: Promise<Endpoint | undefined> | undefined;
+  const service = () => {
+    chosen ??= chooseService(settings, { ...context, files });
+    return chosen;
+  };
+  const voices = await openVoices({ settings, service }, context);
   const textFiles = new TextFiles(host, loaded, request.filesFrom);
   return {
     tables: request.tables.map((table) => openTable(table, context)),
@@ -78,7 +74,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
       columns: request.columns,
       template: request.template,
       shard: request.shard,
-      voiceOf: (cells, where) => voices.of(cells, where),
+      voiceOf: async (cells, where) => (await voices.of(wishOf(cells, where))).shape,
       textFileOf: (cell, table) => textFiles.pathOf(cell, table),
     },
     folder: openFolder(request.template.fixedFolder, host),
@@ -90,24 +86,19 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     pricing: pricingOf(settings),
     paragraphPause: settings.paragraphPause.value,
     async openTexts() {
-      const shape = { identity: identityOf(settings), paragraphPause: settings.paragraphPause.value };
       return new RowTexts({
         settings,
         stages: await stagesOf(settings, context),
         maxChars: settings.maxChars.value,
         cutsParagraphs: cutsParagraphs(settings),
         host,
-        ...shape,
+        ownerOf: ownersIn(settings),
+        paragraphPause: settings.paragraphPause.value,
       });
     },
-    async chooseTarget() {
-      const service = await chooseService(settings, { ...context, files });
-      const { espeak } = voices;
-      const sources = [...voices.sources];
-      const cacheBytes = cacheBytesOf(settings, service, sources);
-      const { speaker: _, ...fields } = fieldsOf(settings, 0);
-      return { service, espeak, sources, limits: limitsOf(settings), cacheBytes, fields };
-    },
+    rowsAtOnce: 2 * settings.concurrency.value,
+    voices,
+    chooseService: service,
   };
 }
 
@@ -117,8 +108,10 @@ function openTable({ name, kind }: BatchRequest['tables'][number], { host, signa
   return { name: label, rows: readTable(decode(bytes, label), kind, label) };
 }
 
-function identityOf({ baseUrl }: Settings): string {
-  return baseUrl ? baseUrl.value.href.replace(/\/$/, '') : 'built-in';
+/** Manifests name a service by its base URL. */
+function ownersIn({ baseUrl }: Settings): (voice: VoiceShape) => string {
+  const base = baseUrl?.value.href.replace(/\/$/, '');
+  return ({ identity }) => base ?? identity;
 }
 
 /** @throws TtsError (usage) for a link, and for a file in its place */

@@ -8,8 +8,10 @@ import { RunText, type TextPlan } from '../../speech/text.ts';
 import type { Stage } from '../../text/live.ts';
 import { type Piece, writtenOf } from '../../text/piece.ts';
 import type { Rest, Segment } from '../../text/segment.ts';
+import type { VoiceShape } from '../../voices/voice.ts';
 
-interface RowTextOptions extends Omit<Shape, 'voice'> {
+interface RowTextOptions extends Omit<Shape, 'voice' | 'owner'> {
+  ownerOf(voice: VoiceShape): string;
   readonly settings: Settings;
   readonly stages: TextPlan['stages'];
   readonly host: Pick<Host, 'cwd' | 'stdin'>;
@@ -46,8 +48,8 @@ export class RowTexts {
   }
 
   #shapeOf({ voice }: BatchRow): Shape {
-    const { identity, paragraphPause, maxChars, cutsParagraphs } = this.#options;
-    return { identity, voice, paragraphPause, maxChars, cutsParagraphs };
+    const { ownerOf, paragraphPause, maxChars, cutsParagraphs } = this.#options;
+    return { owner: ownerOf(voice), voice, paragraphPause, maxChars, cutsParagraphs };
   }
 
   #planOf({ text, textFile }: BatchRow, ...last: TextPlan['stages']): TextPlan {

@@ -12,10 +12,8 @@ import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { syncFolder } from '../../files/atomic-file.ts';
 import { unwritable } from '../../files/writable.ts';
-import { openClient, openService } from '../../voices/client.ts';
-import type { RequestLimits } from '../../speech/job.ts';
-import type { Endpoint } from '../../voices/service-choice.ts';
 import { RunTotals } from '../../speech/totals.ts';
+import type { Voices } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
 import { eventsTo } from '../speak/report.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
@@ -76,16 +74,17 @@ async function make(
   const { plan, known, survey, folder, shard } = outcome;
   if (survey.toDoCount === 0) return true;
   const { signal, host, notices } = context;
-  const target = await job.chooseTarget();
+  const service = await job.chooseService();
   const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
   const folders = prepareRowFiles(filesToMake(outcome), isRowFile, host);
-  if (target.service) await assertSpeakers(outcome, target.service, target.limits, context);
-  if (target.service?.note) notices.note(target.service.note);
+  await using voices = job.voices;
+  if (service) await assertSpeakers(outcome, voices, context);
+  if (service?.note) notices.note(service.note);
   using journal = new Journal(join(folder.path, journalName(shard)), host.uid);
   using _progress = await showProgress(survey.toDoCount, output, context);
-  await using service = await openService(target, context);
-  const onEvent = eventsTo(totals, undefined, notices);
-  await using client = await openClient(target, service, { ...context, onEvent });
+  voices.listen(eventsTo(totals, undefined, notices));
+  const [first = 0] = survey.toDo();
+  await voices.open(voices.as(plan.rows.at(first).voice));
   const maker = new Maker((number) => plan.rows.at(number), {
     folder,
     paragraphPause: job.paragraphPause,
@@ -93,8 +92,8 @@ async function make(
     read: (row, until) => texts.read(row, until),
     journal,
     writer: host,
-    rowsAtOnce: 2 * target.limits.concurrency,
-    speakWith: (voice) => client.speakWith({ ...target.fields, ...voice }),
+    rowsAtOnce: job.rowsAtOnce,
+    voiceOf: (shape) => voices.as(shape),
     listeners: [totals],
     onRow: (number, result) => {
       if (result.state === 'made') survey.setMade(number, known.entries.add(result.entry));
@@ -113,13 +112,10 @@ async function make(
 /** A service without a list may take any number. */
 async function assertSpeakers(
   { plan, survey }: Outcome,
-  service: Endpoint,
-  { timeoutMs }: RequestLimits,
+  voices: Voices,
   { notices, signal }: Context,
 ): Promise<void> {
-  const { listSpeakers } = await import('../../client/speakers.ts');
-  const onEvent = () => {};
-  const list = await listSpeakers({ ...service, retries: 0, timeoutMs, onEvent }, signal).catch((error) => {
+  const list = await voices.list({ retries: 0 }).catch((error) => {
     signal.throwIfAborted();
     notices.detail(() => `speakers are not checked: ${error.message}`);
     return undefined;

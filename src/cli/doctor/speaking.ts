@@ -1,9 +1,6 @@
 import type { Settings } from '../../settings/resolve.ts';
-import { openClient, openService, type ServiceEvent } from '../../voices/client.ts';
-import { fieldsOf, limitsOf } from '../../speech/job.ts';
 import type { Endpoint } from '../../voices/service-choice.ts';
-import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
-import { speakerOf } from '../../speech/speakers/speaker-choice.ts';
+import { openVoices } from '../../voices/voices.ts';
 import type { Context } from '../context.ts';
 import { describe } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
@@ -30,19 +27,20 @@ export async function trySpeaking(trial: Trial, context: Context): Promise<Findi
   return examine('request', () => speak(trial, context));
 }
 
-async function speak({ service, settings: general }: Trial, context: Context): Promise<string> {
+async function speak({ service, settings }: Trial, context: Context): Promise<string> {
   const { notices, signal } = context;
-  const openShelf = service ? undefined : async () => new SourceShelf(general, context);
-  const { no, settings, espeak, sources } = await speakerOf(general, openShelf, context);
-  const onEvent = (event: ServiceEvent) => notices.detail(() => describe(event));
-  await using target = await openService({ service, espeak, sources }, context);
-  const plan = { limits: limitsOf(settings), cacheBytes: undefined };
-  await using client = await openClient(plan, target, { ...context, onEvent });
+  // Sound from the cache would prove nothing.
+  const uncached = { ...settings, cache: { ...settings.cache, value: false } };
+  await using voices = await openVoices({ settings: uncached, service: async () => service }, context);
+  voices.listen((event) => notices.detail(() => describe(event)));
+  const voice = await voices.of();
+  await voices.open(voice);
   const start = performance.now();
-  const speech = await client.speakWith(fieldsOf(settings, no))({ text: TEXT, index: 0 }, signal);
+  const speech = await voice.speak({ text: TEXT, index: 0 }, signal);
   if (!speech) return 'accepted; the audio goes to the callback URL';
   let bytes = 0;
   for await (const piece of speech.pcm) bytes += piece.length;
   const { sampleRate } = speech.format;
-  return `speaker ${no} spoke: ${bytes} bytes at ${sampleRate} Hz in ${Math.round(performance.now() - start)} ms`;
+  const { speaker } = voice.shape;
+  return `speaker ${speaker} spoke: ${bytes} bytes at ${sampleRate} Hz in ${Math.round(performance.now() - start)} ms`;
 }

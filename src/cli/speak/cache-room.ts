@@ -9,15 +9,15 @@ const BYTES_PER_SAMPLE = 2;
 const SHARE_IN_USE = 15 / 16;
 const GIB = 2 ** 30;
 
-type Room = Pick<SpeechJob, 'cacheBytes' | 'fields'>;
+type Room = Pick<SpeechJob, 'cacheBytes' | 'voice'>;
 
 export function warnOfRoom(
-  { cacheBytes, fields }: Room,
+  { cacheBytes, voice }: Room,
   characters: number,
   { notices }: Pick<Context, 'notices'>,
 ): void {
   if (cacheBytes === undefined) return;
-  const rate = fields.sampleRate ?? DEFAULT_RATE;
+  const rate = voice.shape.sampleRate ?? DEFAULT_RATE;
   const bytes = characters * SECONDS_PER_CHARACTER * rate * BYTES_PER_SAMPLE;
   if (bytes <= cacheBytes * SHARE_IN_USE) return;
   const enough = Math.ceil((2 * bytes) / SHARE_IN_USE / GIB) / 2;

@@ -1,6 +1,4 @@
-import { type Kept, openKept, segmentKey, type VoiceShape } from '../../cache/kept.ts';
-import { requestBody } from '../../client/request.ts';
-import { identityOf } from '../../engine/external/voice-source.ts';
+import { type Kept, segmentKey, type VoiceShape } from '../../cache/kept.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { costOf, type Resolved } from '../../speech/job.ts';
@@ -24,18 +22,16 @@ type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;
  */
 export async function dryRun({ job, pricing }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
-  const { fields, cacheBytes } = job;
+  await using _voices = job.voices;
   if (job.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(job.subtitles);
   const isLive = await checkOutput(job.output, host);
-  const kept = cacheBytes === undefined ? undefined : await openKept(cacheBytes, context);
-  const identity = job.service ? job.service.url.href : identityOf(fields.speaker, job.sources);
-  const count = new Count(identity === undefined ? undefined : { ...fields, identity }, kept);
+  const count = new Count(job.voice.shape, await job.voices.keptFor(job.voice));
   const bodies: string[] = [];
   const runText = await RunText.open(job.text, signal);
   for await (const segment of runText.segments(isLive, signal)) {
     if (segment.kind === 'rest') continue;
     await count.add(segment);
-    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(requestBody(segment.text, fields));
+    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(job.voice.request(segment.text));
   }
   if (count.segments === 0) throw blankText();
   warnOfRoom(job, count.result.characters, context);
@@ -47,14 +43,14 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
 
 class Count {
   segments = 0;
-  readonly #shape: VoiceShape | undefined;
+  readonly #shape: VoiceShape;
   readonly #kept: Kept | undefined;
   readonly #seen = new Set<string>();
   #characters = 0;
   #inCache = 0;
   #charactersToSend = 0;
 
-  constructor(shape: VoiceShape | undefined, kept: Kept | undefined) {
+  constructor(shape: VoiceShape, kept: Kept | undefined) {
     this.#shape = shape;
     this.#kept = kept;
   }
@@ -74,8 +70,8 @@ class Count {
   }
 
   async #isKept(text: string): Promise<boolean> {
+    if (!this.#kept) return false;
     const shape = this.#shape;
-    if (!this.#kept || !shape) return false;
     const key = segmentKey(shape, text);
     const isKept = this.#seen.has(key) || (await this.#kept.has({ shape, text }));
     this.#seen.add(key);

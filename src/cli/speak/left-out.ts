@@ -12,8 +12,9 @@ interface LeftOut extends Sparing, Listener {
 
 /** The built-in voice leaves out what it cannot read; a service's refusals need `--keep-going`. */
 export async function leftOutOf(job: SpeechJob, warn: (text: string) => void): Promise<LeftOut | undefined> {
-  if (job.keepsGoing && job.service) return new RefusedSegments(warn);
-  if (job.service || job.espeakVoice !== undefined || job.sources.length > 0) return undefined;
+  const { kind } = job.voice;
+  if (job.keepsGoing && kind === 'service') return new RefusedSegments(warn);
+  if (kind !== 'built-in') return undefined;
   const { normalise } = await import('../../engine/normalise.ts');
   return new UnreadWords(normalise, warn);
 }

@@ -1,29 +1,25 @@
 import { secondsOf } from '../../audio/pcm.ts';
-import type { RequestFields } from '../../client/request.ts';
 import { TtsError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { printable } from '../../printable.ts';
 import { isStdout } from '../../sink/open.ts';
 import type { Delivery } from '../../sink/sink.ts';
-import type { ServiceEvent } from '../../voices/client.ts';
-import type { SpeechJob } from '../../speech/job.ts';
+import type { RunPlan, SpeechJob } from '../../speech/job.ts';
 import type { OutputPlan } from '../../speech/outputs.ts';
 import type { RunText } from '../../speech/text.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import { excerpt } from '../../text/unicode.ts';
+import type { VoiceEvent } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { grouped } from '../terminal/style.ts';
 import { LONG_RUN_MS } from './notes.ts';
 
-interface Reported {
-  readonly output: OutputPlan;
-  readonly fields?: Pick<RequestFields, 'callbackUrl'>;
-}
+type Reported = Pick<RunPlan, 'output'> & Partial<Pick<RunPlan, 'callbackUrl'>>;
 
 export async function report(
-  { output, fields }: Reported,
+  { output, callbackUrl }: Reported,
   totals: RunTotals,
   delivery: Delivery | undefined,
   { host, notices }: { readonly host: Pick<Host, 'env' | 'stderr'>; readonly notices: Notices },
@@ -31,7 +27,7 @@ export async function report(
   if (delivery?.readerLeft) return;
   const { fromCache, segments, requests } = totals;
   const isWatched = isProgressWanted(host, notices);
-  if (!delivery) notices.note(`the service sends the audio to ${fields?.callbackUrl}`);
+  if (!delivery) notices.note(`the service sends the audio to ${callbackUrl}`);
   else if (isWatched || notices.verbose || totals.elapsed > LONG_RUN_MS) {
     const line = await closing(output, totals, delivery);
     if (isWatched) notices.print(line);
@@ -46,7 +42,7 @@ export function eventsTo(
   totals: RunTotals,
   progress: Progress | undefined,
   notices: Notices,
-): (event: ServiceEvent) => void {
+): (event: VoiceEvent) => void {
   const warned = new Set<string>();
   const warnOnce = (about: string, text: string) => {
     if (!warned.has(about)) notices.warn(text);
@@ -64,20 +60,17 @@ export function eventsTo(
 
 /** Waits for the first event: a run that fails before prints only its error. */
 export function introducing(
-  { service, sources, espeakVoice, isNumbered, fields }: SpeechJob,
+  { voice: { kind, label, shape }, isNumbered }: SpeechJob,
   notices: Context['notices'],
-  onEvent: (event: ServiceEvent) => void,
-): (event: ServiceEvent) => void {
-  const who = espeakVoice
-    ? `${espeakVoice} (${fields.speaker}), a voice of espeak-ng,`
-    : 'the built-in English voice';
-  let isIntroduced = service !== undefined || sources.length > 0;
+  onEvent: (event: VoiceEvent) => void,
+): (event: VoiceEvent) => void {
+  const isEspeak = kind === 'espeak';
+  const who = isEspeak ? `${label} (${shape.speaker}), a voice of espeak-ng,` : 'the built-in English voice';
+  let isIntroduced = kind === 'service' || kind === 'engine';
   return (event) => {
     if (!isIntroduced) notices.note(`no base URL is set, so ${who} speaks; --base-url names a service`);
-    if (!isIntroduced && espeakVoice && isNumbered)
-      notices.note(
-        `on another machine ${fields.speaker} may be another voice; -s "${espeakVoice}" is the same one`,
-      );
+    if (!isIntroduced && isEspeak && isNumbered)
+      notices.note(`on another machine ${shape.speaker} may be another voice; -s "${label}" is the same one`);
     isIntroduced = true;
     onEvent(event);
   };
@@ -105,7 +98,7 @@ export async function withKept(
   return error.inWords(error.message, { hint, stop: { ...error.stop, total } });
 }
 
-export function describe(event: ServiceEvent): string {
+export function describe(event: VoiceEvent): string {
   switch (event.type) {
     case 'request':
       return `segment ${event.index + 1} ${JSON.stringify(excerpt(event.text))}: POST ${event.url.href}  X-API-KEY: ***  ${event.body}`;
@@ -126,7 +119,7 @@ export function describe(event: ServiceEvent): string {
 
 const LONG_PAUSE_SECONDS = 10;
 
-export function warnOfPause(event: ServiceEvent, notices: Notices): void {
+export function warnOfPause(event: VoiceEvent, notices: Notices): void {
   if (event.type !== 'retry' || event.seconds < LONG_PAUSE_SECONDS || notices.verbose) return;
   notices.warn(`${event.error.message}: another try in ${Math.round(event.seconds)} s`);
 }

@@ -1,5 +1,4 @@
 import { ExitCode } from '../../error.ts';
-import { openClient, openService } from '../../voices/client.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { resolveJob, type SpeakRequest } from '../../speech/job.ts';
 import { openOutputs } from '../../speech/outputs.ts';
@@ -24,6 +23,8 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (resolved.mode === 'show-text') return (await import('./show-text.ts')).showText(resolved.text, context);
   if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
   const { job } = resolved;
+  const { voice } = job;
+  await using voices = job.voices;
 
   const text = await RunText.open(job.text, signal);
   await using outputs = await openOutputs(job, context);
@@ -35,18 +36,17 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   const isTyped = request.files.includes('-') && host.stdin.isTTY;
   using progress = isTyped ? undefined : await showProgress(total, context);
   using _notes = isOffTerminal(context) ? new ProgressNotes({ notices, totals, total }) : undefined;
-  if (job.service?.note) notices.note(job.service.note);
+  if (job.note) notices.note(job.note);
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, text.knownSize, context);
-  await using service = await openService(job, context);
-  const onEvent = introducing(job, notices, eventsTo(totals, progress, notices));
-  await using client = await openClient(job, service, { ...context, onEvent });
+  voices.listen(introducing(job, notices, eventsTo(totals, progress, notices)));
+  await voices.open(voice);
 
   const leftOut = await leftOutOf(job, (text) => notices.warn(text));
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until),
-    synthesize: client.speakWith(job.fields),
-    window: WINDOW * job.limits.concurrency,
+    synthesize: (segment, until) => voice.speak(segment, until),
+    window: WINDOW * voice.atOnce,
     paragraphPause: job.paragraphPause,
     sink,
     signal,

@@ -1,5 +1,4 @@
 import { secondsOf } from '../../audio/pcm.ts';
-import type { RequestFields } from '../../client/request.ts';
 import type { Host } from '../../host.ts';
 import { isStdout } from '../../sink/open.ts';
 import type { Delivery } from '../../sink/sink.ts';
@@ -10,7 +9,7 @@ import { printLine } from '../terminal/print.ts';
 
 interface Summarized {
   readonly output: OutputPlan;
-  readonly fields?: Pick<RequestFields, 'callbackUrl'>;
+  readonly callbackUrl?: string | undefined;
   readonly subtitles?: { readonly name: string } | undefined;
 }
 
@@ -30,7 +29,7 @@ export async function printSummary(
   const summary = {
     ...(delivery
       ? { output, ...(isPlayed && { played: true }), ...soundOf(delivery, totals) }
-      : { output: null, callbackUrl: run.fields?.callbackUrl, format: null, duration: null, bytes: 0 }),
+      : { output: null, callbackUrl: run.callbackUrl, format: null, duration: null, bytes: 0 }),
     ...(isWhole && run.subtitles && { subtitles: run.subtitles.name }),
     characters: totals.characters,
     segments: totals.segments,

@@ -1,23 +1,22 @@
-import type { ServiceSpeaker } from '../../client/speakers.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
 import { kindOf, settingsFor } from '../../settings/speaker.ts';
-import { openClient, openService } from '../../voices/client.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { assertInputsKept } from '../../speech/inputs-kept.ts';
-import { fieldsOf, planRun, type RunPlan } from '../../speech/job.ts';
+import { planRun } from '../../speech/job.ts';
 import type { Sparing } from '../../speech/look-ahead.ts';
 import { openOutputs, planOutput } from '../../speech/outputs.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Limit, Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
+import type { Endpoint } from '../../voices/service-choice.ts';
+import type { ListedVoice, Voice } from '../../voices/voice.ts';
+import type { RunVoices } from '../../voices/voices.ts';
 import type { Context } from '../context.ts';
 import { eventsTo, report } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
 
-export interface ListedSpeaker extends Omit<ServiceSpeaker, 'no'> {
-  /** Later voices of a large engine have none. */
-  readonly no?: number;
+export interface ListedSpeaker extends ListedVoice {
   readonly instructions?: string | undefined;
   readonly from: 'config' | 'service';
 }
@@ -25,7 +24,9 @@ export interface ListedSpeaker extends Omit<ServiceSpeaker, 'no'> {
 /** More need the user's agreement. */
 const MOST_UNASKED = 20;
 
-interface Sample extends LoadedSettings, Pick<RunPlan, 'service' | 'espeak' | 'sources'> {
+interface Sample extends LoadedSettings {
+  readonly voices: RunVoices;
+  readonly service: Endpoint | undefined;
   readonly text: string;
   readonly speakers: readonly ListedSpeaker[];
   readonly mayAsk: boolean;
@@ -37,27 +38,25 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   const totals = new RunTotals();
   const output = planOutput(settings, host);
   assertInputsKept([], sample, output, host);
-  const voices = voicesOf(sample);
-  if (voices.length > MOST_UNASKED) await assertAgreed(sample, voices.length, context);
-  const plan = planRun(settings, { ...sample, output });
+  const speaking = voicesOf(sample);
+  if (speaking.length > MOST_UNASKED) await assertAgreed(sample, speaking.length, context);
+  const plan = planRun(settings, output);
 
   await using outputs = await openOutputs(plan, context);
-  if (plan.service?.note) notices.note(plan.service.note);
-  await using service = await openService(plan, context);
-  const onEvent = eventsTo(totals, undefined, notices);
-  await using client = await openClient(plan, service, { ...context, onEvent });
+  if (sample.service?.note) notices.note(sample.service.note);
+  sample.voices.listen(eventsTo(totals, undefined, notices));
+  for (const { voice } of speaking) await sample.voices.open(voice);
 
-  const labelOf = ({ index }: Segment) => voices[index]?.label ?? '';
+  const labelOf = ({ index }: Segment) => speaking[index]?.label ?? '';
   const leftOut = new LeftOut(labelOf);
   const delivery = await deliver({
-    segments: () => eachWith(text, voices.length, { maxChars: settings.maxChars.value }),
-    synthesize(segment, signal) {
-      const { no, settings } = voices[segment.index] as SampleVoice;
-      return client.speakWith(fieldsOf(settings, no))(segment, signal);
+    segments: () => eachWith(text, speaking.length, { maxChars: settings.maxChars.value }),
+    async synthesize(segment, until) {
+      return speaking[segment.index]?.voice.speak(segment, until);
     },
     missing: (segment) => `asked for ${labelOf(segment)}`,
-    sparing: voices.length > 1 ? leftOut : undefined,
-    window: plan.limits.concurrency,
+    sparing: speaking.length > 1 ? leftOut : undefined,
+    window: settings.concurrency.value,
     paragraphPause: plan.paragraphPause,
     sink: outputs.sink,
     signal,
@@ -68,7 +67,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   await report(plan, totals, delivery, context);
   if (leftOut.count > 0 && !delivery?.readerLeft) {
     leftOut.warn((text) => notices.warn(text));
-    throw leftOut.asError(voices.length);
+    throw leftOut.asError(speaking.length);
   }
   if (plan.json) await (await import('../speak/summary.ts')).printSummary(plan, totals, delivery, context);
   return ExitCode.ok;
@@ -132,17 +131,11 @@ class LeftOut implements Sparing {
   }
 }
 
-interface SampleVoice {
-  readonly no: number;
-  readonly settings: LoadedSettings['settings'];
-  readonly label: string;
-}
-
 /**
  * Each number is heard once; one sound has one sample rate.
  * @throws TtsError (usage)
  */
-function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
+function voicesOf({ speakers, voices, settings, text }: Sample): { voice: Voice; label: string }[] {
   if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
   if (countCodePoints(text) > settings.maxChars.value)
     throw usageError(
@@ -154,11 +147,15 @@ function voicesOf({ speakers, settings, text }: Sample): SampleVoice[] {
     if (speaker.no !== undefined && !once.has(speaker.no)) once.set(speaker.no, speaker);
   if (once.size === 0)
     throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
-  return [...once].map(([no, { name, kind = kindOf(no, speakers), instructions }]) => ({
-    no,
-    label: `speaker ${no}${name ? ` (${name})` : ''}`,
-    settings: settingsFor({ no, name, kind, instructions }, settings),
-  }));
+  return [...once].map(([no, { name, kind = kindOf(no, speakers), instructions }]) => {
+    const own = settingsFor({ no, name, kind, instructions }, settings);
+    const voice = voices.as({
+      ...voices.shapeOf(no),
+      sampleRate: own.sampleRate?.value,
+      instructions: own.instructions?.value,
+    });
+    return { voice, label: `speaker ${no}${name ? ` (${name})` : ''}` };
+  });
 }
 
 async function* eachWith(text: string, count: number, voice: Limit): AsyncGenerator<Segment> {

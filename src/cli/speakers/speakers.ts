@@ -1,17 +1,13 @@
 import { type Command, Option } from 'commander';
-import { listSpeakers } from '../../client/speakers.ts';
-import { type NumberedSource, unnumberedSpeakersOf } from '../../engine/external/voice-source.ts';
 import { FLITE_SPEAKERS } from '../../engine/flite/voices.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
-import type { ServiceEvent } from '../../voices/client.ts';
-import { limitsOf, type RunPlan } from '../../speech/job.ts';
 import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
-import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
-import { builtInSpeakers } from '../../speech/speakers/speaker-choice.ts';
+import type { VoiceEvent, Voices } from '../../voices/voice.ts';
+import { openVoices } from '../../voices/voices.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/report.ts';
@@ -37,21 +33,18 @@ export async function run(context: Context): Promise<number> {
   const configured = configuredSpeakers(settings);
   if (names) return showNames([...configured, ...(settings.baseUrl ? [] : FLITE_SPEAKERS)], context);
   const service = await chooseService(settings, { ...context, files });
-  const espeak = service
-    ? undefined
-    : await (await import('../../engine/espeak/voices.ts')).espeakIfAny(context);
-  const sources = service ? [] : await openSources(settings, context);
-  const listed = await serviceSpeakers({ service, settings, espeak, sources }, context).catch(
-    (error: unknown) => ({
-      error,
-    }),
-  );
+  await using voices = await openVoices({ settings, service: async () => service }, context);
+  // Without a service, only an engine can fail that was chosen; nothing is shown then.
+  const listed = await listedSpeakers(voices, service, context).catch((error: unknown) => {
+    if (!service) throw error;
+    return { error };
+  });
   const rows = [...configured, ...('error' in listed ? [] : listed)];
   if (typeof sample === 'string' && !('error' in listed)) {
     const { speakSample } = await import('./sample.ts');
     const mayAsk = yes === true;
-    return speakSample(
-      { text: sample, speakers: rows, service, espeak, sources, settings, files, mayAsk },
+    return await speakSample(
+      { text: sample, speakers: rows, voices, service, settings, files, mayAsk },
       context,
     );
   }
@@ -94,40 +87,20 @@ function configuredSpeakers({ speakers }: Settings): ListedSpeaker[] {
   );
 }
 
-async function serviceSpeakers(
-  {
-    service,
-    espeak,
-    sources,
-    settings,
-  }: Pick<RunPlan, 'service' | 'espeak' | 'sources'> & { readonly settings: Settings },
+async function listedSpeakers(
+  voices: Voices,
+  service: Endpoint | undefined,
   context: Context,
 ): Promise<ListedSpeaker[]> {
   const { notices } = context;
-  const listed = service
-    ? await askService(service, settings, context)
-    : [...builtInSpeakers(espeak, sources), ...sources.flatMap(unnumberedSpeakersOf)];
+  const listed = await voices.list({ onEvent: (event) => tell(event, context) });
   if (!listed) notices.note(`${service?.url.host} does not list its speakers; any number may be valid`);
   return (listed ?? []).map((speaker) => ({ ...speaker, from: 'service' }));
 }
 
-/** An engine that does not work is a warning, unless it was chosen. */
-async function openSources(settings: Settings, context: Context): Promise<NumberedSource[]> {
-  const shelf = new SourceShelf(settings, context);
-  const chosen = settings.engine ? 0 : undefined;
-  const opened = await shelf.openAll((error, at) => {
-    if (at !== chosen) context.notices.warn((error as Error).message);
-  });
-  if (chosen !== undefined) await shelf.open(chosen);
-  return opened;
-}
-
-async function askService(service: Endpoint, settings: Settings, { notices, signal }: Context) {
-  const onEvent = (event: ServiceEvent) => {
-    notices.detail(() => describe(event));
-    warnOfPause(event, notices);
-  };
-  return listSpeakers({ ...service, ...limitsOf(settings), onEvent }, signal);
+function tell(event: VoiceEvent, { notices }: Context): void {
+  notices.detail(() => describe(event));
+  warnOfPause(event, notices);
 }
 
 function inWords(rows: readonly ListedSpeaker[]): string {

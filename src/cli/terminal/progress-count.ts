@@ -1,9 +1,9 @@
 import { type Speech, secondsOf } from '../../audio/pcm.ts';
-import type { ServiceEvent } from '../../voices/client.ts';
 import type { Listener } from '../../speech/deliver.ts';
 import type { Part } from '../../speech/look-ahead.ts';
 import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
+import type { VoiceEvent } from '../../voices/voice.ts';
 import type { ProgressState, Waiting } from './progress-line.ts';
 
 const STALLED_MS = 1000;
@@ -29,7 +29,7 @@ export class ProgressCount implements Listener {
     return this.#audioSeconds > 0;
   }
 
-  onEvent(event: ServiceEvent): void {
+  onEvent(event: VoiceEvent): void {
     if (event.type === 'request') this.#hasAsked = true;
     if (event.type !== 'retry') return;
     const { retry, message } = event.error;

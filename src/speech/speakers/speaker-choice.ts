@@ -3,7 +3,7 @@ import type { Espeak } from '../../engine/espeak/voices.ts';
 import { type NumberedSource, speakersOf } from '../../engine/external/voice-source.ts';
 import { FLITE_SPEAKERS } from '../../engine/flite/voices.ts';
 import type { RunContext } from '../../host.ts';
-import type { Setting, Settings } from '../../settings/resolve.ts';
+import type { Settings } from '../../settings/resolve.ts';
 import { type Choice, chooseSpeaker, isAmong } from '../../settings/speaker.ts';
 import type { FoundVoice, SourceShelf } from './source-shelf.ts';
 
@@ -77,22 +77,8 @@ function withVoice(settings: Settings, { numbered, voice, no }: FoundVoice): Spe
     settings.engine?.origin ?? { place: 'default' as const, name: 'the default' };
   const known = [{ no, name: voice.name, kind: 'neo.one' }];
   const chosen = chooseSpeaker({ ...settings, speaker: { value: no, origin } }, known);
-  const { maxChars, concurrency, sampleRate = { value: voice.sampleRate, origin } } = chosen.settings;
-  const { source } = numbered;
-  const limits = {
-    maxChars: { ...maxChars, value: Math.min(maxChars.value, source.maxChars) },
-    concurrency: isDefault(concurrency)
-      ? { ...concurrency, value: source.concurrency + WAITING }
-      : concurrency,
-  };
-  return { no, settings: { ...chosen.settings, sampleRate, ...limits }, sources: [numbered] };
-}
-
-/** The engine never waits for one. */
-const WAITING = 2;
-
-function isDefault({ origin }: Setting<unknown>): boolean {
-  return origin.place === 'default';
+  const { sampleRate = { value: voice.sampleRate, origin } } = chosen.settings;
+  return { no, settings: { ...chosen.settings, sampleRate }, sources: [numbered] };
 }
 
 export function builtInSpeakers(

@@ -14,7 +14,7 @@ function read(text: string, options: Partial<PlanOptions> = {}) {
     columns: new Map(),
     template: new NameTemplate('out/{id}.wav'),
     shard: undefined,
-    voiceOf: async ({ speaker }) => ({ speaker: Number(speaker ?? 1) }),
+    voiceOf: async ({ speaker }) => ({ identity: 'a service', speaker: Number(speaker ?? 1) }),
     textFileOf: (name) => name,
     ...options,
   });
@@ -36,11 +36,18 @@ describe('the plan of a batch', () => {
         table: 'p.csv',
         line: 2,
         text: 'two',
-        voice: { speaker: 4 },
+        voice: { identity: 'a service', speaker: 4 },
         namesSpeaker: true,
         file: 'b.wav',
       },
-      { id: 'a', table: 'p.csv', line: 3, text: 'one', voice: { speaker: 1 }, file: 'a.wav' },
+      {
+        id: 'a',
+        table: 'p.csv',
+        line: 3,
+        text: 'one',
+        voice: { identity: 'a service', speaker: 1 },
+        file: 'a.wav',
+      },
     ]);
   });
 

@@ -38,20 +38,22 @@ async function jobOf(flags: Record<string, unknown>, setup?: Setup): Promise<Spe
 }
 
 describe('resolveJob', () => {
-  it('has the service, the voice and the limits of a run, without a setting left', async () => {
-    const flags = { ...SERVICE, concurrency: '3', retries: '1', timeout: '5', sampleRate: '8000' };
-    const { service, fields, limits, cacheBytes } = await jobOf(flags);
-    expect(service).toMatchObject({ key: 'the-key', keyOrigin: '--api-key' });
-    expect(service?.url.href).toBe('http://127.0.0.1:9/api/tts');
-    expect(fields).toMatchObject({ speaker: 7, sampleRate: 8000, instructions: undefined });
-    expect(limits).toEqual({ concurrency: 3, retries: 1, timeoutMs: 5000 });
+  it('has the voice and the limits of a run, without a setting left', async () => {
+    const { voice, cacheBytes } = await jobOf({ ...SERVICE, concurrency: '3', sampleRate: '8000' });
+    expect(voice).toMatchObject({ kind: 'service', atOnce: 3, maxChars: 1000 });
+    expect(voice.shape).toEqual({
+      identity: 'http://127.0.0.1:9/api/tts',
+      speaker: 7,
+      sampleRate: 8000,
+      instructions: undefined,
+    });
     expect(cacheBytes).toBeGreaterThan(0);
   });
 
   it('keeps no segments of the built-in service, and none that go elsewhere', async () => {
-    expect(await jobOf({})).toMatchObject({ service: undefined, cacheBytes: undefined });
+    expect(await jobOf({})).toMatchObject({ voice: { kind: 'built-in' }, cacheBytes: undefined });
     const elsewhere = await jobOf({ ...SERVICE, callbackUrl: 'https://a.example/' });
-    expect(elsewhere).toMatchObject({ cacheBytes: undefined, fields: { callbackUrl: 'https://a.example/' } });
+    expect(elsewhere).toMatchObject({ cacheBytes: undefined, callbackUrl: 'https://a.example/' });
     expect(await jobOf({ ...SERVICE, cache: false })).toMatchObject({ cacheBytes: undefined });
   });
 

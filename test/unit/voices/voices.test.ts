@@ -1,33 +1,134 @@
-import { expect, it } from 'vitest';
-import type { RunContext } from '../../../src/host.ts';
-import { openClient } from '../../../src/voices/client.ts';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Notices } from '../../../src/cli/terminal/notices.ts';
+import type { Host } from '../../../src/host.ts';
+import { loadSettings } from '../../../src/settings/load.ts';
+import type { Setting } from '../../../src/settings/resolve.ts';
+import { chooseService } from '../../../src/voices/service-choice.ts';
+import type { Voice } from '../../../src/voices/voice.ts';
+import { openVoices } from '../../../src/voices/voices.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { serveRows, wavOf } from '../../support/row-service.ts';
 import { collect } from '../audio/body.ts';
 
 const { signal } = new AbortController();
 
-it('Two voices of a run that want the same at once ask for it once.', async () => {
-  const server = await serveRows({ delay: 50 });
-  const events: string[] = [];
+/** The voices of a run, with these options and this config of the user. */
+async function voicesOf(flags: Record<string, unknown>, config: object = {}) {
+  const home = emptyFolder();
+  writeFileSync(join(home, '.ttsrc'), JSON.stringify(config));
+  const cwd = join(home, 'work');
+  mkdirSync(cwd);
   const host = {
-    ...{ env: { TTS_CACHE_DIR: emptyFolder() }, cwd: '/', home: undefined, platform: process.platform },
+    ...{ env: { TTS_CACHE_DIR: join(home, 'cache') }, cwd, home, platform: process.platform },
     ...{ uid: process.geteuid?.(), pid: process.pid, realm: 'the test', isRunning: () => true },
-  };
-  const context = { host, notices: { warn: expect.unreachable, warnLater: expect.unreachable }, signal };
-  const limits = { concurrency: 4, retries: 0, timeoutMs: 5000 };
-  const service = { url: new URL(`${server.url}/tts`), key: 'key', keyOrigin: 'the test', proxy: undefined };
-  await using client = await openClient({ limits, cacheBytes: 2 ** 30 }, service, {
-    ...(context as unknown as RunContext),
-    onEvent: (event) => events.push(event.type === 'cache' ? `${event.index} ${event.found}` : event.type),
+  } as unknown as Host;
+  const context = { host, notices: new Notices(host), signal };
+  const { settings, files } = await loadSettings({ flags }, context);
+  const service = () => chooseService(settings, { ...context, files });
+  const voices = await openVoices({ settings, service }, context);
+  onTestFinished(() => voices[Symbol.asyncDispose]());
+  return voices;
+}
+
+const SERVICE = { baseUrl: 'http://127.0.0.1:9/api/', apiKey: 'the-key' };
+
+function said<T>(value: T, name = 'p.csv, line 2, column speaker'): Setting<T> {
+  return { value, origin: { place: 'option', name } };
+}
+
+async function heard(voice: Voice, text: string, index = 0): Promise<Buffer | undefined> {
+  const speech = await voice.speak({ text, index }, signal);
+  return speech && collect(speech.pcm);
+}
+
+describe('the voices of a run', () => {
+  it('ask once for what two of them want at once, with one cache for all', async () => {
+    const server = await serveRows({ delay: 50 });
+    const voices = await voicesOf({ ...SERVICE, baseUrl: server.url });
+    const events: string[] = [];
+    voices.listen((event) =>
+      events.push(event.type === 'cache' ? `${event.index} ${event.found}` : event.type),
+    );
+    const sounds = await Promise.all(
+      [0, 1].map(async (index) => heard(await voices.of({ speaker: said(1) }), 'hello', index)),
+    );
+    for (const sound of sounds) expect(Buffer.from(wavOf('hello')).subarray(44)).toEqual(sound);
+    expect(server.requests).toHaveLength(1);
+    expect(events).toEqual(['0 miss', 'request', 'answer', '1 hit']);
   });
-  const sounds = await Promise.all(
-    [0, 1].map(async (index) => {
-      const speech = await client.speakWith({ speaker: 1 })({ text: 'hello', index }, signal);
-      return speech && collect(speech.pcm);
-    }),
-  );
-  for (const sound of sounds) expect(Buffer.from(wavOf('hello')).subarray(44)).toEqual(sound);
-  expect(server.requests).toHaveLength(1);
-  expect(events).toEqual(['0 miss', 'request', 'answer', '1 hit']);
+
+  it('are the same object for the same wish, however it is said', async () => {
+    const voices = await voicesOf(SERVICE, { speakers: { anna: 7 } });
+    const anna = await voices.of({ speaker: said('anna') });
+    expect(await voices.of({ speaker: said('anna', 'p.csv, line 3, column speaker') })).toBe(anna);
+    expect(await voices.of({ speaker: said(7) })).toBe(anna);
+    expect(voices.as({ ...anna.shape })).toBe(anna);
+    const others = [{ speaker: said(8) }, { speaker: said(7), sampleRate: said(8000) }];
+    for (const wish of others) expect(await voices.of(wish)).not.toBe(anna);
+  });
+
+  it('stay the same object while others come and go', async () => {
+    const voices = await voicesOf({ ...SERVICE, speaker: '7' });
+    const own = await voices.of();
+    for (let number = 0; number < 3000; number++) {
+      await voices.of({ instructions: said(`take ${number}`) });
+      expect((await voices.of()) === own).toBe(true);
+    }
+  });
+
+  it('take from the settings what a wish leaves open', async () => {
+    const voices = await voicesOf({ ...SERVICE, speaker: '7', sampleRate: '8000', stream: true });
+    const identity = 'http://127.0.0.1:9/api/tts';
+    const voice = await voices.of({ instructions: said('calm'), sampleRate: undefined });
+    expect(voice.shape).toEqual({ identity, speaker: 7, sampleRate: 8000, instructions: 'calm' });
+    expect(voice).toMatchObject({ kind: 'service', label: '7', atOnce: 4, maxChars: 1000 });
+    expect(voice.request('hello')).toBe(
+      '{"text":"hello","speaker_no":7,"config":{"use_streaming_response":true,"sample_rate":8000,"instructions":"calm"}}',
+    );
+  });
+
+  it('hold what a name brings to be weaker than a wish', async () => {
+    const anna = { no: 7, sampleRate: 16_000 };
+    const voices = await voicesOf(SERVICE, { speakers: { anna } });
+    expect((await voices.of({ speaker: said('anna') })).shape.sampleRate).toBe(16_000);
+    const wish = { speaker: said('anna'), sampleRate: said(8000) };
+    expect((await voices.of(wish)).shape.sampleRate).toBe(8000);
+  });
+
+  it('name the place of a wish for a speaker that is not there', async () => {
+    const wish = { speaker: said('nobody') };
+    for (const voices of [await voicesOf(SERVICE), await voicesOf({})])
+      await expect(voices.of(wish)).rejects.toThrow(
+        'p.csv, line 2, column speaker: no speaker is called "nobody"',
+      );
+  });
+
+  it.each([
+    ['a service', SERVICE, 'service', true],
+    ['a service, with the cache off', { ...SERVICE, cache: false }, 'service', false],
+    ['a service that sends elsewhere', { ...SERVICE, callbackUrl: 'https://a.example/' }, 'service', false],
+    ['this program', {}, 'built-in', false],
+  ])('keep the sound where it is paid for: %s', async (_, flags, kind, isKept) => {
+    const voices = await voicesOf(flags);
+    const voice = await voices.of({ speaker: said(1) });
+    expect(voice.kind).toBe(kind);
+    expect((await voices.cacheBytesFor(voice)) !== undefined).toBe(isKept);
+    expect((await voices.keptFor(voice)) !== undefined).toBe(isKept);
+  });
+
+  it('need no key before one of them speaks', async () => {
+    const voices = await voicesOf({ baseUrl: SERVICE.baseUrl });
+    const voice = await voices.of({ speaker: said(7) });
+    await expect(voice.speak({ text: 'hello', index: 0 }, signal)).rejects.toThrow('no key for');
+  });
+
+  it('are listed by the service, if it has a list', async () => {
+    const listed = await serveRows({ speakers: [7, 8] });
+    const voices = await voicesOf({ ...SERVICE, baseUrl: listed.url });
+    expect((await voices.list())?.map(({ no }) => no)).toEqual([7, 8]);
+    const silent = await serveRows();
+    expect(await (await voicesOf({ ...SERVICE, baseUrl: silent.url })).list()).toBeUndefined();
+  });
 });

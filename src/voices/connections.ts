@@ -1,0 +1,136 @@
+import { closeQuietly } from '../async.ts';
+import type { Speech } from '../audio/pcm.ts';
+import type { Kept } from '../cache/kept.ts';
+import type { NumberedText, RequestFields } from '../client/request.ts';
+import type { Espeak } from '../engine/espeak/voices.ts';
+import type { NumberedSource } from '../engine/external/voice-source.ts';
+import type { RunContext } from '../host.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { type Client, type ClientOptions, openClient } from './client.ts';
+import type { InProcess } from './in-process.ts';
+import type { Endpoint } from './service-choice.ts';
+import type { Voice, VoiceEvent, VoiceShape } from './voice.ts';
+
+export interface VoicesPlan {
+  readonly settings: Settings;
+  /** The named service, or `undefined` without one. It is not asked for before something is to be spoken or listed. */
+  readonly service: () => Promise<Endpoint | undefined>;
+}
+
+/** What speaks in this program besides Flite, as far as the voices of the run need it. */
+export interface Engines {
+  espeak: Espeak | undefined;
+  readonly sources: Set<NumberedSource>;
+}
+
+/** What a voice speaks through. */
+export interface Channel extends Pick<Voice, 'kind' | 'shape' | 'atOnce'> {
+  /** Channels of the same group share connections and a limit. */
+  readonly group: string;
+}
+
+/** What the voices of a run share: connections, limits and the cache. Each is opened when it is needed first. */
+export class Connections {
+  readonly #plan: VoicesPlan;
+  readonly #engines: Engines;
+  readonly #context: RunContext;
+  readonly #onEvent: (event: VoiceEvent) => void;
+  readonly #clients = new Map<string, Promise<Client>>();
+  #kept: Promise<Kept | undefined> | undefined;
+  #inProcess: Promise<InProcess> | undefined;
+
+  constructor(plan: VoicesPlan, engines: Engines, context: RunContext, onEvent: (event: VoiceEvent) => void) {
+    this.#plan = plan;
+    this.#engines = engines;
+    this.#context = context;
+    this.#onEvent = onEvent;
+  }
+
+  /** Opens all that the channel needs for its first text. */
+  async open(channel: Channel): Promise<{ readonly client: Client; readonly kept: Kept | undefined }> {
+    const client = this.#clients.get(channel.group) ?? this.#connect(channel);
+    this.#clients.set(channel.group, client);
+    return { client: await client, kept: await this.keptFor(channel.kind) };
+  }
+
+  async speak(channel: Channel, text: NumberedText, signal: AbortSignal): Promise<Speech | undefined> {
+    const { client, kept } = await this.open(channel);
+    const fields = this.fieldsOf(channel.shape);
+    if (!kept) return client.speak(text, fields, signal);
+    const { index } = text;
+    let found: 'hit' | 'miss' = 'hit';
+    const make = () => {
+      found = 'miss';
+      this.#onEvent({ type: 'cache', index, found });
+      return client.speak(text, fields, signal);
+    };
+    const speech = await kept.get({ shape: channel.shape, text: text.text }, make, signal);
+    if (found === 'hit') this.#onEvent({ type: 'cache', index, found });
+    return speech;
+  }
+
+  fieldsOf({ speaker, sampleRate, instructions }: VoiceShape): RequestFields {
+    const { stream, callbackUrl } = this.#plan.settings;
+    return {
+      speaker,
+      stream: stream?.value,
+      sampleRate,
+      instructions,
+      callbackUrl: callbackUrl?.value.href,
+    };
+  }
+
+  /**
+   * The size of the cache for voices of a kind.
+   * @returns `undefined` where nothing is kept: built-in voices cost nothing, and sound for a callback does not come here
+   */
+  async cacheBytesFor(kind: Voice['kind']): Promise<number | undefined> {
+    const { cache, cacheSize, callbackUrl } = this.#plan.settings;
+    if (!cache.value || callbackUrl) return undefined;
+    if (kind === 'engine') return cacheSize.value;
+    const service = kind === 'service' ? await this.#plan.service() : undefined;
+    return service && !service.mayBeForged ? cacheSize.value : undefined;
+  }
+
+  /** The cache for voices of a kind, if their sound is kept. */
+  async keptFor(kind: Voice['kind']): Promise<Kept | undefined> {
+    const bytes = await this.cacheBytesFor(kind);
+    if (bytes === undefined) return undefined;
+    this.#kept ??= import('../cache/kept.ts').then(({ openKept }) => openKept(bytes, this.#context));
+    return this.#kept;
+  }
+
+  /** Errors of closing become warnings. */
+  async close(): Promise<void> {
+    const quietly = async (opened: Promise<{ close(): Promise<void> } | undefined> | undefined) => {
+      // The call that opened it had the error.
+      const one = await opened?.catch(() => undefined);
+      if (one) await closeQuietly(() => one.close(), this.#context.notices);
+    };
+    for (const client of this.#clients.values()) await quietly(client);
+    await quietly(this.#kept);
+    await quietly(this.#inProcess);
+  }
+
+  async #connect({ kind, atOnce }: Channel): Promise<Client> {
+    const { retries, timeout } = this.#plan.settings;
+    const service = kind === 'service' ? await this.#plan.service() : undefined;
+    const kept = await this.keptFor(kind);
+    const options: ClientOptions = {
+      concurrency: atOnce,
+      retries: retries.value,
+      timeoutMs: timeout.value * 1000,
+      checksum: kept && (await import('node:zlib')).crc32,
+      onEvent: this.#onEvent,
+    };
+    return service ? openClient(service, options) : (await this.#startInProcess()).open(options);
+  }
+
+  #startInProcess(): Promise<InProcess> {
+    const { espeak, sources } = this.#engines;
+    this.#inProcess ??= import('./in-process.ts').then(({ startInProcess }) =>
+      startInProcess(espeak, [...sources]),
+    );
+    return this.#inProcess;
+  }
+}

@@ -1,0 +1,60 @@
+import type { Speech } from '../audio/pcm.ts';
+import type { VoiceShape } from '../cache/kept.ts';
+import type { NumberedText } from '../client/request.ts';
+import type { ClientEvent, RetryPolicy } from '../client/retry.ts';
+import type { ServiceSpeaker } from '../client/speakers.ts';
+import type { Setting } from '../settings/resolve.ts';
+
+export type { VoiceShape };
+
+/** Who speaks. Two wishes for the same voice give the same object. */
+export interface Voice {
+  /** The name of the voice, or its number where it has none. */
+  readonly label: string;
+  readonly kind: 'service' | 'engine' | 'espeak' | 'built-in';
+  /** The longest text of a request, in code points. */
+  readonly maxChars: number;
+  /** Texts that it speaks at once. */
+  readonly atOnce: number;
+  readonly shape: VoiceShape;
+  /**
+   * @returns `undefined` if the service sends the sound elsewhere
+   * @throws TtsError, here and while the sound is read
+   */
+  speak(text: NumberedText, signal: AbortSignal): Promise<Speech | undefined>;
+  /** The body of a request as it is sent. */
+  request(text: string): string;
+}
+
+/** A voice as somebody names it. The settings of the run fill in the rest. */
+export interface Wish {
+  readonly speaker?: Setting<string | number> | undefined;
+  readonly sampleRate?: Setting<number> | undefined;
+  readonly instructions?: Setting<string> | undefined;
+}
+
+/** Later voices of a large engine have no number. */
+export interface ListedVoice extends Omit<ServiceSpeaker, 'no'> {
+  readonly no?: number;
+}
+
+export type VoiceEvent =
+  | ClientEvent
+  | {
+      readonly type: 'cache';
+      readonly index: number;
+      readonly found: 'hit' | 'miss';
+    };
+
+/** All voices of a run. They share connections, limits and the cache. */
+export interface Voices extends AsyncDisposable {
+  /** @throws TtsError (usage) for an unknown speaker, or one that cannot do what is wished */
+  of(wish?: Wish): Promise<Voice>;
+  /** @param shape of a voice that was found before, or of a listed speaker */
+  as(shape: VoiceShape): Voice;
+  /**
+   * @returns `undefined` for a service without a list
+   * @throws TtsError
+   */
+  list(policy?: Partial<RetryPolicy>): Promise<readonly ListedVoice[] | undefined>;
+}
