@@ -10,7 +10,6 @@ import type { Flags } from '../settings/resolve.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
 import { askYes } from './terminal/ask.ts';
-import { printLine } from './terminal/print.ts';
 import { countOf } from './terminal/style.ts';
 
 export const words = ['clear'];
@@ -28,7 +27,7 @@ export async function run(context: Context): Promise<number> {
   const chosen = await measureCache(folder, choice);
   if (clear && line.flags.yes !== true && !(await isAgreed(chosen, context))) return ExitCode.ok;
   const found = clear ? await clearCache(folder, choice) : chosen;
-  printLine(host.stdout, notices.json ? inJson(folder, found, clear) : inWords(folder, found, clear));
+  notices.result(notices.json ? asData(folder, found, clear) : inWords(folder, found, clear));
   return ExitCode.ok;
 }
 
@@ -92,8 +91,8 @@ function isClear(words: readonly string[]): boolean {
   );
 }
 
-function inJson(folder: string, { entries, bytes }: Found, cleared: boolean): string {
-  return JSON.stringify(cleared ? { folder, removed: entries, freed: bytes } : { folder, bytes, entries });
+function asData(folder: string, { entries, bytes }: Found, cleared: boolean): object {
+  return cleared ? { folder, removed: entries, freed: bytes } : { folder, bytes, entries };
 }
 
 function inWords(folder: string, { entries, bytes }: Found, cleared: boolean): string {

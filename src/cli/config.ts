@@ -10,21 +10,22 @@ import { chooseProxy, type Origin, type Settings } from '../settings/resolve.ts'
 import { type Name, ruleOf, settingNames, type Value } from '../settings/rules.ts';
 import { type CommandLine, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
-import { printLine } from './terminal/print.ts';
 
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
   const line = readSubcommand(describeCommand(), context);
   if (!line) return ExitCode.ok;
-  const show = (text: string) => printLine(host.stdout, notices.redact(text));
   const settled = await loadSettings(line, context).catch((error) => {
-    if (!notices.json) show(filesInWords(filesOf(line.flags, undefined, host)));
+    if (!notices.json) notices.result(filesInWords(filesOf(line.flags, undefined, host)));
     throw error;
   });
   const rows = rowsOf(settled.settings, host);
   const files = filesOf(line.flags, settled, host);
-  if (notices.json) printLine(host.stdout, notices.inJson({ settings: inJson(rows), files }));
-  else show([...rows.map(rowInWords), '', filesInWords(files)].join('\n'));
+  notices.result(
+    notices.json
+      ? { settings: inJson(rows), files }
+      : [...rows.map(rowInWords), '', filesInWords(files)].join('\n'),
+  );
   return ExitCode.ok;
 }
 

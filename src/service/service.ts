@@ -43,6 +43,8 @@ export interface ServiceOptions {
   readonly log?: Log | undefined;
   /** True gives clients what an engine says of its failures; otherwise only the log has it. */
   readonly tellsEngineWords?: boolean;
+  /** Takes keys out of names of voices. */
+  hide?(text: string): string;
   /** True serves `GET /metrics`. */
   readonly metrics?: boolean;
   readonly limits?: Partial<Limits>;
@@ -99,6 +101,7 @@ async function contextOf(options: ServiceOptions, server: Server, limits: Limits
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,
     isOpen: apiKey === null,
     tellsEngineWords,
+    hide: options.hide ?? ((text) => text),
     checkKey: createKeyCheck(apiKey),
     faultControl: faults && new (await import('./exchange/fault-control.ts')).FaultControl(faults),
     cors: cors === undefined ? undefined : (await import('./http/cors.ts')).createCors(cors, basePath),

@@ -10,7 +10,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { costOf } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
-import { printLine, readerReady } from '../terminal/print.ts';
+import { readerReady } from '../terminal/print.ts';
 import { countOf, grouped, priceInWords } from '../terminal/style.ts';
 import type { BatchJob } from './job.ts';
 
@@ -27,16 +27,16 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
   const changed = stale + damaged;
   const rows = missing + changed + unchanged + empty;
   const price = job.pricing && costOf(characters, job.pricing);
-  const { host, notices } = context;
+  const { notices } = context;
   if (job.json) {
     const cost = { dryRun: true, rows, new: missing, changed, unchanged, empty, characters, ...price };
-    printLine(host.stdout, notices.inJson(cost));
+    notices.result(cost);
     return ExitCode.ok;
   }
   const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
   const label = price?.currency === undefined ? 'price ' : '';
   const cost = price ? `, ${label}${priceInWords(price)}` : '';
-  printLine(host.stdout, `${countOf(rows, 'row')}: ${states}; ${grouped(characters)} characters${cost}`);
+  notices.result(`${countOf(rows, 'row')}: ${states}; ${grouped(characters)} characters${cost}`);
   return ExitCode.ok;
 }
 
@@ -65,8 +65,8 @@ async function report(
     faults += 1;
     const out = join(job.folderName, file);
     const where = row ? ` (${row.table}, line ${row.line}, id ${row.id})` : '';
-    if (job.json) printLine(host.stdout, notices.inJson({ id: row?.id, state, out }));
-    else printLine(host.stdout, `${state}: ${visible(notices.redact(`${out}${where}`))}`);
+    if (job.json) notices.result({ id: row?.id, state, out });
+    else notices.result(`${state}: ${visible(`${out}${where}`)}`);
   };
   for (const number of plan.mine()) {
     const state = survey.stateOf(number);

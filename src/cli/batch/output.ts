@@ -5,7 +5,7 @@ import type { Survey } from '../../batch/survey.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
-import { printLine, readerReady } from '../terminal/print.ts';
+import { readerReady } from '../terminal/print.ts';
 import { countOf } from '../terminal/style.ts';
 
 /** Rows in the closing table. */
@@ -77,12 +77,12 @@ export class BatchOutput {
   }
 
   summarise({ characters, requests, retries, fromCache, elapsed }: RunTotals): void {
-    const { host, notices } = this.#context;
+    const { notices } = this.#context;
     const rows = RESULTS.reduce((sum, result) => sum + this.counts[result], 0);
     if (this.#isJson) {
       const seconds = Math.round(elapsed) / 1000;
       const summary = { rows, ...this.counts, characters, requests, retries, fromCache, seconds };
-      printLine(host.stdout, notices.inJson(summary));
+      notices.result(summary);
       return;
     }
     const counts = RESULTS.map((result) => `${this.counts[result]} ${result}`).join(', ');
@@ -112,8 +112,7 @@ export class BatchOutput {
     const fault = error && {
       error: { message: error.message, hint: error.hint, exitCode: error.exitCode },
     };
-    const { host, notices } = this.#context;
-    printLine(host.stdout, notices.inJson({ id, state, out: join(this.#folder, file), ...fault }));
+    this.#context.notices.result({ id, state, out: join(this.#folder, file), ...fault });
   }
 }
 

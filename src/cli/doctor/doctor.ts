@@ -12,7 +12,6 @@ import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
 import { type CommandLine, OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import { withoutPassword } from '../config.ts';
 import type { Context } from '../context.ts';
-import { printLine } from '../terminal/print.ts';
 import { examine, type Finding, findingInWords, skipped } from './finding.ts';
 import { examinePlayer } from './player.ts';
 import { trySpeaking } from './speaking.ts';
@@ -27,9 +26,9 @@ export async function run(context: Context): Promise<number> {
   const findings: Finding[] = [];
   for await (const finding of examinations({ flags, mayAsk: yes === true }, context)) {
     findings.push(finding);
-    if (!notices.json) printLine(host.stdout, notices.redact(findingInWords(finding, host)));
+    if (!notices.json) notices.result(notices.redact(findingInWords(finding, host)));
   }
-  if (notices.json) printLine(host.stdout, notices.inJson({ findings }));
+  if (notices.json) notices.result({ findings });
   return findings.find(({ state }) => state === 'bad')?.exitCode ?? ExitCode.ok;
 }
 

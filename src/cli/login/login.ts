@@ -11,7 +11,6 @@ import { storeKey, userFile } from '../../settings/stored-keys.ts';
 import type { Context } from '../context.ts';
 import { askSecret } from '../terminal/ask.ts';
 import type { Notices } from '../terminal/notices.ts';
-import { printLine } from '../terminal/print.ts';
 import { baseCommand, namedBase, readBase } from './base.ts';
 
 export async function run(context: Context): Promise<number> {
@@ -34,7 +33,7 @@ export async function run(context: Context): Promise<number> {
   await storeKey(path, base, key);
   notices.note(`the key for ${base.href} is stored in ${path}`);
   explain(base, settings, notices);
-  if (notices.json) printLine(host.stdout, notices.inJson({ baseUrl: base.href, file: path }));
+  if (notices.json) notices.result({ baseUrl: base.href, file: path });
   return ExitCode.ok;
 }
 

@@ -4,7 +4,6 @@ import { baseUrl } from '../../settings/kind.ts';
 import { loadSettings } from '../../settings/load.ts';
 import { storeKey, userFile } from '../../settings/stored-keys.ts';
 import type { Context } from '../context.ts';
-import { printLine } from '../terminal/print.ts';
 import { baseCommand, namedBase, readBase } from './base.ts';
 
 export async function run(context: Context): Promise<number> {
@@ -22,7 +21,7 @@ export async function run(context: Context): Promise<number> {
   const others = [...(stored?.keys() ?? [])].join(', ');
   const missing = `no key is stored for ${base.href}${others && `; there are keys for ${others}`}`;
   notices.note(removed ? `the key for ${base.href} is removed from ${file}` : missing);
-  if (notices.json) printLine(host.stdout, notices.inJson({ baseUrl: base.href, file, removed }));
+  if (notices.json) notices.result({ baseUrl: base.href, file, removed });
   return ExitCode.ok;
 }
 

@@ -1,9 +1,7 @@
 import { isLoopback } from '../../address.ts';
-import type { Output } from '../../host.ts';
 import { visible } from '../../printable.ts';
 import type { LogRecord } from '../../service/exchange/exchange.ts';
 import type { Notices } from '../terminal/notices.ts';
-import { printLine } from '../terminal/print.ts';
 import type { ServeOptions } from './options.ts';
 
 interface Setup {
@@ -12,7 +10,7 @@ interface Setup {
 }
 
 /** For people on stderr, for programs on stdout. */
-export function announce(url: string, { apiKey, options }: Setup, stdout: Output, notices: Notices): void {
+export function announce(url: string, { apiKey, options }: Setup, notices: Notices): void {
   const made = options.apiKey === undefined ? apiKey : undefined;
   const faults = (options.faults ?? []).map(({ spec }) => spec);
   notices.note(`listening on ${url}`);
@@ -26,7 +24,7 @@ export function announce(url: string, { apiKey, options }: Setup, stdout: Output
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;
   const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
-  printLine(stdout, notices.inJson(told));
+  notices.result(told);
 }
 
 function curlLine(url: string, key: string | null): string {
@@ -35,9 +33,13 @@ function curlLine(url: string, key: string | null): string {
   return `curl -fsS${keyHeader} ${body} -o hello.wav ${url}/tts`;
 }
 
-export function logLine(record: LogRecord, form: 'text' | 'json', time: Date): string {
-  if (form === 'json') return visible(JSON.stringify({ time, ...record, ...errorOf(record) }));
-  return `${time.toISOString()} ${textOf(record)}`;
+export function logLine(
+  record: LogRecord,
+  form: 'text' | 'json',
+  { time, notices }: { readonly time: Date; readonly notices: Pick<Notices, 'inJson' | 'redact'> },
+): string {
+  if (form === 'json') return notices.inJson({ time, ...record, ...errorOf(record) });
+  return notices.redact(`${time.toISOString()} ${textOf(record)}`);
 }
 
 function errorOf(record: LogRecord): { error?: string } {

@@ -84,7 +84,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   await ready?.check();
   const service = await listen(setup, notices);
   try {
-    announce(service.url, setup, host.stdout, notices);
+    announce(service.url, setup, notices);
     await ready?.write(`${service.url}\n`);
     await aborted(signal);
     notices.note('stopping: no new requests, those under way may finish');
@@ -99,7 +99,7 @@ async function listen({ engine, apiKey, options }: Setup, notices: Notices): Pro
   const log = (record: LogRecord) => {
     const isFailure = record.event === 'defect' || record.event === 'engine';
     if (options.log === undefined && !isFailure) return;
-    notices.print(logLine(record, options.log ?? 'text', new Date()));
+    notices.print(logLine(record, options.log ?? 'text', { time: new Date(), notices }));
   };
   try {
     return await startService({
@@ -112,6 +112,7 @@ async function listen({ engine, apiKey, options }: Setup, notices: Notices): Pro
       cors,
       faults,
       log,
+      hide: (text) => notices.redactOwn(text),
       maxText,
       metrics: true,
     });

@@ -7,7 +7,6 @@ import { blankText, RunText } from '../../speech/text.ts';
 import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
-import { printLine } from '../terminal/print.ts';
 import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';
 
@@ -36,8 +35,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   if (count.segments === 0) throw blankText();
   warnOfRoom(job, count.result.characters, context);
   const cost = { ...count.result, ...(pricing && costOf(count.result.charactersToSend, pricing)) };
-  const text = job.json ? notices.inJson(asData(cost, bodies)) : notices.redact(inWords(cost, bodies));
-  printLine(host.stdout, text);
+  notices.result(job.json ? asData(cost, bodies) : inWords(cost, bodies));
   return ExitCode.ok;
 }
 

@@ -1,11 +1,9 @@
 import { secondsOf } from '../../audio/pcm.ts';
-import type { Host } from '../../host.ts';
 import { isStdout } from '../../sink/open.ts';
 import type { Delivery } from '../../sink/sink.ts';
 import type { OutputPlan } from '../../speech/outputs.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Notices } from '../terminal/notices.ts';
-import { printLine } from '../terminal/print.ts';
 
 interface Summarized {
   readonly output: OutputPlan;
@@ -21,7 +19,7 @@ export async function printSummary(
   run: Summarized,
   totals: RunTotals,
   delivery: Delivery | undefined,
-  { host, notices }: { readonly host: Pick<Host, 'stdout'>; readonly notices: Notices },
+  { notices }: { readonly notices: Notices },
 ): Promise<void> {
   const { name, isPlayed } = run.output;
   const output = name ?? (isPlayed || !delivery ? null : '-');
@@ -40,7 +38,7 @@ export async function printSummary(
     seconds: inSeconds(totals.elapsed),
   };
   if (output !== null && isStdout(output)) notices.printJson(summary);
-  else printLine(host.stdout, notices.inJson(summary));
+  else notices.result(summary);
 }
 
 function soundOf({ bytes, writtenBytes, readerLeft }: Delivery, { format }: RunTotals) {

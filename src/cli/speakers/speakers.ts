@@ -11,7 +11,6 @@ import { openVoices } from '../../voices/voices.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/report.ts';
-import { printLine } from '../terminal/print.ts';
 import { table } from '../terminal/style.ts';
 import type { ListedSpeaker } from './sample.ts';
 
@@ -53,19 +52,15 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-function showNames(speakers: readonly Pick<ListedSpeaker, 'name'>[], { host, notices }: Context): number {
+function showNames(speakers: readonly Pick<ListedSpeaker, 'name'>[], { notices }: Context): number {
   const names = [...new Set(speakers.map(({ name = '' }) => name))];
   if (names.length === 0 && !notices.json) return ExitCode.ok;
-  printLine(
-    host.stdout,
-    notices.json ? notices.inJson({ names }) : notices.redact(names.map(visible).join('\n')),
-  );
+  notices.result(notices.json ? { names } : names.map(visible).join('\n'));
   return ExitCode.ok;
 }
 
-function show(speakers: readonly ListedSpeaker[], { host, notices }: Context): void {
-  const shown = notices.json ? notices.inJson({ speakers }) : notices.redact(inWords(speakers));
-  printLine(host.stdout, shown);
+function show(speakers: readonly ListedSpeaker[], { notices }: Context): void {
+  notices.result(notices.json ? { speakers } : inWords(speakers));
 }
 
 export function describeCommand(): Command {

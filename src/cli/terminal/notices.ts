@@ -1,6 +1,7 @@
 import { ExitCode, TtsError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { inOneLine, visible } from '../../printable.ts';
+import { printLine } from './print.ts';
 import { Secrets } from './secrets.ts';
 import { plain } from './style.ts';
 
@@ -10,7 +11,7 @@ const ERASE = '\r\u001B[J';
 /** A disk that is full for the cache soon fails the output too. */
 const PATIENCE_MS = 1000;
 
-/** Prints on stderr, without secrets and control characters. */
+/** The place that prints: what was asked for on stdout, all else on stderr; without secrets and control characters. */
 export class Notices {
   quiet = false;
   verbose = false;
@@ -31,13 +32,13 @@ export class Notices {
   }
 
   note(text: string): void {
-    if (!this.quiet && !this.json) this.#say(text);
+    if (!this.quiet && !this.json) this.#say(this.redactOwn(text));
   }
 
   warn(text: string): void {
     if (this.quiet) return;
     if (this.json) this.#warnings.push(text);
-    else this.#say(`warning: ${text}`);
+    else this.#say(`warning: ${this.redact(text)}`);
   }
 
   warnLater(text: string): void {
@@ -50,15 +51,20 @@ export class Notices {
   }
 
   detail(text: () => string): void {
-    if (this.verbose && !this.json) this.#say(text());
+    if (this.verbose && !this.json) this.#say(this.redact(text()));
+  }
+
+  /** What a command was asked for. Keys stay out of it, and the user's own words and names stay in it. */
+  result(said: string | object): void {
+    printLine(this.#host.stdout, typeof said === 'string' ? this.redactOwn(said) : this.#warned(said));
   }
 
   print(text: string): void {
-    this.#write(this.redact(text));
+    this.#write(this.redactOwn(text));
   }
 
   printJson(value: object): void {
-    this.#write(this.inJson(value));
+    this.#write(this.#warned(value));
   }
 
   ask(question: string): void {
@@ -95,18 +101,28 @@ export class Notices {
     return exitCode;
   }
 
+  /** For text that quotes somebody else. */
   redact(text: string): string {
     return this.#secrets.redact(text);
   }
 
-  inJson(value: object): string {
-    this.tellHeldBack();
-    const warned = this.#warnings.length > 0 && { warnings: this.#warnings };
-    return this.#secrets.inJson({ ...value, ...warned });
+  /** For words of the program and its user, in which a short key may be an ordinary word. */
+  redactOwn(text: string): string {
+    return this.#secrets.redactOwn(text);
   }
 
-  #say(text: string): void {
-    this.#write(`tts: ${visible(this.redact(text))}`);
+  inJson(value: object): string {
+    return this.#secrets.inJson(value);
+  }
+
+  #warned(value: object): string {
+    this.tellHeldBack();
+    const warned = this.#warnings.length > 0 && { warnings: this.#warnings };
+    return this.inJson({ ...value, ...warned });
+  }
+
+  #say(safe: string): void {
+    this.#write(`tts: ${visible(safe)}`);
   }
 
   #write(safe: string): void {

@@ -3,8 +3,13 @@ import { visible } from '../../printable.ts';
 /** Shorter ones are hidden as whole words only. */
 const SHORTEST_ANYWHERE = 4;
 
-/** Shorter ones match ordinary words without their spaces. */
-const SHORTEST_DISGUISED = 8;
+/** Shorter ones may be ordinary words. */
+const SHORTEST_UNCOMMON = 8;
+
+/** Fields of JSON that hold names which the user gave. */
+const NAMES = new Set(['output', 'out', 'subtitles', 'file', 'folder', 'id']);
+/** Fields that may quote a service or an engine. */
+const QUOTES = new Set(['message', 'hint', 'details', 'detail', 'warnings', 'trace', 'reason', 'error']);
 
 const HTML = [
   { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' },
@@ -25,19 +30,42 @@ export class Secrets {
     );
     for (const form of [secret, encodeURIComponent(secret), inJson, inPhp, ...inHtml]) this.#forms.add(form);
     const plain = undisguised(secret).characters.join('');
-    if (plain.length >= SHORTEST_DISGUISED) this.#plain.add(plain);
+    if (plain.length >= SHORTEST_UNCOMMON) this.#plain.add(plain);
   }
 
+  /** For text that quotes somebody else. */
   redact(text: string): string {
-    const safe = [...this.#forms].reduce(
-      (rest, secret) => withoutBeginning(without(rest, secret), secret),
-      text,
-    );
+    return this.#without(this.#forms, text);
+  }
+
+  /** For words of the program and of its user: a short key may be one of them. */
+  redactOwn(text: string): string {
+    const uncommon = [...this.#forms].filter((form) => form.length >= SHORTEST_UNCOMMON);
+    return this.#without(uncommon, text);
+  }
+
+  inJson(value: object): string {
+    return visible(JSON.stringify(this.#hiddenIn(JSON.parse(JSON.stringify(value)), '')));
+  }
+
+  #without(forms: Iterable<string>, text: string): string {
+    const safe = [...forms].reduce((rest, secret) => withoutBeginning(without(rest, secret), secret), text);
     return [...this.#plain].reduce(withoutDisguised, safe);
   }
 
-  inJson(value: unknown): string {
-    return visible(JSON.stringify(value, (_, item) => (typeof item === 'string' ? this.redact(item) : item)));
+  /** @param field that holds the value, or the list around it */
+  #hiddenIn(value: unknown, field: string): unknown {
+    if (typeof value === 'string') return this.#hidden(value, field);
+    if (Array.isArray(value)) return value.map((item) => this.#hiddenIn(item, field));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, this.#hiddenIn(item, name)]),
+    );
+  }
+
+  #hidden(text: string, field: string): string {
+    if (NAMES.has(field)) return text;
+    return QUOTES.has(field) ? this.redact(text) : this.redactOwn(text);
   }
 }
 

@@ -12,6 +12,8 @@ export interface ServiceContext extends Discretion {
   readonly engine: EngineSet;
   readonly basePath: string;
   readonly isOpen: boolean;
+  /** An engine may quote a key in the name of a voice. */
+  hide(text: string): string;
   /** @throws Refusal 401 */
   checkKey(request: IncomingMessage): void;
   /** Code points. */

@@ -136,10 +136,10 @@ function isForFaults({ path }: Exchange, { basePath }: ServiceContext): boolean 
   return ['/faults', '/requests'].includes(pathBelow(basePath, path));
 }
 
-function listSpeakers(exchange: Exchange, { engine }: ServiceContext): void {
+function listSpeakers(exchange: Exchange, { engine, hide }: ServiceContext): void {
   const speakers = engine.speakers.map(({ no, name, kind, language, sampleRate }) => ({
     speaker_no: no,
-    name,
+    name: hide(name),
     kind,
     language,
     sample_rate: sampleRate,

@@ -80,7 +80,24 @@ describe('a secret', () => {
   });
 
   it('leaves JSON that can be parsed', () => {
-    const line = hiding('a"b"c').inJson({ text: 'say a"b"c', list: ['a"b"c'] });
+    const line = hiding('a"b"c"d"e').inJson({ text: 'say a"b"c"d"e', list: ['a"b"c"d"e'] });
     expect(JSON.parse(line)).toEqual({ text: 'say ***', list: ['***'] });
+  });
+
+  it('leaves names that the user gave', () => {
+    const name = 'word-for-word.wav';
+    const line = hiding('word', 'word-for-word').inJson({ output: name, rows: [{ id: name, out: name }] });
+    expect(JSON.parse(line)).toEqual({ output: name, rows: [{ id: name, out: name }] });
+  });
+
+  it('that may be a word is hidden in quotes of others only', () => {
+    const secrets = hiding('word', 'w');
+    const said = { name: 'word', details: ['the key word', { reason: 'w' }], error: { message: 'word' } };
+    expect(JSON.parse(secrets.inJson(said))).toEqual({
+      name: 'word',
+      details: ['the key ***', { reason: '***' }],
+      error: { message: '***' },
+    });
+    expect([secrets.redactOwn('word'), secrets.redact('word')]).toEqual(['word', '***']);
   });
 });
