@@ -1,22 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { isThere } from '../support/programs.ts';
+import { isAlive, isThere } from '../support/programs.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import { smallDisk } from '../support/small-disk.ts';
 import { writeUserConfig } from '../support/user-config.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
-
-/** False for a process that has ended, also while nobody has asked for its status. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
 
 const pcm = sound(4000);
 const wav = plainWav(pcm);

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 
 /** Whether this machine has a program of that name: what needs one that it lacks is skipped. */
 export function isThere(program: string): boolean {
@@ -10,10 +11,10 @@ export function mayTrace(): boolean {
   return spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status === 0;
 }
 
-/** Whether a process is there. */
+/** False for a process that has ended, also while nobody has asked for its status. */
 export function isAlive(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch {
     return false;
   }

@@ -198,6 +198,10 @@ describe('the source', () => {
     expect(sources.some(({ text }) => /\.exit\(/.test(text))).toBe(false);
   });
 
+  it('starts programs in one file only', () => {
+    expect(importersOf('node:child_process')).toEqual(['files/child.ts']);
+  });
+
   it('writes numbers, texts and patterns that never change in capitals', () => {
     const small = /^(?:export )?const [a-z]\w*(?:: \w+)? = (?:-?\d|['"`/]|new RegExp\()/m;
     expect(sources.filter(({ text }) => small.test(text)).map(({ path }) => path)).toEqual([]);

@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { buffer, text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import { singleItem } from '../../async.ts';
 import { readWav } from '../../audio/wav-reader.ts';
+import { outputOf } from '../../files/child.ts';
 import { compileResampler } from '../assets.ts';
 import { type Engine, Refusal, type Style } from '../contract.ts';
 import { FairQueue, type Lane, type QueueLimits } from '../fair-queue.ts';
@@ -63,18 +62,7 @@ class EspeakProcess implements Lane<EspeakTask> {
       '-z',
     ];
     const { program, env } = this.#espeak;
-    const child = spawn(program, [...options, '--stdin', '--stdout'], {
-      env,
-      signal,
-      killSignal: 'SIGKILL',
-    });
-    const closed = once(child, 'close');
-    // `closed` rejects with the reason.
-    if (child.pid === undefined) await closed;
-    child.stdin.on('error', () => {}); // the exit status tells the reason
-    child.stdin.end(words);
-    const [wav, complaint, [status]] = await Promise.all([buffer(child.stdout), text(child.stderr), closed]);
-    if (status !== 0) throw new Error(complaint.trim() || `it ended with status ${status}`);
+    const wav = await outputOf(program, [...options, '--stdin', '--stdout'], { env, signal, input: words });
     return await readSamples(wav);
   }
 }

@@ -1,5 +1,4 @@
-import { type ExecFileException, execFile } from 'node:child_process';
-import { promisify } from 'node:util';
+import { outputOf, ProgramError } from '../../files/child.ts';
 import { findProgram } from '../../files/paths.ts';
 import { type RunContext, withoutKeys } from '../../host.ts';
 import { inOneLine } from '../../printable.ts';
@@ -22,6 +21,9 @@ export interface Espeak {
 
 const FIRST_NUMBER = 101;
 
+/** Milliseconds for the list of voices. */
+const PATIENCE_MS = 10_000;
+
 /** Hz. */
 export const ESPEAK_RATE = 22_050;
 
@@ -37,12 +39,15 @@ export async function listEspeakVoices(
   env: Espeak['env'],
   signal: AbortSignal,
 ): Promise<EspeakVoice[]> {
-  const options = { env, timeout: 10_000, killSignal: 'SIGKILL', signal } as const;
-  const { stdout } = await promisify(execFile)(program, ['--voices'], options);
-  const voices = stdout.split('\n').flatMap((line) => {
-    const columns = LINE.exec(line)?.groups;
-    return columns ? [columns] : [];
-  });
+  const until = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const listed = await outputOf(program, ['--voices'], { env, signal: until });
+  const voices = listed
+    .toString()
+    .split('\n')
+    .flatMap((line) => {
+      const columns = LINE.exec(line)?.groups;
+      return columns ? [columns] : [];
+    });
   const ordered = voices
     .map(({ language = '', name = '', file = '', others = '' }) => ({
       language,
@@ -108,13 +113,14 @@ export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'si
     return { espeak: { program, voices: await listEspeakVoices(program, env, signal), env } };
   } catch (error) {
     signal.throwIfAborted();
-    return { fault: reasonOf(error as ExecFileException) };
+    return { fault: reasonOf(error as Error, program) };
   }
 }
 
-/** The program's words stand behind Node's. */
-function reasonOf({ message, killed }: ExecFileException): string {
-  if (killed) return 'it does not answer';
+function reasonOf(error: Error, program: string): string {
+  const { message, name } = error;
+  if (name === 'TimeoutError') return 'it does not answer';
+  if (error instanceof ProgramError && !error.hasWords) return `Command failed: ${program} --voices`;
   return inOneLine(message.trim().split('\n').at(-1) ?? '');
 }
 

@@ -1,24 +1,15 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createReadStream, lstatSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Readable } from 'node:stream';
 import { readWav } from '../../audio/wav-reader.ts';
+import { Child, type Exit } from '../../files/child.ts';
 import { IdleTimer, watched } from '../../idle.ts';
-import { printable } from '../../printable.ts';
 import { Refusal } from '../contract.ts';
 import { refuseStorage } from '../storage.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 import type { ProgramConfig } from './source-config.ts';
 import type { SourceSound } from './voice-source.ts';
-
-/** Milliseconds from the end of the output to the exit. */
-const GRACE_MS = 200;
-
-/** Characters of stderr. */
-const MOST_WORDS = 4096;
 
 interface RunOptions {
   /** The longest time without a byte. */
@@ -32,10 +23,9 @@ export class ProgramRun {
   readonly #options: RunOptions;
   readonly #folder: string | undefined;
   readonly #output: string | undefined;
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
-  readonly closed: Promise<unknown>;
+  readonly #child: Child;
+  readonly closed: Promise<Exit>;
   readonly #timer: IdleTimer;
-  #words = '';
   #isSilent = false;
   #isStopped = false;
 
@@ -56,22 +46,10 @@ export class ProgramRun {
     const takesFile = config.command.some((argument) => argument.includes('{text}'));
     if (takesFile) this.#write(files.text, `${line}\n`);
     const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
-    const stdio = ['pipe', 'pipe', 'pipe'] as const;
-    this.#child = spawn(program ?? '', rest, {
-      env: options.env as NodeJS.ProcessEnv,
-      stdio: [...stdio],
-      detached: true,
-    });
-    this.closed = once(this.#child, 'close').catch((error) => {
-      this.#words = (error as Error).message;
-    });
-    this.#child.stdin.on('error', () => {});
+    const { env, endGroup } = options;
+    this.#child = new Child(program ?? '', rest, { env, endGroup, stdin: 'pipe', stdout: 'pipe' });
+    this.closed = this.#child.closed;
     this.#child.stdin.end(takesFile ? '' : `${line}\n`);
-    this.#child.stderr.on('data', (piece) => {
-      this.#words = `${this.#words}${piece}`.slice(-MOST_WORDS);
-    });
-    // Its children would keep the pipes open.
-    this.#child.once('exit', () => this.#endGroup());
     this.#timer = new IdleTimer(options.timeoutMs, () => {
       this.#isSilent = true;
       this.end();
@@ -95,20 +73,8 @@ export class ProgramRun {
 
   end(): void {
     this.#timer.stop();
-    this.#isStopped ||= this.#child.exitCode === null && this.#child.signalCode === null;
-    this.#endGroup();
-    // A child in a group of its own may hold the other ends.
-    this.#child.stdout.destroy();
-    this.#child.stderr.destroy();
-  }
-
-  #endGroup(): void {
-    try {
-      if (this.#child.pid !== undefined) this.#options.endGroup(this.#child.pid);
-    } catch {
-      // Windows has no groups.
-      this.#child.kill('SIGKILL');
-    }
+    this.#isStopped ||= this.#child.isRunning;
+    this.#child.end();
   }
 
   async #read(): Promise<SourceSound> {
@@ -135,17 +101,16 @@ export class ProgramRun {
 
   async #assertEnded(): Promise<void> {
     this.#timer.restart();
-    await this.closed;
+    const { status, signal } = await this.closed;
     this.#timer.stop();
-    const { exitCode, signalCode } = this.#child;
-    if (exitCode !== 0) throw new Error(`it ended with ${signalCode ?? `status ${exitCode}`}`);
+    if (status !== 0) throw new Error(`it ended with ${signal ?? `status ${status}`}`);
   }
 
   async #fault(error: unknown, signal: AbortSignal): Promise<unknown> {
     // A failing program closes its output first.
-    await Promise.race([this.closed, sleep(GRACE_MS, undefined, { ref: false })]);
+    await this.#child.closedSoon();
     this.end();
-    await this.closed;
+    const { status, signal: ending, failure } = await this.closed;
     this.#tidy();
     if (signal.aborted) return signal.reason;
     const { name } = this.#config;
@@ -153,11 +118,13 @@ export class ProgramRun {
       const seconds = this.#options.timeoutMs / 1000;
       return new Refusal(502, 'engine_failed', `${name} was silent for ${seconds} s`);
     }
-    const last = printable(this.#words.trim().split('\n').at(-1) ?? '');
-    const { exitCode, signalCode } = this.#child;
-    const ended = exitCode ? `status ${exitCode}` : !this.#isStopped && signalCode;
-    const status = ended ? `it ended with ${ended}` : (error as Error).message;
-    return new Refusal(502, 'engine_failed', `${name} failed: ${last || status}`);
+    const ended = status ? `status ${status}` : !this.#isStopped && ending;
+    const how = ended ? `it ended with ${ended}` : (error as Error).message;
+    return new Refusal(
+      502,
+      'engine_failed',
+      `${name} failed: ${failure?.message || this.#child.lastWords || how}`,
+    );
   }
 
   #file(name: string): string {

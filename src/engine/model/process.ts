@@ -1,14 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import type { Socket } from 'node:net';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
+import { Child, type Exit } from '../../files/child.ts';
 import { printable } from '../../printable.ts';
 import { Refusal } from '../contract.ts';
 import { SoundBudget, SoundQueue } from '../external/sound-queue.ts';
 import { type Report, readFrames, writeFrame } from './frames.ts';
-
-/** The last characters of stderr are kept for an error. */
-const MOST_WORDS = 4096;
 
 export interface ProcessOptions {
   readonly name: string;
@@ -30,28 +25,26 @@ export class ModelProcess {
   /** @throws Refusal 502 `engine_failed` */
   readonly loaded: Promise<{ readonly sampleRate: number; readonly voices: number }>;
   begun = 0;
-  isDead = false;
   readonly #name: string;
-  readonly #child: ChildProcess;
+  readonly #child: Child;
   readonly #open = new Map<number, SoundQueue>();
   readonly #budget = new SoundBudget(MOST_WAITING_BYTES);
   readonly #closing = new AbortController();
-  #words = '';
+  #exit: Exit | undefined;
+  #fault: Error | undefined;
 
   constructor({ name, command, env, config }: ProcessOptions) {
     this.#name = name;
     const [program, file] = command;
-    this.#child = spawn(program, [file], {
-      env: env as NodeJS.ProcessEnv,
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
-    });
-    this.#child.stderr?.on('data', (piece) => {
-      this.#words = `${this.#words}${piece}`.slice(-MOST_WORDS);
-    });
+    this.#child = new Child(program, [file], { env, stdin: 'ignore', stdout: 'ignore', pipes: 2 });
     this.#orders.on('error', () => {});
     this.loaded = this.#read();
-    this.loaded.then(() => this.#rest()).catch(() => this.#child.kill('SIGKILL'));
+    this.loaded.then(() => this.#rest()).catch(() => this.#child.end());
     writeFrame(this.#orders, { type: 'load', config });
+  }
+
+  get isDead(): boolean {
+    return this.#exit !== undefined;
   }
 
   /** @throws Refusal 502 `engine_failed` */
@@ -60,9 +53,9 @@ export class ModelProcess {
     this.begun += 1;
     const id = this.begun;
     const sound = new SoundQueue(this.#budget, AbortSignal.any([signal, this.#closing.signal]));
-    if (this.isDead) throw this.#died();
+    if (this.#exit) throw this.#died(this.#exit);
     this.#open.set(id, sound);
-    this.#keepAlive('ref');
+    this.#child.keepAlive('ref');
     const cancel = () => {
       writeFrame(this.#orders, { type: 'cancel', id });
       sound.end(signal.reason);
@@ -92,43 +85,34 @@ export class ModelProcess {
 
   async end(): Promise<void> {
     if (this.isDead) return;
-    const closed = once(this.#child, 'close');
-    this.#keepAlive('ref');
+    this.#child.keepAlive('ref');
     this.#closing.abort(new Error('the process is closed'));
-    this.#child.kill('SIGKILL');
-    await closed;
+    this.#child.end();
+    await this.#child.closed;
   }
 
   get #orders(): Writable {
-    return this.#child.stdio[3] as Writable;
+    return this.#child.pipe(3);
   }
 
   /** An idle process does not keep this one alive. */
   #rest(): void {
-    if (this.#open.size === 0) this.#keepAlive('unref');
-  }
-
-  #keepAlive(how: 'ref' | 'unref'): void {
-    this.#child[how]();
-    for (const pipe of this.#child.stdio) (pipe as Socket | null)?.[how]();
+    if (this.#open.size === 0) this.#child.keepAlive('unref');
   }
 
   async #read(): Promise<{ sampleRate: number; voices: number }> {
     return new Promise((resolve, reject) => {
-      // The last words arrive after the exit.
-      const closed = once(this.#child, 'close').catch((error) => {
-        this.#words = (error as Error).message;
-      });
       void this.#listen(resolve, reject)
         .catch((error) => {
-          this.#words = (error as Error).message;
-          this.#child.kill('SIGKILL');
+          this.#fault = error;
+          this.#child.end();
         })
-        .then(() => closed)
-        .then(() => {
-          this.isDead = true;
-          reject(this.#died());
-          for (const sound of this.#open.values()) sound.end(this.#died());
+        // The last words arrive after the exit.
+        .then(() => this.#child.closed)
+        .then((exit) => {
+          this.#exit = exit;
+          reject(this.#died(exit));
+          for (const sound of this.#open.values()) sound.end(this.#died(exit));
         });
     });
   }
@@ -138,7 +122,7 @@ export class ModelProcess {
     onLoaded: (loaded: { sampleRate: number; voices: number }) => void,
     onFault: (error: Refusal) => void,
   ): Promise<void> {
-    for await (const report of readFrames<Report>(this.#child.stdio[4] as Readable)) {
+    for await (const report of readFrames<Report>(this.#child.pipe(4))) {
       if (report.type === 'loaded') onLoaded(report);
       else if (report.type === 'samples') await this.#pass(report);
       else if (report.type === 'end') this.#open.get(report.id)?.end();
@@ -155,10 +139,9 @@ export class ModelProcess {
       .catch(() => {});
   }
 
-  #died(): Refusal {
-    const { exitCode, signalCode } = this.#child;
-    const last = printable(this.#words.trim().split('\n').at(-1) ?? '');
-    return this.#failed(`its process ended with ${signalCode ?? `status ${exitCode}`}${last && `: ${last}`}`);
+  #died({ status, signal, failure = this.#fault }: Exit): Refusal {
+    const last = failure?.message ?? this.#child.lastWords;
+    return this.#failed(`its process ended with ${signal ?? `status ${status}`}${last && `: ${last}`}`);
   }
 
   #failed(message: string): Refusal {

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { promisify } from 'node:util';
 import { unlessAborted } from '../../async.ts';
 import type { TtsError } from '../../error.ts';
+import { outputOf } from '../../files/child.ts';
 import { wav } from '../encoding/wav.ts';
 import { nothingPoured, pour } from '../pipe.ts';
 import type { Sink } from '../sink.ts';
@@ -58,10 +57,11 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
   };
 }
 
-const run = promisify(execFile);
-
-/** Whatever `PATH` says. */
+/** The program is taken from here, whatever `PATH` says. */
 const SYSTEM = '/usr/bin:/bin:/run/current-system/sw/bin';
+
+/** Milliseconds. */
+const MKFIFO_MS = 5000;
 
 /** Node's own pipe for children is a socket, which `/dev/stdin` cannot open. */
 export interface Pipe {
@@ -79,7 +79,7 @@ export async function makePipe(): Promise<Pipe> {
   const open = () => openSync(name, constants.O_WRONLY | constants.O_NONBLOCK);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    await run('mkfifo', [name], { env: { PATH: SYSTEM } });
+    await outputOf('mkfifo', [name], { env: { PATH: SYSTEM }, signal: AbortSignal.timeout(MKFIFO_MS) });
     // Each end waits for the other.
     const both = openSync(name, 'r+');
     const read = openSync(name, constants.O_RDONLY);

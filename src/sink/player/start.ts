@@ -1,6 +1,5 @@
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { Writable } from 'node:stream';
 import { ExitCode, TtsError } from '../../error.ts';
 import { findProgram } from '../../files/paths.ts';
 import type { Sink } from '../sink.ts';
@@ -27,7 +26,7 @@ export async function startPlayer(
   }
   if (player.input === 'pipe') return startPiped(program, player.args, env);
   const running = await start(program, player.args, 'pipe', env);
-  return liveSink(running, running.stdin as Writable);
+  return liveSink(running, running.stdin);
 }
 
 async function startPiped(
