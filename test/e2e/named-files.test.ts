@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -104,5 +105,34 @@ describe('in a variable, which no shell expands, ~/ is the home', () => {
     const box = new Sandbox();
     const run = await box.tts(['cache', '--json'], { env: { TTS_CACHE_DIR: '~/kept' } });
     expect(JSON.parse(run.stdout.toString()).folder).toBe(inHome(box, 'kept'));
+  });
+});
+
+describe('a pipe', () => {
+  it.each(['package.json', '.ttsrc', '.ttsrc.json', '.config/ttsrc.yaml', 'tts.config.json'])(
+    'with the name %s of settings is not waited for',
+    async (name) => {
+      const box = new Sandbox();
+      mkdirSync(box.path('.config'));
+      execFileSync('mkfifo', [box.path(name)]);
+      expect(await box.tts(['hi', '-q', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
+    },
+  );
+
+  it.each(['lexicon', 'apiKeyFile'])('that a project names as its %s is refused', async (key) => {
+    const box = new Sandbox();
+    execFileSync('mkfifo', [box.path('pipe')]);
+    box.file('.ttsrc', JSON.stringify({ baseUrl: 'http://127.0.0.1:9', speaker: 1, [key]: 'pipe' }));
+    expectFailure(await box.tts(['hi', '-o', 'out.wav']), 2, /is no regular file/);
+  });
+
+  it('that the user names on the command line is read', async () => {
+    const box = new Sandbox();
+    const line = `tts 'the gif' --show-text --lexicon <(echo 'gif = jif') --config <(echo '{"retries": 7}')`;
+    const shown = await box.shell(line);
+    expect({ ...shown, stdout: shown.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the jif\n' });
+    const env = { TTS_BASE_URL: 'http://127.0.0.1:9', TTS_SPEAKER: '1' };
+    const spoken = await box.shell('TTS_API_KEY_FILE=<(echo a-key) tts hi -o x.wav --retries 0', { env });
+    expectFailure(spoken, 6, /nothing listens/);
   });
 });
