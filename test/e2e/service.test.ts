@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -307,6 +308,22 @@ describe('a request that is refused', () => {
     expect(Object.keys(reply.json)).toEqual(['error']);
     expect(reply.json.error).toMatchObject({ code, message: expect.stringMatching(/^[^\n]+[^.\n]$/) });
     expect(reply.json.error.field).toBe(field);
+  });
+
+  it('has the status, code, message and field that version 0.2 gave to each of 150 odd bodies', async () => {
+    const own = await startToneService();
+    const recorded = readFileSync(new URL('../fixtures/request-bodies.jsonl', import.meta.url), 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const answers = [];
+    for (const { body } of recorded) {
+      const { status, json: refusal } = await own.speak(body);
+      answers.push({ body, status, ...refusal.error });
+    }
+    await own.close();
+    expect(answers).toEqual(recorded);
+    expect(answers.length).toBe(154);
   });
 
   it('for its length is one of more characters than the limit, an emoji as one', async () => {

@@ -1,9 +1,8 @@
-import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { Refusal } from '../../engine/contract.ts';
 import { wellFormedStart } from '../exchange/json-body.ts';
 import openapi from './openapi.json' with { type: 'json' };
 
-/** As in openapi.json. */
+/** The body of `POST /tts`. openapi.json describes it. */
 export interface SpeechRequest {
   readonly text: string;
   readonly speaker_no: number;
@@ -15,71 +14,89 @@ export interface SpeechRequest {
   readonly callback_url?: string;
 }
 
-interface ObjectSchema {
-  readonly properties: Readonly<Record<string, object>>;
+/** Says what is wrong with a value: the end of a sentence that begins with the field. */
+type Check = (value: unknown) => string | undefined;
+
+interface Fields {
+  readonly [name: string]: Check | Fields;
 }
 
-const schema = openapi.components.schemas.SpeechRequest;
-const validator = new Validator(schema as Schema, '2020-12');
+const { required, properties } = openapi.components.schemas.SpeechRequest;
+const { minimum, maximum } = properties.config.properties.sample_rate;
+
+const FIELDS: Fields = {
+  text: textLike(properties.text.pattern, 'must not be blank'),
+  speaker_no: (value) =>
+    typeof value === 'number' && Math.trunc(value) === value ? undefined : 'must be of the type integer',
+  config: {
+    use_streaming_response: ofType('boolean'),
+    sample_rate: between(minimum, maximum),
+    instructions: ofType('string'),
+  },
+  callback_url: textLike(
+    properties.callback_url.pattern,
+    'must be an http or https URL without spaces, user and password, or empty',
+  ),
+};
 
 const LONGEST_NAME = 80;
 
-const patternMessages: Readonly<Record<string, string>> = {
-  text: 'must not be blank',
-  callback_url: 'must be an http or https URL without spaces, user and password, or empty',
-};
-
 /** @throws Refusal 422 that names the field */
 export function checkRequest(body: unknown): SpeechRequest {
-  const unknown = unknownField(body, schema);
+  const unknown = unknownField(body, FIELDS);
   if (unknown !== undefined) {
     const field = wellFormedStart(unknown, LONGEST_NAME);
     throw new Refusal(422, 'unknown_field', `${field} is not a field of the request`, { field });
   }
-  // The validator reports the parent first.
-  const error = validator.validate(body).errors.find(({ keyword }) => keyword !== 'properties');
-  if (error !== undefined) throw refusalOfField(error, body);
+  const field = isObject(body) ? required.find((name) => !Object.hasOwn(body, name)) : undefined;
+  if (field !== undefined) throw new Refusal(422, 'missing_field', `${field} is missing`, { field });
+  checkFields(body, FIELDS);
   return body as SpeechRequest;
 }
 
-/** The validator collects all, overflows the stack with 100,000, and fails on half a surrogate pair. */
-function unknownField(value: unknown, { properties }: ObjectSchema, path = ''): string | undefined {
+function unknownField(value: unknown, fields: Fields, path = ''): string | undefined {
   if (!isObject(value)) return undefined;
   for (const [name, inner] of Object.entries(value)) {
-    const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (known === undefined) return path + name;
-    const field = hasProperties(known) ? unknownField(inner, known, `${path}${name}.`) : undefined;
+    const field = typeof known === 'function' ? undefined : unknownField(inner, known, `${path}${name}.`);
     if (field !== undefined) return field;
   }
   return undefined;
 }
 
-function refusalOfField({ keyword, keywordLocation, instanceLocation }: OutputUnit, body: unknown): Refusal {
-  const rule = ruleAt(keywordLocation);
-  if (keyword === 'required') {
-    const field = (rule as string[]).find((name) => isObject(body) && !Object.hasOwn(body, name));
-    return new Refusal(422, 'missing_field', `${field} is missing`, { field });
+function checkFields(value: unknown, fields: Fields, path?: string): void {
+  if (!isObject(value)) throw invalid(path, 'must be of the type object');
+  for (const [name, check] of Object.entries(fields)) {
+    if (!Object.hasOwn(value, name)) continue;
+    const field = path === undefined ? name : `${path}.${name}`;
+    if (typeof check !== 'function') checkFields(value[name], check, field);
+    else {
+      const wrong = check(value[name]);
+      if (wrong !== undefined) throw invalid(field, wrong);
+    }
   }
-  const field = instanceLocation.split('/').slice(1).join('.');
-  const message = `${field || 'The body'} ${broken(keyword, rule, field)}`;
-  return new Refusal(422, 'invalid_field', message, { field: field || undefined });
 }
 
-function broken(keyword: string, rule: unknown, field: string): string {
-  if (keyword === 'type') return `must be of the type ${rule}`;
-  if (keyword === 'minimum') return `must be ${rule} or more`;
-  if (keyword === 'maximum') return `must be ${rule} or less`;
-  return patternMessages[field] ?? `breaks the rule ${keyword} ${rule}`;
+function invalid(field: string | undefined, wrong: string): Refusal {
+  return new Refusal(422, 'invalid_field', `${field ?? 'The body'} ${wrong}`, { field });
 }
 
-function ruleAt(pointer: string): unknown {
-  let place: unknown = schema;
-  for (const step of pointer.split('/').slice(1)) place = (place as Record<string, unknown>)[step];
-  return place;
+function ofType(type: 'boolean' | 'number' | 'string'): Check {
+  return (value) => (typeof value === type ? undefined : `must be of the type ${type}`);
 }
 
-function hasProperties(value: object): value is ObjectSchema {
-  return 'properties' in value;
+function textLike(pattern: string, wrong: string): Check {
+  const expression = new RegExp(pattern, 'u');
+  return (value) => ofType('string')(value) ?? (expression.test(String(value)) ? undefined : wrong);
+}
+
+function between(least: number, most: number): Check {
+  return (value) => {
+    if (typeof value !== 'number') return ofType('number')(value);
+    if (value < least) return `must be ${least} or more`;
+    return value > most ? `must be ${most} or less` : undefined;
+  };
 }
 
 /** All voices read these: espeak-ng spells foreign letters, but not foreign digits. */
@@ -101,6 +118,6 @@ export function surelySpeakable(text: string, language: string): boolean {
   return (/^en\b/i.test(language) ? ENGLISH : OTHER).test(text);
 }
 
-function isObject(data: unknown): data is object {
+function isObject(data: unknown): data is Readonly<Record<string, unknown>> {
   return typeof data === 'object' && data !== null && !Array.isArray(data);
 }
