@@ -188,9 +188,3 @@ function mayBeTerminal(fd: number): boolean {
     return true;
   }
 }
-
-/** The environment of a child process. */
-export function withoutKeys(env: Host['env']): Record<string, string | undefined> {
-  const { TTS_API_KEY: _key, TTS_API_KEY_FILE: _file, ...rest } = env;
-  return rest;
-}

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Host, withoutKeys } from '../host.ts';
+import type { Host } from '../host.ts';
 import { printable, withoutEscapes } from '../printable.ts';
 
 /** UTF-16 units of stderr that are kept. */
@@ -55,7 +55,7 @@ export class Child {
     signal?.throwIfAborted();
     this.#endGroup = endGroup;
     this.#child = spawn(program, args, {
-      env: withoutKeys(env) as NodeJS.ProcessEnv,
+      env: withoutKeys(env),
       stdio: [stdin, stdout, 'pipe', ...Array<'pipe'>(pipes).fill('pipe')],
       detached: endGroup !== undefined,
       windowsHide: true,
@@ -170,6 +170,11 @@ export class Child {
       this.started.catch(end);
     });
   }
+}
+
+function withoutKeys(env: Host['env']): NodeJS.ProcessEnv {
+  const { TTS_API_KEY: _key, TTS_API_KEY_FILE: _file, ...rest } = env;
+  return rest as NodeJS.ProcessEnv;
 }
 
 /** @returns whether the promise resolved in this time */

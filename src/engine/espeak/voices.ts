@@ -1,6 +1,6 @@
 import { outputOf, ProgramError } from '../../files/child.ts';
 import { findProgram } from '../../files/paths.ts';
-import { type RunContext, withoutKeys } from '../../host.ts';
+import type { RunContext } from '../../host.ts';
 import { inOneLine } from '../../printable.ts';
 import type { Speaker } from '../contract.ts';
 
@@ -108,7 +108,7 @@ interface Search {
 export async function findEspeak({ host, signal }: Pick<RunContext, 'host' | 'signal'>): Promise<Search> {
   const program = await findProgram('espeak-ng', host.env.PATH ?? '', host.platform);
   if (program === undefined) return {};
-  const env = withoutKeys(host.env);
+  const { env } = host;
   try {
     return { espeak: { program, voices: await listEspeakVoices(program, env, signal), env } };
   } catch (error) {

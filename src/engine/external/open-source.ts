@@ -1,29 +1,28 @@
-import { type Host, withoutKeys } from '../../host.ts';
+import type { Host } from '../../host.ts';
 import type { SourceConfig } from './source-config.ts';
 import type { VoiceSource } from './voice-source.ts';
 
 export interface OpenOptions {
   readonly host: Pick<Host, 'env' | 'platform' | 'execPath' | 'endGroup'>;
   readonly signal: AbortSignal;
-  /** Without a byte. */
+  /** The longest time without a byte. */
   readonly timeoutMs: number;
 }
 
 /** @throws Refusal 502 `engine_failed` with what is missing */
 export async function openSource(config: SourceConfig, options: OpenOptions): Promise<VoiceSource> {
   const { host, signal, timeoutMs } = options;
-  const env = withoutKeys(host.env);
   if (config.kind === 'server')
     return (await import('./server.ts')).openServer(config, { timeoutMs, signal });
   if (config.kind === 'program') {
     const { openProgram } = await import('./program.ts');
     return openProgram(config, {
       timeoutMs,
-      env,
+      env: host.env,
       platform: host.platform,
       endGroup: (pid) => host.endGroup(pid),
     });
   }
   const { openModel } = await import('../model/source.ts');
-  return openModel(config, { env, execPath: host.execPath });
+  return openModel(config, { env: host.env, execPath: host.execPath });
 }

@@ -5,7 +5,6 @@ export interface Programs {
   readonly platform: NodeJS.Platform;
   /** As in `PATH`. */
   readonly path: string;
-  /** Without the key. */
   readonly env: NodeJS.ProcessEnv;
 }
 
