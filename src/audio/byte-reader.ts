@@ -1,4 +1,4 @@
-/** Whole pieces are not copied. */
+/** Reads a given number of bytes from pieces of any size. Whole pieces are not copied. */
 export class ByteReader {
   readonly #body: AsyncIterator<Uint8Array>;
   #ahead: Uint8Array = new Uint8Array(0);
@@ -13,7 +13,7 @@ export class ByteReader {
     return this.#consumed;
   }
 
-  /** Fewer bytes at the end. Consumes none. */
+  /** Gives fewer bytes at the end of the source. Consumes none. */
   async peek(count: number): Promise<Uint8Array> {
     while (this.#ahead.length < count) {
       const piece = await this.#pull();
@@ -23,7 +23,7 @@ export class ByteReader {
     return this.#ahead.subarray(0, count);
   }
 
-  /** 1 to `limit` bytes; `undefined` at the end. */
+  /** @returns 1 to `limit` bytes; `undefined` at the end */
   async piece(limit: number): Promise<Uint8Array | undefined> {
     while (this.#ahead.length === 0) {
       const piece = await this.#pull();
@@ -42,7 +42,7 @@ export class ByteReader {
     this.#consumed -= bytes.length;
   }
 
-  /** Fewer bytes at the end. */
+  /** Gives fewer bytes at the end of the source. */
   async take(count: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(count);
     let filled = 0;

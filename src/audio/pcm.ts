@@ -4,16 +4,16 @@ export interface PcmFormat {
   /** Hz. */
   readonly sampleRate: number;
   readonly channels: number;
-  /** 8, 16, 24 or 32 for integers; 32 for floats. */
+  /** Integers have 8, 16, 24 or 32 bits, floats 32. */
   readonly bitsPerSample: number;
 }
 
 export interface Speech {
   readonly format: PcmFormat;
   readonly bytes: number | undefined;
-  /** Whole frames; iterated once. */
+  /** Pieces are whole frames. The source can be iterated once. */
   readonly pcm: AsyncIterable<Uint8Array>;
-  /** It is asked at the end, and is false for pieces of different renderings. */
+  /** False if the pieces come from different renderings. The answer is known when `pcm` has ended. */
   readonly isOneTake?: (() => boolean) | undefined;
 }
 
@@ -22,7 +22,7 @@ interface Cover {
   readonly bytes: Uint8Array;
 }
 
-/** What a document says of itself. */
+/** Title, author and the like, as the document gives them. */
 interface Tags {
   readonly title?: string;
   readonly author?: string;
@@ -32,22 +32,22 @@ interface Tags {
 
 interface Chapter {
   readonly title: string | undefined;
-  /** 1 for the chapters of a book, 2 for those inside them. */
+  /** Chapters of a book have level 1, those inside them level 2. */
   readonly level: number;
-  /** The first frame. */
+  /** The number of the first frame. */
   readonly start: number;
-  /** The first frame of what follows. */
+  /** The number of the first frame after the chapter. */
   readonly end: number;
 }
 
 /** All that goes into one output. */
 export interface Track extends Speech {
   readonly tags: Tags;
-  /** They are complete when `pcm` has ended. */
+  /** The list is complete when `pcm` has ended. */
   chapters(): readonly Chapter[];
 }
 
-/** A track of sound that nothing more is known of. */
+/** Makes a track without tags and chapters. */
 export function untagged(speech: Speech): Track {
   return { ...speech, tags: {}, chapters: () => [] };
 }
@@ -76,7 +76,7 @@ export function describeFormat({ encoding, sampleRate, channels, bitsPerSample }
 
 const MAX_PIECE_BYTES = 64 * 1024;
 
-/** Pieces share their memory. */
+/** The pieces share one memory, and must not be changed. */
 export function* silence(format: PcmFormat, seconds: number): Generator<Uint8Array> {
   const frame = frameBytes(format);
   const piece = new Uint8Array(MAX_PIECE_BYTES - (MAX_PIECE_BYTES % frame));

@@ -1,16 +1,16 @@
 import type { PcmFormat } from './pcm.ts';
 
-/** A WAVEFORMATEXTENSIBLE. */
+/** Bytes of a WAVEFORMATEXTENSIBLE, the longest form of the chunk. */
 export const FORMAT_BYTES = 40;
 
 const PCM = 0x0001;
 const FLOAT = 0x0003;
 const EXTENSIBLE = 0xfffe;
 
-/** KSDATAFORMAT_SUBTYPE_*: a format tag of two bytes, then these fourteen. */
+/** A KSDATAFORMAT_SUBTYPE_* is a format tag of two bytes and these fourteen. */
 const SUBFORMAT_TAIL = Buffer.from('000000001000800000aa00389b71', 'hex');
 
-/** Format tags of Microsoft's mmreg.h. */
+/** The format tags come from Microsoft's mmreg.h. */
 const CODECS: Readonly<Record<number, string>> = {
   2: 'Microsoft ADPCM',
   6: 'A-law',
@@ -26,8 +26,8 @@ const MAX_CHANNELS = 64;
 const MAX_SAMPLE_RATE = 768_000;
 
 /**
- * Ignores byte rate and block align: services get them wrong.
- * @param chunk cut at {@link FORMAT_BYTES}
+ * Ignores byte rate and block align, which some services get wrong.
+ * @param chunk the chunk, cut at {@link FORMAT_BYTES}
  * @throws WavError `unsupported`
  */
 export function parseFormat(chunk: Buffer): PcmFormat {
@@ -71,13 +71,13 @@ function formatTag(chunk: Buffer): number {
   return chunk.readUInt16LE(24);
 }
 
-/** `incomplete`: the body ended early or without a sample. `format-changed`: two headers of one body differ. */
+/** `incomplete` means that the body ended early or without a sample, `format-changed` that two headers of one body differ. */
 export type WavProblem = 'not-wav' | 'incomplete' | 'unsupported' | 'format-changed';
 
 export class WavError extends Error {
   override readonly name = 'WavError';
   readonly problem: WavProblem;
-  /** With `not-wav`: the first bytes, 1024 at most. */
+  /** The first bytes of what is `not-wav`, 1024 at most. */
   readonly head: Uint8Array | undefined;
 
   constructor(problem: WavProblem, message: string, head?: Uint8Array) {
@@ -87,12 +87,12 @@ export class WavError extends Error {
   }
 }
 
-/** Some writers subtract a header, or round down. */
+/** Bytes. Some writers subtract a header from the largest size, or round it down. */
 const SLACK = 0x1_0000;
 
 /**
- * `undefined` for a placeholder: 0, about 2^31 (sox), 2^32 (ffmpeg) or 2,000,000,000. A wrong guess costs one check of two:
- * HTTP marks the end as well.
+ * A wrong guess costs one check of two: HTTP marks the end as well.
+ * @returns `undefined` for a placeholder: 0, about 2^31 (sox), 2^32 (ffmpeg) or 2,000,000,000
  */
 export function realSize(size: number): number | undefined {
   const nearly = (limit: number) => size > limit - SLACK && size <= limit;
@@ -100,7 +100,7 @@ export function realSize(size: number): number | undefined {
   return size;
 }
 
-/** The same for a `ds64` chunk (EBU Tech 3306). */
+/** Does what {@link realSize} does for the size in a `ds64` chunk (EBU Tech 3306). */
 export function realSize64(size: bigint): number | undefined {
   return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
 }

@@ -1,6 +1,6 @@
 import { frameBytes, type PcmFormat } from './pcm.ts';
 
-/** In a stream, as ffmpeg writes it, and in RF64. */
+/** The size of a stream, as ffmpeg writes it, and of an RF64. */
 const UNKNOWN = 0xffff_ffff;
 
 const RIFF_BYTES = 12;
@@ -12,12 +12,12 @@ const DS64_BYTES = 28;
 
 export const RF64_EXTRA_BYTES = CHUNK_HEAD_BYTES + DS64_BYTES;
 
-/** Without a size in the header, a padding byte would be sound. */
+/** A stream gets no padding byte: without a size in the header, the byte would be taken for sound. */
 export function padding(dataBytes: number | undefined): 0 | 1 {
   return dataBytes === undefined || dataBytes % 2 === 0 ? 0 : 1;
 }
 
-/** 44 for integers, 58 for floats, {@link RF64_EXTRA_BYTES} more above 32 bits. */
+/** A header has 44 bytes for integers, 58 for floats, and {@link RF64_EXTRA_BYTES} more if a size needs more than 32 bits. */
 export function headerBytes(format: PcmFormat, dataBytes: number | undefined): number {
   return plainHeaderBytes(format) + (needsRf64(format, dataBytes) ? RF64_EXTRA_BYTES : 0);
 }
@@ -63,7 +63,7 @@ function writeChunkHead(header: Buffer, at: number, id: string, size: number): n
   return header.writeUInt32LE(size, at + 4);
 }
 
-/** EBU Tech 3306. The table of further sizes is empty. */
+/** Writes the chunk of EBU Tech 3306. Its table of further sizes is empty. */
 function writeDs64(header: Buffer, start: number, sound: { format: PcmFormat; dataBytes: number }): number {
   const { format, dataBytes } = sound;
   let at = writeChunkHead(header, start, 'ds64', DS64_BYTES);

@@ -10,14 +10,14 @@ const SMALLEST_WAV_BYTES = 44;
 
 export interface WavOptions {
   readonly bodyBytes?: number | undefined;
-  /** By default {@link QUOTED_BYTES}. */
+  /** The default is {@link QUOTED_BYTES}. */
   readonly quotedBytes?: number | undefined;
-  /** A kilobyte or more behind the samples that is no chunk. */
+  /** Called if a kilobyte or more after the samples is not a chunk. */
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 
 /**
- * Resolves where the samples begin. Drops chunks, further headers, and a torn last frame.
+ * Reads up to the first sample. The sound comes without chunks, further headers and a torn last frame.
  * @throws WavError here and while `pcm` is iterated
  */
 export async function readWav(body: AsyncIterable<Uint8Array>, options: WavOptions = {}): Promise<Speech> {
@@ -40,13 +40,13 @@ async function expectWav(reader: ByteReader, quotedBytes: number): Promise<void>
   const id = head.toString('latin1', 0, 4);
   if (head.length < RIFF_BYTES && ['RIFF', 'RF64'].some((whole) => whole.startsWith(id))) throw endsEarly();
   if (id === 'RIFX') throw new WavError('unsupported', 'big-endian WAV (RIFX)');
-  // Sony Wave64.
+  // This is the GUID of Sony Wave64.
   if (head.toString('hex') === '726966662e91cf11a5d628db')
     throw new WavError('unsupported', 'Wave64 instead of WAV');
   throw new WavError('not-wav', 'no WAV', Uint8Array.from(await reader.peek(quotedBytes)));
 }
 
-/** Some services send several WAVs. */
+/** Adds up the sizes of all WAVs in the body: some services send several. */
 function totalBytes(
   { format, size, end = 0 }: WavStart,
   position: number,

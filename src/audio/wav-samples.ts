@@ -6,8 +6,8 @@ import { beginsWav, RIFF_BYTES, readStart, skipChunk, skipPadding, type WavStart
 const SUSPICIOUS_BYTES = 1024;
 
 /**
- * The samples as whole frames. A header may come behind a chunk or inside it.
- * @param onLeftover called for {@link SUSPICIOUS_BYTES} or more behind the samples that are no chunk
+ * Gives the samples as whole frames. A further header may come after a chunk or inside it.
+ * @param onLeftover is called if {@link SUSPICIOUS_BYTES} or more after the samples are not a chunk
  * @throws WavError
  */
 export async function* readSamples(
@@ -54,7 +54,7 @@ class DataChunk {
     this.#frameBytes = frameBytes;
   }
 
-  /** At most two pieces; `undefined` at the end. */
+  /** @returns at most two pieces; `undefined` at the end */
   async read(): Promise<readonly Uint8Array[] | undefined> {
     if (this.end) return undefined;
     const left = this.#limit - this.bytes;
@@ -74,7 +74,7 @@ class DataChunk {
       this.end = 'mark';
       return undefined;
     }
-    // The first byte is sound after all.
+    // The first byte turned out to be sound.
     return this.#align(await this.#reader.take(1));
   }
 
@@ -91,7 +91,7 @@ class DataChunk {
       rest = rest.subarray(missing);
     }
     const whole = rest.length - (rest.length % this.#frameBytes);
-    // A view would keep all of the piece in memory.
+    // A view would keep the whole piece in memory.
     this.#begun = Uint8Array.from(rest.subarray(whole));
     if (whole > 0) aligned.push(rest.subarray(0, whole));
     return aligned;
@@ -141,7 +141,7 @@ function brokeOff(bytes: number, size: number): WavError {
   return new WavError('incomplete', `WAV that broke off: ${bytes} of ${size} bytes of samples came`);
 }
 
-/** No sound looks like it by chance: name, four bytes of size, kind. */
+/** A mark is a name, four bytes of size, and a kind. No sound looks like that by chance. */
 interface Mark {
   readonly name: Buffer;
   readonly kinds: readonly Buffer[];

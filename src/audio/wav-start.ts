@@ -9,9 +9,9 @@ const MAX_HELD_BYTES = 16 * 1024 * 1024;
 
 export interface WavStart {
   readonly format: PcmFormat;
-  /** Bytes of samples; `undefined` for a placeholder. */
+  /** Bytes of samples. It is `undefined` for a placeholder. */
   readonly size: number | undefined;
-  /** By the RIFF size, which may be wrong. */
+  /** The end by the RIFF size, which may be wrong. */
   readonly end?: number | undefined;
 }
 
@@ -60,7 +60,7 @@ async function readFormat(
   );
 }
 
-/** For samples in front of their format. */
+/** Reads a file whose samples come before their format. */
 async function readLateFormat(reader: ByteReader, size: number | undefined): Promise<WavStart> {
   if (size === undefined || size > MAX_HELD_BYTES) {
     throw new WavError(
@@ -108,7 +108,7 @@ async function readContent(reader: ByteReader, { size }: Chunk, wanted: number):
   return content;
 }
 
-/** Many writers leave the padding out: then the next chunk's name stands there. */
+/** Many writers leave the padding out: the name of the next chunk stands in its place. */
 export async function skipPadding(reader: ByteReader, size: number): Promise<void> {
   if (size % 2 === 1 && !isFourCC(await reader.peek(4), 0)) await reader.skip(1);
 }
