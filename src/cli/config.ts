@@ -68,7 +68,7 @@ function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
 
 function rowInWords({ name, value, origin }: SettingRow): string {
   const label = name.padEnd(18);
-  if (!origin) return `${label} not set (${ruleOf(name).otherwise ?? 'nothing holds'})`;
+  if (!origin) return `${label} not set (${ruleOf(name).otherwise ?? 'no default'})`;
   return `${label} ${printable(inWords(value) || 'none')}, ${origin.place === 'default' ? '' : 'from '}${visible(origin.name)}`;
 }
 

@@ -6,11 +6,12 @@ import { decode, decodeAll } from '../reading/decode.ts';
 import { openFile, readWhole } from '../reading/source.ts';
 import { isObject } from './special-kinds.ts';
 
-/** Bytes or UTF-16 units. A parser takes many times the size. */
+/** Bytes or UTF-16 units. A parser needs many times the size of the file. */
 const LONGEST_CONFIG = 1024 * 1024;
 
 /**
- * Of a package.json its `tts`; `undefined` or `null` for none.
+ * Of a package.json, only `tts` counts.
+ * @returns `undefined` or `null` for a file without settings
  * @throws TtsError (usage) with the file, and the line if known
  */
 export function readData(path: string): unknown {
@@ -23,7 +24,7 @@ export function readData(path: string): unknown {
   });
 }
 
-/** It may have no writer or no end. */
+/** A pipe may have no writer or no end, so that the signal must end the wait. */
 export async function readPipedData(path: string, signal: AbortSignal): Promise<unknown> {
   const text = decode(openFile(path, '', signal), path);
   const content = await readWhole(text, LONGEST_CONFIG, () => tooLong(path));

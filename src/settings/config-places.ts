@@ -8,7 +8,7 @@ export interface ConfigPath {
   readonly path: string;
   /** A project's file is not trusted. */
   readonly place: 'project' | 'user';
-  /** It was found by a HOME that is another user's, as with `sudo -E`: none of its programs runs. */
+  /** HOME belongs to another user, for example after `sudo -E`: no program that the file names is run. */
   readonly isForeign?: boolean;
 }
 
@@ -16,7 +16,7 @@ const WRITTEN_BY_ALL = 0o002;
 const ROOT = 0;
 
 const ENDINGS = ['', '.json', '.yaml', '.yml'];
-/** In their order in one folder. All are data. */
+/** The names stand in the order in which they count in a folder. None of these files is run. */
 export const PROJECT_PLACES = [
   'package.json',
   ...ENDINGS.map((ending) => `.ttsrc${ending}`),
@@ -38,7 +38,7 @@ export function userFolder({
   return join(home, '.config', 'tts');
 }
 
-/** XDG Base Directory Specification 0.8: relative paths are invalid. */
+/** Relative paths are invalid (XDG Base Directory Specification 0.8). */
 function xdgFolder({ XDG_CONFIG_HOME: folder }: Host['env']): string | undefined {
   return folder && isAbsolute(folder) ? folder : undefined;
 }
@@ -50,7 +50,7 @@ export function userPlaces(host: Pick<Host, 'env' | 'home' | 'platform'>): strin
 }
 
 /**
- * The nearest file first.
+ * @returns the files, the nearest first
  * @throws TtsError (usage) if the user's folder cannot be searched
  */
 export function findConfig(host: Host): ConfigPath[] {
@@ -65,7 +65,7 @@ export function findConfig(host: Host): ConfigPath[] {
   ];
 }
 
-/** In a folder that all users may write, files of other users do not count. */
+/** Files of other users do not count in a folder that all users may write. */
 function filesIn(folder: string, uid: number | undefined): string[] {
   const beginning = join(folder, sep);
   const files = PROJECT_PLACES.map((place) => beginning + place).filter(isFile);
@@ -120,7 +120,7 @@ function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): bool
   }
 }
 
-/** As with `su`. */
+/** HOME may be another user's, for example after `su`. */
 function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>): boolean {
   if (uid === undefined) return false;
   try {
@@ -130,7 +130,7 @@ function isForeign({ env, home = '', uid }: Pick<Host, 'env' | 'home' | 'uid'>):
   }
 }
 
-/** An unreadable place of a project is empty. */
+/** A place in a project that cannot be read counts as empty. */
 function isFile(path: string): boolean {
   try {
     return isThere(path);

@@ -6,30 +6,31 @@ import type { Hide } from './read-config.ts';
 import type { ConfigFile } from './resolve.ts';
 
 /**
- * The strongest first. A named file is the only one; it may be a pipe.
+ * A named file is the only one, and may be a pipe.
+ * @returns the files, the strongest first
  * @throws TtsError (usage)
  */
 export async function loadConfig(
   host: Host,
   named: string | undefined,
-  told: { readonly hide: Hide; readonly signal: AbortSignal },
+  options: { readonly hide: Hide; readonly signal: AbortSignal },
 ): Promise<ConfigFile[]> {
-  if (named !== undefined) return [await (await import('./read-config.ts')).loadNamed(named, host, told)];
+  if (named !== undefined) return [await (await import('./read-config.ts')).loadNamed(named, host, options)];
   const candidates = findConfig(host);
   if (candidates.length === 0) return [];
   const { readConfig } = await import('./read-config.ts');
   const loaded: ConfigFile[] = [];
   for (const candidate of candidates) {
     if (loaded.some(({ place }) => place === candidate.place)) continue;
-    loaded.push(readConfig(candidate, told.hide));
+    loaded.push(readConfig(candidate, options.hide));
   }
   return loaded;
 }
 
-/** Permission bits. */
+/** These permission bits let users besides the owner read a file. */
 const READ_BY_OTHERS = 0o044;
 
-/** With a key that others can read. Windows has no such permissions. */
+/** Finds files with a key that other users can read. Windows has no such permissions. */
 export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
   if (platform === 'win32') return [];
   return files

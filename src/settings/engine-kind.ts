@@ -15,9 +15,9 @@ import {
 import { keyHint } from './nearest.ts';
 import { command, isObject, type Locate, locatedCommand, namedMap } from './special-kinds.ts';
 
-/** A server, a program, or a model folder. */
+/** An engine is a server, a program, or a folder with a model. */
 export interface EngineEntry {
-  /** Of a server with OpenAI's `/audio/speech`. */
+  /** The address of a server with OpenAI's `/audio/speech`. */
   readonly url?: string;
   readonly model?: string;
   readonly key?: string;
@@ -28,7 +28,7 @@ export interface EngineEntry {
   /** Hz. */
   readonly sampleRate?: number;
   readonly voices?: readonly string[];
-  /** Of one call. */
+  /** Characters in one call. */
   readonly maxChars?: number;
   readonly concurrency?: number;
 }
@@ -40,18 +40,18 @@ export interface ServerAddress {
 }
 
 /**
- * Takes user name and password out of an address, so that nothing that shows or keeps the address can give them away. Servers
- * with OpenAI's interface have it below `/v1`: that is meant where the address has no path.
+ * Takes user name and password out of an address, so that nothing that shows or keeps the address can give them away. An
+ * address without a path gets `/v1`: OpenAI's interface lies there.
  * @returns `undefined` for text that is not such an address
  */
 export function serverAddress(text: string): ServerAddress | undefined {
-  const said = url('http', 'https').text(text);
-  if (!said || said.search || said.hash) return undefined;
-  const { username, password } = said;
-  const address = new URL(said);
+  const given = url('http', 'https').text(text);
+  if (!given || given.search || given.hash) return undefined;
+  const { username, password } = given;
+  const address = new URL(given);
   address.username = '';
   address.password = '';
-  address.pathname = said.pathname.replace(/\/+$/, '') || '/v1';
+  address.pathname = given.pathname.replace(/\/+$/, '') || '/v1';
   const login = `${percentDecoded(username)}:${percentDecoded(password)}`;
   return login === ':' ? { url: address } : { url: address, login };
 }
@@ -62,7 +62,7 @@ export function isAddress(engine: string): boolean {
 
 const COMPLETE = 'write it as in http://127.0.0.1:8880/v1, without "?" or "#"';
 
-/** What `--engine` names. Only an address can be known to be wrong before the engines are. */
+/** The value of `--engine`. Only an address can be checked before the engines are known. */
 export const engine = textual<string>({
   allowed: 'a name, a folder, or a URL that begins with http:// or https://, without "?" or "#"',
   text: (text) => (isAddress(text) && !serverAddress(text) ? undefined : words.text(text)),
@@ -91,7 +91,7 @@ const ENGINE = 'as in "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1"
 export const engines = namedMap<EngineEntry>({
   allowed: 'an object of names with their engines',
   faultIn: faultInEngines,
-  read: (name, said) => [name, readEngine(said as EngineEntry)],
+  read: (name, raw) => [name, readEngine(raw as EngineEntry)],
 });
 
 export function locatedEngines(
@@ -101,7 +101,7 @@ export function locatedEngines(
   return new Map([...entries].map(([name, entry]) => [name, locatedEngine(entry, locate)]));
 }
 
-/** The model of a server is a word of that server. */
+/** The model of a server is a name, and not a path. */
 function locatedEngine(entry: EngineEntry, locate: Locate): EngineEntry {
   const { url, model, keyFile, command: program } = entry;
   return {
@@ -112,25 +112,25 @@ function locatedEngine(entry: EngineEntry, locate: Locate): EngineEntry {
   };
 }
 
-function readEngine(said: EngineEntry): EngineEntry {
-  return said.command === undefined ? said : { ...said, command: command.data(said.command) ?? [] };
+function readEngine(raw: EngineEntry): EngineEntry {
+  return raw.command === undefined ? raw : { ...raw, command: command.data(raw.command) ?? [] };
 }
 
 function faultInEngines(data: object): ValueFault | undefined {
-  for (const [name, said] of Object.entries(data)) {
+  for (const [name, raw] of Object.entries(data)) {
     if (!/^[\p{L}\p{N}_.-]+$/u.test(name))
       return {
         what: `${quoted(name)} cannot be the name of an engine`,
         hint: 'use letters, digits, "-" and "_"',
       };
-    const fault = isObject(said) ? faultInEngine(said) : { what: 'it is no object', hint: ENGINE };
+    const fault = isObject(raw) ? faultInEngine(raw) : { what: 'it is no object', hint: ENGINE };
     if (fault) return { what: `${quoted(name)}: ${fault.what}`, hint: fault.hint };
   }
   return undefined;
 }
 
-function faultInEngine(said: EngineEntry): ValueFault | undefined {
-  for (const [field, value] of Object.entries(said)) {
+function faultInEngine(raw: EngineEntry): ValueFault | undefined {
+  for (const [field, value] of Object.entries(raw)) {
     const kind = Object.hasOwn(engineFields, field) ? engineFields[field as keyof EngineEntry] : undefined;
     if (!kind)
       return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(engineFields)) };
@@ -138,16 +138,16 @@ function faultInEngine(said: EngineEntry): ValueFault | undefined {
     if (kind.data(value) === undefined)
       return { what: `${shown} is not allowed for ${quoted(field)}; expected ${kind.allowed}`, hint: ENGINE };
   }
-  if (said.url === undefined && said.command === undefined && said.model === undefined)
+  if (raw.url === undefined && raw.command === undefined && raw.model === undefined)
     return { what: '"url", "command" or "model" is missing', hint: ENGINE };
-  if (said.url !== undefined && said.command !== undefined)
+  if (raw.url !== undefined && raw.command !== undefined)
     return { what: '"url" and "command" are given together', hint: 'an engine is a server or a program' };
-  if (isBare(said) && said.sampleRate === undefined)
+  if (isBare(raw) && raw.sampleRate === undefined)
     return { what: '"sampleRate" is missing', hint: 'samples without a header need it: "sampleRate": 22050' };
   return undefined;
 }
 
-/** Samples without a header. */
+/** True for an engine whose samples have no header. */
 function isBare({ output, format }: EngineEntry): boolean {
   return output === 's16le' || format === 'pcm';
 }

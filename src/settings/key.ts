@@ -11,32 +11,32 @@ export interface Key extends Setting<string> {
 }
 
 /**
- * The strongest of `apiKey`, `apiKeyFile` and `keys`; in one place, the base URL's own key comes first.
+ * Finds the strongest of `apiKey`, `apiKeyFile` and `keys`. Of one place, the key stored for the base URL comes first.
  * @throws TtsError (usage)
  */
 export async function findKey(settings: Settings, context: KeyContext): Promise<Key | undefined> {
-  const { said, isFile, isForBase } = saidKey(settings);
-  if (!said) return undefined;
-  const value = isFile ? await (await import('./key-file.ts')).readKeyFile(said, context) : said.value;
-  return { ...checkedKey({ value, origin: said.origin }), isForBase };
+  const { given, isFile, isForBase } = givenKey(settings);
+  if (!given) return undefined;
+  const value = isFile ? await (await import('./key-file.ts')).readKeyFile(given, context) : given.value;
+  return { ...checkedKey({ value, origin: given.origin }), isForBase };
 }
 
-/** Reads no file. */
+/** Tells where the key is set, and reads no file for that. */
 export function keyOrigin(settings: KeySettings): Origin | undefined {
-  return saidKey(settings).said?.origin;
+  return givenKey(settings).given?.origin;
 }
 
 type KeySettings = Pick<Settings, 'apiKey' | 'apiKeyFile' | 'keys' | 'baseUrl'>;
 
-function saidKey(
+function givenKey(
   settings: KeySettings,
-): Pick<Key, 'isForBase'> & { said?: Setting<string>; isFile: boolean } {
+): Pick<Key, 'isForBase'> & { given?: Setting<string>; isFile: boolean } {
   const stored = storedKey(settings);
   const file = keyFileOf(settings);
   const general = file ?? settings.apiKey;
   if (stored && (!general || !outranks(general.origin, stored.origin)))
-    return { said: stored, isFile: false, isForBase: true };
-  return { ...(general && { said: general }), isFile: file !== undefined, isForBase: false };
+    return { given: stored, isFile: false, isForBase: true };
+  return { ...(general && { given: general }), isFile: file !== undefined, isForBase: false };
 }
 
 export function keyFileOf({
@@ -56,20 +56,20 @@ export function checkedKey(key: Setting<string>): Setting<string> {
   const value = key.value.trim();
   if (value.length > LONGEST_KEY)
     throw usageError(
-      `the key from ${key.origin.name} is not one: it has ${value.length} characters`,
+      `the key from ${key.origin.name} is too long: it has ${value.length} characters`,
       `no service takes more than ${LONGEST_KEY}; is it the right file?`,
     );
   if (value === '')
     throw usageError(`there is no key in ${key.origin.name}`, 'store it there, or name another place');
   if (/^[\x21-\x7e]+$/.test(value)) return { ...key, value };
   throw usageError(
-    `the key from ${key.origin.name} is not one`,
+    `${key.origin.name} holds no valid API key`,
     'a key has no spaces, line breaks or letters beyond ASCII',
   );
 }
 
 /**
- * Only to an address that the key's owner named and that others cannot overhear.
+ * A key goes only to an address that its owner named and that others cannot overhear.
  * @throws TtsError (usage) with the way to allow it
  */
 export function assertKeyMayGo(key: Key, base: Setting<URL>, settings: Settings): void {
@@ -116,13 +116,13 @@ function mayLearn(key: Origin, base: Setting<URL>, settings: Settings): boolean 
   return key.place === 'project' || !isFromUntrustedProject(base, settings);
 }
 
-/** Loopback is no exception: another user may listen there. */
+/** A loopback address is not trusted either: another user may listen there. */
 export function isFromUntrustedProject(base: Setting<URL>, { trustedBaseUrls }: Settings): boolean {
   if (base.origin.place !== 'project') return false;
   return !trustedBaseUrls?.value.some((trusted) => covers(trusted, base.value));
 }
 
-/** Some servers step up for these; URL does not. */
+/** Some servers take these for a step to the parent folder; URL does not. */
 const LEADS_UP = /%2f|%5c|%2e|\.\.;/i;
 
 function covers(trusted: URL, address: URL): boolean {

@@ -1,9 +1,9 @@
-/** Read from text (options, environment) and from data (config files). */
+/** A kind of value. It is read from text (options, environment) and from data (config files). */
 export interface Kind<T> {
-  /** The end of "expected …". */
+  /** It completes "expected …" in a message. */
   readonly allowed: string;
   readonly choices?: readonly string[];
-  /** `undefined` for a bad value. */
+  /** @returns `undefined` for a bad value */
   text(text: string): T | undefined;
   data(data: unknown): T | undefined;
   fault?(data: unknown): ValueFault | undefined;
@@ -86,7 +86,7 @@ export function url(...schemes: string[]): Kind<URL> {
   });
 }
 
-/** A password would appear in messages: user name, query and fragment are refused. */
+/** User name, query and fragment are refused: messages show the address, and a secret must not stand in it. */
 export const baseUrl = textual<URL>({
   allowed: 'a URL that begins with http:// or https://, without a user name, "?" or "#"',
   text: (text) => {
@@ -124,7 +124,7 @@ export function choice<const T extends string>(...words: readonly T[]): Kind<T> 
   });
 }
 
-/** Not for the command line. */
+/** A list comes from a config file only, not from the command line. */
 export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
   return {
     allowed: `a list, each entry ${kind.allowed}`,
@@ -147,7 +147,10 @@ export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
 
 const LONGEST = 200;
 
-/** Quoted, shortened, without an address's password and query. Nested YAML aliases would take minutes to write out. */
+/**
+ * Quotes and shortens a value, without the password and the query of an address. Nested YAML aliases would take minutes to
+ * write out in full.
+ */
 export function quoted(data: unknown): string {
   // JSON has no form for some numbers of YAML.
   if (typeof data === 'number') return String(data);

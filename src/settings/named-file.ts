@@ -7,8 +7,8 @@ import type { Host } from '../host.ts';
 import type { Origin, Setting } from './resolve.ts';
 
 /**
- * Relative to its config file.
- * @param byYourself how the user names one
+ * A relative name counts from the folder of its config file.
+ * @param byYourself the advice how a user names the file
  * @throws TtsError (usage) for a project's name of a file outside: its contents would go to a server of the project's choice
  */
 export function namedFile(
@@ -19,14 +19,14 @@ export function namedFile(
   const name = fromHome(value, home);
   const path = found(name, origin, () => pathOf(resolve(cwd, origin.folder ?? ''), name));
   if (origin.place !== 'project') return path;
-  // A clone may hold links to anywhere.
+  // A clone may contain links to any place.
   const real = found(path, origin, () => realpathSync(path));
   if (!isWithin(projectOf(origin), real))
     throw usageError(
       `${origin.name} lies outside of that project`,
       `name it yourself, with ${byYourself} or in your own config`,
     );
-  // A project's pipe may never end.
+  // Only a regular file is read: a pipe in a project may never end.
   if (statSync(real).isFile()) return path;
   throw usageError(
     `${origin.name} is no regular file`,
@@ -34,7 +34,7 @@ export function namedFile(
   );
 }
 
-/** `.config` belongs to the folder around it. */
+/** The project of a file in `.config` is the folder around it. */
 function projectOf({ folder = '' }: Origin): string {
   return realpathSync(basename(folder) === '.config' ? dirname(folder) : folder);
 }

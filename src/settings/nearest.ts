@@ -2,7 +2,7 @@ import { closest, distance } from 'fastest-levenshtein';
 
 const LEAST_TELLING = 3;
 
-/** The shortest candidate that begins with the name or has it as a word, else the nearest spelling. */
+/** Finds the shortest candidate that begins with the name or has it as a word, else the one spelled most alike. */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   return shortened(name, candidates) ?? nearlyWritten(name, candidates);
 }
@@ -28,13 +28,13 @@ function nearlyWritten(name: string, candidates: readonly string[]): string | un
     typed,
     candidates.map((candidate) => candidate.toLowerCase()),
   );
-  // Codes of two or three letters are all near to each other.
+  // All codes of two or three letters are near to each other.
   const most = name.length <= 3 ? 1 : Math.max(2, Math.floor(name.length / 3));
   const near = distance(typed, nearest) <= most;
   return near ? candidates.find((candidate) => candidate.toLowerCase() === nearest) : undefined;
 }
 
-/** True for one wrong, missing or further letter, or two swapped ones. */
+/** True if one letter is wrong, missing or too many, or two are swapped. */
 export function isOneLetterOff(word: string, known: string): boolean {
   const letters = (text: string) => text.split('').sort().join('');
   const edits = distance(word, known);

@@ -32,16 +32,16 @@ function checked(file: ConfigPath, read: unknown, hide: Hide): ConfigFile {
   if (!isObject(config))
     throw usageError(`${path} holds no settings`, 'it has to be a JSON object or a YAML mapping');
   for (const secret of secretsIn(config)) hide(secret);
-  const values = Object.entries(config).map(([key, said]) => [key, checkedValue(key, said, file)]);
+  const values = Object.entries(config).map(([key, raw]) => [key, checkedValue(key, raw, file)]);
   return { path, folder: dirname(path), place, values: Object.fromEntries(values) };
 }
 
-/** Messages quote a file with errors, too. */
+/** The secrets of a file with errors are hidden, too: messages may quote the file. */
 function secretsIn(config: object): string[] {
   const { apiKey, keys, engines } = config as Readonly<Record<string, unknown>>;
   const ofEngines = isObject(engines) ? Object.values(engines).map((engine) => engine?.key) : [];
-  const said = [apiKey, ...ofEngines, ...(isObject(keys) ? Object.values(keys) : [])];
-  return said.filter((secret) => typeof secret === 'string').map((secret) => secret.trim());
+  const raw = [apiKey, ...ofEngines, ...(isObject(keys) ? Object.values(keys) : [])];
+  return raw.filter((secret) => typeof secret === 'string').map((secret) => secret.trim());
 }
 
 const byKey = new Map(
@@ -50,7 +50,7 @@ const byKey = new Map(
   ),
 );
 
-function checkedValue(key: string, said: unknown, file: ConfigPath): unknown {
+function checkedValue(key: string, raw: unknown, file: ConfigPath): unknown {
   const rule = byKey.get(key);
   if (!rule) throw usageError(`unknown key ${quoted(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
   if (rule.userOnly && file.place === 'project')
@@ -58,11 +58,11 @@ function checkedValue(key: string, said: unknown, file: ConfigPath): unknown {
       `${key} may not be set in ${file.path}`,
       `set ${key} in your own config: a project's file may come from somebody else`,
     );
-  const value = rule.kind.data(said);
-  if (value === undefined) throw refused(rule, said, fileOrigin(key, file));
+  const value = rule.kind.data(raw);
+  if (value === undefined) throw refused(rule, raw, fileOrigin(key, file));
   if (file.place === 'project' && rule.projectMay && !rule.projectMay(value))
     throw usageError(
-      `${key} in ${file.path} may be a name only, and not ${quoted(said)}`,
+      `${key} in ${file.path} may be a name only, and not ${quoted(raw)}`,
       `name it in your own config or on the command line: a project's file may come from somebody else`,
     );
   if (file.isForeign && rule.startsProgram?.(value))
@@ -73,7 +73,7 @@ function checkedValue(key: string, said: unknown, file: ConfigPath): unknown {
   return rule.located?.(value, (name) => fromFolder(dirname(file.path), name)) ?? value;
 }
 
-/** A name below the home folder is completed later. */
+/** A name that begins with `~` is completed later. */
 function fromFolder(folder: string, name: string): string {
   return /^~[/\\]/.test(name) ? name : resolve(folder, name);
 }
@@ -83,11 +83,11 @@ type Place = Pick<Host, 'cwd' | 'home'>;
 export async function loadNamed(
   name: string,
   host: Place,
-  told: { readonly hide: Hide; readonly signal: AbortSignal },
+  options: { readonly hide: Hide; readonly signal: AbortSignal },
 ): Promise<ConfigFile> {
   if (name === '') throw usageError('--config: "" is no name of a file', 'name a file with settings');
   const named = { path: located(name, host), place: 'user' as const };
-  return isPiped(named.path) ? readPipedConfig(named, told) : readConfig(named, told.hide);
+  return isPiped(named.path) ? readPipedConfig(named, options) : readConfig(named, options.hide);
 }
 
 function located(name: string, { cwd, home }: Place): string {

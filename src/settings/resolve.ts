@@ -16,8 +16,8 @@ export interface ConfigFile {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** A flag is text; true or false without a value. */
-export interface Said {
+/** The places of settings. A flag is text, or true or false where it takes no value. */
+export interface SettingSources {
   readonly flags: Flags;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: readonly ConfigFile[];
@@ -32,18 +32,18 @@ export type Settings = {
 const DEFAULT: Origin = { place: 'default', name: 'the default' };
 
 /**
- * The strongest place counts.
+ * Takes each setting from the strongest place that has it.
  * @throws TtsError (usage) with the value, its origin and what is allowed
  */
-export function resolve(said: Said): Settings {
+export function resolve(sources: SettingSources): Settings {
   const names = Object.keys(rules) as Name[];
-  return Object.fromEntries(names.map((name) => [name, resolveOne(name, ruleOf(name), said)])) as Settings;
+  return Object.fromEntries(names.map((name) => [name, resolveOne(name, ruleOf(name), sources)])) as Settings;
 }
 
 function resolveOne(
   name: Name,
   rule: Rule<unknown>,
-  { flags, env, files }: Said,
+  { flags, env, files }: SettingSources,
 ): Setting<unknown> | undefined {
   const flag = flags[name];
   if (flag !== undefined) return read(rule, flag, { place: 'option', name: optionName(rule, flag) });
@@ -54,8 +54,11 @@ function resolveOne(
   return rule.fallback === undefined ? undefined : { value: rule.fallback, origin: DEFAULT };
 }
 
-/** An empty variable is not set. */
-export function fromEnvironment({ env: name }: Rule<unknown>, env: Said['env']): Setting<string> | undefined {
+/** An empty variable counts as not set. */
+export function fromEnvironment(
+  { env: name }: Rule<unknown>,
+  env: SettingSources['env'],
+): Setting<string> | undefined {
   const value = name && env[name];
   return name && value ? { value, origin: { place: 'environment', name } } : undefined;
 }
@@ -76,26 +79,26 @@ export function fileOrigin(key: string, file: Pick<ConfigFile, 'place' | 'path'>
   return { place: file.place, name: `${key} in ${file.path}`, folder: dirname(file.path) };
 }
 
-function read(rule: Rule<unknown>, said: unknown, origin: Origin): Setting<unknown> {
-  const value = typeof said === 'string' ? rule.kind.text(said) : said;
-  if (value === undefined) throw refused(rule, said, origin);
+function read(rule: Rule<unknown>, raw: unknown, origin: Origin): Setting<unknown> {
+  const value = typeof raw === 'string' ? rule.kind.text(raw) : raw;
+  if (value === undefined) throw refused(rule, raw, origin);
   return { value, origin };
 }
 
-export function refused(rule: Rule<unknown>, said: unknown, origin: Origin): TtsError {
-  const fault = rule.kind.fault?.(said);
+export function refused(rule: Rule<unknown>, raw: unknown, origin: Origin): TtsError {
+  const fault = rule.kind.fault?.(raw);
   if (fault) return usageError(`${origin.name}: ${fault.what}`, fault.hint);
-  const shown = rule.secret ? 'the value' : quoted(said);
+  const shown = rule.secret ? 'the value' : quoted(raw);
   return usageError(
     `${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`,
-    rule.advice?.(said) ?? (rule.flags ? 'see tts speak --help' : 'correct it there'),
+    rule.advice?.(raw) ?? (rule.flags ? 'see tts speak --help' : 'correct it there'),
   );
 }
 
-/** `--speaker` of `-s, --speaker <no|name>`. */
-function optionName(rule: Rule<unknown>, said: unknown): string {
+/** Takes `--speaker` from `-s, --speaker <no|name>`. */
+function optionName(rule: Rule<unknown>, raw: unknown): string {
   const long = /--[a-z-]+/.exec(rule.flags ?? '')?.[0] ?? '';
-  return said === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
+  return raw === false && !long.startsWith('--no-') ? long.replace('--', '--no-') : long;
 }
 
 const places = ['option', 'environment', 'project', 'user', 'default'] as const;
@@ -103,7 +106,7 @@ type Place = (typeof places)[number];
 
 export interface Origin {
   readonly place: Place;
-  /** `--speaker`, `TTS_SPEAKER`, or `speaker in /home/anna/.ttsrc`. */
+  /** It reads `--speaker`, `TTS_SPEAKER`, or `speaker in /home/anna/.ttsrc`. */
   readonly name: string;
   /** Relative paths begin here. */
   readonly folder?: string | undefined;
@@ -124,8 +127,8 @@ export function chooseProxy(
   address: URL,
 ): { url: URL; except: string; origin: Origin } | undefined {
   const { proxy } = settings;
-  const said = proxy?.origin.place === 'option' ? proxy : (proxyFromEnvironment(env, address) ?? proxy);
-  return said && { url: said.value, except: env.no_proxy || env.NO_PROXY || '', origin: said.origin };
+  const chosen = proxy?.origin.place === 'option' ? proxy : (proxyFromEnvironment(env, address) ?? proxy);
+  return chosen && { url: chosen.value, except: env.no_proxy || env.NO_PROXY || '', origin: chosen.origin };
 }
 
 function proxyFromEnvironment(

@@ -19,29 +19,29 @@ import { command, keys, type Locate, locatedCommand, proxyUrl, speakers } from '
 /** Options, configuration, help and README come from this table. */
 export interface Rule<T> {
   readonly kind: Kind<T>;
-  /** In commander's syntax; without it there is no option. */
+  /** The option in commander's syntax. Without it, the setting has no option. */
   readonly flags?: string;
   readonly env?: string;
-  /** Shown in place of `env`, where several variables count. */
+  /** Help shows it in place of `env` where several variables count. */
   readonly envShown?: string;
   readonly key?: string;
-  /** Shown in place of `key`. */
+  /** Help shows it in place of `key`. */
   readonly keyShown?: string;
   readonly fallback?: NoInfer<T>;
   readonly otherwise?: string;
   readonly help: string;
-  advice?(said: unknown): string | undefined;
+  advice?(raw: unknown): string | undefined;
   /** The short help explains only these. */
   readonly isCommon?: true;
   readonly ofRequests?: true;
   readonly secret?: true;
-  /** For several config files. Otherwise the strongest counts. */
+  /** Joins the values of several config files. Without it, the strongest file counts. */
   combine?(values: readonly T[]): T;
   projectMay?(value: NoInfer<T>): boolean;
   /** It decides what leaves, runs or is deleted on the user's machine. */
   readonly userOnly?: true;
   startsProgram?(value: NoInfer<T>): boolean;
-  /** With the relative names of files counted from the folder of the config file. */
+  /** Resolves the relative names of files from the folder of the config file. */
   located?(value: NoInfer<T>, locate: Locate): T;
 }
 
@@ -101,8 +101,8 @@ export const rules = {
     fallback: 'auto',
     otherwise: 'auto: by file ending',
     help: 'what the text is: text, markdown, auto',
-    advice: (said) =>
-      /^(?:mp3|wav|ogg|opus|flac|aac|m4a|pcm)$/i.test(String(said))
+    advice: (raw) =>
+      /^(?:mp3|wav|ogg|opus|flac|aac|m4a|pcm)$/i.test(String(raw))
         ? '--format says how the text is written; the output is a WAV: -o x.wav && ffmpeg -i x.wav x.mp3'
         : undefined,
   }),
@@ -289,7 +289,7 @@ export const rules = {
     kind: words,
     key: 'currency',
     otherwise: 'none is shown',
-    help: 'of pricePer1000Chars, for --dry-run',
+    help: 'currency of pricePer1000Chars: EUR, $',
   }),
   timeout: rule({
     kind: number({ min: 0.001, max: 86_400, unit: 'seconds' }),
@@ -371,7 +371,7 @@ export const rules = {
     kind: toggle,
     flags: '-v, --verbose',
     fallback: false,
-    help: 'tell what is done',
+    help: 'print each step',
     ofRequests: true,
   }),
   json: rule({

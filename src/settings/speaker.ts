@@ -18,8 +18,8 @@ const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const
 
 /**
  * Adds the speaker's own defaults; options and the environment are stronger.
- * @param known speakers of the built-in service, the default first; empty for another service
- * @param remark end of a hint about a missing speaker
+ * @param known the speakers of the built-in service, the default first; empty for another service
+ * @param remark the end of the hint about a missing speaker
  * @throws TtsError (usage) for an unknown speaker, or one that cannot do what is asked for
  */
 export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[], remark?: string): Choice {
@@ -29,7 +29,7 @@ export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]
   return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings) };
 }
 
-/** True also where no speaker is asked for. */
+/** True for a known speaker, and where no speaker is asked for. */
 export function isAmong(known: readonly KnownSpeaker[], { speaker, speakers }: Settings): boolean {
   if (speaker === undefined) return true;
   const asked = lookUp(speaker.value, speakers, known);
@@ -56,11 +56,11 @@ function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[], r
       'choose one with --speaker NUMBER, TTS_SPEAKER or "speaker" in a config file',
     );
   }
-  const { value: said, origin } = speaker;
-  const chosen = lookUp(said, speakers, known);
+  const { value: name, origin } = speaker;
+  const chosen = lookUp(name, speakers, known);
   if (!chosen) {
     const there = [...(speakers?.value.keys() ?? []), ...known.map(({ name }) => name)];
-    throw unknownName(String(said), { origin: origin.name, there, remark });
+    throw unknownName(String(name), { origin: origin.name, there, remark });
   }
   if (known.length === 0 || known.some(({ no }) => no === chosen.no)) return chosen;
   const there = known.map(({ no, name }) => `${no} (${name})`);
@@ -97,23 +97,23 @@ function withDefaults(settings: Settings, { name, sampleRate, instructions }: Ch
   };
 }
 
-/** Weaker than options and environment, stronger than the config. */
+/** A speaker's own value is weaker than options and environment, and stronger than the config. */
 function stronger<T>(
-  said: Setting<T> | undefined,
+  given: Setting<T> | undefined,
   own: T | undefined,
   origin: Origin,
 ): Setting<T> | undefined {
-  const isSaidNow = said?.origin.place === 'option' || said?.origin.place === 'environment';
-  return own === undefined || isSaidNow ? said : { value: own, origin };
+  const isGivenNow = given?.origin.place === 'option' || given?.origin.place === 'environment';
+  return own === undefined || isGivenNow ? given : { value: own, origin };
 }
 
 function assertSupported(settings: Settings, speaker: Chosen & { readonly kind: string }): void {
   const { kind } = speaker;
   for (const [option, needed] of Object.entries(NEEDED_KINDS)) {
-    const said = settings[option as keyof typeof NEEDED_KINDS];
-    if (!said || kind.toLowerCase() === needed.toLowerCase()) continue;
+    const given = settings[option as keyof typeof NEEDED_KINDS];
+    if (!given || kind.toLowerCase() === needed.toLowerCase()) continue;
     throw usageError(
-      `${said.origin.name}: speaker ${labelOf(speaker)} is a ${kind} speaker, and only ${needed} speakers accept ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
+      `${given.origin.name}: speaker ${labelOf(speaker)} is a ${kind} speaker, and only ${needed} speakers accept ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
       `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
     );
   }

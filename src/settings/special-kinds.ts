@@ -16,10 +16,10 @@ import { keyHint } from './nearest.ts';
 interface NamedMap<T> {
   readonly allowed: string;
   readonly faultIn: (data: object) => ValueFault | undefined;
-  readonly read: (name: string, said: unknown) => readonly [name: string, value: T];
+  readonly read: (name: string, raw: unknown) => readonly [name: string, value: T];
 }
 
-/** Values by name. Not for the command line. */
+/** Values by name. They come from a config file only, not from the command line. */
 export function namedMap<T>({ allowed, faultIn, read }: NamedMap<T>): Kind<ReadonlyMap<string, T>> {
   return {
     allowed,
@@ -27,12 +27,12 @@ export function namedMap<T>({ allowed, faultIn, read }: NamedMap<T>): Kind<Reado
     fault: (data) => (isObject(data) ? faultIn(data) : undefined),
     data: (data) =>
       isObject(data) && !faultIn(data)
-        ? new Map(Object.entries(data).map(([name, said]) => read(name, said)))
+        ? new Map(Object.entries(data).map(([name, raw]) => read(name, raw)))
         : undefined,
   };
 }
 
-/** By `URL.href`. */
+/** The keys by the `href` of their base URLs. */
 export const keys = namedMap({
   allowed: 'an object of base URLs with their keys',
   faultIn: faultInKeys,
@@ -62,9 +62,9 @@ export interface NamedSpeaker {
   /** An engine takes the place of a number. */
   readonly engine?: string;
   readonly voice?: string;
-  /** `neo.one`, `Mermish`, or the service's own word. */
+  /** It is `neo.one`, `Mermish`, or the service's own word. */
   readonly kind?: string;
-  /** BCP 47. */
+  /** A language tag (BCP 47). */
   readonly language?: string;
   /** Hz. */
   readonly sampleRate?: number;
@@ -86,27 +86,27 @@ const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "kind": 
 export const speakers = namedMap<NamedSpeaker>({
   allowed: 'an object of names with their numbers',
   faultIn: faultInSpeakers,
-  read: (name, said) => [name, typeof said === 'number' ? { no: said } : (said as NamedSpeaker)],
+  read: (name, raw) => [name, typeof raw === 'number' ? { no: raw } : (raw as NamedSpeaker)],
 });
 
 function faultInSpeakers(data: object): ValueFault | undefined {
-  for (const [name, said] of Object.entries(data)) {
+  for (const [name, raw] of Object.entries(data)) {
     if (speaker.text(name) !== name)
       return {
         what: `${quoted(name)} cannot be the name of a speaker`,
         hint: 'a name begins with a letter',
       };
-    const fault = isObject(said) ? faultOf(said) : faultOf({ no: said });
+    const fault = isObject(raw) ? faultOf(raw) : faultOf({ no: raw });
     if (fault) return { what: `${quoted(name)}: ${fault.what}`, hint: fault.hint };
   }
   return undefined;
 }
 
-function faultOf(said: object): ValueFault | undefined {
-  const hasVoice = Object.hasOwn(said, 'engine') && Object.hasOwn(said, 'voice');
-  if (!Object.hasOwn(said, 'no') && !hasVoice)
+function faultOf(raw: object): ValueFault | undefined {
+  const hasVoice = Object.hasOwn(raw, 'engine') && Object.hasOwn(raw, 'voice');
+  if (!Object.hasOwn(raw, 'no') && !hasVoice)
     return { what: '"no", the number of the speaker, is missing', hint: EXAMPLE };
-  for (const [field, value] of Object.entries(said)) {
+  for (const [field, value] of Object.entries(raw)) {
     const kind = Object.hasOwn(fields, field) ? fields[field as keyof NamedSpeaker] : undefined;
     if (!kind) return unknownField(field);
     if (kind.data(value) === undefined)
@@ -122,13 +122,13 @@ function unknownField(field: string): ValueFault {
   return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(fields)) };
 }
 
-/** Or an unreadable character. */
+/** Matches a word, or else a character that begins none. */
 const WORD = /\s*((?:'[^']*'|"(?:\\.|[^"\\])*"|\\[\s'"\\]|[^\s'"])+)|\s*(\S)/gsy;
 const PIECE = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s'"\\])|([^\s'"])/gs;
 
 /**
- * Split as a shell does, without expansion. Windows paths need a backslash before other characters than a space, a quote or
- * a backslash.
+ * Splits the words as a shell does, without expansion. A backslash escapes only a space, a quote or a backslash: it is a part
+ * of Windows paths.
  */
 export const command: Kind<readonly string[]> = {
   allowed: 'a program with its arguments, quotes closed',
@@ -140,7 +140,7 @@ export const command: Kind<readonly string[]> = {
   },
 };
 
-/** Counts the name of a file from a folder. */
+/** Resolves the name of a file from a folder. */
 export type Locate = (name: string) => string;
 
 /** A program without a folder in its name is looked up on the PATH. */
@@ -179,10 +179,10 @@ export const proxyUrl: Kind<URL> = textual({
       : undefined,
 });
 
-/** A bad address may hold a password anywhere. */
-export function hostOnly(said: string): string {
+/** Keeps only the host: a bad address may hold a password anywhere. */
+export function hostOnly(raw: string): string {
   const [, scheme = '', user, host = '', rest] =
-    /^([a-z][a-z\d+.-]*:\/\/)?(.*@)?([\w.-]*)(.*)$/is.exec(said) ?? [];
+    /^([a-z][a-z\d+.-]*:\/\/)?(.*@)?([\w.-]*)(.*)$/is.exec(raw) ?? [];
   return `"${scheme}${user ? '***@' : ''}${host}${rest ? '***' : ''}"`;
 }
 

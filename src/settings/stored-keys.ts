@@ -30,7 +30,7 @@ function noPlaceIn(path: string): TtsError {
   return usageError(`no key can be kept in ${path}`, 'name a config file of its own: --config');
 }
 
-/** A broken link and an unreadable file are there. */
+/** True for a broken link and for an unreadable file, too. */
 function isThere(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -39,7 +39,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** A pipe is gone after reading, and a package.json has another structure. */
+/** Keys cannot be stored in a pipe, which is gone after reading, or in a package.json, which has another structure. */
 function canHoldKeys(path: string): boolean {
   try {
     return statSync(path).isFile() && basename(path) !== 'package.json';
@@ -49,8 +49,8 @@ function canHoldKeys(path: string): boolean {
 }
 
 /**
- * Other settings and YAML comments stay.
- * @param key `undefined` removes
+ * Sets or removes one key. Other settings and YAML comments stay.
+ * @param key `undefined` removes the stored key
  * @throws TtsError (output); the file is unchanged then
  */
 export async function storeKey(file: string, base: URL, key: string | undefined): Promise<void> {
@@ -90,7 +90,7 @@ function inYaml(text: string, base: URL, key: string | undefined): string {
   const document = parseDocument(text);
   if (document.toJS() === null) document.contents = emptyMapping(document);
   const { keys = {} } = document.toJS();
-  // The alias's source must not change.
+  // The mapping that an alias names must not change.
   if (isAlias(document.get('keys', true))) document.set('keys', document.createNode(keys));
   for (const url of Object.keys(keys)) if (isSame(url, base)) document.deleteIn(['keys', url]);
   if (key !== undefined) document.setIn(['keys', base.href], key);
@@ -98,7 +98,7 @@ function inYaml(text: string, base: URL, key: string | undefined): string {
   return document.toString();
 }
 
-/** Keeps the comments of an empty document. */
+/** Makes a mapping that keeps the comments of an empty document. */
 function emptyMapping(document: Document.Parsed): YAMLMap.Parsed {
   const mapping = document.createNode({}) as YAMLMap.Parsed;
   mapping.commentBefore = document.contents?.comment ?? null;

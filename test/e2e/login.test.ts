@@ -204,7 +204,7 @@ describe('tts login', () => {
 
   it.each([
     ['nothing', '', /no key was given/],
-    ['two lines', 'a\nb\n', /key from stdin is not one/],
+    ['two lines', 'a\nb\n', /stdin holds no valid API key/],
     ['no end', 'x'.repeat(100_000), /too long/],
   ])('refuses %s', async (_, stdin, message) => {
     const box = new Sandbox();

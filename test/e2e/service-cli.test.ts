@@ -312,7 +312,7 @@ describe('tts serve', () => {
 
   it.each([
     [['--no-auth', '--host', '0.0.0.0'], /^tts: --no-auth would let the whole network in.*\nhint: /],
-    [['--api-key', 'two words'], /^tts: the key from --api-key is not one\nhint: a key has no spaces/],
+    [['--api-key', 'two words'], /^tts: --api-key holds no valid API key\nhint: a key has no spaces/],
     [['--no-auth', '--api-key', 'x'], /^tts: --no-auth and --api-key contradict each other\nhint: /],
     [['--port', '70000'], /^tts: bad value for --port: 70000\nhint: expected a whole number from 0 to 65535/],
     [
