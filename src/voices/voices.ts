@@ -3,10 +3,10 @@ import { requestBody } from '../client/request.ts';
 import type { RetryPolicy } from '../client/retry.ts';
 import { identityOf, type NumberedSource, unnumberedSpeakersOf } from '../engine/external/voice-source.ts';
 import type { RunContext } from '../host.ts';
-import type { SourceShelf } from '../speech/speakers/source-shelf.ts';
-import { builtInSpeakers, speakerOf } from '../speech/speakers/speaker-choice.ts';
 import { type Channel, Connections, type Engines, type VoicesPlan } from './connections.ts';
 import { requestUrl } from './service-choice.ts';
+import type { SourceShelf } from './source-shelf.ts';
+import { builtInSpeakers, speakerOf } from './speaker-choice.ts';
 import type { ListedVoice, Voice, VoiceEvent, VoiceShape, Voices, Wish } from './voice.ts';
 
 /** The identity of voices that are made by this program itself. */
@@ -103,7 +103,7 @@ export class RunVoices implements Voices {
 
   /** @throws TtsError (usage) for an unknown engine */
   openShelf(): Promise<SourceShelf> {
-    this.#shelf ??= import('../speech/speakers/source-shelf.ts').then(
+    this.#shelf ??= import('./source-shelf.ts').then(
       ({ SourceShelf }) => new SourceShelf(this.#plan.settings, this.#context),
     );
     return this.#shelf;

@@ -12,7 +12,7 @@ import { readKeyFile } from '../../settings/key-file.ts';
 import { loadSettings } from '../../settings/load.ts';
 import { fromEnvironment, refused } from '../../settings/resolve.ts';
 import { ruleOf } from '../../settings/rules.ts';
-import { SourceShelf } from '../../speech/speakers/source-shelf.ts';
+import { SourceShelf } from '../../voices/source-shelf.ts';
 import type { Context } from '../context.ts';
 import type { Notices } from '../terminal/notices.ts';
 import { describeCommand, readServeOptions, type ServeOptions } from './options.ts';

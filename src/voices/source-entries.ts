@@ -1,19 +1,14 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { SourceConfig } from '../../engine/external/source-config.ts';
-import { type TtsError, usageError } from '../../error.ts';
-import { fromHome } from '../../files/paths.ts';
-import type { Host, RunContext } from '../../host.ts';
-import {
-  type EngineEntry,
-  isAddress,
-  type ServerAddress,
-  serverAddress,
-} from '../../settings/engine-kind.ts';
-import { canBeOverheard } from '../../settings/key.ts';
-import { readKeyFile } from '../../settings/key-file.ts';
-import { nearestName } from '../../settings/nearest.ts';
-import type { Setting, Settings } from '../../settings/resolve.ts';
+import type { SourceConfig } from '../engine/external/source-config.ts';
+import { type TtsError, usageError } from '../error.ts';
+import { fromHome } from '../files/paths.ts';
+import type { Host, RunContext } from '../host.ts';
+import { type EngineEntry, isAddress, type ServerAddress, serverAddress } from '../settings/engine-kind.ts';
+import { canBeOverheard } from '../settings/key.ts';
+import { readKeyFile } from '../settings/key-file.ts';
+import { nearestName } from '../settings/nearest.ts';
+import type { Setting, Settings } from '../settings/resolve.ts';
 
 const MAX_CHARS = 300;
 const SERVER_CONCURRENCY = 4;

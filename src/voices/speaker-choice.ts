@@ -1,10 +1,10 @@
-import type { Speaker } from '../../engine/contract.ts';
-import type { Espeak } from '../../engine/espeak/voices.ts';
-import { type NumberedSource, speakersOf } from '../../engine/external/voice-source.ts';
-import { FLITE_SPEAKERS } from '../../engine/flite/voices.ts';
-import type { RunContext } from '../../host.ts';
-import type { Settings } from '../../settings/resolve.ts';
-import { type Choice, chooseSpeaker, isAmong } from '../../settings/speaker.ts';
+import type { Speaker } from '../engine/contract.ts';
+import type { Espeak } from '../engine/espeak/voices.ts';
+import { type NumberedSource, speakersOf } from '../engine/external/voice-source.ts';
+import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
+import type { RunContext } from '../host.ts';
+import type { Settings } from '../settings/resolve.ts';
+import { type Choice, chooseSpeaker, isAmong } from '../settings/speaker.ts';
 import type { FoundVoice, SourceShelf } from './source-shelf.ts';
 
 interface SpeakerChoice extends Choice {
@@ -30,7 +30,7 @@ export async function speakerOf(
   const ofEngine = await voiceOfEngine(settings, shelf);
   if (ofEngine) return ofEngine;
   if (isAmong(FLITE_SPEAKERS, settings)) return { ...chooseSpeaker(settings, FLITE_SPEAKERS), sources: [] };
-  const { findEspeak } = await import('../../engine/espeak/voices.ts');
+  const { findEspeak } = await import('../engine/espeak/voices.ts');
   const { espeak, fault } = await findEspeak(context);
   const builtIn = builtInSpeakers(espeak);
   const byName = isAmong(builtIn, settings) ? undefined : await searched(settings, shelf);
@@ -50,7 +50,7 @@ async function chooseEspeak(
   known: readonly Speaker[],
   espeak: Espeak,
 ): Promise<SpeakerChoice> {
-  const { voiceForLanguage } = await import('../../engine/espeak/voices.ts');
+  const { voiceForLanguage } = await import('../engine/espeak/voices.ts');
   const { speaker } = settings;
   const { value } = speaker ?? {};
   const language = typeof value === 'string' && !isAmong(known, settings) ? value : undefined;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Host } from '../../../../src/host.ts';
-import type { EngineEntry } from '../../../../src/settings/engine-kind.ts';
-import type { Settings } from '../../../../src/settings/resolve.ts';
-import { SourceShelf } from '../../../../src/speech/speakers/source-shelf.ts';
-import { emptyFolder } from '../../../support/folder.ts';
-import { answer } from '../../../support/http-bytes.ts';
-import { serveSpeech } from '../../../support/speech-server.ts';
+import type { Host } from '../../../src/host.ts';
+import type { EngineEntry } from '../../../src/settings/engine-kind.ts';
+import type { Settings } from '../../../src/settings/resolve.ts';
+import { SourceShelf } from '../../../src/voices/source-shelf.ts';
+import { emptyFolder } from '../../support/folder.ts';
+import { answer } from '../../support/http-bytes.ts';
+import { serveSpeech } from '../../support/speech-server.ts';
 
 const origin = { place: 'option', name: '--speaker' } as const;
 const OFF = { url: 'http://127.0.0.1:8/v1' };

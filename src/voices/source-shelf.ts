@@ -1,10 +1,10 @@
-import { Refusal } from '../../engine/contract.ts';
-import type { SourceConfig } from '../../engine/external/source-config.ts';
-import type { NumberedSource, SourceVoice } from '../../engine/external/voice-source.ts';
-import { ExitCode, TtsError, usageError } from '../../error.ts';
-import type { RunContext } from '../../host.ts';
-import { nearestName } from '../../settings/nearest.ts';
-import type { Setting, Settings } from '../../settings/resolve.ts';
+import { Refusal } from '../engine/contract.ts';
+import type { SourceConfig } from '../engine/external/source-config.ts';
+import type { NumberedSource, SourceVoice } from '../engine/external/voice-source.ts';
+import { ExitCode, TtsError, usageError } from '../error.ts';
+import type { RunContext } from '../host.ts';
+import { nearestName } from '../settings/nearest.ts';
+import type { Setting, Settings } from '../settings/resolve.ts';
 import { configOf, entryOf } from './source-entries.ts';
 
 /** Later voices are named by their names only, as the next numbers are those of the next engine. */
@@ -150,7 +150,7 @@ export class SourceShelf {
   async #open(at: number): Promise<OpenedSource> {
     const config = await this.#configs[at];
     if (!config) throw new RangeError(`there is no engine ${at}`);
-    const { openSource } = await import('../../engine/external/open-source.ts');
+    const { openSource } = await import('../engine/external/open-source.ts');
     const { host, signal } = this.#context;
     const timeoutMs = this.#settings.timeout.value * 1000;
     const source = await openSource(config, { host, signal, timeoutMs }).catch((error) => {
