@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Notices } from '../../../src/cli/terminal/notices.ts';
 import type { Host } from '../../../src/host.ts';
 import { loadSettings } from '../../../src/settings/load.ts';
@@ -9,20 +10,36 @@ import { chooseService } from '../../../src/voices/service-choice.ts';
 import type { Voice } from '../../../src/voices/voice.ts';
 import { openVoices } from '../../../src/voices/voices.ts';
 import { emptyFolder } from '../../support/folder.ts';
+import { answer } from '../../support/http-bytes.ts';
 import { serveRows, wavOf } from '../../support/row-service.ts';
+import { serveSpeech } from '../../support/speech-server.ts';
 import { collect } from '../audio/body.ts';
 
 const { signal } = new AbortController();
 
+let warnings: string[];
+
+beforeEach(() => {
+  warnings = [];
+});
+
 /** The voices of a run, with these options and this config of the user. */
 async function voicesOf(flags: Record<string, unknown>, config: object = {}) {
   const home = emptyFolder();
-  writeFileSync(join(home, '.ttsrc'), JSON.stringify(config));
+  const own = join(home, '.config', 'tts');
+  mkdirSync(own, { recursive: true });
+  writeFileSync(join(own, 'config.json'), JSON.stringify(config));
   const cwd = join(home, 'work');
   mkdirSync(cwd);
   const host = {
-    ...{ env: { TTS_CACHE_DIR: join(home, 'cache') }, cwd, home, platform: process.platform },
+    ...{ env: { PATH: '', TTS_CACHE_DIR: join(home, 'cache') }, cwd, home, platform: process.platform },
     ...{ uid: process.geteuid?.(), pid: process.pid, realm: 'the test', isRunning: () => true },
+    stderr: {
+      fd: 2,
+      isTTY: false,
+      columns: 80,
+      stream: new PassThrough().on('data', (text) => warnings.push(`${text}`)),
+    },
   } as unknown as Host;
   const context = { host, notices: new Notices(host), signal };
   const { settings, files } = await loadSettings({ flags }, context);
@@ -130,5 +147,30 @@ describe('the voices of a run', () => {
     expect((await voices.list())?.map(({ no }) => no)).toEqual([7, 8]);
     const silent = await serveRows();
     expect(await (await voicesOf({ ...SERVICE, baseUrl: silent.url })).list()).toBeUndefined();
+  });
+
+  it('of an engine have its limits, an identity of its own, and are kept', async () => {
+    const { url } = await serveSpeech(answer(500, 'no'));
+    const engines = { local: { url, maxChars: 200, concurrency: 3 } };
+    const voices = await voicesOf({ engine: 'local' }, { engines });
+    const [anna, bert] = [await voices.of(), await voices.of({ speaker: said('local:bert') })];
+    expect(anna).toMatchObject({ kind: 'engine', atOnce: 5, maxChars: 200, shape: { speaker: 1001 } });
+    expect(bert).toMatchObject({ kind: 'engine', shape: { speaker: 1002 } });
+    expect(bert.shape.identity).not.toBe(anna.shape.identity);
+    expect(voices.as({ ...anna.shape })).toBe(anna);
+    expect(await voices.cacheBytesFor(anna)).toBeGreaterThan(0);
+    const typed = await voicesOf({ engine: 'local', concurrency: '2', maxChars: '50' }, { engines });
+    expect(await typed.of()).toMatchObject({ atOnce: 2, maxChars: 50 });
+  });
+
+  it('of this program and its engines are listed together, with a warning for an engine that is not there', async () => {
+    const { url } = await serveSpeech(answer(500, 'no'));
+    const engines = { local: { url }, off: { url: 'http://127.0.0.1:9/v1' } };
+    const voices = await voicesOf({}, { engines });
+    const listed = await voices.list();
+    expect(listed?.find(({ no }) => no === 1)?.kind).toBe('neo.one');
+    expect(listed?.filter(({ no = 0 }) => no > 1000).map(({ name }) => name)).toEqual(['anna', 'bert']);
+    await expect.poll(() => warnings).toEqual([expect.stringContaining('127.0.0.1:9')]);
+    await expect((await voicesOf({ engine: 'off' }, { engines })).list()).rejects.toThrow('127.0.0.1:9');
   });
 });
