@@ -17,8 +17,7 @@ import { readCallbackPolicy } from './callbacks/policy.ts';
 import type { Log } from './exchange/exchange.ts';
 import type { Fault } from './exchange/fault.ts';
 import { createRefusing } from './http/client-error.ts';
-import type { ServiceContext } from './http/context.ts';
-import { createHandler } from './http/handler.ts';
+import { createHandler, type HandlerContext } from './http/handler.ts';
 import { Traffic } from './http/traffic.ts';
 
 export interface ServiceOptions {
@@ -76,7 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     if (socket.destroyed || context.traffic.isBusy(socket)) socket.destroy();
     else handler(request, responseOver(socket as Socket, request));
   });
-  server.on('clientError', createRefusing(context));
+  server.on('clientError', createRefusing(context.traffic, context.log));
   server.listen(port, host);
   await once(server, 'listening');
   return {
@@ -85,7 +84,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-async function contextOf(options: ServiceOptions, server: Server, limits: Limits): Promise<ServiceContext> {
+async function contextOf(options: ServiceOptions, server: Server, limits: Limits): Promise<HandlerContext> {
   const { engine, apiKey, host = DEFAULT_HOST, tellsEngineWords = false } = options;
   const { faults, cors, basePath = '' } = options;
   const metrics = options.metrics ? new (await import('./http/metrics.ts')).Metrics(basePath) : undefined;
@@ -104,13 +103,13 @@ async function contextOf(options: ServiceOptions, server: Server, limits: Limits
     hide: options.hide ?? ((text) => text),
     checkKey: createKeyCheck(apiKey),
     faultControl: faults && new (await import('./exchange/fault-control.ts')).FaultControl(faults),
-    cors: cors === undefined ? undefined : (await import('./http/cors.ts')).createCors(cors, basePath),
+    cors,
     callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log, tellsEngineWords }),
     traffic: new Traffic(server, limits.idle, log),
   };
 }
 
-async function close(server: Server, { traffic, callbacks }: ServiceContext, graceMs: number): Promise<void> {
+async function close(server: Server, { traffic, callbacks }: HandlerContext, graceMs: number): Promise<void> {
   const closed = server.listening ? once(server, 'close') : Promise.resolve();
   server.close();
   traffic.close();

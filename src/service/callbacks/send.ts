@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { singleItem } from '../../async.ts';
+import { wavHeader } from '../../audio/wav-header.ts';
 import type { Refusal } from '../../engine/contract.ts';
 import { errorBody } from '../exchange/refuse.ts';
-import { leadingHeader, type Sound } from '../exchange/send-speech.ts';
-import { type StoredSound, storeSound } from '../exchange/stored-sound.ts';
+import { type Sound, type StoredSound, storeSound } from '../exchange/stored-sound.ts';
 import { ClosedAddress, isClosedHost, publicLookup } from './public-address.ts';
 
 export interface CallbackBody extends StoredSound {
@@ -38,7 +38,7 @@ async function wav({ format, pcm }: Sound, signal: AbortSignal): Promise<Callbac
   const stored = await storeSound(pcm);
   if (signal.aborted) await stored.dispose();
   signal.throwIfAborted();
-  const header = leadingHeader(format, stored.bytes);
+  const header = wavHeader(format, stored.bytes);
   async function* read() {
     yield header;
     yield* stored.read();

@@ -5,14 +5,7 @@ import type { PcmFormat } from '../../audio/pcm.ts';
 import { wavHeader } from '../../audio/wav-header.ts';
 import type { Exchange } from './exchange.ts';
 import type { Effects, HeaderFault } from './fault.ts';
-import { storeSound } from './stored-sound.ts';
-
-export interface Sound {
-  readonly format: PcmFormat;
-  /** The engine refuses nothing any more. */
-  readonly speakable: boolean;
-  readonly pcm: AsyncIterable<Uint8Array>;
-}
+import { type Sound, storeSound } from './stored-sound.ts';
 
 export interface Manner {
   readonly streamed: boolean;
@@ -138,7 +131,7 @@ export async function endConnection(
 /** In 44 bytes. */
 const SIZE_OFFSETS = [4, 40] as const;
 
-export function leadingHeader(format: PcmFormat, bytes: number | undefined, fault?: HeaderFault): Uint8Array {
+function leadingHeader(format: PcmFormat, bytes: number | undefined, fault?: HeaderFault): Uint8Array {
   if (fault === 'none' || fault === 'per-chunk') return new Uint8Array(0);
   const header = wavHeader(format, bytes);
   if (fault === undefined) return header;

@@ -1,7 +1,16 @@
 import type { FileHandle } from 'node:fs/promises';
+import type { PcmFormat } from '../../audio/pcm.ts';
 import { refuseStorage } from '../../engine/storage.ts';
 
-/** Complete sound. */
+/** What an engine makes of one request. */
+export interface Sound {
+  readonly format: PcmFormat;
+  /** True if the engine surely speaks the text. Otherwise it may still refuse it. */
+  readonly speakable: boolean;
+  readonly pcm: AsyncIterable<Uint8Array>;
+}
+
+/** Sound that is complete. */
 export interface StoredSound {
   readonly bytes: number;
   read(): AsyncIterable<Uint8Array>;

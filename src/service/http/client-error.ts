@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { Refusal } from '../../engine/contract.ts';
 import type { Exchange, Log } from '../exchange/exchange.ts';
 import { errorBody } from '../exchange/refuse.ts';
-import type { ServiceContext } from './context.ts';
+import type { Traffic } from './traffic.ts';
 
 interface ClientError extends NodeJS.ErrnoException {
   /** Last bytes, and how many of them were parsed. */
@@ -24,7 +24,7 @@ const unknownMethod = new Refusal(501, 'unknown_method', 'There is no such metho
 const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/\d\.\d\r?$/;
 
 /** The refusal follows the answers to earlier requests, and closes the connection. */
-export function createRefusing({ traffic, log }: Pick<ServiceContext, 'traffic' | 'log'>) {
+export function createRefusing(traffic: Traffic, log: Log | undefined) {
   // The parser repeats its error.
   const refused = new WeakSet<Duplex>();
   return async (error: ClientError, socket: Duplex): Promise<void> => {

@@ -7,17 +7,28 @@ import type { ServiceContext } from './context.ts';
 import openapi from './openapi.json' with { type: 'json' };
 import { speak } from './speech.ts';
 
-type Action = (exchange: Exchange, context: ServiceContext) => void | Promise<void>;
+export interface HandlerContext extends ServiceContext {
+  /** The path in front of all paths of the service: empty, or as in `/api`. */
+  readonly basePath: string;
+  /** True if no key is asked for. */
+  readonly isOpen: boolean;
+  /** @throws Refusal 401 */
+  checkKey(request: IncomingMessage): void;
+  /** The origin whose pages may use the service, `*` for all, or `undefined` for none. */
+  readonly cors: string | undefined;
+}
+
+type Action = (exchange: Exchange, context: HandlerContext) => void | Promise<void>;
 
 interface Route {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly open: boolean;
   readonly action: Action;
   /** False for a service without it. */
-  readonly isThere?: (context: ServiceContext) => boolean;
+  readonly isThere?: (context: HandlerContext) => boolean;
 }
 
-const withFaults = ({ faultControl }: ServiceContext) => faultControl !== undefined;
+const withFaults = ({ faultControl }: HandlerContext) => faultControl !== undefined;
 
 const routes: Readonly<Record<string, Route>> = {
   '/tts': { method: 'POST', open: false, action: speak },
@@ -35,7 +46,7 @@ const routes: Readonly<Record<string, Route>> = {
 };
 
 export function createHandler(
-  context: ServiceContext,
+  context: HandlerContext,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const exchange = context.traffic.begin(request, response);
@@ -46,7 +57,7 @@ export function createHandler(
   };
 }
 
-async function answer(exchange: Exchange, context: ServiceContext): Promise<void> {
+async function answer(exchange: Exchange, context: HandlerContext): Promise<void> {
   const { response, signal, id } = exchange;
   try {
     await context.traffic.turnOf(exchange);
@@ -61,9 +72,9 @@ async function answer(exchange: Exchange, context: ServiceContext): Promise<void
   }
 }
 
-async function dispatch(exchange: Exchange, context: ServiceContext): Promise<void> {
+async function dispatch(exchange: Exchange, context: HandlerContext): Promise<void> {
   const { request, response, path } = exchange;
-  context.cors?.(exchange);
+  allowOrigin(exchange, context);
   if (context.traffic.closing.aborted) {
     response.setHeader('Connection', 'close');
     throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
@@ -79,14 +90,31 @@ async function dispatch(exchange: Exchange, context: ServiceContext): Promise<vo
   await route.action(exchange, context);
 }
 
-function isForPage({ request, path }: Exchange, { basePath }: ServiceContext): boolean {
+function isForPage({ request, path }: Exchange, { basePath }: HandlerContext): boolean {
   const { method = '', headers } = request;
   const isBase = path === `${basePath}/` || path === basePath;
   return isBase && ['GET', 'HEAD'].includes(method) && /\btext\/html\b/i.test(headers.accept ?? '');
 }
 
+/** The paths that pages of another origin may use. */
+const SHARED = ['/tts', '/speakers'];
+const EXPOSED = 'Retry-After, X-Instructions-Ignored, X-Request-Id';
+
+/** Seconds. */
+const PREFLIGHT_AGE = 600;
+
+function allowOrigin({ request, response, path }: Exchange, { cors, basePath }: HandlerContext): void {
+  if (cors === undefined || !SHARED.includes(pathBelow(basePath, path))) return;
+  // The one origin does not depend on the request, so there is no `Vary`.
+  response.setHeader('Access-Control-Allow-Origin', cors);
+  if (request.method !== 'OPTIONS') return void response.setHeader('Access-Control-Expose-Headers', EXPOSED);
+  response.setHeader('Access-Control-Allow-Methods', 'GET, POST');
+  response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-API-KEY');
+  response.setHeader('Access-Control-Max-Age', PREFLIGHT_AGE);
+}
+
 /** DNS rebinding: a web page could reach a service without a key. */
-function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: ServiceContext): void {
+function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: HandlerContext): void {
   const { length, 0: host = 'localhost' } = headersDistinct.host ?? [];
   if (length > 1 || (length === 0 && httpVersion !== '1.0'))
     throw new Refusal(400, 'bad_host', `One Host header is needed, and there are ${length}`);
@@ -114,7 +142,7 @@ function checkMethod({ request, response }: Exchange, allowed: readonly string[]
 /** Health checks and scrapers know no base path. */
 const BESIDE_BASE_PATH = ['/healthz', '/metrics'];
 
-function routeTo(path: string, context: ServiceContext): Route {
+function routeTo(path: string, context: HandlerContext): Route {
   const { basePath } = context;
   const name = BESIDE_BASE_PATH.includes(path) ? path : pathBelow(basePath, path);
   const there = routesOf(context);
@@ -128,15 +156,15 @@ function pathBelow(basePath: string, path: string): string {
   return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : '';
 }
 
-function routesOf(context: ServiceContext): ReadonlyMap<string, Route> {
+function routesOf(context: HandlerContext): ReadonlyMap<string, Route> {
   return new Map(Object.entries(routes).filter(([, { isThere }]) => isThere?.(context) ?? true));
 }
 
-function isForFaults({ path }: Exchange, { basePath }: ServiceContext): boolean {
+function isForFaults({ path }: Exchange, { basePath }: HandlerContext): boolean {
   return ['/faults', '/requests'].includes(pathBelow(basePath, path));
 }
 
-function listSpeakers(exchange: Exchange, { engine, hide }: ServiceContext): void {
+function listSpeakers(exchange: Exchange, { engine, hide }: HandlerContext): void {
   const speakers = engine.speakers.map(({ no, name, kind, language, sampleRate }) => ({
     speaker_no: no,
     name: hide(name),
@@ -147,14 +175,14 @@ function listSpeakers(exchange: Exchange, { engine, hide }: ServiceContext): voi
   sendJson(exchange, 200, { speakers });
 }
 
-function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: ServiceContext): void {
+function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: HandlerContext): void {
   const { workers, queued } = engine;
   const requests = traffic.speaking;
   const status = workers > 0 ? 'ok' : 'starting';
   sendJson(exchange, 200, { status, workers, queued, requests, callbacks: callbacks.pending });
 }
 
-function tellMetrics({ response }: Exchange, { metrics, engine }: ServiceContext): void {
+function tellMetrics({ response }: Exchange, { metrics, engine }: HandlerContext): void {
   const bytes = Buffer.from(metrics?.text(engine.queued) ?? '');
   response.writeHead(200, {
     'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
@@ -163,18 +191,18 @@ function tellMetrics({ response }: Exchange, { metrics, engine }: ServiceContext
   response.end(bytes);
 }
 
-function describe(exchange: Exchange, context: ServiceContext): void {
+function describe(exchange: Exchange, context: HandlerContext): void {
   const [server] = openapi.servers;
   const there = routesOf(context);
   const paths = Object.fromEntries(Object.entries(openapi.paths).filter(([path]) => there.has(path)));
   sendJson(exchange, 200, { ...openapi, servers: [{ ...server, url: context.basePath || '/' }], paths });
 }
 
-async function changeFaults(exchange: Exchange, { faultControl, limits }: ServiceContext): Promise<void> {
+async function changeFaults(exchange: Exchange, { faultControl, limits }: HandlerContext): Promise<void> {
   await faultControl?.change(exchange, limits.body);
 }
 
-function tellRequests(exchange: Exchange, { faultControl }: ServiceContext): void {
+function tellRequests(exchange: Exchange, { faultControl }: HandlerContext): void {
   faultControl?.tell(exchange);
 }
 
