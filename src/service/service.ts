@@ -14,10 +14,10 @@ import {
 } from '../engine/contract.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
 import { readCallbackPolicy } from './callbacks/policy.ts';
-import type { Log } from './exchange/exchange.ts';
-import type { Fault } from './exchange/fault.ts';
+import type { Fault } from './faults/fault.ts';
+import { createHandler, type HandlerContext } from './handler.ts';
 import { createRefusing } from './http/client-error.ts';
-import { createHandler, type HandlerContext } from './http/handler.ts';
+import type { Log } from './http/exchange.ts';
 import { Traffic } from './http/traffic.ts';
 
 export interface ServiceOptions {
@@ -102,7 +102,7 @@ async function contextOf(options: ServiceOptions, server: Server, limits: Limits
     tellsEngineWords,
     hide: options.hide ?? ((text) => text),
     checkKey: createKeyCheck(apiKey),
-    faultControl: faults && new (await import('./exchange/fault-control.ts')).FaultControl(faults),
+    faultControl: faults && new (await import('./faults/fault-control.ts')).FaultControl(faults),
     cors,
     callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log, tellsEngineWords }),
     traffic: new Traffic(server, limits.idle, log),

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parseFault } from '../../src/service/exchange/fault-spec.ts';
+import { parseFault } from '../../src/service/faults/fault-spec.ts';
 import { answer } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';

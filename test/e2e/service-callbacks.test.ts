@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { LogRecord } from '../../src/service/exchange/exchange.ts';
+import type { LogRecord } from '../../src/service/http/exchange.ts';
 import type { ServiceOptions } from '../../src/service/service.ts';
 import { listen } from '../support/listen.ts';
 import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../address.ts';
 import { visible } from '../../printable.ts';
-import type { LogRecord } from '../../service/exchange/exchange.ts';
+import type { LogRecord } from '../../service/http/exchange.ts';
 import type { Notices } from '../terminal/notices.ts';
 import type { ServeOptions } from './options.ts';
 

@@ -5,7 +5,7 @@ import type { NumberedSource } from '../../engine/external/voice-source.ts';
 import { ExitCode, usageError } from '../../error.ts';
 import { interruption } from '../../exit.ts';
 import type { Host } from '../../host.ts';
-import type { LogRecord } from '../../service/exchange/exchange.ts';
+import type { LogRecord } from '../../service/http/exchange.ts';
 import { randomKey, type Service, startService } from '../../service/service.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { readKeyFile } from '../../settings/key-file.ts';

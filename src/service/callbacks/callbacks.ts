@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Limits, Refusal } from '../../engine/contract.ts';
-import { type Discretion, forClient, refusalOf } from '../exchange/refuse.ts';
-import type { Sound } from '../exchange/stored-sound.ts';
+import { type Discretion, forClient, refusalOf } from '../http/refuse.ts';
+import type { Sound } from '../http/stored-sound.ts';
 import type { Post } from './send.ts';
 
 const TRIES = 5;

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import { singleItem } from '../../async.ts';
 import { wavHeader } from '../../audio/wav-header.ts';
 import type { Refusal } from '../../engine/contract.ts';
-import { errorBody } from '../exchange/refuse.ts';
-import { type Sound, type StoredSound, storeSound } from '../exchange/stored-sound.ts';
+import { errorBody } from '../http/refuse.ts';
+import { type Sound, type StoredSound, storeSound } from '../http/stored-sound.ts';
 import { ClosedAddress, isClosedHost, publicLookup } from './public-address.ts';
 
 export interface CallbackBody extends StoredSound {

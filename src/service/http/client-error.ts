@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { Refusal } from '../../engine/contract.ts';
-import type { Exchange, Log } from '../exchange/exchange.ts';
-import { errorBody } from '../exchange/refuse.ts';
+import type { Exchange, Log } from './exchange.ts';
+import { errorBody } from './refuse.ts';
 import type { Traffic } from './traffic.ts';
 
 interface ClientError extends NodeJS.ErrnoException {

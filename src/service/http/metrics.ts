@@ -1,4 +1,4 @@
-import type { Log, RequestRecord } from '../exchange/exchange.ts';
+import type { Log, RequestRecord } from './exchange.ts';
 
 /** Strangers cannot make up new ones. */
 const PATHS = ['/tts', '/speakers', '/healthz', '/metrics', '/openapi.json', '/'];

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Exchange, type Log, openExchange } from '../exchange/exchange.ts';
+import { type Exchange, type Log, openExchange } from './exchange.ts';
 
 /** Requests of one connection that have no answer yet. */
 const MOST_UNANSWERED = 10;

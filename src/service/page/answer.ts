@@ -1,4 +1,4 @@
-import type { Exchange } from '../exchange/exchange.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { PAGE, POLICY } from './page.ts';
 
 /** Relative addresses need the last slash. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { callbackBody } from '../../../../src/service/callbacks/send.ts';
-import { storeSound } from '../../../../src/service/exchange/stored-sound.ts';
+import { storeSound } from '../../../../src/service/http/stored-sound.ts';
 import { speechFormat } from '../../audio/wav-builder.ts';
 
 const piece = new Uint8Array(1_000_000);

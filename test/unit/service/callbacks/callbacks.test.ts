@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { defaultLimits, Refusal } from '../../../../src/engine/contract.ts';
 import { Callbacks } from '../../../../src/service/callbacks/callbacks.ts';
-import type { LogRecord } from '../../../../src/service/exchange/exchange.ts';
+import type { LogRecord } from '../../../../src/service/http/exchange.ts';
 import { listen } from '../../../support/listen.ts';
 import { inPieces } from '../../audio/body.ts';
 import { sound, speechFormat } from '../../audio/wav-builder.ts';

@@ -1,10 +1,10 @@
 import type { EngineSet, Limits } from '../../engine/contract.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackPolicy } from '../callbacks/policy.ts';
-import type { FaultControl } from '../exchange/fault-control.ts';
-import type { Discretion } from '../exchange/refuse.ts';
-import type { Metrics } from './metrics.ts';
-import type { Traffic } from './traffic.ts';
+import type { FaultControl } from '../faults/fault-control.ts';
+import type { Metrics } from '../http/metrics.ts';
+import type { Discretion } from '../http/refuse.ts';
+import type { Traffic } from '../http/traffic.ts';
 
 /** What a face of the service gets from it. */
 export interface ServiceContext extends Discretion {

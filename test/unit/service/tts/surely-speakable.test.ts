@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { normalise } from '../../../../src/engine/normalise.ts';
 import { passages } from '../../../../src/engine/passages.ts';
-import { surelySpeakable } from '../../../../src/service/http/request-check.ts';
+import { surelySpeakable } from '../../../../src/service/tts/request-check.ts';
 
 async function isSpoken(text: string): Promise<boolean> {
   for await (const _ of passages(text, normalise, new AbortController().signal)) return true;

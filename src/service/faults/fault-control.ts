@@ -1,11 +1,11 @@
 import { isLoopback } from '../../address.ts';
 import { Refusal } from '../../engine/contract.ts';
 import { TtsError } from '../../error.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { readJson } from '../http/json-body.ts';
+import { sendJson } from '../http/refuse.ts';
 import { createFaults, type Effects, type Fault, LISTED_REQUESTS } from './fault.ts';
 import { parseFaults } from './fault-spec.ts';
-import { readJson } from './json-body.ts';
-import { sendJson } from './refuse.ts';
 
 interface Entry {
   readonly number: number;

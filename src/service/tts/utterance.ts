@@ -7,7 +7,7 @@ import {
   type Utterance,
 } from '../../engine/contract.ts';
 import { countCodePoints } from '../../text/unicode.ts';
-import { wellFormedStart } from '../exchange/json-body.ts';
+import { wellFormedStart } from '../http/json-body.ts';
 import type { SpeechRequest } from './request-check.ts';
 
 export interface SpeechOrder {
@@ -49,7 +49,7 @@ export async function orderOf(
 
 async function readStyle(instructions = ''): Promise<{ style: Style; ignored: readonly string[] }> {
   if (instructions === '') return { style: asItIs, ignored: [] };
-  const { readInstructions } = await import('./instructions.ts');
+  const { readInstructions } = await import('../http/instructions.ts');
   return readInstructions(instructions);
 }
 

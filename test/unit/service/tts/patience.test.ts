@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Refusal } from '../../../../src/engine/contract.ts';
-import { withPatience } from '../../../../src/service/http/utterance.ts';
+import { withPatience } from '../../../../src/service/tts/utterance.ts';
 
 const busy = new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: 3 });
 

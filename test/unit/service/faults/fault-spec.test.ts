@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createFaults } from '../../../../src/service/exchange/fault.ts';
-import { parseFault, parseFaults } from '../../../../src/service/exchange/fault-spec.ts';
+import { createFaults } from '../../../../src/service/faults/fault.ts';
+import { parseFault, parseFaults } from '../../../../src/service/faults/fault-spec.ts';
 
 describe('parseFault', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { Refusal } from '../../engine/contract.ts';
-import { wellFormedStart } from '../exchange/json-body.ts';
+import { wellFormedStart } from '../http/json-body.ts';
 import openapi from './openapi.json' with { type: 'json' };
 
 /** The body of `POST /tts`. openapi.json describes it. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { type StoredSound, storeSound } from '../../../../src/service/exchange/stored-sound.ts';
+import { type StoredSound, storeSound } from '../../../../src/service/http/stored-sound.ts';
 import { emptyFolder } from '../../../support/folder.ts';
 
 async function* pieces(count: number, size: number) {

@@ -3,9 +3,9 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { aborted } from '../../async.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
 import { wavHeader } from '../../audio/wav-header.ts';
-import type { Exchange } from './exchange.ts';
-import type { Effects, HeaderFault } from './fault.ts';
-import { type Sound, storeSound } from './stored-sound.ts';
+import type { Effects, HeaderFault } from '../faults/fault.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { type Sound, storeSound } from '../http/stored-sound.ts';
 
 export interface Manner {
   readonly streamed: boolean;
@@ -67,7 +67,7 @@ function writeHead({ response }: Exchange, { contentType = 'audio/wav' }: Effect
 async function send(exchange: Exchange, body: AsyncIterable<Uint8Array>, effects: Effects): Promise<void> {
   const { dropAfter, bandwidth, slice } = effects;
   const isPaced = bandwidth !== undefined || slice !== undefined;
-  const pieces = isPaced ? (await import('./paced.ts')).paced(body, effects, exchange.signal) : body;
+  const pieces = isPaced ? (await import('../faults/paced.ts')).paced(body, effects, exchange.signal) : body;
   const sent = dropAfter === undefined ? pieces : dropped(exchange, pieces, { dropAfter, ...effects });
   await pipeline(sent, exchange.response);
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isLoopback } from '../../address.ts';
-import { Refusal } from '../../engine/contract.ts';
-import type { Exchange } from '../exchange/exchange.ts';
-import { refusalOf, refuse, sendJson } from '../exchange/refuse.ts';
-import type { ServiceContext } from './context.ts';
-import openapi from './openapi.json' with { type: 'json' };
-import { speak } from './speech.ts';
+import { isLoopback } from '../address.ts';
+import { Refusal } from '../engine/contract.ts';
+import type { Exchange } from './http/exchange.ts';
+import { refusalOf, refuse, sendJson } from './http/refuse.ts';
+import type { ServiceContext } from './tts/context.ts';
+import openapi from './tts/openapi.json' with { type: 'json' };
+import { speak } from './tts/speech.ts';
 
 export interface HandlerContext extends ServiceContext {
   /** The path in front of all paths of the service: empty, or as in `/api`. */
@@ -80,7 +80,7 @@ async function dispatch(exchange: Exchange, context: HandlerContext): Promise<vo
     throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
   }
   checkHost(request, context);
-  if (isForPage(exchange, context)) return (await import('../page/answer.ts')).sendPage(exchange);
+  if (isForPage(exchange, context)) return (await import('./page/answer.ts')).sendPage(exchange);
   // The bytes behind it are no request.
   if (request.method === 'CONNECT') checkMethod(exchange, ['GET', 'HEAD', 'POST', 'OPTIONS']);
   const route = routeTo(path, context);

@@ -4,14 +4,14 @@ import type { PcmFormat } from '../../audio/pcm.ts';
 import { Refusal, type Utterance } from '../../engine/contract.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { callbackTarget } from '../callbacks/policy.ts';
-import type { Exchange } from '../exchange/exchange.ts';
-import type { Effects } from '../exchange/fault.ts';
-import { readJson } from '../exchange/json-body.ts';
-import { forClient, sendJson } from '../exchange/refuse.ts';
-import { endConnection, sendSpeech } from '../exchange/send-speech.ts';
-import type { Sound } from '../exchange/stored-sound.ts';
+import type { Effects } from '../faults/fault.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { readJson } from '../http/json-body.ts';
+import { forClient, sendJson } from '../http/refuse.ts';
+import type { Sound } from '../http/stored-sound.ts';
 import type { ServiceContext } from './context.ts';
 import { checkRequest, surelySpeakable } from './request-check.ts';
+import { endConnection, sendSpeech } from './send-speech.ts';
 import { ignoredHeader, orderOf, withPatience } from './utterance.ts';
 
 export async function speak(exchange: Exchange, context: ServiceContext): Promise<void> {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { repeatedKey } from '../../../../src/service/exchange/json-body.ts';
+import { repeatedKey } from '../../../../src/service/http/json-body.ts';
 
 describe('repeatedKey', () => {
   it.each([

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { Refusal } from '../../../../src/engine/contract.ts';
-import { errorBody } from '../../../../src/service/exchange/refuse.ts';
-import openapi from '../../../../src/service/http/openapi.json' with { type: 'json' };
+import { errorBody } from '../../../../src/service/http/refuse.ts';
+import openapi from '../../../../src/service/tts/openapi.json' with { type: 'json' };
 
 const require = createRequire(import.meta.url);
 
 it('is an OpenAPI description without a fault, says a public linter', { timeout: 60_000 }, async () => {
   const linter = require.resolve('@redocly/cli/bin/cli.js');
-  const file = fileURLToPath(new URL('../../../../src/service/http/openapi.json', import.meta.url));
+  const file = fileURLToPath(new URL('../../../../src/service/tts/openapi.json', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [linter, 'lint', file, '--format=json'], {
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   });
