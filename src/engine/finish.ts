@@ -1,6 +1,6 @@
+import type { Resampler } from '../audio/resampler.ts';
+import { join, type Samples, silence, toFloat, toInt16 } from '../audio/samples.ts';
 import { level } from './level.ts';
-import type { Resampler } from './resampler.ts';
-import { join, type Samples, silence, toFloat, toInt16 } from './samples.ts';
 
 export interface Finish {
   /** Hz. */

@@ -1,5 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { singleItem } from '../../async.ts';
+import { loadResampler, type Resampler } from '../../audio/resampler.ts';
+import type { Samples } from '../../audio/samples.ts';
 import { readWav } from '../../audio/wav-reader.ts';
 import { outputOf } from '../../files/child.ts';
 import { compileResampler } from '../assets.ts';
@@ -7,8 +9,6 @@ import { type Engine, Refusal, type Style } from '../contract.ts';
 import { FairQueue, type Lane, type QueueLimits } from '../fair-queue.ts';
 import { type Finish, finish } from '../finish.ts';
 import { queuedEngine } from '../queued-engine.ts';
-import { loadResampler, type Resampler } from '../resampler.ts';
-import type { Samples } from '../samples.ts';
 import { ESPEAK_RATE, type Espeak } from './voices.ts';
 
 interface EspeakTask {

@@ -1,10 +1,10 @@
+import { Converter } from '../../audio/convert.ts';
+import { loadResampler, type Resampler } from '../../audio/resampler.ts';
 import { printable } from '../../printable.ts';
 import { cutText } from '../../text/segmenter.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { compileResampler } from '../assets.ts';
 import { type Engine, Refusal, type Speaker, type Utterance } from '../contract.ts';
-import { loadResampler, type Resampler } from '../resampler.ts';
-import { Converter } from './converter.ts';
 import { Seats } from './seats.ts';
 import { SoundBudget, SoundQueue } from './sound-queue.ts';
 import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from './voice-source.ts';

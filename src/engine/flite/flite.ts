@@ -1,4 +1,4 @@
-import type { Samples } from '../samples.ts';
+import type { Samples } from '../../audio/samples.ts';
 import { Wasi } from './wasi.ts';
 
 export interface FliteRequest {

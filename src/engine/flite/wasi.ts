@@ -1,4 +1,4 @@
-import { pages } from '../samples.ts';
+import { pages } from '../../audio/samples.ts';
 
 const SUCCESS = 0;
 const BADF = 8;

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
+import { loadResampler } from '../../audio/resampler.ts';
 import type { Assets } from '../assets.ts';
 import { finish } from '../finish.ts';
-import { loadResampler } from '../resampler.ts';
 import { Flite } from './flite.ts';
 import { type FliteTask, READY } from './voices.ts';
 

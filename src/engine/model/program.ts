@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toInt16 } from '../samples.ts';
+import { toInt16 } from '../../audio/samples.ts';
 import { type Order, type Report, readFrames, writeFrame } from './frames.ts';
 
 interface Sherpa {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Resampler } from '../resampler.ts';
-import { toFloat, toInt16 } from '../samples.ts';
+import type { Resampler } from './resampler.ts';
+import { toFloat, toInt16 } from './samples.ts';
 
 /** Frames. One step takes some milliseconds. */
 const STEP = 16_384;

@@ -1,10 +1,10 @@
 import boot from '@echogarden/speex-resampler-wasm/simd';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { loadResampler, Resampler } from '../../../src/audio/resampler.ts';
+import { join, toInt16 } from '../../../src/audio/samples.ts';
 import { compileResampler } from '../../../src/engine/assets.ts';
-import { loadResampler, Resampler } from '../../../src/engine/resampler.ts';
-import { join, toInt16 } from '../../../src/engine/samples.ts';
-import { signalToNoise, sine } from './sine.ts';
+import { signalToNoise, sine } from '../engine/sine.ts';
 
 const resampler = await loadResampler(await compileResampler());
 const RATES = [8_000, 11_025, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000];
