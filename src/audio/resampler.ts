@@ -1,3 +1,6 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join as joinPath } from 'node:path';
 import boot, { type Speex } from '@echogarden/speex-resampler-wasm/simd';
 import { join } from './samples.ts';
 
@@ -15,7 +18,12 @@ interface Heap {
   readonly outputFrames: number;
 }
 
-/** @param compiled `speex-resampler-simd.wasm` */
+export async function compileResampler(): Promise<WebAssembly.Module> {
+  const program = createRequire(import.meta.url).resolve('@echogarden/speex-resampler-wasm/simd');
+  return WebAssembly.compile(await readFile(joinPath(program, '..', 'speex-resampler-simd.wasm')));
+}
+
+/** @param compiled the result of {@link compileResampler} */
 export async function loadResampler(
   compiled: WebAssembly.Module,
 ): Promise<(from: number, to: number) => Resampler> {

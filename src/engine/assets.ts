@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { compileResampler } from '../audio/resampler.ts';
 
 /** All workers share the compiled programs. */
 export interface Assets {
@@ -13,19 +13,10 @@ export function fliteFile(): string {
 }
 
 export async function loadAssets(): Promise<Assets> {
-  const [flite, resampler] = await Promise.all([compile(fliteFile()), compile(resamplerFile())]);
+  const [flite, resampler] = await Promise.all([compileFlite(), compileResampler()]);
   return { flite, resampler };
 }
 
-export function compileResampler(): Promise<WebAssembly.Module> {
-  return compile(resamplerFile());
-}
-
-function resamplerFile(): string {
-  const program = createRequire(import.meta.url).resolve('@echogarden/speex-resampler-wasm/simd');
-  return join(program, '..', 'speex-resampler-simd.wasm');
-}
-
-async function compile(file: string): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await readFile(file));
+async function compileFlite(): Promise<WebAssembly.Module> {
+  return WebAssembly.compile(await readFile(fliteFile()));
 }

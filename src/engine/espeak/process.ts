@@ -1,10 +1,9 @@
 import { buffer } from 'node:stream/consumers';
 import { singleItem } from '../../async.ts';
-import { loadResampler, type Resampler } from '../../audio/resampler.ts';
+import { compileResampler, loadResampler, type Resampler } from '../../audio/resampler.ts';
 import type { Samples } from '../../audio/samples.ts';
 import { readWav } from '../../audio/wav-reader.ts';
 import { outputOf } from '../../files/child.ts';
-import { compileResampler } from '../assets.ts';
 import { type Engine, Refusal, type Style } from '../contract.ts';
 import { FairQueue, type Lane, type QueueLimits } from '../fair-queue.ts';
 import { type Finish, finish } from '../finish.ts';

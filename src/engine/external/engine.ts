@@ -1,9 +1,8 @@
 import { Converter } from '../../audio/convert.ts';
-import { loadResampler, type Resampler } from '../../audio/resampler.ts';
+import { compileResampler, loadResampler, type Resampler } from '../../audio/resampler.ts';
 import { printable } from '../../printable.ts';
 import { cutText } from '../../text/segmenter.ts';
 import { countCodePoints } from '../../text/unicode.ts';
-import { compileResampler } from '../assets.ts';
 import { type Engine, Refusal, type Speaker, type Utterance } from '../contract.ts';
 import { Seats } from './seats.ts';
 import { SoundBudget, SoundQueue } from './sound-queue.ts';

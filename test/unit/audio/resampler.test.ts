@@ -1,9 +1,8 @@
 import boot from '@echogarden/speex-resampler-wasm/simd';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { loadResampler, Resampler } from '../../../src/audio/resampler.ts';
+import { compileResampler, loadResampler, Resampler } from '../../../src/audio/resampler.ts';
 import { join, toInt16 } from '../../../src/audio/samples.ts';
-import { compileResampler } from '../../../src/engine/assets.ts';
 import { signalToNoise, sine } from '../engine/sine.ts';
 
 const resampler = await loadResampler(await compileResampler());
