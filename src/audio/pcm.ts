@@ -30,7 +30,7 @@ interface Tags {
   readonly cover?: Cover;
 }
 
-interface Chapter {
+export interface Chapter {
   readonly title: string | undefined;
   /** Chapters of a book have level 1, those inside them level 2. */
   readonly level: number;

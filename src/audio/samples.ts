@@ -1,3 +1,5 @@
+import type { PcmFormat } from './pcm.ts';
+
 export interface Samples {
   readonly samples: Int16Array;
   /** Hz */
@@ -40,4 +42,36 @@ export function join(pieces: readonly Float32Array[]): Float32Array {
 /** The system has mapped memory back at once; malloc would keep buffers of some MB. */
 export function pages(bytes: number): ArrayBuffer {
   return new ArrayBuffer(bytes, { maxByteLength: bytes });
+}
+
+type Kind = Pick<PcmFormat, 'encoding' | 'bitsPerSample'>;
+
+/** @returns reads a sample, from -1 to 1 */
+export function sampleReader({ encoding, bitsPerSample }: Kind): (view: DataView, at: number) => number {
+  if (encoding === 'float') return (view, at) => view.getFloat32(at, true);
+  if (bitsPerSample === 8) return (view, at) => (view.getUint8(at) - 128) / 2 ** 7;
+  if (bitsPerSample === 16) return (view, at) => view.getInt16(at, true) / 2 ** 15;
+  if (bitsPerSample === 24)
+    return (view, at) => (view.getInt16(at + 1, true) * 256 + view.getUint8(at)) / 2 ** 23;
+  return (view, at) => view.getInt32(at, true) / 2 ** 31;
+}
+
+/** @returns writes a sample, from -1 to 1; integers are clipped */
+export function sampleWriter({ encoding, bitsPerSample }: Kind) {
+  if (encoding === 'float')
+    return (view: DataView, at: number, sample: number) => view.setFloat32(at, sample, true);
+  const scale = 2 ** (bitsPerSample - 1);
+  const write = integerWriter(bitsPerSample);
+  return (view: DataView, at: number, sample: number) =>
+    write(view, at, Math.max(-scale, Math.min(scale - 1, Math.round(sample * scale))));
+}
+
+function integerWriter(bits: number): (view: DataView, at: number, value: number) => void {
+  if (bits === 8) return (view, at, value) => view.setUint8(at, value + 128);
+  if (bits === 16) return (view, at, value) => view.setInt16(at, value, true);
+  if (bits === 32) return (view, at, value) => view.setInt32(at, value, true);
+  return (view, at, value) => {
+    view.setUint8(at, value & 0xff);
+    view.setInt16(at + 1, value >> 8, true);
+  };
 }

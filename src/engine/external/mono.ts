@@ -1,4 +1,5 @@
 import { frameBytes, type PcmFormat } from '../../audio/pcm.ts';
+import { sampleReader } from '../../audio/samples.ts';
 
 export function bareFormat(sampleRate: number): PcmFormat {
   return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
@@ -34,15 +35,7 @@ function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
     let sum = 0;
     for (let channel = 0; channel < channels; channel += 1)
       sum += sample(view, frame * size + (channel * bitsPerSample) / 8);
-    mono[frame] = Math.max(-32_768, Math.min(32_767, Math.round(sum / channels)));
+    mono[frame] = Math.max(-32_768, Math.min(32_767, Math.round((sum * 32_768) / channels)));
   }
   return mono;
-}
-
-function sampleReader({ encoding, bitsPerSample }: PcmFormat): (view: DataView, at: number) => number {
-  if (encoding === 'float') return (view, at) => view.getFloat32(at, true) * 32_768;
-  if (bitsPerSample === 8) return (view, at) => (view.getUint8(at) - 128) * 256;
-  if (bitsPerSample === 16) return (view, at) => view.getInt16(at, true);
-  if (bitsPerSample === 24) return (view, at) => view.getInt16(at + 1, true) + view.getUint8(at) / 256;
-  return (view, at) => view.getInt32(at, true) / 65_536;
 }
