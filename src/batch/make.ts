@@ -2,6 +2,7 @@ import { frameBytes } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
 import { deliver, type Listener } from '../speech/deliver.ts';
+import type { Mix } from '../speech/mix.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import type { Voice, VoiceShape } from '../voices/voice.ts';
 import type { Journal, ManifestEntry } from './manifest.ts';
@@ -20,7 +21,7 @@ export interface MakeOptions {
   readonly journal: Journal;
   readonly writer: Writer;
   readonly rowsAtOnce: number;
-  readonly paragraphPause: number;
+  readonly mix: Mix;
   voiceOf(shape: VoiceShape): Voice;
   /** The key is that of the row when its text was read. */
   read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
@@ -86,7 +87,7 @@ export class Maker {
   }
 
   async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
-    const { folder, journal, writer, read, rowsAtOnce, paragraphPause, listeners } = this.#options;
+    const { folder, journal, writer, read, rowsAtOnce, mix, listeners } = this.#options;
     const voice = this.#options.voiceOf(row.voice);
     const text = read(row, signal);
     let entry: ManifestEntry | undefined;
@@ -101,10 +102,10 @@ export class Maker {
     try {
       await deliver({
         segments: () => text.segments,
-        synthesize: (segment, until) => voice.speak(segment, until),
+        voiceOf: () => voice,
         window: WINDOW,
         budgetBytes: BUDGET_BYTES / rowsAtOnce,
-        paragraphPause,
+        mix,
         sink,
         signal,
         listeners,

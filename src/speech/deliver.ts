@@ -1,16 +1,10 @@
-import {
-  describeFormat,
-  type PcmFormat,
-  type Speech,
-  sameFormat,
-  silence,
-  silentFrames,
-  untagged,
-} from '../audio/pcm.ts';
-import { ExitCode, TtsError } from '../error.ts';
+import { type Speech, silence, silentFrames, type Track } from '../audio/pcm.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import type { Segment } from '../text/segment.ts';
-import { LookAhead, type LookAheadOptions, type Part } from './look-ahead.ts';
+import type { Voice } from '../voices/voice.ts';
+import { Chapters } from './chapters.ts';
+import { LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './look-ahead.ts';
+import { type Mix, Mixer } from './mix.ts';
 import { BUDGET_BYTES } from './prefetch.ts';
 import { blankText } from './text.ts';
 
@@ -24,11 +18,11 @@ export interface Listener {
   complete?(): Promise<void>;
 }
 
-export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes'> {
-  /** Of waiting segments: 64 MiB, unless deliveries share them. */
+export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize'> {
+  readonly voiceOf: (segment: Segment) => Pick<Voice, 'kind' | 'speak'>;
+  /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
   readonly budgetBytes?: number;
-  /** Seconds. */
-  readonly paragraphPause: number;
+  readonly mix: Mix;
   readonly sink: Sink;
   readonly listeners: readonly (Listener | undefined)[];
 }
@@ -38,11 +32,13 @@ export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes'> {
  * @throws TtsError; then the sink holds nothing that looks whole
  */
 export async function deliver(options: DeliverOptions): Promise<Delivery | undefined> {
-  const { sink, signal } = options;
-  const tap = tapOf(options.listeners);
+  const { sink, signal, voiceOf } = options;
+  const chapters = new Chapters();
+  const tap = tapOf([...options.listeners, chapters]);
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
-  const ahead = new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, signal: until });
+  const synthesize: LookAheadOptions['synthesize'] = (segment, over) => voiceOf(segment).speak(segment, over);
+  const ahead = new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize, signal: until });
   try {
     // A blank text is an error even if the reader has left.
     const left = sink.left && ahead.begun.then(() => sink.left);
@@ -54,9 +50,16 @@ export async function deliver(options: DeliverOptions): Promise<Delivery | undef
       tap.onPart(first, 0);
       return undefined;
     }
-    const bytes = ahead.isSingle ? speech.bytes : undefined;
-    const pcm = soundOf({ ...first, speech }, ahead, { ...options, tap });
-    return await sink.write(untagged({ format: speech.format, bytes, pcm }), signal);
+    const isWhole = ahead.isAlone && typeof first.segment.pause !== 'number';
+    const mixer = new Mixer(options.mix, speech.format);
+    const track: Track = {
+      format: speech.format,
+      bytes: isWhole ? speech.bytes : undefined,
+      pcm: soundOf({ ...first, speech }, ahead, { mixer, voiceOf, tap, chapters }),
+      tags: {},
+      chapters: () => chapters.list,
+    };
+    return await sink.write(track, signal);
   } finally {
     over.abort(new Error('the delivery is over'));
   }
@@ -68,7 +71,7 @@ async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined
   return Promise.race([coming, left.then(() => 'left' as const)]);
 }
 
-interface SoundingPart extends Part {
+interface SoundingPart extends PartInTurn {
   readonly speech: Speech;
 }
 
@@ -84,21 +87,26 @@ function tapOf(all: DeliverOptions['listeners']): Required<Listener> {
   };
 }
 
+interface Desk {
+  readonly mixer: Mixer;
+  readonly voiceOf: DeliverOptions['voiceOf'];
+  readonly tap: Required<Listener>;
+  readonly chapters: Chapters;
+}
+
 async function* soundOf(
   first: SoundingPart,
   ahead: LookAhead,
-  { tap, paragraphPause }: Pick<DeliverOptions, 'paragraphPause'> & { readonly tap: Required<Listener> },
+  { mixer, voiceOf, tap, chapters }: Desk,
 ): AsyncGenerator<Uint8Array> {
   const { format } = first.speech;
-  let number = 0;
-  for (let part: Part | undefined = first; part; part = await ahead.next()) {
-    const { segment, speech } = part;
-    const pauseSeconds = secondsBefore(segment, paragraphPause);
-    tap.onPart(part, silentFrames(format, pauseSeconds));
+  for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
+    const { segment } = part;
+    const pause = mixer.pauseBefore(part);
+    const speech = part.speech && (await mixer.adapted(part.speech, voiceOf(segment)));
+    tap.onPart({ ...part, speech }, silentFrames(format, pause));
     if (!speech) continue;
-    number += 1;
-    if (!sameFormat(speech.format, format)) throw formatChanged(number, format, speech.format);
-    if (number > 1) yield* silence(format, pauseSeconds);
+    yield* silence(format, pause);
     try {
       for await (const piece of speech.pcm) {
         tap.onPiece(piece.length);
@@ -109,25 +117,8 @@ async function* soundOf(
     }
     tap.onPartEnd();
   }
+  const { rest = 0 } = ahead;
+  yield* silence(format, rest);
+  chapters.end(silentFrames(format, rest));
   await tap.complete();
-}
-
-/** A border is silent only between two segments. */
-function secondsBefore({ pause, index }: Segment, paragraphPause: number): number {
-  if (typeof pause === 'number') return pause;
-  return pause === 'none' || index === 0 ? 0 : paragraphPause;
-}
-
-function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsError {
-  return new TtsError(
-    `part ${number} of the speech came as ${describeFormat(other)}, the first as ${describeFormat(first)}`,
-    { exitCode: ExitCode.service, hint: hintFor(first, other) },
-  );
-}
-
-function hintFor(first: PcmFormat, other: PcmFormat): string {
-  if (sameFormat({ ...first, sampleRate: other.sampleRate }, other))
-    return '--no-cache asks for all parts anew, if some were kept from before; else set --sample-rate, or another one';
-  const what = first.channels === other.channels ? 'kind of samples' : 'number of channels';
-  return `the service has to keep to one ${what}; a larger --max-chars makes fewer parts`;
 }

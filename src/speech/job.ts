@@ -6,6 +6,7 @@ import { chooseService, withListedNumber } from '../voices/service-choice.ts';
 import type { Voice } from '../voices/voice.ts';
 import { openVoices, type RunVoices } from '../voices/voices.ts';
 import { assertInputsKept } from './inputs-kept.ts';
+import type { Mix } from './mix.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
 import { type Input, sourcesOf, stagesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
@@ -18,8 +19,7 @@ export interface SpeakRequest extends Input {
 /** What does not depend on the text. */
 export interface RunPlan {
   readonly output: OutputPlan;
-  /** Seconds. */
-  readonly paragraphPause: number;
+  readonly mix: Mix;
   /** Where a service sends the sound instead of here. */
   readonly callbackUrl: string | undefined;
   readonly json: boolean;
@@ -102,10 +102,15 @@ export function costOf(characters: number, { per1000Chars, currency }: Pricing) 
 export function planRun(settings: Settings, output: OutputPlan): RunPlan {
   return {
     output,
-    paragraphPause: settings.paragraphPause.value,
+    mix: mixOf(settings),
     callbackUrl: settings.callbackUrl?.value.href,
     json: settings.json.value,
   };
+}
+
+/** A chapter begins after the silence of a paragraph. */
+export function mixOf({ paragraphPause: { value } }: Settings): Mix {
+  return { paragraphPause: value, chapterPause: value };
 }
 
 /** With subtitles each sentence is a segment, unless `--max-chars` was typed. */

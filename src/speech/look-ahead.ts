@@ -11,6 +11,11 @@ export interface Part {
   readonly speech: Speech | undefined;
 }
 
+export interface PartInTurn extends Part {
+  /** Seconds of the rests since the last part; `undefined` without one. */
+  readonly rest: number | undefined;
+}
+
 export interface LookAheadOptions {
   readonly segments: (signal: AbortSignal) => AsyncIterable<Segment | Rest>;
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
@@ -49,6 +54,8 @@ export class LookAhead {
   /** The first spared error, until a part has begun. */
   #spared: TtsError | undefined;
   #hasPart = false;
+  #rest: number | undefined;
+  #hasRests = false;
 
   constructor(options: LookAheadOptions) {
     const { signal, segments, budgetBytes } = options;
@@ -66,8 +73,18 @@ export class LookAhead {
     return this.#ended && this.#count === 1;
   }
 
+  /** The size of the only part is that of the whole. */
+  get isAlone(): boolean {
+    return this.isSingle && !this.#hasRests;
+  }
+
+  /** Seconds of the rests after the last part; `undefined` without one. */
+  get rest(): number | undefined {
+    return this.#rest;
+  }
+
   /** @throws TtsError in the failed part's turn */
-  async next(): Promise<Part | undefined> {
+  async next(): Promise<PartInTurn | undefined> {
     const { sparing } = this.#options;
     for (;;) {
       const started = await this.#nextStarted();
@@ -78,7 +95,9 @@ export class LookAhead {
       try {
         const speech = await sound.speech;
         this.#hasPart = true;
-        return { segment, speech };
+        const rest = this.#rest;
+        this.#rest = undefined;
+        return { segment, speech, rest };
       } catch (error) {
         if (!sparing?.allows(error)) throw this.withLoss(error, segment);
         this.#spared ??= error;
@@ -87,12 +106,12 @@ export class LookAhead {
     }
   }
 
-  /** A rest has no sound of its own; only a text with pauses has one. */
   async #nextStarted(): Promise<StartedPart | undefined> {
     for (;;) {
       while (this.#started.length < this.#options.window && !this.#ended) this.#started.push(this.#start());
       const started = await this.#started.shift();
       if (!started || 'segment' in started) return started;
+      this.#rest = (this.#rest ?? 0) + started.seconds;
     }
   }
 
@@ -111,7 +130,10 @@ export class LookAhead {
       return undefined;
     }
     const { value } = next;
-    if (value.kind === 'rest') return value;
+    if (value.kind === 'rest') {
+      this.#hasRests = true;
+      return value;
+    }
     this.#count += 1;
     this.#onBegun();
     const onFailure = (error?: unknown) => {

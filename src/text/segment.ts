@@ -7,7 +7,7 @@ export interface Limit {
 }
 
 /** Seconds of a mark, or a border that the run has a silence for. */
-type Pause = number | 'chapter' | 'paragraph' | 'none';
+export type Pause = number | 'chapter' | 'paragraph' | 'none';
 
 /** The text of one request. */
 export interface Segment<V = Limit> {

@@ -12,7 +12,8 @@ import { decode } from '../../reading/decode.ts';
 import { abortable, openUnchanged } from '../../reading/source.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
-import { cutsParagraphs, type Pricing, pricingOf } from '../../speech/job.ts';
+import { cutsParagraphs, mixOf, type Pricing, pricingOf } from '../../speech/job.ts';
+import type { Mix } from '../../speech/mix.ts';
 import { stagesOf } from '../../speech/readers.ts';
 import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
 import type { VoiceShape } from '../../voices/voice.ts';
@@ -48,7 +49,7 @@ export interface BatchJob {
   readonly dryRun: boolean;
   readonly json: boolean;
   readonly pricing: Pricing | undefined;
-  readonly paragraphPause: number;
+  readonly mix: Mix;
   openTexts(): Promise<RowTexts>;
   readonly rowsAtOnce: number;
   readonly voices: RunVoices;
@@ -84,7 +85,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     dryRun: settings.dryRun.value,
     json: settings.json.value,
     pricing: pricingOf(settings),
-    paragraphPause: settings.paragraphPause.value,
+    mix: mixOf(settings),
     async openTexts() {
       return new RowTexts({
         settings,

@@ -87,7 +87,7 @@ async function make(
   await voices.open(voices.as(plan.rows.at(first).voice));
   const maker = new Maker((number) => plan.rows.at(number), {
     folder,
-    paragraphPause: job.paragraphPause,
+    mix: job.mix,
     maxFailures: job.maxFailures,
     read: (row, until) => texts.read(row, until),
     journal,

@@ -45,9 +45,9 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   const leftOut = await leftOutOf(job, (text) => notices.warn(text));
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until),
-    synthesize: (segment, until) => voice.speak(segment, until),
+    voiceOf: () => voice,
     window: WINDOW * voice.atOnce,
-    paragraphPause: job.paragraphPause,
+    mix: job.mix,
     sink,
     signal,
     sparing: leftOut,

@@ -51,13 +51,11 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   const leftOut = new LeftOut(labelOf);
   const delivery = await deliver({
     segments: () => eachWith(text, speaking.length, { maxChars: settings.maxChars.value }),
-    async synthesize(segment, until) {
-      return speaking[segment.index]?.voice.speak(segment, until);
-    },
+    voiceOf: ({ index }) => (speaking[index] as Speaking).voice,
     missing: (segment) => `asked for ${labelOf(segment)}`,
     sparing: speaking.length > 1 ? leftOut : undefined,
     window: settings.concurrency.value,
-    paragraphPause: plan.paragraphPause,
+    mix: plan.mix,
     sink: outputs.sink,
     signal,
     listeners: [{ onPart: ({ segment }) => notices.note(labelOf(segment)) }, totals],
@@ -86,6 +84,11 @@ async function assertAgreed(
     `not spoken: it would take ${cost}`,
     'with --yes they are made; tts -s NAME tries one speaker',
   );
+}
+
+interface Speaking {
+  readonly voice: Voice;
+  readonly label: string;
 }
 
 interface Absent {
@@ -132,10 +135,10 @@ class LeftOut implements Sparing {
 }
 
 /**
- * Each number is heard once; one sound has one sample rate.
+ * Each number is heard once.
  * @throws TtsError (usage)
  */
-function voicesOf({ speakers, voices, settings, text }: Sample): { voice: Voice; label: string }[] {
+function voicesOf({ speakers, voices, settings, text }: Sample): Speaking[] {
   if (text.trim() === '') throw usageError('nothing to say', 'the text of --sample is blank');
   if (countCodePoints(text) > settings.maxChars.value)
     throw usageError(

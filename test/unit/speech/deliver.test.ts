@@ -32,17 +32,24 @@ async function* segments(count: number): AsyncGenerator<Segment> {
   for (let index = 0; index < count; index++) yield segmentOf(`number ${index}`, index);
 }
 
+type Speaking = ReturnType<DeliverOptions['voiceOf']>;
+
+function service(speak: Speaking['speak']): Speaking {
+  return { kind: 'service', speak };
+}
+
 function run(parts: readonly Speech[], options: Partial<DeliverOptions> = {}) {
   const sink = new MemorySink();
   const signals: AbortSignal[] = [];
+  const voice = service(async ({ index }, signal) => {
+    signals.push(signal);
+    return parts[index];
+  });
   const delivery = deliver({
     segments: () => segments(parts.length),
-    async synthesize({ index }, signal) {
-      signals.push(signal);
-      return parts[index];
-    },
+    voiceOf: () => voice,
     window: 2,
-    paragraphPause: 0,
+    mix: { paragraphPause: 0, chapterPause: 0 },
     sink,
     listeners: [],
     signal: new AbortController().signal,
@@ -84,7 +91,7 @@ describe('deliver', () => {
     const [one, other]: unknown[][] = [[], []];
     const parts = [part([sound(2), sound(4)]), part([sound(6)])];
     const { delivery, sink } = run(parts, {
-      paragraphPause: 0.001,
+      mix: { paragraphPause: 0.001, chapterPause: 0 },
       listeners: [recorder(one ?? []), undefined, recorder(other ?? [])],
     });
     await delivery;
@@ -158,7 +165,7 @@ describe('deliver', () => {
   it('ends quietly when the reader leaves before there is sound', async () => {
     const left = Promise.resolve();
     const sink = Object.assign(new MemorySink(), { left });
-    const { delivery } = run([part([])], { sink, synthesize: () => new Promise(() => {}) });
+    const { delivery } = run([part([])], { sink, voiceOf: () => service(() => new Promise(() => {})) });
     expect(await delivery).toEqual({ bytes: 0, writtenBytes: 0, readerLeft: true });
   });
 

@@ -1,0 +1,44 @@
+import { type Chapter, frameBytes } from '../audio/pcm.ts';
+import type { Heading } from '../text/piece.ts';
+import type { Part } from './look-ahead.ts';
+
+/** Notes where the chapters of a track begin and end. The silence between two chapters belongs to the first. */
+export class Chapters {
+  readonly #ended: Chapter[] = [];
+  #heading: Heading | undefined;
+  #start = 0;
+  #frames = 0;
+  #frameBytes = 1;
+
+  /** They are complete after the end. */
+  get list(): readonly Chapter[] {
+    return this.#ended;
+  }
+
+  onPart({ segment, speech }: Part, pauseFrames: number): void {
+    if (!speech) return;
+    this.#frameBytes = frameBytes(speech.format);
+    const isAtStart = this.#frames === 0;
+    this.#frames += pauseFrames;
+    if (segment.chapter === this.#heading) return;
+    this.#close();
+    this.#heading = segment.chapter;
+    this.#start = isAtStart ? 0 : this.#frames;
+  }
+
+  onPiece(bytes: number): void {
+    this.#frames += bytes / this.#frameBytes;
+  }
+
+  /** @param restFrames silence after the last part */
+  end(restFrames: number): void {
+    this.#frames += restFrames;
+    this.#close();
+  }
+
+  #close(): void {
+    if (!this.#heading) return;
+    const { title, level } = this.#heading;
+    this.#ended.push({ title, level, start: this.#start, end: this.#frames });
+  }
+}

@@ -1,0 +1,82 @@
+import { describeFormat, type PcmFormat, type Speech, sameFormat } from '../audio/pcm.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import type { Pause } from '../text/segment.ts';
+import type { Voice } from '../voices/voice.ts';
+import type { PartInTurn } from './look-ahead.ts';
+
+/** How the parts of a track are joined. */
+export interface Mix {
+  /** Seconds. */
+  readonly paragraphPause: number;
+  /** Seconds. */
+  readonly chapterPause: number;
+}
+
+/** The memory of a conversion grows with the ratio of the rates; from 4 to 768 kHz it is 192. */
+const HIGHEST_RATIO = 200;
+
+type Kind = Pick<Voice, 'kind'>;
+
+/** Brings the parts of one track together: the pauses between them, and one format for all voices. */
+export class Mixer {
+  readonly #mix: Mix;
+  readonly #format: PcmFormat;
+  /** The first format of each voice. */
+  readonly #formats = new Map<Kind, PcmFormat>();
+  #hasBegun = false;
+  #number = 0;
+
+  /** @param format that of the first part, to which all others are brought */
+  constructor(mix: Mix, format: PcmFormat) {
+    this.#mix = mix;
+    this.#format = format;
+  }
+
+  /**
+   * A mark replaces the silence of its border, and where the track begins, a border is not silent.
+   * @returns seconds of silence
+   */
+  pauseBefore({ segment: { pause }, rest }: PartInTurn): number {
+    const isAtStart = !this.#hasBegun;
+    this.#hasBegun = true;
+    if (typeof pause === 'number') return (rest ?? 0) + pause;
+    return rest ?? (isAtStart ? 0 : this.#silenceOf(pause));
+  }
+
+  /** @throws TtsError (service) for a voice of a service that changes its format, and for a rate out of all proportion */
+  async adapted(speech: Speech, voice: Kind): Promise<Speech> {
+    const { format } = speech;
+    const first = this.#formats.get(voice) ?? format;
+    this.#formats.set(voice, first);
+    this.#number += 1;
+    if (voice.kind === 'service' && !sameFormat(format, first))
+      throw formatChanged(this.#number, first, format);
+    if (sameFormat(format, this.#format)) return speech;
+    if (ratioOf(format.sampleRate, this.#format.sampleRate) > HIGHEST_RATIO)
+      throw formatChanged(this.#number, this.#format, format);
+    return (await import('../audio/convert.ts')).converted(speech, this.#format);
+  }
+
+  #silenceOf(border: Exclude<Pause, number>): number {
+    const { paragraphPause, chapterPause } = this.#mix;
+    return { none: 0, paragraph: paragraphPause, chapter: chapterPause }[border];
+  }
+}
+
+function ratioOf(a: number, b: number): number {
+  return Math.max(a, b) / Math.min(a, b);
+}
+
+function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsError {
+  return new TtsError(
+    `part ${number} of the speech came as ${describeFormat(other)}, the first as ${describeFormat(first)}`,
+    { exitCode: ExitCode.service, hint: hintFor(first, other) },
+  );
+}
+
+function hintFor(first: PcmFormat, other: PcmFormat): string {
+  if (sameFormat({ ...first, sampleRate: other.sampleRate }, other))
+    return '--no-cache asks for all parts anew, if some were kept from before; else set --sample-rate, or another one';
+  const what = first.channels === other.channels ? 'kind of samples' : 'number of channels';
+  return `the service has to keep to one ${what}; a larger --max-chars makes fewer parts`;
+}
