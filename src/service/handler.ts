@@ -24,7 +24,7 @@ interface Route {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly open: boolean;
   readonly action: Action;
-  /** False for a service without it. */
+  /** It is false for a service without this route. */
   readonly isThere?: (context: HandlerContext) => boolean;
 }
 
@@ -33,16 +33,16 @@ const withFaults = ({ faultControl }: HandlerContext) => faultControl !== undefi
 const routes: Readonly<Record<string, Route>> = {
   '/tts': { method: 'POST', open: false, action: speak },
   '/speakers': { method: 'GET', open: false, action: listSpeakers },
-  '/healthz': { method: 'GET', open: true, action: tellHealth },
-  '/openapi.json': { method: 'GET', open: true, action: describe },
+  '/healthz': { method: 'GET', open: true, action: sendHealth },
+  '/openapi.json': { method: 'GET', open: true, action: sendDescription },
   '/metrics': {
     method: 'GET',
     open: true,
-    action: tellMetrics,
+    action: sendMetrics,
     isThere: ({ metrics }) => metrics !== undefined,
   },
   '/faults': { method: 'PUT', open: false, action: changeFaults, isThere: withFaults },
-  '/requests': { method: 'GET', open: false, action: tellRequests, isThere: withFaults },
+  '/requests': { method: 'GET', open: false, action: listRequests, isThere: withFaults },
 };
 
 export function createHandler(
@@ -80,8 +80,8 @@ async function dispatch(exchange: Exchange, context: HandlerContext): Promise<vo
     throw new Refusal(503, 'shutting_down', 'The service is shutting down', { retryAfter: 5 });
   }
   checkHost(request, context);
-  if (isForPage(exchange, context)) return (await import('./page/answer.ts')).sendPage(exchange);
-  // The bytes behind it are no request.
+  if (isForPage(exchange, context)) return (await import('./page/page.ts')).sendPage(exchange);
+  // The bytes after CONNECT are not a request.
   if (request.method === 'CONNECT') checkMethod(exchange, ['GET', 'HEAD', 'POST', 'OPTIONS']);
   const route = routeTo(path, context);
   checkMethod(exchange, route.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [route.method, 'OPTIONS']);
@@ -113,7 +113,7 @@ function allowOrigin({ request, response, path }: Exchange, { cors, basePath }: 
   response.setHeader('Access-Control-Max-Age', PREFLIGHT_AGE);
 }
 
-/** DNS rebinding: a web page could reach a service without a key. */
+/** A web page could otherwise reach a service without a key (DNS rebinding). */
 function checkHost({ headersDistinct, httpVersion }: IncomingMessage, { isOpen }: HandlerContext): void {
   const { length, 0: host = 'localhost' } = headersDistinct.host ?? [];
   if (length > 1 || (length === 0 && httpVersion !== '1.0'))
@@ -140,11 +140,11 @@ function checkMethod({ request, response }: Exchange, allowed: readonly string[]
 }
 
 /** Health checks and scrapers know no base path. */
-const BESIDE_BASE_PATH = ['/healthz', '/metrics'];
+const WITHOUT_BASE_PATH = ['/healthz', '/metrics'];
 
 function routeTo(path: string, context: HandlerContext): Route {
   const { basePath } = context;
-  const name = BESIDE_BASE_PATH.includes(path) ? path : pathBelow(basePath, path);
+  const name = WITHOUT_BASE_PATH.includes(path) ? path : pathBelow(basePath, path);
   const there = routesOf(context);
   const route = there.get(name);
   if (route !== undefined) return route;
@@ -175,14 +175,14 @@ function listSpeakers(exchange: Exchange, { engine, hide }: HandlerContext): voi
   sendJson(exchange, 200, { speakers });
 }
 
-function tellHealth(exchange: Exchange, { engine, traffic, callbacks }: HandlerContext): void {
+function sendHealth(exchange: Exchange, { engine, traffic, callbacks }: HandlerContext): void {
   const { workers, queued } = engine;
   const requests = traffic.speaking;
   const status = workers > 0 ? 'ok' : 'starting';
   sendJson(exchange, 200, { status, workers, queued, requests, callbacks: callbacks.pending });
 }
 
-function tellMetrics({ response }: Exchange, { metrics, engine }: HandlerContext): void {
+function sendMetrics({ response }: Exchange, { metrics, engine }: HandlerContext): void {
   const bytes = Buffer.from(metrics?.text(engine.queued) ?? '');
   response.writeHead(200, {
     'Content-Type': 'text/plain; version=0.0.4; charset=utf-8',
@@ -191,7 +191,7 @@ function tellMetrics({ response }: Exchange, { metrics, engine }: HandlerContext
   response.end(bytes);
 }
 
-function describe(exchange: Exchange, context: HandlerContext): void {
+function sendDescription(exchange: Exchange, context: HandlerContext): void {
   const [server] = openapi.servers;
   const there = routesOf(context);
   const paths = Object.fromEntries(Object.entries(openapi.paths).filter(([path]) => there.has(path)));
@@ -202,8 +202,8 @@ async function changeFaults(exchange: Exchange, { faultControl, limits }: Handle
   await faultControl?.change(exchange, limits.body);
 }
 
-function tellRequests(exchange: Exchange, { faultControl }: HandlerContext): void {
-  faultControl?.tell(exchange);
+function listRequests(exchange: Exchange, { faultControl }: HandlerContext): void {
+  faultControl?.list(exchange);
 }
 
 /** Synthesis itself has no limit. */

@@ -12,22 +12,22 @@ interface Entry {
   readonly method: string;
   readonly path: string;
   readonly details: Exchange['details'];
-  /** `undefined` without an answer, or before. */
+  /** It is `undefined` before the answer, and if there is none. */
   status: () => number | undefined;
   faults: readonly string[];
 }
 
 export class FaultControl {
-  #meet: ReturnType<typeof createFaults>;
+  #next: ReturnType<typeof createFaults>;
   #came = 0;
   readonly #entries: Entry[] = [];
   readonly #ofExchange = new WeakMap<Exchange, Entry>();
 
   constructor(faults: readonly Fault[]) {
-    this.#meet = createFaults(faults);
+    this.#next = createFaults(faults);
   }
 
-  /** Lists a request. */
+  /** Adds a request to the list of `GET /requests`. */
   record(exchange: Exchange): void {
     const { request, response, path, details } = exchange;
     this.#came += 1;
@@ -43,7 +43,7 @@ export class FaultControl {
   }
 
   effectsOn(exchange: Exchange, text: string, speaker: number): Effects {
-    const { effects, specs } = this.#meet(text, speaker);
+    const { effects, specs } = this.#next(text, speaker);
     const entry = this.#ofExchange.get(exchange);
     if (entry) entry.faults = specs;
     return effects;
@@ -53,12 +53,12 @@ export class FaultControl {
   async change(exchange: Exchange, limit: number): Promise<void> {
     checkOrigin(exchange);
     const faults = readFaults(await readJson(exchange.request, exchange.response, limit));
-    this.#meet = createFaults(faults);
+    this.#next = createFaults(faults);
     sendJson(exchange, 200, { faults: faults.map(({ spec }) => spec) });
   }
 
   /** @throws Refusal 403 for another machine */
-  tell(exchange: Exchange): void {
+  list(exchange: Exchange): void {
     checkOrigin(exchange);
     const requests = this.#entries.map(({ number, method, path, details, status, faults }) => {
       const { speaker, characters } = details;

@@ -8,7 +8,7 @@ type Part = { readonly effects: Effects } | Partial<Pick<Fault, Condition>>;
 
 type Reader = (value: string) => Part | undefined;
 
-/** Milliseconds, of Node's timers. */
+/** Milliseconds. Node's timers wait no longer. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 
 const parts: Readonly<
@@ -138,11 +138,11 @@ export function parseFaults(specs: readonly string[]): Fault[] {
   return specs.filter((spec) => spec !== 'none').map(parseFault);
 }
 
-/** Without an escaping backslash. */
+/** A backslash before a comma makes it a part of the value. */
 const SEPARATOR = /(?<=(?<!\\)(?:\\\\)*),/;
 
 /**
- * As in `status=429,times=2,retry-after=1`. `\,` is a comma, `\\` a backslash.
+ * Reads one fault, such as `status=429,times=2,retry-after=1`. `\,` is a comma, `\\` a backslash.
  * @throws TtsError (usage)
  */
 export function parseFault(spec: string): Fault {

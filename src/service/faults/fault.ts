@@ -1,57 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../async.ts';
+
 export interface Effects {
-  /** In place of audio. */
+  /** This status is sent in place of audio. */
   readonly status?: number;
-  /** Seconds; sent with the status. */
+  /** Seconds. The header `Retry-After` has them. */
   readonly retryAfter?: number;
-  /** Milliseconds before the answer. */
+  /** Milliseconds. The answer waits for them. */
   readonly delay?: number;
-  /** Bytes of the body. */
+  /** Bytes. The connection ends after them. */
   readonly dropAfter?: number;
-  /** With half of the promised samples. */
+  /** True ends the answer after half of the promised samples. */
   readonly truncate?: boolean;
   readonly wavHeader?: HeaderFault;
   readonly contentType?: string;
   readonly hang?: boolean;
-  /** Behind `dropAfter`, or in place of an answer. */
+  /** The connection ends like this after `dropAfter` bytes, or in place of an answer. */
   readonly ending?: 'reset' | 'close';
-  /** Bytes of the body in a second. */
+  /** Bytes per second. */
   readonly bandwidth?: number;
+  /** Bytes. No write is longer. */
   readonly slice?: number;
 }
 
-/** `zero` and `max` (0xFFFFFFFF) are in both size fields; `per-chunk` repeats the header; `none` is bare PCM. */
+/** `zero` and `max` (0xFFFFFFFF) spoil both size fields; `per-chunk` repeats the header; `none` is bare PCM. */
 export const headerFaults = ['zero', 'max', 'per-chunk', 'none'] as const;
 export type HeaderFault = (typeof headerFaults)[number];
 
 export const LISTED_REQUESTS = 1000;
 
 export interface Fault {
-  /** As typed. */
+  /** The fault, as the user wrote it. */
   readonly spec: string;
   readonly effects: Effects;
   readonly match?: string;
   readonly speaker?: number;
   readonly after?: number;
   readonly every?: number;
-  /** 0 to 1. */
+  /** The share of the requests that meet it, from 0 to 1. */
   readonly rate?: number;
   readonly times?: number;
 }
 
-export interface Met {
+export interface FaultOutcome {
   readonly effects: Effects;
   readonly specs: readonly string[];
 }
 
 /**
- * Faults in place of audio come first; an effect that is set is not replaced.
- * @param random 0 to 1 (exclusive)
+ * Faults in place of audio come first. An effect that is set is not replaced.
+ * @param random gives a number from 0 to below 1
  */
 export function createFaults(
   faults: readonly Fault[],
   random = Math.random,
-): (text: string, speaker?: number) => Met {
-  const left = new Map(faults.map((fault) => [fault, fault.times ?? Number.POSITIVE_INFINITY]));
+): (text: string, speaker?: number) => FaultOutcome {
+  const remaining = new Map(faults.map((fault) => [fault, fault.times ?? Number.POSITIVE_INFINITY]));
   const seen = new Map<Fault, number>();
   const meets = (fault: Fault, text: string, speaker: number | undefined) => {
     const { match = '', after = 0, every = 1, rate = 1 } = fault;
@@ -59,7 +63,7 @@ export function createFaults(
     const number = (seen.get(fault) ?? 0) + 1;
     seen.set(fault, number);
     const isDue = number > after && (number - after) % every === 0;
-    return isDue && (left.get(fault) ?? 0) > 0 && random() < rate;
+    return isDue && (remaining.get(fault) ?? 0) > 0 && random() < rate;
   };
   const ordered = faults.toSorted(
     (a, b) => Number(replacesAudio(b.effects)) - Number(replacesAudio(a.effects)),
@@ -70,7 +74,7 @@ export function createFaults(
     for (const fault of ordered.filter((one) => meets(one, text, speaker))) {
       const added = addedTo(effects, fault.effects);
       if (Object.keys(added).length === 0) continue;
-      left.set(fault, (left.get(fault) ?? 0) - 1);
+      remaining.set(fault, (remaining.get(fault) ?? 0) - 1);
       specs.push(fault.spec);
       effects = { ...effects, ...added };
     }
@@ -87,4 +91,30 @@ function addedTo(sum: Effects, further: Effects): Effects {
   const shows = (name: string) =>
     !(name in sum) && (name === 'delay' || !replacesAudio(sum)) && !(name === 'ending' && isDropped);
   return Object.fromEntries(Object.entries(further).filter(([name]) => shows(name)));
+}
+
+const WRITES_PER_SECOND = 20;
+
+/** Milliseconds. A longer pause of the engine does not make later bytes faster. */
+const CATCH_UP = 100;
+
+/** Milliseconds. Node's timers wait no longer. */
+const LONGEST_SLEEP = 2 ** 31 - 1;
+
+export async function* paced(
+  body: AsyncIterable<Uint8Array>,
+  { bandwidth = Number.POSITIVE_INFINITY, slice = Math.ceil(bandwidth / WRITES_PER_SECOND) }: Effects,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let due = performance.now();
+  for await (const piece of body) {
+    for (let at = 0; at < piece.length; at += slice) {
+      const wait = Math.min(due - performance.now(), LONGEST_SLEEP);
+      // A turn of the event loop keeps two writes apart.
+      await (wait >= 1 ? sleep(wait, undefined, { signal }) : yieldToEventLoop());
+      const part = piece.subarray(at, at + slice);
+      due = Math.max(due, performance.now() - CATCH_UP) + (1000 * part.length) / bandwidth;
+      yield part;
+    }
+  }
 }

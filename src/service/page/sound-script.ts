@@ -56,7 +56,7 @@ class Playback {
     return samples;
   }
   get seconds() { return this.format ? this.size / this.format.channels / 2 / this.format.rate : 0 }
-  /** The complete WAV. Throws if samples are missing. */
+  /** Returns the complete WAV. Throws if samples are missing. */
   finish() {
     const { format, size } = this;
     if (!format) throw new Error('The answer is not a WAV.');

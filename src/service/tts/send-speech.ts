@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { aborted } from '../../async.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { aborted, yieldToEventLoop } from '../../async.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
 import { wavHeader } from '../../audio/wav-header.ts';
 import type { Effects, HeaderFault } from '../faults/fault.ts';
@@ -17,7 +17,7 @@ export interface Manner {
 export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manner): Promise<void> {
   const { format } = sound;
   const pcm = manner.effects.wavHeader === 'per-chunk' ? withHeaderEach(sound.pcm, format) : sound.pcm;
-  // `truncate` needs the size.
+  // Only a whole sound can be halved by `truncate`.
   if (manner.streamed && !manner.effects.truncate) await sendLive(exchange, { ...sound, pcm }, manner);
   else await sendWhole(exchange, { ...sound, pcm }, manner);
 }
@@ -31,8 +31,8 @@ async function sendLive(
   const pieces = pcm[Symbol.asyncIterator]();
   try {
     const first = pieces.next();
-    first.catch(() => {}); // not awaited in every case
-    await (speakable ? Promise.race([first, turn()]) : first);
+    first.catch(() => {}); // not every case awaits it
+    await (speakable ? Promise.race([first, yieldToEventLoop()]) : first);
     exchange.signal.throwIfAborted();
     writeHead(exchange, effects);
     exchange.response.flushHeaders();
@@ -67,7 +67,7 @@ function writeHead({ response }: Exchange, { contentType = 'audio/wav' }: Effect
 async function send(exchange: Exchange, body: AsyncIterable<Uint8Array>, effects: Effects): Promise<void> {
   const { dropAfter, bandwidth, slice } = effects;
   const isPaced = bandwidth !== undefined || slice !== undefined;
-  const pieces = isPaced ? (await import('../faults/paced.ts')).paced(body, effects, exchange.signal) : body;
+  const pieces = isPaced ? (await import('../faults/fault.ts')).paced(body, effects, exchange.signal) : body;
   const sent = dropAfter === undefined ? pieces : dropped(exchange, pieces, { dropAfter, ...effects });
   await pipeline(sent, exchange.response);
 }
@@ -113,7 +113,7 @@ async function* dropped(
     left -= piece.length;
     if (left > 0) continue;
     if (ending === 'reset') await sleep(RESET_AFTER, undefined, { signal: exchange.signal });
-    await turn(); // newer versions of Node hold written bytes until then
+    await yieldToEventLoop(); // newer versions of Node hold written bytes until then
     await endConnection(exchange, ending);
     return;
   }
@@ -128,7 +128,7 @@ export async function endConnection(
   await aborted(signal);
 }
 
-/** In 44 bytes. */
+/** The header of 44 bytes has its two sizes here. */
 const SIZE_OFFSETS = [4, 40] as const;
 
 function leadingHeader(format: PcmFormat, bytes: number | undefined, fault?: HeaderFault): Uint8Array {
@@ -140,7 +140,7 @@ function leadingHeader(format: PcmFormat, bytes: number | undefined, fault?: Hea
   return header;
 }
 
-/** As services do that join finished files. */
+/** Services that join finished files answer like this. */
 async function* withHeaderEach(pcm: AsyncIterable<Uint8Array>, format: PcmFormat) {
   for await (const piece of pcm) {
     yield wavHeader(format, piece.length);
