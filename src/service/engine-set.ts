@@ -10,7 +10,7 @@ import { normalise } from '../engine/normalise.ts';
 import { queuedEngine } from '../engine/queued-engine.ts';
 
 export interface EngineSetOptions extends Partial<QueueLimits> {
-  /** By default beside the built program. */
+  /** The program of the threads. By default it lies next to the built program. */
   readonly worker?: URL | undefined;
   readonly espeak?: Espeak | undefined;
   readonly sources?: readonly NumberedSource[] | undefined;

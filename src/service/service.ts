@@ -21,23 +21,23 @@ import type { Log } from './http/exchange.ts';
 import { Traffic } from './http/traffic.ts';
 
 export interface ServiceOptions {
-  /** The caller closes it. */
+  /** The caller closes the engine. */
   readonly engine: EngineSet;
-  /** For `X-API-KEY`; null asks for none. */
+  /** Requests must have it in `X-API-KEY`. With null, no key is asked for. */
   readonly apiKey: string | null;
-  /** By default loopback. */
+  /** The address to listen on. By default it is loopback. */
   readonly host?: string;
-  /** By default 0: a free one. */
+  /** By default it is 0, which takes a free port. */
   readonly port?: number;
-  /** As in `/api`. */
+  /** The path in front of all paths, such as `/api`. By default it is empty. */
   readonly basePath?: string;
-  /** Characters. */
+  /** Code points. */
   readonly maxText?: number;
-  /** `*` for all public ones. */
+  /** Origins that sound may be sent to. `*` stands for all public ones. */
   readonly callbacks?: readonly string[];
-  /** An origin; `*` for all. */
+  /** The origin whose pages may use the service. `*` stands for all. */
   readonly cors?: string | undefined;
-  /** `undefined` cannot be changed. */
+  /** With `undefined`, the service has no faults, and none can be set. */
   readonly faults?: readonly Fault[] | undefined;
   readonly log?: Log | undefined;
   /** True gives clients what an engine says of its failures; otherwise only the log has it. */
@@ -51,7 +51,7 @@ export interface ServiceOptions {
 
 export interface Service {
   readonly url: string;
-  /** Requests in work have so many milliseconds. */
+  /** @param graceMs milliseconds that requests under way have to end */
   close(graceMs: number): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     headersTimeout: limits.headers,
     requestTimeout: limits.request,
     connectionsCheckingInterval: Math.min(1_000, limits.headers),
-    // Such a request gets its answer in JSON.
+    // The handler answers a request without a host itself, in JSON.
     requireHostHeader: false,
   });
   server.maxConnections = limits.connections;
@@ -71,7 +71,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const handler = createHandler(context);
   server.on('request', handler).on('checkContinue', handler).on('checkExpectation', handler);
   server.on('connect', (request, socket) => {
-    // Node takes the connection away from earlier requests, and may read on where it is destroyed.
+    // Node takes the connection away from earlier requests, and may read on after it is destroyed.
     if (socket.destroyed || context.traffic.isBusy(socket)) socket.destroy();
     else handler(request, responseOver(socket as Socket, request));
   });
@@ -136,12 +136,12 @@ function responseOver(socket: Socket, request: IncomingMessage): ServerResponse 
   return response;
 }
 
-/** 192 bits, safe in URLs and shells. */
+/** The key has 192 bits, and is safe in URLs and shells. */
 export function randomKey(): string {
   return randomBytes(24).toString('base64url');
 }
 
-/** The time tells neither length nor start of the key. */
+/** The time of a check shows neither the length nor the start of the key. */
 function createKeyCheck(apiKey: string | null): (request: IncomingMessage) => void {
   if (apiKey === null) return () => {};
   const wanted = sha256(Buffer.from(apiKey));

@@ -7,9 +7,9 @@ import type { Post } from './send.ts';
 const TRIES = 5;
 
 export interface CallbackOptions extends Discretion {
-  /** Signs the bodies. */
+  /** The key signs the bodies; null leaves them unsigned. */
   readonly apiKey: string | null;
-  /** With any address. */
+  /** The operator listed these: their address may be a private one. */
   readonly origins: ReadonlySet<string>;
   readonly limits: Limits;
 }
@@ -46,7 +46,7 @@ export class Callbacks {
     this.#running.add(callback);
   }
 
-  /** Those that are pending now. */
+  /** Waits for the callbacks that are pending now. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }

@@ -4,8 +4,9 @@ import { Refusal } from '../../engine/contract.ts';
 import { usageError } from '../../error.ts';
 
 export interface CallbackPolicy {
-  /** Of the operator, with any address. */
+  /** The operator listed these: their address may be a private one. */
   readonly origins: ReadonlySet<string>;
+  /** True lets every origin with a public address get sound. */
   readonly any: boolean;
 }
 
@@ -31,7 +32,7 @@ function readOrigin(value: string): string {
 }
 
 /**
- * `undefined` for audio in the answer.
+ * @returns `undefined` if the audio belongs in the answer
  * @throws Refusal 403 for an origin that is not allowed, 422 for no URL
  */
 export async function callbackTarget(

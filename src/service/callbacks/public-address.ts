@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { bareHost } from '../../address.ts';
 
-/** RFC 4291, section 2.4. */
+/** RFC 4291, section 2.4, names this range. */
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse('2000::'), 3];
 
 export class ClosedAddress extends Error {
@@ -19,14 +19,14 @@ export function isClosedHost(hostname: string): boolean {
   return !isPublic(host);
 }
 
-/** False also for shared addresses (RFC 6598) and IPv4 within IPv6. */
+/** It is false for shared addresses (RFC 6598) and for IPv4 within IPv6, too. */
 function isPublic(address: string): boolean {
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;
   return parsed.kind() === 'ipv4' || (parsed as ipaddr.IPv6).match(globalUnicast);
 }
 
-/** Judges the address that is connected to: an earlier check could see another one. */
+/** It judges the address that is connected to: an earlier check could see another one. */
 export const publicLookup: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error) return callback(error, '');

@@ -27,7 +27,7 @@ export async function callbackBody(
   }
 }
 
-/** HMAC-SHA256 in lower-case hexadecimal. */
+/** The signature is HMAC-SHA256 in lower-case hexadecimal. */
 export async function signatureOf(body: CallbackBody, key: string): Promise<string> {
   const hmac = createHmac('sha256', key);
   for await (const piece of body.read()) hmac.update(piece);
@@ -64,7 +64,7 @@ export interface Post {
 }
 
 /**
- * Follows no redirect.
+ * A redirect is not followed.
  * @param time milliseconds
  * @throws ClosedAddress before a connection to an address that is not public
  */

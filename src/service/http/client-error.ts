@@ -7,8 +7,9 @@ import { errorBody } from './refuse.ts';
 import type { Traffic } from './traffic.ts';
 
 interface ClientError extends NodeJS.ErrnoException {
-  /** Last bytes, and how many of them were parsed. */
+  /** The last bytes that came. */
   readonly rawPacket?: Buffer;
+  /** The number of these bytes that were parsed. */
   readonly bytesParsed?: number;
 }
 
@@ -20,12 +21,12 @@ const refusals: Readonly<Record<string, Refusal>> = {
 const malformed = new Refusal(400, 'malformed_request', 'This is not a valid HTTP request');
 const unknownMethod = new Refusal(501, 'unknown_method', 'There is no such method');
 
-/** RFC 9110, section 5.6.2, and RFC 9112, section 3. */
+/** RFC 9110, section 5.6.2, and RFC 9112, section 3, have this form. */
 const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/\d\.\d\r?$/;
 
 /** The refusal follows the answers to earlier requests, and closes the connection. */
 export function createRefusing(traffic: Traffic, log: Log | undefined) {
-  // The parser repeats its error.
+  // The parser reports its error again for further bytes.
   const refused = new WeakSet<Duplex>();
   return async (error: ClientError, socket: Duplex): Promise<void> => {
     if (refused.has(socket)) return;

@@ -3,11 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export interface Exchange {
   readonly id: string;
-  /** By `performance.now()`. */
+  /** The time by `performance.now()`. */
   readonly begun: number;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The client has left or is given up. */
+  /** It aborts when the client leaves or is given up. */
   readonly signal: AbortSignal;
   readonly details: { -readonly [K in Detail]?: NonNullable<RequestRecord[K]> };
   readonly path: string;
@@ -16,7 +16,7 @@ export interface Exchange {
 
 type Detail = 'speaker' | 'characters' | 'refusal' | 'status';
 
-/** @param closed called once */
+/** @param closed is called once, when the answer ends */
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
@@ -54,20 +54,20 @@ export function openExchange(
   return exchange;
 }
 
-/** Of `/tts?x=1`, `http://host/tts`, or `host:443`. */
+/** A target is `/tts?x=1`, `http://host/tts` or, for CONNECT, `host:443`. */
 function pathOf(target: string): string {
   if (target.startsWith('/')) return target.split('?', 1)[0] ?? '/';
   return /^https?:/i.test(target) && URL.canParse(target) ? new URL(target).pathname : target;
 }
 
-/** Without keys and texts. */
+/** What the log gets of a request. It holds neither keys nor texts. */
 export interface RequestRecord {
   readonly event: 'request';
   readonly id: string;
-  /** Missing for what was no request. */
+  /** It is missing if the bytes were not a request. */
   readonly method?: string;
   readonly path?: string;
-  /** Missing if the client left before the answer. */
+  /** It is missing if the client left before the answer. */
   readonly status: number | undefined;
   readonly cut: boolean;
   readonly milliseconds: number;
@@ -86,7 +86,7 @@ interface CallbackRecord {
   readonly reason?: string;
 }
 
-/** What an engine said that clients do not learn. */
+/** The words of an engine that clients do not get. */
 interface EngineRecord {
   readonly event: 'engine';
   readonly id: string;

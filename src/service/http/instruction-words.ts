@@ -9,7 +9,7 @@ import type { Style } from '../../engine/contract.ts';
 export interface WordRow {
   readonly changes: keyof Style;
   readonly says: readonly string[];
-  /** To the power of its degree. */
+  /** This factor has the degree as its power. */
   readonly by?: number;
   /** "Twice as fast", "twice as slow", "20 % faster", "20 % slower". */
   readonly measure?: 'times' | 'divided' | 'more' | 'less';
@@ -29,7 +29,7 @@ const NEGATIVE = [
   'hardly|barely|instead of|rather than|anything but|far from',
 ].join('|');
 
-/** Before what is negated. */
+/** These words may stand between a negation and what it negates. */
 const AMONG = [
   'a|all|an|any|as|at|be|being|bit|circumstances|ever|even|extremely|get|getting|go|going|have|having|in|it|like|little|lot',
   'make|making|me|means|more|much|my|need|quite|rather|read|reading|really|slightly|so|somewhat|sound|sounding|speak',
@@ -44,7 +44,7 @@ export const NEGATION = `(?:${NEGATIVE})(?! (?:[\\w']+ ){1,3}enough)(?: (?:${AMO
 /** Carries a negation on, as in "don't shout or whisper". */
 export const CARRIED = `(?:${NEGATIVE})(?: (?!and |but |then )[\\w']+){1,4},? or(?: (?:${AMONG}))* $`;
 
-/** Of a row's factor: "very slowly" counts twice. */
+/** Each degree is the power of a row's factor: "very slowly" counts twice. */
 export const DEGREES: Readonly<Record<string, number>> = {
   'a tiny bit': 0.25,
   'a little bit': 0.5,
@@ -67,7 +67,7 @@ export const DEGREES: Readonly<Record<string, number>> = {
 
 export const DENIED = -0.5;
 
-/** Not the word before: "slow down, too". */
+/** The word before does not count in "slow down, too". */
 export const OPPOSITES: Readonly<Record<string, number>> = {
   [`${NEGATION} less`]: 0.5,
   [NEGATION]: DENIED,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Refusal } from '../../engine/contract.ts';
 
-/** Quoted of a client's key. */
+/** An answer quotes this many characters of a key at most. */
 const LONGEST_KEY = 80;
 
 /**
@@ -39,7 +39,7 @@ function checkType(value: string): void {
   }
 }
 
-/** An early end of `for await` would destroy the connection of the refusal. */
+/** It does not use `for await`: an early end of it would destroy the connection of the refusal. */
 function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -90,7 +90,7 @@ const TOKEN = /[{}]|("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?/g;
 
 /**
  * Readers of JSON differ in which of two values counts.
- * @param json valid
+ * @param json is valid JSON
  */
 export function repeatedKey(json: string): string | undefined {
   const open: Set<string>[] = [];
@@ -107,7 +107,7 @@ export function repeatedKey(json: string): string | undefined {
   return undefined;
 }
 
-/** Without half a surrogate pair. */
+/** No half of a surrogate pair is left in it. */
 export function wellFormedStart(text: string, length: number): string {
   return text.slice(0, length).replace(/\p{Surrogate}/gu, '\ufffd');
 }

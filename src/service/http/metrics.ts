@@ -1,6 +1,6 @@
 import type { Log, RequestRecord } from './exchange.ts';
 
-/** Strangers cannot make up new ones. */
+/** Only these paths are labels, so that a stranger cannot add more. */
 const PATHS = ['/tts', '/speakers', '/healthz', '/metrics', '/openapi.json', '/'];
 
 /** Seconds. */
@@ -29,12 +29,12 @@ export class Metrics {
     this.#requests.set(labels, (this.#requests.get(labels) ?? 0) + 1);
   }
 
-  /** @param seconds of sound */
+  /** @param seconds the length of the sound */
   addAudio(seconds: number): void {
     this.#audio += seconds;
   }
 
-  /** @param seconds to the first byte */
+  /** @param seconds the time from the request to the first byte of its sound */
   addFirstByte(seconds: number): void {
     const { counts } = this.#firstBytes;
     BOUNDS.forEach((bound, at) => {
@@ -44,7 +44,7 @@ export class Metrics {
     this.#firstBytes.sum += seconds;
   }
 
-  /** Prometheus' text form 0.0.4. */
+  /** The metrics in Prometheus' text format 0.0.4. */
   text(queued: number): string {
     const { counts, count, sum } = this.#firstBytes;
     const requests = [...this.#requests].map(([labels, number]) => `tts_requests_total{${labels}} ${number}`);

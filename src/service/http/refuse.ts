@@ -3,7 +3,7 @@ import { DEFAULT_RETRY_AFTER, queueFull, Refusal } from '../../engine/contract.t
 import type { Exchange, Log } from './exchange.ts';
 import { hasUnreadBody } from './json-body.ts';
 
-/** Bytes and milliseconds of a refused body, so that its sender sees the answer. */
+/** A refused body is read up to these bytes and milliseconds, so that its sender sees the answer. */
 const DRAIN = { bytes: 16 * 1024 * 1024, time: 5_000 };
 
 export interface ErrorBody {
@@ -35,7 +35,7 @@ export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void
     ...(unread && { Connection: 'close' }),
   });
   response.write(body);
-  // It waits for "100 Continue".
+  // A client that waits for "100 Continue" sends no body.
   if (unread && request.headers.expect === undefined) await drain(request);
   response.end();
 }
@@ -61,7 +61,7 @@ export interface Discretion {
   readonly log: Log | undefined;
 }
 
-/** What the client may know of an error that ended its sound. The log gets the rest. */
+/** @returns what the client may know of an error that ended its sound; the log gets the rest */
 export function forClient(error: unknown, id: string, { tellsEngineWords, log }: Discretion): unknown {
   if (tellsEngineWords || !(error instanceof Refusal)) return error;
   const known = withoutInnerWords(error);

@@ -17,10 +17,10 @@ export interface StoredSound {
   dispose(): Promise<void>;
 }
 
-/** Bytes; more sound goes to a file. */
+/** Bytes. A longer sound goes to a file. */
 const MOST = 4 * 1024 * 1024;
 
-/** Bytes of all stored sound in memory. */
+/** Bytes. All stored sound in memory together is not longer. */
 const MOST_OF_ALL = 64 * 1024 * 1024;
 
 const READ_SIZE = 256 * 1024;
@@ -74,7 +74,7 @@ function inFile(file: FileHandle, bytes: number): StoredSound {
   return { bytes, read, dispose: () => file.close() };
 }
 
-/** Unlinked at once: it has no other reader. */
+/** The file loses its name at once: it has no other reader. */
 async function openNamelessFile(): Promise<FileHandle> {
   const [{ open, unlink }, { tmpdir }, { randomUUID }, { join }] = await Promise.all([
     import('node:fs/promises'),

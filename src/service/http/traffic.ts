@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Exchange, type Log, openExchange } from './exchange.ts';
 
-/** Requests of one connection that have no answer yet. */
+/** A connection with more requests without an answer is closed. */
 const MOST_UNANSWERED = 10;
 
-/** Connections, and the requests on each that have no whole answer yet. */
+/** Knows all connections, and the requests on each that have no whole answer yet. */
 export class Traffic {
-  /** Both are in the order in which they came. */
+  /** Connections and requests are in the order in which they came. */
   readonly #connections = new Map<Duplex, Set<Exchange>>();
   readonly #closing = new AbortController();
   readonly #log: Log | undefined;
@@ -92,7 +92,7 @@ export class Traffic {
     for (const socket of this.#connections.keys()) socket.destroy();
   }
 
-  /** Closes the oldest ones. Half a request keeps no connection open. */
+  /** Closes the oldest idle connections. Half a request does not keep a connection open. */
   #closeIdle(address: string | undefined, most: number): void {
     const idle = [...this.#connections].filter(
       ([socket, open]) =>

@@ -14,7 +14,7 @@ export interface ServiceContext extends Discretion {
   /** Code points. */
   readonly maxText: number;
   readonly limits: Limits;
-  /** Only with `--fault`. */
+  /** It is missing without `--fault`. */
   readonly faultControl: FaultControl | undefined;
   readonly callbackPolicy: CallbackPolicy;
   readonly callbacks: Callbacks;

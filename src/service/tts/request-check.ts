@@ -103,14 +103,14 @@ function between(least: number, most: number): Check {
 const ENGLISH = /[a-z0-9]/i;
 const OTHER = /\p{L}/u;
 
-/** The voice does not speak their letters. */
+/** A voice does not speak the letters of a control sequence. */
 const SEQUENCES = ['\u001b', '\u009b'];
 
 const UNKNOWN = 'und';
 
 /**
- * Otherwise only the engine knows.
- * @param language of the voice
+ * @param language the language of the voice
+ * @returns false if only the engine knows
  */
 export function surelySpeakable(text: string, language: string): boolean {
   if (language === UNKNOWN) return false;

@@ -15,13 +15,13 @@ export interface SpeechOrder {
   readonly ignored: readonly string[];
 }
 
-/** Hz, of the interface. */
+/** Hz. The interface promises it. */
 const DEFAULT_SAMPLE_RATE = 22_050;
 
 const asItIs: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
 /**
- * @param maxText code points
+ * @param maxText the longest text, in code points
  * @throws Refusal 413 for a longer text; 422 for an unknown speaker, or an option that its kind does not have
  */
 export async function orderOf(
@@ -63,7 +63,7 @@ function requireKind({ no, kind }: Speaker, needed: Speaker['kind'], option: str
   );
 }
 
-/** `1 to 5, 11 to 15` */
+/** @returns numbers in words: `1 to 5, 11 to 15` */
 function ranges(speakers: readonly Speaker[]): string {
   const runs: { first: number; last: number }[] = [];
   for (const no of speakers.map((speaker) => speaker.no).sort((a, b) => a - b)) {
@@ -94,7 +94,7 @@ export function withPatience(
 const LONGEST = 2_000;
 const LONGEST_PHRASE = 100;
 
-/** Percent-encoded. */
+/** The phrases are percent-encoded. */
 export function ignoredHeader(ignored: readonly string[]): string {
   let header = '';
   for (const phrase of ignored) {
