@@ -4,7 +4,7 @@ import { type Script, serveBytes } from '../support/byte-server.ts';
 import { answer, complete, head, inTurn } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, KEY, named, Sandbox } from '../support/run.ts';
-import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 const speakers = {
@@ -354,6 +354,16 @@ describe('tts speakers', () => {
       new RegExp(`1 of 3 speakers could not be heard: ${left}\nhint: .*; ${left} failed with: .*not she`),
     );
     expect(box.read('out.wav')).toEqual(plainWav(Buffer.concat([sound(200), sound(200)])));
+  });
+
+  it('brings speakers of other rates and channels to the format of the first', async () => {
+    const other = { ...speechFormat, sampleRate: 11_025, channels: 2 };
+    const { run, box } = await sampleByThree({ 12: complete(plainWav(sound(400), undefined, other)) }, '-q');
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    const [first, second] = [100, 200];
+    const made = box.read('out.wav');
+    expect(made.length).toBe(44 + 2 * (first + second + first));
+    expect(made.subarray(-200).equals(sound(200))).toBe(true);
   });
 
   it('ends quietly where the reader leaves, whoever is left out', async () => {
