@@ -18,14 +18,14 @@ import { assertWritable, exists, type FileOptions, removed, unwritable } from '.
 
 const PERMISSIONS = 0o777;
 const PRIVATE = 0o600;
-/** Before the umask. */
+/** The permissions of a new file, from which the umask takes some away. */
 const PUBLIC = 0o666;
 
 interface Publishing {
   readonly target: string;
-  /** `undefined` keeps the part's. */
+  /** Permission bits. `undefined` keeps those of the part. */
   readonly permissions: number | undefined;
-  /** On the disk when the file is published. */
+  /** True for a file that must be on the disk before it gets its name. */
   readonly durable: boolean;
   readonly isNameDurable: boolean;
   /** Throws if the target exists and must stay. */
@@ -35,7 +35,7 @@ interface Publishing {
 
 export class AtomicFile implements AsyncDisposable {
   readonly fd: number;
-  /** Of the part. */
+  /** The path of the part. */
   readonly path: string;
   readonly #publishing: Publishing;
   #isOpen = true;
@@ -49,7 +49,7 @@ export class AtomicFile implements AsyncDisposable {
   }
 
   /**
-   * With a random name.
+   * Makes a part with a random name.
    * @throws the system's error, here and in the methods
    */
   static create(target: string, { mode, durable }: { mode: number; durable: boolean }): AtomicFile {
@@ -65,7 +65,7 @@ export class AtomicFile implements AsyncDisposable {
   }
 
   /**
-   * Parts of killed runs are removed, the old permissions stay, and a link's target is replaced.
+   * Removes parts of killed runs, keeps the permissions of an old file, and replaces the target of a link.
    * @throws TtsError (output), here and in the methods
    */
   static forOutput(options: FileOptions): AtomicFile {
@@ -87,7 +87,7 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** Permissions, fsync and `--no-clobber` can fail before other files are published. */
+  /** Does all that can fail, such as permissions, fsync and `--no-clobber`, before the first of several files is published. */
   async prepare(): Promise<void> {
     const { permissions, durable, assertFree, explain } = this.#publishing;
     try {
@@ -100,7 +100,7 @@ export class AtomicFile implements AsyncDisposable {
     }
   }
 
-  /** @param as another name in the same file system */
+  /** @param as the name, which may be another one in the same file system */
   async publish(signal?: AbortSignal, as = this.#publishing.target): Promise<void> {
     const { isNameDurable, assertFree, explain } = this.#publishing;
     try {
@@ -163,7 +163,7 @@ function meaningOf(
 
 const sync = promisify(fsync);
 
-/** Of file systems without fsync. */
+/** The codes of file systems without fsync. */
 const UNABLE = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
 /** @throws the system's error */

@@ -1,10 +1,10 @@
 import { writeSync, writevSync } from 'node:fs';
 import { unwritable } from './writable.ts';
 
-/** A system call does not count then. */
+/** Bytes. The cost of a system call does not count for pieces of this size. */
 const BATCH_BYTES = 1 << 20;
 
-/** Synchronous: another thread costs more than a copy into the system's cache. */
+/** Writes synchronously: another thread costs more than a copy into the system's cache. */
 export class FileWriter {
   readonly #fd: number;
   readonly #name: string;
@@ -16,7 +16,7 @@ export class FileWriter {
     this.#name = name;
   }
 
-  /** @throws TtsError (output), perhaps for an earlier piece */
+  /** @throws TtsError (output); the cause may be an earlier piece */
   write(piece: Uint8Array): void {
     if (piece.length > 0) this.#batch.push(piece);
     this.#batched += piece.length;

@@ -15,7 +15,7 @@ const PATIENCE_MS = 200;
 const MOST_OUTPUT = 64 * 2 ** 20;
 
 export interface ChildOptions {
-  /** The child gets it without keys. */
+  /** The environment. The child gets it without keys. */
   readonly env: Host['env'];
   /** A number is a descriptor that is open here. */
   readonly stdin: 'pipe' | 'ignore' | number;
@@ -24,7 +24,7 @@ export interface ChildOptions {
   readonly pipes?: number;
   /** Ends a process group. With it, the child leads a group of its own, and nothing of the group outlives the child. */
   readonly endGroup?: ((pid: number) => void) | undefined;
-  /** Its abort ends the child. */
+  /** The child ends when the signal aborts. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -49,7 +49,7 @@ export class Child {
   #said = '';
   #failure: Error | undefined;
 
-  /** @throws the reason of a signal that has aborted; the system's error, for some of its reasons */
+  /** @throws the reason of a signal that has aborted; the system's error, where `spawn` throws at once */
   constructor(program: string, args: readonly string[], options: ChildOptions) {
     const { env, stdin, stdout, pipes = 0, endGroup, signal } = options;
     signal?.throwIfAborted();
@@ -74,7 +74,7 @@ export class Child {
     });
     child.once('exit', () => {
       this.#kill('SIGKILL');
-      // Another process may get its number.
+      // Another process may get the number of the child.
       this.#endGroup = undefined;
     });
     const end = () => this.end();
@@ -113,14 +113,14 @@ export class Child {
     return printable(lines.at(-1) ?? '');
   }
 
-  /** At once, with its group, and with outputs that somebody else may hold. */
+  /** Ends the child and its group at once, and closes outputs that another process may hold open. */
   end(): void {
     this.#kill('SIGKILL');
     this.#child.stdout?.destroy();
     this.#child.stderr?.destroy();
   }
 
-  /** Asks the child to end, and ends it if it does not. Resolves when it is gone, or cannot be ended. */
+  /** Asks the child to end, and kills it if it does not. Resolves when it is gone, or cannot be killed. */
   async stop(): Promise<void> {
     this.#kill('SIGTERM');
     this.#child.stderr?.destroy();
@@ -129,12 +129,12 @@ export class Child {
     this.#child.unref();
   }
 
-  /** Waits until all has ended, but only for a moment. */
+  /** Waits until the child and its outputs have ended, but only for a moment. */
   async closedSoon(): Promise<void> {
     await within(PATIENCE_MS, this.closed);
   }
 
-  /** Resolves when the child is gone and its last words are there. Somebody else may hold its stderr for a moment only. */
+  /** Resolves when the child is gone and its last words are there. Another process may delay this for a moment only. */
   async spoken(): Promise<Exit> {
     const exit = await this.exited;
     await this.closedSoon();
@@ -177,7 +177,7 @@ function withoutKeys(env: Host['env']): NodeJS.ProcessEnv {
   return rest as NodeJS.ProcessEnv;
 }
 
-/** @returns whether the promise resolved in this time */
+/** @returns true if the promise resolved within this time */
 async function within(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
   const over = new AbortController();
   const late = sleep(milliseconds, false, { signal: over.signal }).catch(() => false);
@@ -201,7 +201,7 @@ export class ProgramError extends Error {
 
 export interface OutputOptions extends Pick<ChildOptions, 'env'> {
   readonly signal: AbortSignal;
-  /** It is written to stdin. */
+  /** The text is written to stdin. */
   readonly input?: string;
 }
 

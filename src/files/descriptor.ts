@@ -5,8 +5,8 @@ const O_APPEND = 0o2000;
 const O_ACCMODE = 0o3;
 
 /**
- * Node replaces a closed stream by /dev/null, open for reading and writing; a shell's `> /dev/null` is for writing only.
- * Only Linux shows it.
+ * Node opens /dev/null for reading and writing in place of a closed stream; a shell's `> /dev/null` opens it for writing only.
+ * Only Linux shows the difference.
  */
 export function wasClosed(fd: number): boolean {
   try {
@@ -33,7 +33,7 @@ export function positionOf(fd: number): number | undefined {
   return flagsOf(fd) & O_APPEND ? undefined : Number(/^pos:\s*(\d+)/m.exec(infoOf(fd))?.[1]);
 }
 
-/** A descriptor that is closed, or cannot be written. */
+/** Makes the error for a descriptor that is closed or cannot be written. */
 export function notWritable(): NodeJS.ErrnoException {
   return Object.assign(new Error('not open for writing'), { code: 'EBADF' });
 }

@@ -4,7 +4,7 @@ import { type TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { fromHome, pathOf } from './paths.ts';
 
-/** Level by level: `recursive` never returns below some special folders (/proc, Node 20 to 26). */
+/** Makes level after level: `recursive` never returns below some special folders (/proc, Node 20 to 26). */
 export function makeFolder(folder: string): void {
   if (!whyNotMade(folder)) return;
   makeFolder(dirname(folder));

@@ -10,13 +10,13 @@ export interface PartFile {
   readonly path: string;
 }
 
-/** A part without a write for so long has no owner. */
+/** Milliseconds without a write, after which a part has no owner. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
-/** With a number if the name is taken. */
+/** A name that is taken gets a number before its ending. */
 const PART = /^(?<target>.+)\.(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/s;
 
-/** Creates `NAME.PID-REALM.part`. A taken name stays: realms may be equal by chance. */
+/** Creates `NAME.PID-REALM.part`. A file with this name is not replaced: realms may be equal by chance. */
 export function createPart(target: string, { pid, realm }: Writer, mode: number): PartFile {
   for (let number = 0; ; number += 1) {
     const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);
@@ -28,7 +28,7 @@ export function createPart(target: string, { pid, realm }: Writer, mode: number)
   }
 }
 
-/** Of killed runs for the same file. */
+/** Removes the parts that killed runs left of the same file. */
 export function removeLeftovers(target: string, writer: Writer): void {
   const short = shortName(target);
   removeLeftoversIn(dirname(target), (name) => name === short, writer);
@@ -60,7 +60,7 @@ function isOver({ pid, tag }: Record<string, string>, path: string, writer: Writ
   return stats !== undefined && ageOf(stats.mtimeMs) > ABANDONED_AFTER_MS;
 }
 
-/** 32 bits: names are bounded, and crc32 would load node:zlib. */
+/** The hash has 32 bits, since names are bounded; crc32 would load node:zlib. */
 function tagOf(realm: string): string {
   const mixed = Buffer.from(realm).reduce((sum, byte) => (Math.imul(sum, 31) + byte) | 0, 0);
   return (mixed >>> 0).toString(16).padStart(8, '0');

@@ -2,7 +2,7 @@ import { linkSync, lstatSync, readlinkSync, realpathSync, renameSync, rmSync, st
 import { access, constants, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 
-/** For names that no shell has expanded. */
+/** Resolves `~` in a name that no shell has expanded. */
 export function fromHome(name: string, home: string | undefined): string {
   return name.replace(/^~(?=[/\\])/, () => home ?? '~');
 }
@@ -29,7 +29,7 @@ export function linkAs(part: string, target: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST' || statSync(target, { throwIfNoEntry: false }))
       throw error;
-    // No hard links here.
+    // This file system has no hard links.
     renameSync(part, target);
     return;
   }
@@ -39,8 +39,8 @@ export function linkAs(part: string, target: string): void {
 }
 
 /**
- * @param name one with a folder stands for itself; `.exe` may be missing on Windows
- * @param path as in `PATH`
+ * @param name a name with a folder is not looked up; `.exe` may be missing on Windows
+ * @param path the folders, as in `PATH`
  */
 export async function findProgram(
   name: string,

@@ -5,7 +5,7 @@ import { AtomicFile } from './atomic-file.ts';
 import { besideFile } from './part-name.ts';
 
 /**
- * One step, durable.
+ * Replaces the file in one step. The new one is on the disk when this resolves.
  * @throws the system's error; the old file is unchanged then
  */
 export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
@@ -14,12 +14,12 @@ export async function replaceFile(path: string, text: string, mode: number): Pro
   await file.publish();
 }
 
-/** Milliseconds; an older lock is a killed run's. */
+/** Milliseconds. An older lock belongs to a killed run. */
 const LOCK_MS = 5000;
 const POLL_MS = 10;
 
 /**
- * Two logins at once must not lose a key.
+ * Runs the action while no other run changes the file: two logins at once must not lose a key.
  * @throws the system's error
  */
 export async function withLock<T>(path: string, action: () => Promise<T>): Promise<T> {

@@ -5,9 +5,9 @@ import type { Writer } from './part-name.ts';
 
 export interface FileOptions {
   readonly name: string;
-  /** Absolute. */
+  /** The absolute path. */
   readonly path: string;
-  /** To be replaced. */
+  /** The file that is replaced. */
   readonly old: Stats | undefined;
   readonly clobber: boolean;
   readonly writer: Writer;
@@ -16,12 +16,12 @@ export interface FileOptions {
   readonly elsewhere?: string;
 }
 
-/** As /tmp has. */
+/** The permission bit of folders like /tmp, where only the owner of a file may replace it. */
 const STICKY = 0o1000;
 
 /**
- * What can be known before writing.
- * @param target behind links
+ * Finds before any writing what will make it fail.
+ * @param target the file that links lead to
  * @throws TtsError (output), or the system's error
  */
 export function assertWritable(target: string, { name, old, clobber, writer }: FileOptions): void {
@@ -59,7 +59,7 @@ export function removed(name: string, part: string): TtsError {
 
 const ELSEWHERE = Symbol();
 
-/** EDQUOT on Linux, macOS and BSD. Node 20 has no name for it. */
+/** The numbers of EDQUOT on Linux, and on macOS and BSD. Node 20 has no name for them. */
 const QUOTA = new Set([-122, -69]);
 
 const reasons = new Map<string, [reason: string, ...remedies: (string | typeof ELSEWHERE)[]]>([
@@ -88,9 +88,15 @@ export function unwritable(name: string, cause: unknown, elsewhere = 'write else
   return new TtsError(`cannot write ${name}: ${reason}`, { exitCode: ExitCode.output, hint, cause });
 }
 
-/** Of a reader that left. */
-const SAID = new Set(['EPIPE', 'ECONNRESET', 'EOF', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
+/** The codes of a write to a reader that has gone. */
+const READER_GONE = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'EOF',
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_DESTROYED',
+]);
 
 export function isReaderGone(error: Error): boolean {
-  return SAID.has((error as NodeJS.ErrnoException).code ?? '');
+  return READER_GONE.has((error as NodeJS.ErrnoException).code ?? '');
 }
