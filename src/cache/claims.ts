@@ -7,7 +7,7 @@ import { readOwn } from '../files/own-file.ts';
 import type { Writer } from '../files/part-name.ts';
 
 const LOOK_MS = 100;
-/** Milliseconds without sound: the other run may wait for this one. */
+/** Milliseconds without sound, after which a claim does not hold: its run may be waiting for this one. */
 const STALLED_MS = 60_000;
 /** Milliseconds that an owner takes to write its claim. */
 const UNWRITTEN_MS = 1000;
@@ -15,7 +15,7 @@ const UNWRITTEN_MS = 1000;
 const TOUCH_MS = 1000;
 
 export interface Claim {
-  /** Sound has come. */
+  /** Tells the other runs that sound has come. */
   touch(): void;
   release(): void;
 }

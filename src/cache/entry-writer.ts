@@ -9,7 +9,7 @@ import { makeFolder } from '../files/folders.ts';
 import { checksumSeed, entryName, placeOf } from './entry.ts';
 import { type Home, isOwnFolder } from './folder.ts';
 
-export interface KeepingOptions {
+export interface DraftOptions {
   readonly hasRoom: (bytes: number) => boolean;
   /** Called before the entry gets its name. */
   readonly publishing: (bytes: number) => void;
@@ -19,15 +19,15 @@ export interface KeepingOptions {
   readonly ended: () => void;
 }
 
-/** Never throws: an entry with an error is dropped. */
-export class Keeping {
+/** An entry that is being made. Its methods never throw: an entry with an error is dropped. */
+export class EntryDraft {
   readonly #file: EntryFile;
-  readonly #options: KeepingOptions;
+  readonly #options: DraftOptions;
   #isOpen = true;
-  /** One after the other, even if their caller has left. */
+  /** The steps run one after the other, even if their caller has gone. */
   #steps: Promise<void> = Promise.resolve();
 
-  constructor(file: EntryFile, options: KeepingOptions) {
+  constructor(file: EntryFile, options: DraftOptions) {
     this.#file = file;
     this.#options = options;
   }
@@ -42,7 +42,7 @@ export class Keeping {
   publish(): Promise<void> {
     return this.#step(async () => {
       const size = this.#file.sizeWith(0);
-      // Other entries may have taken the room.
+      // Other entries may have used the room.
       if (this.#file.bytes > 0 && this.#options.hasRoom(size)) {
         this.#options.publishing(size);
         if (await this.#file.publish()) await this.#options.published(size);
@@ -80,7 +80,7 @@ const BATCH_BYTES = 128 * 1024;
 
 const writeSome = promisify(write);
 
-/** The caller awaits each method. Errors are the system's. */
+/** Writes the file of an entry. The caller awaits each method, and gets the system's errors. */
 export class EntryFile {
   readonly #home: Home;
   readonly #key: string;
@@ -98,12 +98,12 @@ export class EntryFile {
     this.#checksum = checksumSeed(key);
   }
 
-  /** Of sound. */
+  /** PCM bytes, without the header. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** With so many more bytes of sound. */
+  /** @returns the bytes of the entry when `more` bytes of sound have been added */
   sizeWith(more: number): number {
     const bytes = this.#bytes + more;
     return overheadBytes(this.#format, bytes) + bytes;

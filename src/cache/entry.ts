@@ -13,7 +13,7 @@ const BLOCK_BYTES = 256 * 1024;
 
 const HEAD_BYTES = 128;
 
-/** Waits for no writer of a pipe, follows no link. Windows has neither flag. */
+/** With these flags, opening follows no link, and waits for no writer of a pipe. Windows has neither flag. */
 const WARY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 interface Layout {
@@ -22,14 +22,14 @@ interface Layout {
   readonly bytes: number;
 }
 
-/** Stays readable if another run removes the entry. */
+/** An open entry can be read even if another run removes it. */
 export interface OpenEntry extends Layout {
   readonly path: string;
   readonly file: FileHandle;
 }
 
 /**
- * Checks every byte.
+ * Opens an entry after a check of every byte.
  * @param name from {@link entryName}
  * @returns `undefined` for a damaged or foreign file
  * @throws the system's error
@@ -41,13 +41,13 @@ export async function openEntry(path: string, name: string, key: string): Promis
     if (layout && entryName(key, await checksum(file, layout, key)) === name)
       return { ...layout, path, file };
   } catch {
-    // No header, or an unreadable disk.
+    // The file has no header, or the disk cannot be read.
   }
   await closeEntry(file);
   return undefined;
 }
 
-/** A read-only file loses nothing by an error. */
+/** Closes a file that was only read, so that an error loses nothing. */
 export async function closeEntry(file: FileHandle): Promise<void> {
   await file.close().catch(() => {});
 }
@@ -63,7 +63,7 @@ async function readLayout(file: FileHandle): Promise<Layout | undefined> {
   return start + bytes + padding(bytes) === found.size ? { format, start, bytes } : undefined;
 }
 
-/** The samples, then the header, as written. */
+/** Computes the checksum over the samples and then the header, in the order in which they were written. */
 async function checksum(file: FileHandle, { start, bytes }: Layout, key: string): Promise<number> {
   let sum = checksumSeed(key);
   const end = start + bytes + padding(bytes);
@@ -73,8 +73,8 @@ async function checksum(file: FileHandle, { start, bytes }: Layout, key: string)
 }
 
 /**
- * Whole frames.
- * @param close called at the end, or when the reader leaves
+ * Gives whole frames.
+ * @param close is called at the end, or when the reader leaves
  * @throws TtsError if the disk fails; the entry is removed
  */
 export async function* readSamples(
@@ -90,7 +90,7 @@ export async function* readSamples(
     await rm(path, { force: true }).catch(() => {});
     throw new TtsError(`cannot read ${path}, which was whole a moment ago`, {
       exitCode: ExitCode.output,
-      hint: 'try again (its text is then requested anew), or use --no-cache',
+      hint: 'try again (its text is then requested again), or use --no-cache',
       cause,
     });
   } finally {
@@ -108,9 +108,9 @@ async function readBlock(file: FileHandle, position: number, length: number): Pr
   return block;
 }
 
-/** The first byte of the key. */
+/** The folder of an entry is the first byte of its key. */
 export const SHARD = /^[0-9a-f]{2}$/;
-/** Version 0.1 had no prefix. */
+/** Parts of version 0.1 had no prefix. */
 export const PART = /^(?:(?:entry\.)?[0-9a-f-]{36}\.part|[0-9a-f]{64}\.claim)$/;
 const ENTRY = /^[0-9a-f]{62}\.([0-9a-f]{8})\.wav$/;
 
@@ -122,7 +122,7 @@ export function entryName(key: string, checksum: number): string {
   return `${placeOf(key).prefix}${checksum.toString(16).padStart(8, '0')}.wav`;
 }
 
-/** Of an entry at its place. */
+/** @param path the path of an entry at its place */
 export function keyOfEntry(path: string): string {
   return basename(dirname(path)) + basename(path).slice(0, 62);
 }
@@ -131,7 +131,7 @@ export function isEntryName(name: string): boolean {
   return ENTRY.test(name);
 }
 
-/** Sound under another key is damaged. */
+/** The checksum begins with the key, so that sound under another key counts as damaged. */
 export function checksumSeed(key: string): number {
   return crc32(key);
 }

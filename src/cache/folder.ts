@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { makeFolder } from '../files/folders.ts';
 
 export interface Home {
-  /** Absolute. */
+  /** The absolute path. */
   readonly folder: string;
-  /** `undefined` on Windows. */
+  /** The user of the process. It is `undefined` on Windows. */
   readonly uid: number | undefined;
 }
 
-/** Why a folder cannot hold a cache; `undefined` also for a missing one. */
+/** @returns the reason why a folder cannot hold a cache; `undefined` also for a missing folder */
 export async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
   try {
     const found = await stat(folder);
@@ -19,7 +19,7 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT') return `it cannot be read (${code})`;
-    // The other user could not use root's folder.
+    // The other user could not use a folder of root's.
     return uid === 0 && dirname(folder) !== folder
       ? objectionTo({ folder: dirname(folder), uid })
       : undefined;
@@ -28,7 +28,7 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
 
 /**
  * Makes the folder.
- * @returns the reason in words
+ * @returns the reason why nothing can be written there
  */
 export function objectionToWriting(folder: string): string | undefined {
   try {
@@ -40,7 +40,7 @@ export function objectionToWriting(folder: string): string | undefined {
   }
 }
 
-/** A link's target is not the cache's. */
+/** False for a link: its target does not belong to the cache. */
 export async function isOwnFolder(path: string, uid: Home['uid']): Promise<boolean> {
   const found = await lstat(path);
   return found.isDirectory() && isOurs(found.uid, uid);
@@ -50,7 +50,7 @@ function isOurs(owner: number, uid: Home['uid']): boolean {
   return uid === undefined || owner === uid;
 }
 
-/** As in `no space left on device`. */
+/** The reason in the system's words, such as `no space left on device`. */
 export function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return /^E[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? message;

@@ -11,7 +11,7 @@ export interface Found {
   readonly bytes: number;
 }
 
-/** Which entries to remove; all without a field. */
+/** Chooses the entries. Without a field, it chooses all. */
 export interface Choice {
   /** Milliseconds. */
   readonly unusedFor?: number | undefined;
@@ -26,7 +26,7 @@ export async function measureCache(folder: string, choice: Choice = {}): Promise
 }
 
 /**
- * Without a choice, a run that writes now loses its unfinished entries.
+ * Removes entries. Without a choice, a run that is writing now loses its unfinished entries.
  * @throws TtsError (output)
  */
 export async function clearCache(folder: string, choice: Choice = {}): Promise<Found> {
@@ -79,7 +79,7 @@ function removeIfEmpty(folder: string): void {
     rmdirSync(folder);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Another run has written, or the file is foreign.
+    // Another run has written there, or the folder holds a file of another program.
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error;
   }
 }

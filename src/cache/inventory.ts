@@ -22,7 +22,7 @@ export interface CacheFile {
   readonly usedAt: number;
 }
 
-/** One sub-folder at a time, without other files. Reading a whole folder costs a fifth of asking for each file. */
+/** Lists the entries of one sub-folder at a time. Reading a whole folder costs a fifth of asking for each file. */
 export async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> {
   for (const shard of listShards(folder)) {
     yield files(shard, isEntryName);
@@ -45,7 +45,7 @@ function files(folder: string, isOurs: (name: string) => boolean): CacheFile[] {
     .filter((found) => found.isFile() && isOurs(found.name))
     .flatMap(({ name }) => {
       const path = join(folder, name);
-      // Another run may have removed it.
+      // Another run may have removed the file.
       const found = lstatSync(path, { throwIfNoEntry: false });
       return found ? [{ path, bytes: found.size, usedAt: found.mtimeMs }] : [];
     });
@@ -60,7 +60,7 @@ function read(folder: string): Dirent[] {
   }
 }
 
-/** Milliseconds without a byte from a dead writer. */
+/** Milliseconds without a byte, after which a writer counts as dead. */
 const LEFT_BEHIND = 3_600_000;
 
 /** Files removed in one turn of the event loop. */
@@ -81,7 +81,7 @@ export async function evict(folder: string, limit: number): Promise<void> {
   }
 }
 
-/** Of dead runs. */
+/** Removes the unfinished entries of dead runs. */
 export function sweepParts(folder: string): void {
   for (const { path, usedAt } of listParts(folder))
     if (ageOf(usedAt) > LEFT_BEHIND) rmSync(path, { force: true });

@@ -4,7 +4,7 @@ import type { Speech } from '../audio/pcm.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
 import { type Claim, Claims } from './claims.ts';
-import type { Keeping } from './entry-writer.ts';
+import type { EntryDraft } from './entry-writer.ts';
 import type { Home } from './folder.ts';
 import { noteService } from './services.ts';
 import { openStore, type Store } from './store.ts';
@@ -41,7 +41,7 @@ export class Kept {
   }
 
   /**
-   * The entry, or else what `make` returns, which becomes the entry when it is read to its end. Another call for the same
+   * Gives the entry, or else what `make` returns, which becomes the entry when it is read to its end. Another call for the same
    * segment waits for that end. Calls of this run wait in their order.
    */
   async get(
@@ -67,12 +67,12 @@ export class Kept {
     }
   }
 
-  /** Does not count as use. */
+  /** A look does not count as use. */
   has({ shape, text }: Wanted): Promise<boolean> {
     return this.#store.has(segmentKey(shape, text));
   }
 
-  /** Waits for writes. */
+  /** Waits until all entries are written. */
   close(): Promise<void> {
     return this.#store.close();
   }
@@ -93,7 +93,10 @@ export class Kept {
   }
 }
 
-/** While it lasts, other calls for its key wait. It ends with its signal at the latest. */
+/**
+ * The time in which an entry is made. Other calls for its key wait for its end, which comes with the abort of the signal at
+ * the latest.
+ */
 class Making {
   claim: Claim | undefined;
   readonly ended: Promise<void>;
@@ -123,12 +126,12 @@ class Making {
 }
 
 interface Copying {
-  readonly entry: Keeping | undefined;
+  readonly entry: EntryDraft | undefined;
   readonly making: Making;
   readonly onKept: () => void;
 }
 
-/** Each piece goes to the reader before it is written. */
+/** Gives each piece to the reader before it is written to the entry. */
 async function* copied(
   { pcm, bytes, isOneTake }: Speech,
   { entry, making, onKept }: Copying,
@@ -154,7 +157,7 @@ async function* copied(
   }
 }
 
-/** All besides the text that shapes the sound of a segment. */
+/** What shapes the sound of a segment, besides its text. */
 export interface VoiceShape {
   /** The service's address, or the engine's identity. */
   readonly identity: string;
@@ -164,7 +167,7 @@ export interface VoiceShape {
   readonly instructions?: string | undefined;
 }
 
-/** SHA-256 in hex. JSON separates the parts, and also writes broken UTF-16 unambiguously. */
+/** The key is a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */
 export function segmentKey(
   { identity, speaker, sampleRate, instructions }: VoiceShape,
   text: string,

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { openOwn, readOwn } from '../files/own-file.ts';
 import type { Home } from './folder.ts';
 
-/** The first line is the identity of a service, each further line a key: an entry itself does not tell its service. */
+/** The first line is the identity of a service, and each further line a key: an entry alone does not show its service. */
 const LIST = /^[0-9a-f]{16}\.keys$/;
 const KEY = /^[0-9a-f]{64}$/;
 
-/** Never throws: without the note, the entry only stays longer. */
+/** Notes the service of an entry. It never throws: without the note, the entry only stays longer. */
 export function noteService(home: Home, identity: string, key: string): void {
   try {
     const isFirst = !existsSync(listPath(home.folder, identity));
@@ -39,13 +39,13 @@ function dropLogins(home: Home): void {
 
 interface ServiceKeys {
   readonly path: string;
-  /** Without the user name and the password of an address. */
+  /** The identity holds no user name and no password of an address. */
   readonly identity: string;
   readonly keys: ReadonlySet<string>;
 }
 
 /**
- * Skips a torn line.
+ * Lists the keys of each service, without torn lines.
  * @throws TtsError (usage) for a list that is a link or not a file
  */
 export function listServices({ folder, uid }: Home): ServiceKeys[] {

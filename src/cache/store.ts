@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { overheadBytes } from '../audio/wav-header.ts';
 import { closeEntry, isEntryName, type OpenEntry, openEntry, placeOf, readSamples } from './entry.ts';
-import { EntryFile, Keeping } from './entry-writer.ts';
+import { EntryDraft, EntryFile } from './entry-writer.ts';
 import { type Home, isOwnFolder, objectionTo, reasonOf } from './folder.ts';
 import { evict, sweepParts, tally } from './inventory.ts';
 
-/** Larger sizes in a WAV header may be placeholders. */
+/** Bytes. Larger sizes in a WAV header may be placeholders. */
 const MAX_ENTRY_BYTES = 2 ** 30;
 
-/** Of the cache, written before the next eviction. */
+/** The part of the cache's size that may be written before the next eviction. */
 const SLACK = 1 / 16;
 
 const FULL =
@@ -18,7 +18,7 @@ const FULL =
 
 export interface StoreOptions extends Home {
   readonly maxBytes: number;
-  /** Called once for each reason. */
+  /** The store calls it once for each reason. */
   readonly warn: (text: string) => void;
 }
 
@@ -31,8 +31,8 @@ export async function openStore(options: StoreOptions): Promise<Store | undefine
 }
 
 /**
- * Segments by key; several runs may share the folder. An entry appears in one step, and every byte is checked before it is
- * read.
+ * Keeps segments by key. Several runs may share the folder. An entry appears in one step, and every byte is checked before
+ * it is read.
  */
 export class Store {
   readonly #home: Home;
@@ -45,7 +45,7 @@ export class Store {
   #swept = false;
   #tidying: Promise<void> = Promise.resolve();
   readonly #files = new Set<FileHandle>();
-  readonly #drafts = new Set<Keeping>();
+  readonly #drafts = new Set<EntryDraft>();
 
   constructor({ folder, uid, maxBytes, warn }: StoreOptions) {
     this.#home = { folder, uid };
@@ -55,14 +55,14 @@ export class Store {
     this.#warn = warn;
   }
 
-  /** Counts as use. The file is open until `pcm` ends or is left, or the store closes. */
+  /** Getting an entry counts as use. Its file is open until `pcm` ends or is left, or the store closes. */
   async get(key: string): Promise<Speech | undefined> {
     const entry = await this.#find(key);
     if (!entry) return undefined;
     const { file, format, bytes } = entry;
     this.#used.add(key, overheadBytes(format, bytes) + bytes);
     const now = new Date();
-    // A read-only medium evicts nothing.
+    // The time cannot be set on a read-only medium, where nothing is evicted.
     await file.utimes(now, now).catch(() => {});
     this.#files.add(file);
     const pcm = readSamples(entry, async () => {
@@ -72,37 +72,37 @@ export class Store {
     return { format, bytes, pcm };
   }
 
-  /** Does not count as use. */
+  /** A look does not count as use. */
   async has(key: string): Promise<boolean> {
     const entry = await this.#find(key);
     if (entry) await closeEntry(entry.file);
     return entry !== undefined;
   }
 
-  /** `undefined` where nothing is kept. */
-  put(key: string, format: PcmFormat): Keeping | undefined {
+  /** @returns `undefined` where nothing is kept */
+  put(key: string, format: PcmFormat): EntryDraft | undefined {
     if (this.#off) return undefined;
     if (!this.#swept) this.#tidy(async () => sweepParts(this.#home.folder));
     this.#swept = true;
-    const keeping: Keeping = new Keeping(new EntryFile(this.#home, key, format), {
+    const draft: EntryDraft = new EntryDraft(new EntryFile(this.#home, key, format), {
       hasRoom: (bytes) => this.#hasRoom(bytes),
       publishing: (bytes) => this.#used.add(key, bytes),
       published: (bytes) => this.#count(bytes),
       failed: (error) => this.#fail(error),
-      ended: () => void this.#drafts.delete(keeping),
+      ended: () => void this.#drafts.delete(draft),
     });
-    this.#drafts.add(keeping);
-    return keeping;
+    this.#drafts.add(draft);
+    return draft;
   }
 
-  /** Waits for writes. */
+  /** Waits until all entries are written. */
   async close(): Promise<void> {
-    await Promise.all([...this.#drafts].map((keeping) => keeping.discard()));
+    await Promise.all([...this.#drafts].map((draft) => draft.discard()));
     await Promise.all([...this.#files].map(closeEntry));
     await this.#tidying;
   }
 
-  /** It is paid for again. */
+  /** An entry that cannot be read is a miss: its segment is requested again. */
   async #find(key: string): Promise<OpenEntry | undefined> {
     try {
       return await findEntry(this.#home, key);
@@ -114,7 +114,7 @@ export class Store {
     }
   }
 
-  /** False, with a warning, once another entry would evict one of this run. */
+  /** False, with a warning, if one more entry would evict one of this run. */
   #hasRoom(bytes: number): boolean {
     const isKeepable = bytes <= Math.min(this.#limit, MAX_ENTRY_BYTES);
     if (isKeepable && !this.#used.hasRoom(bytes)) this.#stop(FULL);
@@ -123,7 +123,7 @@ export class Store {
 
   async #count(bytes: number): Promise<void> {
     if (!tally(this.#home, bytes, this.#maxBytes * SLACK)) return;
-    // Bounds what is written during an eviction.
+    // Waiting bounds what is written during an eviction.
     await this.#tidying;
     this.#tidy(() => evict(this.#home.folder, this.#limit));
   }
@@ -149,7 +149,7 @@ function notKept(folder: string, reason: string): string {
 const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 /**
- * Removes a damaged entry.
+ * Finds an entry, and removes a damaged one.
  * @throws the system's error for an entry that cannot be read
  */
 async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined> {
@@ -169,7 +169,7 @@ async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined
   return undefined;
 }
 
-/** Two, if two runs got different sound. */
+/** A key has two entries if two runs got different sound. */
 async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
   try {
     if (!(await isOwnFolder(folder, uid))) return [];
@@ -184,7 +184,7 @@ function isAbsent(error: unknown): boolean {
   return ABSENT.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** What a run has read and made fits together: it does not evict its own beginning. */
+/** What a run has read and made. All of it fits into the cache, so that a run does not evict its own beginning. */
 export class Used {
   readonly #limit: number;
   readonly #keys = new Set<string>();
