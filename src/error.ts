@@ -1,4 +1,4 @@
-/** The exit statuses, promised in the README. */
+/** The exit statuses, which the README promises. */
 export const ExitCode = {
   ok: 0,
   defect: 1,
@@ -24,58 +24,63 @@ interface Retry {
   readonly status?: number;
 }
 
-/** Where a text broke off. */
+/** The place where a text broke off. */
 export interface Stop {
-  /** Segments before it. */
+  /** The number of segments before this place. */
   readonly done: number;
   readonly total?: number | undefined;
-  /** Of the input, from 1. */
+  /** The line of the input, counted from 1. */
   readonly line?: number | undefined;
 }
 
 export interface TtsErrorOptions {
   readonly exitCode: ExitCode;
-  /** Missing only if the user ended the run. */
+  /** The hint is missing only if the user ended the run. */
   readonly hint?: string | undefined;
   readonly details?: readonly string[] | undefined;
   readonly cause?: unknown;
-  /** Set if another try may succeed. */
+  /** It is set if another try may succeed. */
   readonly retry?: Retry | undefined;
-  /** The service refuses this request; it may accept others. */
-  readonly isUnwanted?: boolean | undefined;
+  /** True if the service refuses this text and may accept others. */
+  readonly concernsThisTextOnly?: boolean | undefined;
   readonly stop?: Stop | undefined;
 }
 
-/** Has a cause outside this program. Anything else that is thrown is a defect. */
+/** An error with a cause outside this program. Anything else that is thrown is a defect. */
 export class TtsError extends Error {
   override readonly name = 'TtsError';
   readonly exitCode: ExitCode;
   readonly hint: string | undefined;
   readonly details: readonly string[] | undefined;
   readonly retry: TtsErrorOptions['retry'];
-  readonly isUnwanted: boolean;
+  readonly concernsThisTextOnly: boolean;
   readonly stop: Stop | undefined;
 
-  /** @param message in one line without a full stop */
+  /** @param message one line without a full stop */
   constructor(
     message: string,
-    { exitCode, hint, details, cause, retry, isUnwanted = false, stop }: TtsErrorOptions,
+    { exitCode, hint, details, cause, retry, concernsThisTextOnly = false, stop }: TtsErrorOptions,
   ) {
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
     this.hint = hint;
     this.details = details;
     this.retry = retry;
-    this.isUnwanted = isUnwanted;
+    this.concernsThisTextOnly = concernsThisTextOnly;
     this.stop = stop;
   }
 
-  inWords(message: string, options: Partial<TtsErrorOptions> = {}): TtsError {
+  reworded(message: string, options: Partial<TtsErrorOptions> = {}): TtsError {
     return new TtsError(message, { ...this, ...options, cause: this.cause ?? this });
   }
 }
 
-/** A wrong option, text, value or config file. */
+/** Makes the error for a wrong option, text, value or config file. */
 export function usageError(message: string, hint: string, cause?: unknown): TtsError {
   return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });
+}
+
+/** @returns the code of a system's error, such as `ENOENT`; empty without one */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }

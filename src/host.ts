@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { fstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { usageError } from './error.ts';
+import { codeOf, usageError } from './error.ts';
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
@@ -155,7 +155,7 @@ function isRunning(process: NodeJS.Process, pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return codeOf(error) === 'EPERM';
   }
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { ageOf } from '../age.ts';
-import { ExitCode, TtsError } from '../error.ts';
+import { codeOf, ExitCode, TtsError } from '../error.ts';
 import { openOwn } from '../files/own-file.ts';
 import { unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
@@ -82,7 +82,7 @@ function create(path: string, owner: Owner): boolean {
     }
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw unwritable(path, error);
   }
 }
@@ -140,7 +140,7 @@ function read(path: string, { uid }: LockHost): Lock | undefined {
   try {
     fd = openOwn(path, 'O_RDONLY', uid);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (codeOf(error) === 'ENOENT') return undefined;
     throw unwritable(path, error);
   }
   try {

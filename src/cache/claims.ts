@@ -2,6 +2,7 @@ import { lstatSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ageOf } from '../age.ts';
+import { codeOf } from '../error.ts';
 import { makeFolder } from '../files/folders.ts';
 import { readOwn } from '../files/own-file.ts';
 import type { Writer } from '../files/part-name.ts';
@@ -44,7 +45,7 @@ export class Claims {
         writeFileSync(path, this.#mark, { flag: 'wx', mode: 0o600 });
         return this.#claim(path);
       } catch (error) {
-        const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST';
+        const isTaken = codeOf(error) === 'EEXIST';
         if (isTaken && !this.#isOver(path)) {
           await sleep(LOOK_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
           continue;

@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { PcmFormat } from '../audio/pcm.ts';
 import { headerBytes, overheadBytes, padding, wavHeader } from '../audio/wav-header.ts';
+import { codeOf } from '../error.ts';
 import { AtomicFile } from '../files/atomic-file.ts';
 import { makeFolder } from '../files/folders.ts';
 import { checksumSeed, entryName, placeOf } from './entry.ts';
@@ -128,7 +129,7 @@ export class EntryFile {
     try {
       await file.publish(undefined, join(folder, entryName(this.#key, crc32(header, this.#checksum))));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      if (codeOf(error) === 'ENOENT') return false;
       throw error;
     }
     return true;

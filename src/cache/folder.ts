@@ -1,12 +1,13 @@
 import { mkdtempSync, rmdirSync } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { codeOf } from '../error.ts';
 import { makeFolder } from '../files/folders.ts';
 
 export interface Home {
   /** The absolute path. */
   readonly folder: string;
-  /** The user of the process. It is `undefined` on Windows. */
+  /** The user. It is `undefined` on Windows. */
   readonly uid: number | undefined;
 }
 
@@ -17,7 +18,7 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
     if (!found.isDirectory()) return 'it is no folder';
     return isOurs(found.uid, uid) ? undefined : 'it belongs to another user';
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code !== 'ENOENT') return `it cannot be read (${code})`;
     // The other user could not use a folder of root's.
     return uid === 0 && dirname(folder) !== folder
@@ -36,7 +37,7 @@ export function objectionToWriting(folder: string): string | undefined {
     rmdirSync(mkdtempSync(join(folder, 'try-')));
     return undefined;
   } catch (error) {
-    return `nothing can be written there (${(error as NodeJS.ErrnoException).code})`;
+    return `nothing can be written there (${codeOf(error)})`;
   }
 }
 

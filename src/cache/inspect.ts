@@ -1,7 +1,7 @@
 import { rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ageOf } from '../age.ts';
-import { ExitCode, TtsError } from '../error.ts';
+import { codeOf, ExitCode, TtsError } from '../error.ts';
 import { keyOfEntry } from './entry.ts';
 import { type CacheFile, listEntries, listParts, listShards, TALLY } from './inventory.ts';
 import { removeLists } from './services.ts';
@@ -78,7 +78,7 @@ function removeIfEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     // Another run has written there, or the folder holds a file of another program.
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST' && code !== 'ENOENT') throw error;
   }

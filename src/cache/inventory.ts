@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { ageOf } from '../age.ts';
+import { codeOf } from '../error.ts';
 import { openOwn } from '../files/own-file.ts';
 import { isEntryName, PART, SHARD } from './entry.ts';
 import type { Home } from './folder.ts';
@@ -55,7 +56,7 @@ function read(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (codeOf(error) === 'ENOENT') return [];
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { overheadBytes } from '../audio/wav-header.ts';
+import { codeOf } from '../error.ts';
 import { closeEntry, isEntryName, type OpenEntry, openEntry, placeOf, readSamples } from './entry.ts';
 import { EntryDraft, EntryFile } from './entry-writer.ts';
 import { type Home, isOwnFolder, objectionTo, reasonOf } from './folder.ts';
@@ -181,7 +182,7 @@ async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]>
 }
 
 function isAbsent(error: unknown): boolean {
-  return ABSENT.has((error as NodeJS.ErrnoException).code ?? '');
+  return ABSENT.has(codeOf(error));
 }
 
 /** What a run has read and made. All of it fits into the cache, so that a run does not evict its own beginning. */

@@ -1,4 +1,4 @@
-import { ExitCode, TtsError } from '../error.ts';
+import { codeOf, ExitCode, TtsError } from '../error.ts';
 import { EndlessHeadError, HEAD_LIMITS, IdleError } from '../idle.ts';
 import { LostConnectionError } from './response-stream.ts';
 import { isTransient } from './retry.ts';
@@ -11,7 +11,7 @@ export function noAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError 
   if (isLate(cause)) return idleFailure(url.host, timeoutMs, cause);
   const blocked = blockedByProxy(cause, url.host);
   if (blocked) return blocked;
-  const misunderstood = notHttp(codeOf(cause), messageOf(cause), url.host);
+  const misunderstood = notHttp(failureCode(cause), messageOf(cause), url.host);
   if (misunderstood) {
     const { what, hint } = misunderstood;
     return new TtsError(what, { exitCode: ExitCode.service, hint, cause, retry: {} });
@@ -30,7 +30,7 @@ function unreachableProxy({ host, cause }: ProxyError, timeoutMs: number): TtsEr
 }
 
 function isLate(cause: unknown): boolean {
-  return cause instanceof IdleError || TIMEOUT.has(codeOf(cause));
+  return cause instanceof IdleError || TIMEOUT.has(failureCode(cause));
 }
 
 function notHttp(code: string, message: string, host: string) {
@@ -38,7 +38,7 @@ function notHttp(code: string, message: string, host: string) {
   const contradicts = code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' || /Content-Length/.test(message);
   if (!contradicts && (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW'))
     return { what: `${host} does not answer in HTTP`, hint: elsewhere };
-  // undici asserts against some answers, such as an unasked status 101.
+  // undici asserts against some answers, such as a status 101 that was not asked for.
   if (code === 'ERR_ASSERTION') return { what: `${host} does not answer as HTTP demands`, hint: elsewhere };
   if (message === 'bad upgrade')
     return { what: `${host} wants to go on in another protocol (status 101)`, hint: elsewhere };
@@ -53,7 +53,7 @@ function notHttp(code: string, message: string, host: string) {
 export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsError {
   if (cause instanceof TtsError) return cause;
   if (cause instanceof IdleError) return idleFailure(url.host, timeoutMs, cause);
-  if (codeOf(cause) === '') throw cause;
+  if (failureCode(cause) === '') throw cause;
   return new TtsError(`the answer of ${url.host} broke off before its end`, {
     exitCode: ExitCode.service,
     hint: 'try again; if it goes on, the service or something in between ends connections too early',
@@ -76,7 +76,7 @@ function idleFailure(host: string, timeoutMs: number, cause: unknown): TtsError 
   });
 }
 
-/** Node's codes; OpenSSL's other reasons are `UNSPECIFIED`. */
+/** Node's codes for a certificate. Other reasons of OpenSSL are `UNSPECIFIED`. */
 const CERTIFICATE =
   /^(CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|ERR_TLS_CERT|HOSTNAME_MISMATCH|INVALID_|PATH_LENGTH_|ERROR_IN_|CRL_|UNSPECIFIED$)/;
 /** Other codes (`ERR_INVALID_…`) are defects. */
@@ -89,7 +89,7 @@ interface Peer {
 
 interface Case {
   readonly code: RegExp;
-  /** @param who as in `the proxy proxy.example.com` */
+  /** @param who the peer, as in `the proxy proxy.example.com` */
   readonly what: (who: string, failure: Peer & { readonly code: string; readonly message: string }) => string;
   readonly hint: string;
   readonly fitsProxy?: boolean;
@@ -163,11 +163,12 @@ const cases: readonly Case[] = [
 ];
 
 /**
- * `undefined` for other causes.
+ * Words the failure of a connection.
  * @param isLost true for a reused connection: the next try needs no wait
+ * @returns `undefined` for other causes
  */
 export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = false): TtsError | undefined {
-  const code = codeOf(cause);
+  const code = failureCode(cause);
   const found = cases.find((each) => each.code.test(code));
   if (!found) return undefined;
   const who = isProxy ? `the proxy ${host}` : host;
@@ -179,12 +180,11 @@ export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = f
   });
 }
 
-/** Errors of the parser, and of WebAssembly without memory, get codes. */
-export function codeOf(error: unknown): string {
+/** The code of an error. Errors of the parser, and of WebAssembly without memory, get one here. */
+export function failureCode(error: unknown): string {
   if (!(error instanceof Error)) return '';
   if (error instanceof RangeError && error.message.includes('Out of memory')) return 'ENOMEM';
-  const { code } = error as NodeJS.ErrnoException;
-  return code ?? (error.name === 'HTTPParserError' ? 'HPE_' : '');
+  return codeOf(error) || (error.name === 'HTTPParserError' ? 'HPE_' : '');
 }
 
 function messageOf(error: unknown): string {
@@ -209,7 +209,7 @@ export class ProxyRefusal extends Error {
   }
 }
 
-/** The message is as in `closed the connection`. */
+/** The message completes a sentence about the proxy, as `closed the connection` does. */
 export class TunnelError extends Error {
   override readonly name = 'TunnelError';
 }
@@ -217,7 +217,7 @@ export class TunnelError extends Error {
 const PASSWORD =
   'give a user name and password that the proxy accepts, as in http://user:password@proxy:port';
 
-/** `undefined` for other causes. */
+/** @returns `undefined` for other causes */
 function blockedByProxy(cause: unknown, host: string): TtsError | undefined {
   const { connection: exitCode } = ExitCode;
   if (cause instanceof ProxyRefusal) {

@@ -2,7 +2,7 @@ import { ageOf } from '../age.ts';
 import type { TtsError } from '../error.ts';
 import { LONGEST_REQUESTED_WAIT } from './retry.ts';
 
-/** Until the limit rises by one; each refusal doubles the number. */
+/** Accepted requests until the limit rises by one. Each refusal doubles the number. */
 const FIRST_ACCEPTED = 16;
 const MOST_ACCEPTED = 1024;
 
@@ -22,7 +22,7 @@ export class ConcurrencyLimiter {
   #accepted = 0;
   #acceptedToRise = FIRST_ACCEPTED;
   #heldUntil = 0;
-  /** All later requests share the error of the earliest. */
+  /** The earliest request that failed. All later ones fail with its error. */
   #closed: { readonly order: number; readonly error: unknown } | undefined;
   #timer: NodeJS.Timeout | undefined;
   readonly #open = new Set<Slot>();
@@ -34,7 +34,7 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * @param order of the sound; the earliest goes first
+   * @param order the place of the sound; the earliest goes first
    * @throws the error of {@link close}
    */
   async enter(order: number, signal: AbortSignal): Promise<Slot> {
@@ -69,16 +69,16 @@ export class ConcurrencyLimiter {
     this.#admit();
   }
 
-  /** Before its sound began. */
+  /** Called for a request that failed before its sound began. */
   failed(order: number, error: TtsError): void {
     if (error.retry?.busy) this.refused(error.retry.after);
-    // A text may be unwanted alone; a key is refused for all.
-    if (!error.retry && !error.isUnwanted) this.close(order, error);
+    // One text may be refused alone; a key is refused for all.
+    if (!error.retry && !error.concernsThisTextOnly) this.close(order, error);
   }
 
   /**
-   * By a busy service.
-   * @param seconds for which it wants none
+   * Called after a refusal by a busy service.
+   * @param seconds the time in which the service wants no request
    */
   refused(seconds = 0): void {
     this.#limit = Math.max(1, Math.min(this.#limit, this.#open.size - 1));
@@ -88,7 +88,7 @@ export class ConcurrencyLimiter {
       this.#heldUntil = Math.max(this.#heldUntil, performance.now() + seconds * 1000);
   }
 
-  /** Requests behind this one would fail with its error. */
+  /** Ends all later requests: they would fail with the same error. */
   close(order: number, error: unknown): void {
     if (!this.#closed || order < this.#closed.order) this.#closed = { order, error };
     const behind = this.#waiting.filter((waiting) => waiting.order > order);
@@ -97,7 +97,7 @@ export class ConcurrencyLimiter {
   }
 
   #admit(): void {
-    // Loading `performance` takes 2 ms.
+    // `performance` takes 2 ms to load.
     const hold = this.#heldUntil && this.#heldUntil - performance.now();
     if (hold <= 0) this.#fill();
     clearTimeout(this.#timer);
@@ -132,7 +132,7 @@ export class ConcurrencyLimiter {
 /** Milliseconds. */
 const STUCK_AFTER = 1000;
 
-/** In favour of an earlier request; repeated later. */
+/** A request left its slot for an earlier one, and is sent again later. */
 export class Preempted extends Error {
   override readonly name = 'Preempted';
 }
@@ -148,7 +148,7 @@ export class Slot {
     this.#free = free;
   }
 
-  /** Also when preempted. */
+  /** The signal aborts when the slot is freed and when it is preempted. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }

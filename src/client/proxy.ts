@@ -7,7 +7,7 @@ import { connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { bareHost, percentDecoded } from '../address.ts';
 import { IdleError } from '../idle.ts';
-import { codeOf, ProxyError, ProxyRefusal, TunnelError } from './failure.ts';
+import { failureCode, ProxyError, ProxyRefusal, TunnelError } from './failure.ts';
 
 interface TunnelLimits {
   /** Milliseconds. */
@@ -15,7 +15,10 @@ interface TunnelLimits {
   readonly signal: AbortSignal;
 }
 
-/** RFC 9110, section 9.3.6. undici's ProxyAgent takes 70 ms to load, and repeats without end for a proxy that hangs up. */
+/**
+ * Connects with CONNECT (RFC 9110, section 9.3.6). undici's ProxyAgent takes 70 ms to load, and tries again without end if a
+ * proxy hangs up.
+ */
 export function tunnelThrough(proxy: URL, { timeout, signal }: TunnelLimits): buildConnector.connector {
   return (target, callback) => {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)]);
@@ -84,7 +87,7 @@ type ConnectEvent = [response: IncomingMessage, socket: Socket, head: Buffer];
 
 function tunnelError(cause: unknown): unknown {
   if (cause instanceof IdleError) return cause;
-  const what = codeOf(cause).startsWith('HPE_') ? 'does not answer in HTTP' : 'closed the connection';
+  const what = failureCode(cause).startsWith('HPE_') ? 'does not answer in HTTP' : 'closed the connection';
   return new TunnelError(what, { cause });
 }
 

@@ -5,13 +5,13 @@ import { firstBytes } from './error-body.ts';
 import type { Answer } from './response-stream.ts';
 import { isTransient, LONGEST_REQUESTED_WAIT, retryAfter } from './retry.ts';
 
-/** RFC 9110, section 15.3.5. */
+/** An answer without a body (RFC 9110, section 15.3.5). */
 export const NO_CONTENT = 204;
 
-/** For range requests, which are never sent (RFC 9110, section 15.3.7). */
+/** The answer to a range request, which is never sent (RFC 9110, section 15.3.7). */
 export const PARTIAL_CONTENT = 206;
 
-/** The service in this process answers with it if the temporary folder takes no more (RFC 4918, section 11.5). */
+/** `tts serve` answers with it if the temporary folder is full (RFC 4918, section 11.5). */
 const INSUFFICIENT_STORAGE = 507;
 
 const OWN_DISK = {
@@ -19,29 +19,29 @@ const OWN_DISK = {
   hint: 'make room there, or name another folder for temporary files with TMPDIR',
 };
 
-/** An unknown speaker or a bad text. */
+/** Statuses for an unknown speaker or a bad text. */
 const UNWANTED = new Set([400, 404, 422]);
 
 /** Such messages come with other statuses than 413, too. */
 const TOO_LONG =
   /\b(?:text|input|string|sentence)\b.*\b(?:too long|too large|exceeds?|at most|max\w*)\b|\b(?:at most|max\w*|more than)\b[^.]*\bcharacters\b|\btoo many characters\b/i;
 
-/** Of an error body. */
+/** Bytes of an error body that are read. */
 const READ_BYTES = 16_384;
 /** Milliseconds. */
 const READ_MS = 2000;
 
 export interface ServiceName {
   readonly url: URL;
-  /** By default the host. */
+  /** Messages use this name. Without it, they name the host. */
   readonly name?: string | undefined;
-  /** In words. */
+  /** Where the key was set, for messages: `TTS_API_KEY`. */
   readonly keyOrigin: string;
   /** True for the built-in service, whose disk is that of the run. */
   readonly isInside?: boolean | undefined;
 }
 
-/** @param status that the answer means */
+/** @param status the status that the answer stands for */
 export async function refusal(
   answer: Answer,
   to: ServiceName,
@@ -50,11 +50,11 @@ export async function refusal(
   const { headers } = answer;
   const { bytes, isWhole } = await firstBytes(answer.body, READ_BYTES, READ_MS);
   const message = messageIn(bytes, { isCut: !isWhole, contentType: headers['content-type'] });
-  // Clocks may differ.
+  // The date of the answer counts: the clocks of two machines may differ.
   const after = retryAfter(headers['retry-after'], Date.parse(headers.date ?? '') || Date.now());
   return new TtsError(`${meaning(status, to)} (status ${answer.status}${message && `: ${message}`})`, {
     exitCode: exitCodeOf(status),
-    isUnwanted: UNWANTED.has(status),
+    concernsThisTextOnly: UNWANTED.has(status),
     hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, message }, to),
     ...(isTransient(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
     ...(status === INSUFFICIENT_STORAGE && to.isInside && OWN_DISK),
@@ -109,7 +109,7 @@ function hintToRetry(message: string): string {
   return isOfEngine ? 'tts doctor --engine ENGINE looks at the engine' : 'try again later';
 }
 
-/** FastAPI's message, or the version in the path, suggests OpenAI's interface. */
+/** A message of FastAPI, or a version in the path, suggests OpenAI's interface. */
 function hintToEngine({ origin, pathname }: URL, message: string): string {
   const base = pathname.replace(/\/tts$/, '');
   if (!base.endsWith('/v1') && message !== 'Not Found') return '';

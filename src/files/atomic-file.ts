@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { codeOf } from '../error.ts';
 import { besideFile, createPart, type PartFile, removeLeftovers } from './part-name.ts';
 import { behindLinks, linkAs } from './paths.ts';
 import { assertWritable, exists, type FileOptions, removed, unwritable } from './writable.ts';
@@ -155,7 +156,7 @@ function meaningOf(
   error: unknown,
   { name, target, part }: Record<'name' | 'target' | 'part', string>,
 ): unknown {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = codeOf(error);
   if (code === 'EEXIST') return exists(name);
   const isPartGone = code === 'ENOENT' && statSync(dirname(target), { throwIfNoEntry: false });
   return isPartGone ? removed(name, part) : error;
@@ -171,7 +172,7 @@ export async function synced(fd: number): Promise<void> {
   try {
     await sync(fd);
   } catch (error) {
-    if (!UNABLE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    if (!UNABLE.has(codeOf(error))) throw error;
   }
 }
 

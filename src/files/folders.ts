@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import { type TtsError, usageError } from '../error.ts';
+import { codeOf, type TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { fromHome, pathOf } from './paths.ts';
 
@@ -16,7 +16,7 @@ function whyNotMade(folder: string): unknown {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'ENOENT' && dirname(folder) !== folder) return error;
     if (code !== 'EEXIST') throw error;
   }

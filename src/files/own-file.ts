@@ -9,7 +9,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, type PlatformPath, relative, resolve, sep } from 'node:path';
-import { type TtsError, usageError } from '../error.ts';
+import { codeOf, type TtsError, usageError } from '../error.ts';
 
 type Flags = 'O_RDONLY' | 'O_APPEND';
 
@@ -109,7 +109,7 @@ export function realOf(path: string): string | undefined {
   try {
     return realpathSync.native(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return undefined;
+    if (codeOf(error) !== 'ENOENT') return undefined;
     if (lstatSync(path, { throwIfNoEntry: false })) return undefined;
     const parent = realOf(dirname(path));
     return parent && join(parent, basename(path));

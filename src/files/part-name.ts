@@ -1,6 +1,7 @@
 import { openSync, readdirSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ageOf } from '../age.ts';
+import { codeOf } from '../error.ts';
 import type { Host } from '../host.ts';
 
 export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
@@ -23,7 +24,7 @@ export function createPart(target: string, { pid, realm }: Writer, mode: number)
     try {
       return { fd: openSync(path, 'wx+', mode), path };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
     }
   }
 }

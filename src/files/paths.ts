@@ -1,6 +1,7 @@
 import { linkSync, lstatSync, readlinkSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { codeOf } from '../error.ts';
 
 /** Resolves `~` in a name that no shell has expanded. */
 export function fromHome(name: string, home: string | undefined): string {
@@ -27,8 +28,7 @@ export function linkAs(part: string, target: string): void {
   try {
     linkSync(part, target);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST' || statSync(target, { throwIfNoEntry: false }))
-      throw error;
+    if (codeOf(error) === 'EEXIST' || statSync(target, { throwIfNoEntry: false })) throw error;
     // This file system has no hard links.
     renameSync(part, target);
     return;

@@ -1,6 +1,7 @@
 import { closeSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ageOf } from '../age.ts';
+import { codeOf } from '../error.ts';
 import { AtomicFile } from './atomic-file.ts';
 import { besideFile } from './part-name.ts';
 
@@ -41,7 +42,7 @@ function makeLock(path: string): boolean {
     closeSync(openSync(path, 'wx', 0o600));
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw error;
   }
 }

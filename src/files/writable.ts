@@ -1,6 +1,6 @@
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ExitCode, TtsError } from '../error.ts';
+import { codeOf, ExitCode, TtsError } from '../error.ts';
 import type { Writer } from './part-name.ts';
 
 export interface FileOptions {
@@ -98,5 +98,5 @@ const READER_GONE = new Set([
 ]);
 
 export function isReaderGone(error: Error): boolean {
-  return READER_GONE.has((error as NodeJS.ErrnoException).code ?? '');
+  return READER_GONE.has(codeOf(error));
 }

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, sep } from 'node:path';
-import { usageError } from '../error.ts';
+import { codeOf, usageError } from '../error.ts';
 import { leadsBelow } from '../files/own-file.ts';
 import type { Host } from '../host.ts';
 
@@ -111,7 +111,7 @@ function isOwnFile(path: string, host: Pick<Host, 'env' | 'home' | 'uid'>): bool
   try {
     return isThere(path);
   } catch (cause) {
-    if (NOWHERE.has((cause as NodeJS.ErrnoException).code ?? '') || isForeign(host)) return false;
+    if (NOWHERE.has(codeOf(cause)) || isForeign(host)) return false;
     throw usageError(
       `cannot read the settings in ${path}`,
       'check its permissions and those of its folder, or name another file with --config',

@@ -2,7 +2,7 @@ import { lstatSync, statSync } from 'node:fs';
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { type Document, isAlias, parseDocument, type YAMLMap } from 'yaml';
-import { ExitCode, TtsError, usageError } from '../error.ts';
+import { codeOf, ExitCode, TtsError, usageError } from '../error.ts';
 import { makeFolder } from '../files/folders.ts';
 import { replaceFile, withLock } from '../files/small-file.ts';
 import type { Host } from '../host.ts';
@@ -63,8 +63,8 @@ export async function storeKey(file: string, base: URL, key: string | undefined)
       await replaceFile(path, edit(text, base, key), 0o600);
     });
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === undefined) throw cause;
+    const code = codeOf(cause);
+    if (code === '') throw cause;
     throw new TtsError(`cannot write ${file} (${code})`, {
       exitCode: ExitCode.output,
       hint: 'check its permissions, or keep the key in TTS_API_KEY',

@@ -74,5 +74,5 @@ function partialName(target: string): string {
 function withPartial(error: unknown, name: string): unknown {
   if (!(error instanceof TtsError)) return error;
   const kept = `${printable(name)} has the audio before it`;
-  return error.inWords(error.message, { hint: error.hint === undefined ? kept : `${error.hint}; ${kept}` });
+  return error.reworded(error.message, { hint: error.hint === undefined ? kept : `${error.hint}; ${kept}` });
 }

@@ -147,7 +147,7 @@ export class LookAhead {
     const { signal, missing = restFrom } = this.#options;
     if (this.isSingle || signal.aborted || !(error instanceof TtsError)) return error;
     const stop = { done: segment.index, line: segment.place.line };
-    return error.inWords(`${error.message}; ${missing(segment)}`, { stop });
+    return error.reworded(`${error.message}; ${missing(segment)}`, { stop });
   }
 }
 

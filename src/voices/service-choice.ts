@@ -125,5 +125,5 @@ export async function withListedNumber(
   const listed = list?.find((one) => one.name?.toLowerCase() === asked) ?? list?.find(speaks);
   if (!listed) return error;
   const hint = `${service.url.host} lists ${listed.name ?? listed.language} as ${listed.no}: -s ${listed.no}, or name it under "speakers" in a config file`;
-  return error.inWords(error.message, { hint });
+  return error.reworded(error.message, { hint });
 }

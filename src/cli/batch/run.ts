@@ -147,7 +147,7 @@ function* filesToMake({ folder, plan, survey }: Outcome): Generator<string> {
 function withRest(error: unknown, { counts, command }: BatchOutput, survey: Survey): unknown {
   if (!(error instanceof TtsError)) return error;
   const left = survey.toDoCount - counts.made;
-  return error.inWords(
+  return error.reworded(
     `${error.message}; ${left} rows are left, and what is made is kept: the same command goes on from there (${command})`,
   );
 }

@@ -2,7 +2,7 @@ import { aborted } from '../../async.ts';
 import type { EngineSet } from '../../engine/contract.ts';
 import { espeakIfAny } from '../../engine/espeak/voices.ts';
 import type { NumberedSource } from '../../engine/external/voice-source.ts';
-import { ExitCode, usageError } from '../../error.ts';
+import { codeOf, ExitCode, usageError } from '../../error.ts';
 import { interruption } from '../../exit.ts';
 import type { Host } from '../../host.ts';
 import type { LogRecord } from '../../service/http/exchange.ts';
@@ -128,7 +128,7 @@ function unusable(cause: unknown, host: string, port: number): unknown {
     EADDRNOTAVAIL: 'this machine has no such address; choose with --host',
     ENOTFOUND: 'there is no such name; choose with --host',
   };
-  const code = (cause as NodeJS.ErrnoException).code ?? '';
+  const code = codeOf(cause);
   const hint = hints[code];
   if (hint === undefined) return cause;
   return usageError(`cannot listen on ${host} port ${port} (${code})`, hint, cause);

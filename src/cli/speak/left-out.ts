@@ -111,5 +111,5 @@ class UnreadWords implements LeftOut {
 }
 
 function isRefusal(error: unknown): error is TtsError {
-  return error instanceof TtsError && error.isUnwanted;
+  return error instanceof TtsError && error.concernsThisTextOnly;
 }

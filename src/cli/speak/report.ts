@@ -95,7 +95,7 @@ export async function withKept(
   const of = total === undefined ? `${grouped(done)}` : `${grouped(done)} of ${grouped(total)}`;
   const kept = `${of} segments are kept: the same command goes on from there`;
   const hint = error.hint === undefined ? kept : `${error.hint}; ${kept}`;
-  return error.inWords(error.message, { hint, stop: { ...error.stop, total } });
+  return error.reworded(error.message, { hint, stop: { ...error.stop, total } });
 }
 
 export function describe(event: VoiceEvent): string {

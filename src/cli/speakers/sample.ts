@@ -114,7 +114,7 @@ class LeftOut implements Sparing {
 
   /** Other errors would hit all speakers. */
   allows(error: unknown): error is TtsError {
-    return error instanceof TtsError && error.isUnwanted;
+    return error instanceof TtsError && error.concernsThisTextOnly;
   }
 
   spare(error: TtsError, segment: Segment): void {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { writeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TtsError } from '../../error.ts';
+import { codeOf } from '../../error.ts';
 import { notWritable, wasClosed } from '../../files/descriptor.ts';
 import { isReaderGone, unwritable } from '../../files/writable.ts';
 import type { Output } from '../../host.ts';
@@ -25,7 +26,7 @@ export function printLine(stdout: Output, text: string): void {
     while (done < bytes.length) done += writeSync(stdout.fd, bytes, done);
   } catch (error) {
     if (isReaderGone(error as Error)) return;
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw stdoutError(error);
+    if (codeOf(error) !== 'EAGAIN') throw stdoutError(error);
     streamed.add(stdout);
     stdout.stream.on('error', () => {}).write(bytes.subarray(done));
   }
