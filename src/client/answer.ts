@@ -11,17 +11,17 @@ import type { Answer } from './response-stream.ts';
 
 export interface Expectation extends ServiceName {
   readonly timeoutMs: number;
-  /** A 2xx without audio is a success. */
+  /** True if the sound goes to a callback address: a 2xx without audio is then a success. */
   readonly hasCallback: boolean;
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 
-/** A torn answer does not stop the request (RFC 9110, section 15.3.3). */
+/** A service that has accepted a request works on after a torn answer (RFC 9110, section 15.3.3). */
 const ACCEPTED = 202;
 
 /**
- * `undefined` for sound that goes to the callback address. Ignores the `Content-Type`. Errors of reading are for {@link
- * audioFailure}.
+ * Ignores the `Content-Type`. Errors of reading are for {@link audioFailure}.
+ * @returns `undefined` for sound that goes to the callback address
  * @throws TtsError
  */
 export async function readAnswer(answer: Answer, expected: Expectation): Promise<Speech | undefined> {
@@ -29,7 +29,7 @@ export async function readAnswer(answer: Answer, expected: Expectation): Promise
   const { hasCallback, onLeftover } = expected;
   if (!isSuccess(answer.status, hasCallback)) throw await refusal({ ...answer, body }, expected);
   try {
-    // The body may be anything then.
+    // With a callback address, the body may be anything.
     const quotedBytes = hasCallback ? SIGNATURE_BYTES : undefined;
     return await readWav(body, { bodyBytes: bodyBytes(answer), quotedBytes, onLeftover });
   } catch (error) {
@@ -107,7 +107,7 @@ function describe({ problem, message, head }: WavError, contentType: string | un
 
 const MOST_CODINGS = 4;
 
-/** zlib loads for a coded body only. */
+/** Gives the body without its codings. zlib loads for a coded body only. */
 export async function plainBody({ headers, body }: Answer): Promise<AsyncIterable<Uint8Array>> {
   const codings = codingsIn(headers['content-encoding'] ?? '');
   if (codings.length === 0) return body;
@@ -116,7 +116,7 @@ export async function plainBody({ headers, body }: Answer): Promise<AsyncIterabl
   return codings.reduceRight(decompress, body);
 }
 
-/** Of encoding (RFC 9110, section 8.4). */
+/** The names of the codings in `Content-Encoding` (RFC 9110, section 8.4). */
 function codingsIn(header: string): string[] {
   const codings = header.split(',').map((coding) => coding.trim().toLowerCase());
   return codings.filter((coding) => coding !== '' && coding !== 'identity');

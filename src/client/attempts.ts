@@ -7,14 +7,14 @@ import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
 
 export interface AttemptOptions extends RequestOptions, RetryPolicy {
   readonly limiter: ConcurrencyLimiter;
-  /** It is set where the sound is kept. */
+  /** The checksum is set where the sound is kept. */
   readonly checksum: Checksum | undefined;
 }
 
 export type Synthesize = (text: NumberedText, signal: AbortSignal) => Promise<Speech | undefined>;
 
 /**
- * `POST /tts`, repeated where that may help. A broken answer continues at the same frame.
+ * Sends `POST /tts`, again where that may help. After a broken answer, the next one continues at the same frame.
  * @throws TtsError after all tries, here and while the sound is read
  */
 export function createSynthesizer(options: AttemptOptions): Synthesize {
@@ -92,7 +92,7 @@ class ResumePoint {
   readonly #onOtherTake: () => void;
 
   /**
-   * @param checksum takes a seventh of the time of a large answer
+   * @param checksum computing it takes a seventh of the time of a large answer
    * @param onOtherTake is called if an answer begins otherwise than the first
    */
   constructor(checksum: Checksum | undefined, onOtherTake: () => void) {

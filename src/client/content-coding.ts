@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw }
 import { ExitCode, TtsError } from '../error.ts';
 import { printable } from '../printable.ts';
 
-/** Many services leave out the zlib wrapper of `deflate`. */
+/** The first byte tells the two forms of `deflate` apart: many services leave out the zlib wrapper. */
 const decoders = new Map<string, (firstByte: number) => Transform>([
   ['gzip', () => createGunzip()],
   ['x-gzip', () => createGunzip()],
@@ -13,7 +13,7 @@ const decoders = new Map<string, (firstByte: number) => Transform>([
 ]);
 
 /**
- * Errors of the data are zlib's (RFC 9110, section 8.4).
+ * Undoes the codings of a body (RFC 9110, section 8.4). Errors of the data are zlib's.
  * @throws TtsError (service) for an unknown coding
  */
 export async function* decompress(
@@ -32,7 +32,7 @@ export async function* decompress(
   async function* all() {
     for (let next = first; !next.done; next = await pieces.next()) yield next.value;
   }
-  // The decoder's reader gets them.
+  // The reader of the decoder gets the errors.
   pipeline(Readable.from(all()), decoder).catch(() => {});
   try {
     yield* decoder;

@@ -7,7 +7,7 @@ interface Beginning {
 }
 
 /**
- * Ends quietly at an error of the body.
+ * Reads the first bytes. An error of the body ends them, and is dropped.
  * @param forMs milliseconds
  */
 export async function firstBytes(
@@ -49,7 +49,7 @@ export function statusIn(body: Uint8Array): number | undefined {
   }
 }
 
-/** Without those of several words. */
+/** Finds the codes, which are strings of one word. */
 function wordsIn(data: unknown, depth = 0): string[] {
   if (typeof data === 'string') return /\s/.test(data) ? [] : [data];
   if (typeof data !== 'object' || data === null || depth > 2) return [];

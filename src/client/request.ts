@@ -9,7 +9,7 @@ export interface RequestOptions {
   readonly transport: Transport;
   /** The address of the requests. It ends in `/tts`. */
   readonly url: URL;
-  /** Messages name the service so, and by its host otherwise. */
+  /** Messages use this name. Without it, they name the host. */
   readonly name?: string | undefined;
   readonly key: string;
   /** Where the key was set, for messages: `TTS_API_KEY`. */
@@ -52,7 +52,7 @@ export function requestBody(
 }
 
 /**
- * One `POST /tts`.
+ * Sends one `POST /tts`.
  * @returns `undefined` for sound that goes to the callback address
  * @throws TtsError; errors of reading the sound are for `audioFailure`
  */

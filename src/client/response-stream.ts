@@ -6,13 +6,13 @@ import { IdleTimer } from '../idle.ts';
 
 export interface Answer {
   readonly status: number;
-  /** By lower-case name; the first value, unless it is a list. */
+  /** The headers by lower-case name. Of several values, the first counts, unless they make a list. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Read once. Leaving it aborts the request. */
+  /** The body can be read once. Leaving it aborts the request. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Before the answer began. */
+/** The connection was lost before the answer began. */
 export class LostConnectionError extends Error {
   override readonly name = 'LostConnectionError';
 }
@@ -93,7 +93,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
-    // undici delivers one when it resumes.
+    // undici delivers an empty piece when it resumes.
     if (piece.length === 0) return;
     this.#queue.add(piece);
     if (this.#queue.isFull) {
@@ -119,7 +119,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
     this.#fail(this.#signal.reason);
   };
 
-  /** Errors come behind all bytes that arrived. */
+  /** An error comes after all bytes that arrived. */
   async *#body(): AsyncGenerator<Uint8Array> {
     for (;;) {
       while (!this.#queue.isEmpty) for (const piece of this.#take()) yield piece;
@@ -161,7 +161,7 @@ export class ResponseStream implements Dispatcher.DispatchHandler {
   }
 }
 
-/** RFC 9110, section 5.3. */
+/** The headers whose values make a list (RFC 9110, section 5.3). */
 const LISTS = new Set(['content-encoding']);
 
 function singleValues(headers: IncomingHttpHeaders): Record<string, string | undefined> {
@@ -173,13 +173,13 @@ function singleValues(headers: IncomingHttpHeaders): Record<string, string | und
   );
 }
 
-/** Of waiting sound, until the connection pauses. */
+/** Bytes of waiting sound, at which the connection pauses. */
 const MOST_BYTES = 1 << 19;
-/** A service may send single bytes. */
+/** Bytes. Smaller pieces are joined: a service may send single bytes. */
 const SMALL_BYTES = 1024;
 const BLOCK_BYTES = 1 << 16;
 
-/** Waits for the reader. */
+/** Holds the bytes that wait for the reader. */
 export class BodyQueue {
   #pieces: Buffer[] = [];
   #bytes = 0;

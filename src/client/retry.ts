@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TtsError } from '../error.ts';
 
-/** Seconds; doubles with each try. */
+/** Seconds. The wait doubles with each try. */
 const FIRST_WAIT = 0.5;
 const LONGEST_WAIT = 30;
 /** Seconds. */
 const SHORTEST_REQUESTED_WAIT = 0.05;
-/** Seconds; a longer wait ends the run. */
+/** Seconds. A longer wait ends the run. */
 export const LONGEST_REQUESTED_WAIT = 3600;
 
 const TRANSIENT = new Set([408, 425, 429, 500, 502, 503, 504]);
@@ -21,8 +21,9 @@ interface Tries {
 }
 
 /**
- * Seconds; `undefined` for no other try. Half of an unasked wait is random, so that clients do not return together.
- * @param chance from 0 to 1
+ * Half of a wait that the service did not ask for is random, so that clients do not return together.
+ * @param chance a number from 0 to 1
+ * @returns seconds; `undefined` if there is no other try
  */
 export function retryDelay(
   { retry }: TtsError,
@@ -30,24 +31,25 @@ export function retryDelay(
   chance: number,
 ): number | undefined {
   if (!retry || made >= allowed) return undefined;
-  // Other kept connections may be lost, too: only one try needs no wait.
+  // Other kept connections may be lost, too: only the first further try goes without a wait.
   const isRepeated = retry.after === 0 && made > 0;
   if (retry.after === undefined || isRepeated)
     return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** made) * (0.5 + chance / 2);
   return retry.after > LONGEST_REQUESTED_WAIT ? undefined : retry.after;
 }
 
-/** RFC 9111, section 1.2.2. */
+/** The largest number of seconds (RFC 9111, section 1.2.2). */
 const LARGEST_SECONDS = 2 ** 31;
 
 /**
- * Seconds, at least 0.05, from a number or a date (RFC 9110, section 10.2.3).
+ * Reads a number or a date (RFC 9110, section 10.2.3).
  * @param now milliseconds since 1970
+ * @returns seconds, at least 0.05
  */
 export function retryAfter(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return bounded(Number(text));
-  // One form has no zone; all are GMT.
+  // All forms of a date are in GMT, and one of them does not say so.
   const date = /^[A-Za-z]/.test(text) ? Date.parse(/\d$/.test(text) ? `${text} GMT` : text) : Number.NaN;
   return Number.isNaN(date) ? undefined : bounded((date - now) / 1000);
 }
@@ -65,7 +67,7 @@ export interface RetryState {
   made: number;
 }
 
-/** @throws the error itself without another try */
+/** @throws the error itself if there is no other try */
 export async function waitOrGiveUp(
   error: unknown,
   { retries, onEvent }: RetryPolicy,

@@ -24,25 +24,25 @@ interface Asking extends RetryPolicy {
 
 interface SpeakersRequest extends Asking {
   readonly transport: Transport;
-  /** With `/speakers`. */
+  /** The address ends in `/speakers`. */
   readonly url: URL;
 }
 
 interface Listing extends Asking {
-  /** With `/tts`. */
+  /** The address ends in `/tts`. */
   readonly url: URL;
   readonly proxy: ProxyRoute | undefined;
 }
 
-/** Of services without such a list. */
+/** The statuses of services without a list. */
 const NO_LIST = new Set([301, 302, 307, 308, 400, 404, 405, 406, 410, 501]);
 
-/** Ten thousand speakers. */
+/** MiB. Ten thousand speakers take less. */
 const MOST_MIB = 4;
 const MOST_BYTES = MOST_MIB * 2 ** 20;
 
 /**
- * `GET {base}/speakers`.
+ * Sends `GET {base}/speakers`.
  * @returns `undefined` for a service without a list
  * @throws TtsError
  */

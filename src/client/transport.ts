@@ -6,16 +6,16 @@ import { ProxyError, ProxyRefusal } from './failure.ts';
 import { type Answer, ResponseStream } from './response-stream.ts';
 
 export interface ProxyRoute {
-  /** May have user and password. */
+  /** The address may contain user and password. */
   readonly url: URL;
-  /** As in `NO_PROXY`. */
+  /** The hosts that are reached without the proxy, as in `NO_PROXY`. */
   readonly except: string;
 }
 
 export interface TransportOptions {
   readonly url: URL;
   readonly connections: number;
-  /** Without a byte. */
+  /** A connection fails after this many milliseconds without a byte. */
   readonly timeoutMs: number;
   readonly proxy?: ProxyRoute | undefined;
 }
@@ -24,7 +24,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** Follows no redirect, and sends nothing twice. */
 export interface Transport {
-  /** @param signal must abort if the answer is not read to its end */
+  /** @param signal it must abort if the answer is not read to its end */
   post(body: string, headers: Headers, signal: AbortSignal): Promise<Answer>;
   get(headers: Headers, signal: AbortSignal): Promise<Answer>;
   close(): Promise<void>;
@@ -53,7 +53,7 @@ export async function createTransport(options: TransportOptions): Promise<Transp
     get: (headers, signal) => send({ method: 'GET' }, headers, signal),
     async close() {
       const closed = pool.destroy();
-      // undici leaves connections that are still being made.
+      // undici does not close connections that are still being made.
       closing.abort();
       await closed;
     },
@@ -68,7 +68,7 @@ interface OpenPool {
   readonly proxy?: URL;
 }
 
-/** http goes to the proxy in absolute form (RFC 9112, section 3.2.2), https through a tunnel. */
+/** Requests for http go to the proxy in absolute form (RFC 9112, section 3.2.2), those for https through a tunnel. */
 async function openPool(
   { url, connections, timeoutMs: timeout, proxy: route }: TransportOptions,
   signal: AbortSignal,
