@@ -12,7 +12,7 @@ export class Converter {
   readonly #signal: AbortSignal;
   #isFree = false;
 
-  /** @param resampler missing if the rate stays */
+  /** @param resampler `undefined` if the rate stays */
   constructor(resampler: Resampler | undefined, signal: AbortSignal) {
     this.#resampler = resampler;
     this.#signal = signal;

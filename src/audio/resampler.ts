@@ -10,7 +10,7 @@ const BLOCK = 4096;
 /** On Speex's scale from 0 to 10: 96 taps, 90 dB. */
 const QUALITY = 6;
 
-/** Addresses. */
+/** Addresses in the memory of Speex. */
 interface Heap {
   readonly input: number;
   readonly output: number;
@@ -81,7 +81,7 @@ export class Resampler {
   }
 
   #process(block: Float32Array): { used: number; made: Float32Array } {
-    // Growing replaces the views.
+    // The views are replaced when the memory grows.
     const { HEAPF32: floats, HEAPU32: words } = this.#speex;
     const { input, output, inputFrames, outputFrames } = this.#heap;
     floats.set(block, input / 4);

@@ -2,7 +2,7 @@ import type { PcmFormat } from './pcm.ts';
 
 export interface Samples {
   readonly samples: Int16Array;
-  /** Hz */
+  /** Hz. */
   readonly sampleRate: number;
 }
 
@@ -19,7 +19,7 @@ export function toFloat(samples: Int16Array): Float32Array {
   return floats;
 }
 
-/** Clips. */
+/** Samples beyond full scale are clipped. */
 export function toInt16(samples: Float32Array): Int16Array {
   const integers = new Int16Array(pages(2 * samples.length));
   for (let frame = 0; frame < samples.length; frame += 1) {

@@ -19,7 +19,7 @@ export interface PartInTurn extends Part {
 export interface LookAheadOptions {
   readonly segments: (signal: AbortSignal) => AsyncIterable<Segment | Rest>;
   readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
-  /** Under way, or waiting for their turn. */
+  /** The largest number of segments that are asked for and not yet heard. */
   readonly window: number;
   readonly budgetBytes: number;
   readonly signal: AbortSignal;
@@ -117,7 +117,7 @@ export class LookAhead {
 
   #start(): Promise<StartedPart | Rest | undefined> {
     const started = this.#startNext();
-    // Thrown in the part's turn.
+    // The error is thrown in the part's turn.
     started.catch(() => {});
     return started;
   }

@@ -22,7 +22,7 @@ export async function* mono(
   for await (const piece of pieces) yield toMono16(piece, format);
 }
 
-/** The mean of the channels. */
+/** Each sample is the mean of the channels. */
 function toMono16(bytes: Uint8Array, format: PcmFormat): Int16Array {
   const size = frameBytes(format);
   const { channels, bitsPerSample, encoding } = format;
