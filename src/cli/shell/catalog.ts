@@ -5,7 +5,7 @@ import type { CommandModule, Context } from '../context.ts';
 export interface Flag {
   readonly short: string | undefined;
   readonly long: string;
-  /** `<file>`; empty for a switch. */
+  /** The value, as in `<file>`. It is empty for a switch. */
   readonly value: string;
   readonly takes: 'nothing' | 'file' | 'speaker' | 'choice' | 'text';
   readonly choices: readonly string[];
@@ -15,7 +15,7 @@ export interface Flag {
 export interface Entry {
   readonly name: string;
   readonly help: string;
-  /** `[options] [clear]` */
+  /** The words after the command, as in `[options] [clear]`. */
   readonly usage: string;
   readonly flags: readonly Flag[];
   readonly words: readonly string[];

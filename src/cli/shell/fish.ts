@@ -5,14 +5,14 @@ export function fish(entries: readonly Entry[]): string {
   return [
     'complete -c tts -f',
     ...entries.map(
-      ({ name, help }) => `complete -c tts -n '__fish_is_first_arg' -a ${name} -d ${quoted(help)}`,
+      ({ name, help }) => `complete -c tts -n '__fish_is_first_arg' -a ${name} -d ${quotedForFish(help)}`,
     ),
     ...(entries[0]?.flags ?? []).map((flag) =>
       option(flag, `not __fish_seen_subcommand_from ${names.replace('speak ', '')}`),
     ),
     ...entries.slice(1).flatMap(({ name, flags, words }) => {
       const condition = `__fish_seen_subcommand_from ${name}`;
-      const word = `complete -c tts -n ${quoted(condition)} -a ${quoted(words.join(' '))}`;
+      const word = `complete -c tts -n ${quotedForFish(condition)} -a ${quotedForFish(words.join(' '))}`;
       return [...flags.map((flag) => option(flag, condition)), ...(words.length > 0 ? [word] : [])];
     }),
   ].join('\n');
@@ -23,15 +23,15 @@ const VALUES: Readonly<Record<Flag['takes'], (flag: Flag) => string>> = {
   text: () => ' -x',
   file: () => ' -r -F',
   speaker: () => " -x -a '(tts speakers --names 2>/dev/null)'",
-  choice: ({ choices }) => ` -x -a ${quoted(choices.join(' '))}`,
+  choice: ({ choices }) => ` -x -a ${quotedForFish(choices.join(' '))}`,
 };
 
 function option(flag: Flag, condition: string): string {
   const short = flag.short === undefined ? '' : ` -s ${flag.short.slice(1)}`;
   const names = `${short} -l ${flag.long.slice(2)}`;
-  return `complete -c tts -n ${quoted(condition)}${names}${VALUES[flag.takes](flag)} -d ${quoted(flag.help)}`;
+  return `complete -c tts -n ${quotedForFish(condition)}${names}${VALUES[flag.takes](flag)} -d ${quotedForFish(flag.help)}`;
 }
 
-function quoted(text: string): string {
+function quotedForFish(text: string): string {
   return `'${text.replace(/['\\]/g, '\\$&')}'`;
 }

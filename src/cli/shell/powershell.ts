@@ -5,13 +5,13 @@ export function powershell(entries: readonly Entry[]): string {
   return `Register-ArgumentCompleter -Native -CommandName tts -ScriptBlock {
   param($word, $ast, $cursor)
   $commands = [ordered]@{
-${entries.map(({ name, help }) => `    ${quoted(name)} = ${quoted(help)}`).join('\n')}
+${entries.map(({ name, help }) => `    ${quotedForPowerShell(name)} = ${quotedForPowerShell(help)}`).join('\n')}
   }
   $options = @{
-${entries.map(({ name, flags }) => `    ${quoted(name)} = [ordered]@{ ${flags.map(row).join('; ')} }`).join('\n')}
+${entries.map(({ name, flags }) => `    ${quotedForPowerShell(name)} = [ordered]@{ ${flags.map(row).join('; ')} }`).join('\n')}
   }
   $words = @{
-${entries.map(({ name, words }) => `    ${quoted(name)} = @(${words.map(quoted).join(', ')})`).join('\n')}
+${entries.map(({ name, words }) => `    ${quotedForPowerShell(name)} = @(${words.map(quotedForPowerShell).join(', ')})`).join('\n')}
   }
   $typed = @($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
   $command = if ($typed.Count -gt 1 -and $commands.Contains($typed[1])) { $typed[1] } else { 'speak' }
@@ -33,15 +33,15 @@ ${entries.map(({ name, words }) => `    ${quoted(name)} = @(${words.map(quoted).
 }
 
 function row({ long, help }: Flag): string {
-  return `${quoted(long)} = ${quoted(help || long)}`;
+  return `${quotedForPowerShell(long)} = ${quotedForPowerShell(help || long)}`;
 }
 
 function spellings(entries: readonly Entry[], takes: Flag['takes']): string {
   const flags = entries.flatMap((entry) => entry.flags.filter((flag) => flag.takes === takes));
   const all = flags.flatMap(({ short, long }) => (short === undefined ? [long] : [short, long]));
-  return [...new Set(all)].map(quoted).join(', ');
+  return [...new Set(all)].map(quotedForPowerShell).join(', ');
 }
 
-function quoted(text: string): string {
+function quotedForPowerShell(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -10,7 +10,7 @@ _tts_speakers() {
 _tts() {
   local -a commands
   commands=(
-${entries.map(({ name, help }) => `    ${quoted(`${name}:${help}`)}`).join('\n')}
+${entries.map(({ name, help }) => `    ${quotedForZsh(`${name}:${help}`)}`).join('\n')}
   )
   if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then
     _describe command commands
@@ -29,7 +29,7 @@ function commandCase(entry: Entry): string {
 }
 
 function argumentsOf(entry: Entry | undefined): string {
-  const words = entry?.words.length ? [quoted(`1:word:(${entry.words.join(' ')})`)] : ["'*:text: '"];
+  const words = entry?.words.length ? [quotedForZsh(`1:word:(${entry.words.join(' ')})`)] : ["'*:text: '"];
   return ['_arguments -s', ...(entry?.flags ?? []).map(spec), ...words].join(' ');
 }
 
@@ -45,11 +45,11 @@ function spec(flag: Flag): string {
   const tail = `[${flag.help.replace(/[[\]\\]/g, '\\$&')}]${ACTIONS[flag.takes](flag)}`;
   const assigned = flag.takes === 'nothing' ? '' : '=';
   const repeatable = '*';
-  const long = quoted(`${repeatable}${flag.long}${assigned}${tail}`);
-  const short = flag.short && quoted(`${repeatable}${flag.short}${assigned && '+'}${tail}`);
+  const long = quotedForZsh(`${repeatable}${flag.long}${assigned}${tail}`);
+  const short = flag.short && quotedForZsh(`${repeatable}${flag.short}${assigned && '+'}${tail}`);
   return [short, long].filter(Boolean).join(' ');
 }
 
-function quoted(text: string): string {
+function quotedForZsh(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
