@@ -16,7 +16,7 @@ import { examine, type Finding, findingInWords, skipped } from './finding.ts';
 import { examinePlayer } from './player.ts';
 import { trySpeaking } from './speaking.ts';
 
-const HEEDED: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
+const SETTINGS: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
 
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
@@ -36,7 +36,7 @@ export function describeCommand(): Command {
   return subcommand(
     'doctor',
     'Look at everything that speaking needs, and tell what to do where something is wrong.',
-    HEEDED,
+    SETTINGS,
     [new Option('--yes', 'make the one request without asking; it costs 2 characters')],
   );
 }

@@ -44,7 +44,7 @@ function misplaced(command: string, what: string): TtsError {
 }
 
 /**
- * The argument, else the setting; a trailing `/tts` is taken off.
+ * Takes the argument, or else the setting. A trailing `/tts` is taken off.
  * @throws TtsError (usage) if there is none, or a project's config set it
  */
 export function namedBase(word: string | undefined, settings: Settings, command: string): URL {

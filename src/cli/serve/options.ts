@@ -14,18 +14,18 @@ type LogForm = 'text' | 'json';
 
 export interface ServeOptions {
   readonly host: string;
-  /** 0 picks a free one. */
+  /** The service chooses a free port for 0. */
   readonly port: number;
   /** `null` lets all clients in. */
   readonly apiKey: string | null | undefined;
-  /** Empty, or as in `/api`. */
+  /** The path before all others, as in `/api`. It may be empty. */
   readonly basePath: string;
   readonly workers: number | undefined;
   readonly maxQueue: number;
   readonly maxText: number;
   readonly callbacks: readonly string[];
   readonly cors: string | undefined;
-  /** `undefined` without `--fault`: they cannot be changed either. */
+  /** `undefined` without `--fault`: clients cannot set faults then. */
   readonly faults: readonly Fault[] | undefined;
   readonly engines: readonly string[];
   readonly log: LogForm | undefined;
@@ -39,7 +39,7 @@ type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile
 
 const DEFAULT_PORT = '8787';
 
-/** Node would listen on all networks. */
+/** An empty address is refused: Node would listen on all networks. */
 const address: Kind<string> = { ...words, allowed: 'an address or a name of this machine' };
 const corsOrigin: Kind<string> = {
   ...words,

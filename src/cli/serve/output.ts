@@ -9,7 +9,7 @@ interface Setup {
   readonly options: ServeOptions;
 }
 
-/** For people on stderr, for programs on stdout. */
+/** Prints for people on stderr, and for programs on stdout. */
 export function announce(url: string, { apiKey, options }: Setup, notices: Notices): void {
   const made = options.apiKey === undefined ? apiKey : undefined;
   const faults = (options.faults ?? []).map(({ spec }) => spec);
@@ -19,12 +19,12 @@ export function announce(url: string, { apiKey, options }: Setup, notices: Notic
   if (!isLoopback(options.host))
     notices.warn('the network can connect, and read along: http is not encrypted');
   for (const spec of faults) notices.note(`fails on purpose: --fault ${spec}`);
-  // Only a key that this run made is shown.
+  // The line shows only a key that this run made.
   if (options.apiKey) notices.note('the line below needs your key: export TTS_API_KEY=... where you try it');
   notices.note(`try: ${curlLine(url, apiKey === null ? null : (made ?? '$TTS_API_KEY'))}`);
   if (!options.json) return;
-  const told = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
-  notices.result(told);
+  const shown = { url, ...(made && { apiKey: made }), ...(faults.length > 0 && { faults }) };
+  notices.result(shown);
 }
 
 function curlLine(url: string, key: string | null): string {

@@ -6,7 +6,7 @@ import { ExitCode, TtsError, usageError } from '../../error.ts';
 import { pathOf } from '../../files/paths.ts';
 import { replaceFile } from '../../files/small-file.ts';
 
-/** Milliseconds. A refusal comes at once. */
+/** Milliseconds. A refused connection is known at once. */
 const PATIENCE_MS = 1000;
 
 /** Says where the service listens. It appears in one step. */
@@ -22,7 +22,7 @@ export class ReadyFile {
 
   /**
    * Removes the file of a killed service, and leaves that of a running one.
-   * @throws TtsError for what is no file
+   * @throws TtsError for what is not a file
    */
   async check(): Promise<void> {
     await this.#orFail(async (path) => {
@@ -42,7 +42,7 @@ export class ReadyFile {
     this.#text = text;
   }
 
-  /** Another service may have written the file meanwhile. */
+  /** Removes the file of this service. Another one may have written the file in the meantime. */
   async clear(): Promise<void> {
     if (this.#text === undefined) return;
     await this.#orFail(async (path) => {
@@ -65,7 +65,7 @@ export class ReadyFile {
   }
 }
 
-/** Only a refusal is certain. */
+/** Only a refused connection proves that nothing listens. */
 async function isListening(text: string): Promise<boolean> {
   if (!URL.canParse(text.trim())) return false;
   const { hostname, port } = new URL(text.trim());

@@ -58,7 +58,7 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-/** Without one, the service reads no config. */
+/** Opens the engines that are named. Without one, the service reads no config. */
 async function openSources(named: readonly string[], context: Context): Promise<NumberedSource[]> {
   const rule = ruleOf('engine');
   const fallback = fromEnvironment(rule, context.host.env);
@@ -152,7 +152,7 @@ async function closeOrHurry(service: Service, host: Host): Promise<void> {
 const NAME = 'TTS_API_KEY_FILE';
 
 /**
- * As containers get it.
+ * Reads the key from the file that `TTS_API_KEY_FILE` names, as containers get it.
  * @throws TtsError (usage) for an unreadable or empty file
  */
 export async function keyInFile(host: Host, signal: AbortSignal): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import type { Host, RunContext } from '../../host.ts';
 import { withoutEscapes } from '../../printable.ts';
 
-/** @returns `undefined` if stdin is no terminal */
+/** @returns `undefined` if stdin is not a terminal */
 export async function askYes(
   question: string,
   { host, notices, signal }: RunContext,
@@ -22,7 +22,7 @@ export async function askYes(
   }
 }
 
-// In raw mode.
+// Ctrl-C arrives as this character in raw mode.
 const INTERRUPT = '\x03';
 const END = '\x04';
 const CLEAR_LINE = '\x15';
@@ -36,7 +36,7 @@ export async function askSecret(question: string, { host, notices, signal }: Run
   const { stream } = host.stdin;
   stream.setRawMode?.(true);
   try {
-    // The echo is off: someone may type at once.
+    // The question comes when the echo is off: the user may type at once.
     notices.ask(question);
     return await unlessAborted(line(stream), signal);
   } finally {

@@ -5,13 +5,13 @@ import { printLine } from './print.ts';
 import { Secrets } from './secrets.ts';
 import { plain } from './style.ts';
 
-/** A narrower window wraps the progress line: all below the cursor goes. */
+/** Erases all below the cursor: a window that became narrower wraps the progress line. */
 const ERASE = '\r\u001B[J';
 
-/** A disk that is full for the cache soon fails the output too. */
+/** Milliseconds. If the disk is too full for the cache, the output soon fails as well. */
 const PATIENCE_MS = 1000;
 
-/** The place that prints: what was asked for on stdout, all else on stderr; without secrets and control characters. */
+/** The place that prints. Results go to stdout and all else to stderr, without secrets and control characters. */
 export class Notices {
   quiet = false;
   verbose = false;
@@ -54,9 +54,9 @@ export class Notices {
     if (this.verbose && !this.json) this.#say(this.redact(text()));
   }
 
-  /** What a command was asked for. Keys stay out of it, and the user's own words and names stay in it. */
-  result(said: string | object): void {
-    printLine(this.#host.stdout, typeof said === 'string' ? this.redactOwn(said) : this.#warned(said));
+  /** Prints what a command was asked for. Keys are hidden in it, and the user's own words and names are not. */
+  result(result: string | object): void {
+    printLine(this.#host.stdout, typeof result === 'string' ? this.redactOwn(result) : this.#warned(result));
   }
 
   print(text: string): void {
@@ -101,12 +101,12 @@ export class Notices {
     return exitCode;
   }
 
-  /** For text that quotes somebody else. */
+  /** Hides secrets in text that quotes a service or a file. */
   redact(text: string): string {
     return this.#secrets.redact(text);
   }
 
-  /** For words of the program and its user, in which a short key may be an ordinary word. */
+  /** Hides secrets in words of the program and its user, where a short key may be an ordinary word. */
   redactOwn(text: string): string {
     return this.#secrets.redactOwn(text);
   }

@@ -7,11 +7,11 @@ import { notWritable, wasClosed } from '../../files/descriptor.ts';
 import { isReaderGone, unwritable } from '../../files/writable.ts';
 import type { Output } from '../../host.ts';
 
-/** Their stream keeps what is printed in order. */
+/** The outputs that were printed to by their stream. They stay with it, so that the order is kept. */
 const streamed = new WeakSet<Output>();
 
 /**
- * Prints synchronously where it can: the stream takes 2 ms to set up. A reader that left is no error.
+ * Prints synchronously where it can: the stream takes 2 ms to set up. A reader that has gone is not an error.
  * @throws TtsError (output)
  */
 export function printLine(stdout: Output, text: string): void {
@@ -36,7 +36,7 @@ export function printLine(stdout: Output, text: string): void {
 const STDERR = 2;
 
 /**
- * Programs that want the status alone start this one with both outputs like closed ones.
+ * Refuses a closed stdout, unless stderr is closed, too: programs that want only the status close both.
  * @throws TtsError (output)
  */
 export function assertOpen({ fd }: Pick<Output, 'fd'>): void {

@@ -15,7 +15,7 @@ export class ProgressCount implements Listener {
   #segments = 0;
   #characters = 0;
   #audioSeconds = 0;
-  /** `share`: from 0 to 1. */
+  /** The share that was heard goes from 0 to 1. */
   #current: { readonly segment: Segment; readonly speech: Speech; share: number } | undefined;
   #hasAsked = false;
   #pause: { readonly reason: string; readonly until: number } | undefined;

@@ -27,7 +27,7 @@ function waitingText({ reason, secondsLeft }: Waiting, seconds: number): string 
 
 interface Field {
   readonly text: string;
-  /** The highest is left out first. */
+  /** The piece with the highest rank is left out first. */
   readonly rank: number;
 }
 
@@ -42,7 +42,7 @@ export interface RowProgress {
   readonly seconds: number;
 }
 
-/** `120/300 rows  40 %  2 failed  1 min 10 s left` */
+/** Draws `120/300 rows  40 %  2 failed  1 min 10 s left`. */
 export function renderRows({ done, failed, total, seconds }: RowProgress, columns: number): string {
   const left = (seconds / done) * (total - done);
   const fields = [
@@ -95,7 +95,7 @@ export interface Closing {
   readonly seconds: number;
 }
 
-/** `out.wav 3 min 12 s 22050 Hz 41 segments` */
+/** Writes `out.wav 3 min 12 s 22050 Hz 41 segments`. */
 export function closingLine(closing: Closing): string {
   const { name, audioSeconds, sampleRate, segments, fromCache, seconds } = closing;
   const cached = fromCache > 0 ? ` (${fromCache} cached)` : '';
@@ -103,7 +103,7 @@ export function closingLine(closing: Closing): string {
   return `${name}  ${duration(audioSeconds)}  ${sampleRate} Hz  ${count}  in ${duration(seconds)}`;
 }
 
-/** `9.8 s`, `41 s`, `3 min 12 s`, `2 h 5 min`. */
+/** Writes `9.8 s`, `41 s`, `3 min 12 s` or `2 h 5 min`. */
 function duration(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);

@@ -7,10 +7,10 @@ import type { Notices } from './notices.ts';
 import { ProgressCount } from './progress-count.ts';
 import { type ProgressState, renderProgress } from './progress-line.ts';
 
-/** ora loads after the first request was sent. */
+/** Milliseconds. ora loads after the first request was sent. */
 const PATIENCE_MS = 150;
 
-/** Cursor, spinner, and the last one, behind which some terminals wrap. */
+/** The cursor and the spinner need these columns. The last one stays free, since some terminals wrap after it. */
 const RESERVED_COLUMNS = 4;
 
 const LEAST_COLUMNS = 12;
@@ -104,7 +104,7 @@ export class Progress implements Disposable {
   }
 }
 
-/** Reading more text twice takes seconds. */
+/** Bytes. It would take seconds to read more text twice. */
 const LARGEST_BYTES = 16 * 2 ** 20;
 
 export async function totalOf(

@@ -1,9 +1,9 @@
 import { visible } from '../../printable.ts';
 
-/** Shorter ones are hidden as whole words only. */
+/** Characters. Shorter secrets are hidden only as whole words. */
 const SHORTEST_ANYWHERE = 4;
 
-/** Shorter ones may be ordinary words. */
+/** Characters. Shorter secrets may be ordinary words. */
 const SHORTEST_UNCOMMON = 8;
 
 /** Fields of JSON that hold names which the user gave. */
@@ -33,12 +33,12 @@ export class Secrets {
     if (plain.length >= SHORTEST_UNCOMMON) this.#plain.add(plain);
   }
 
-  /** For text that quotes somebody else. */
+  /** Hides secrets in text that quotes a service or a file. */
   redact(text: string): string {
     return this.#without(this.#forms, text);
   }
 
-  /** For words of the program and of its user: a short key may be one of them. */
+  /** Hides secrets in words of the program and of its user, where a short key may be an ordinary word. */
   redactOwn(text: string): string {
     const uncommon = [...this.#forms].filter((form) => form.length >= SHORTEST_UNCOMMON);
     return this.#without(uncommon, text);
@@ -53,7 +53,7 @@ export class Secrets {
     return [...this.#plain].reduce(withoutDisguised, safe);
   }
 
-  /** @param field that holds the value, or the list around it */
+  /** @param field the field that holds the value, or the list around it */
   #hiddenIn(value: unknown, field: string): unknown {
     if (typeof value === 'string') return this.#hidden(value, field);
     if (Array.isArray(value)) return value.map((item) => this.#hiddenIn(item, field));
@@ -69,14 +69,14 @@ export class Secrets {
   }
 }
 
-/** V8 refuses a long pattern with an error that quotes it. */
+/** Only a short secret becomes a pattern: V8 refuses a long one with an error that quotes it. */
 function without(text: string, secret: string): string {
   if (secret.length >= SHORTEST_ANYWHERE) return text.replaceAll(secret, '***');
   const literal = secret.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
   return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, 'gu'), '***');
 }
 
-/** Also with invisible characters inside, or encoded. Linear. */
+/** Hides the secret also where it is encoded or has invisible characters inside. It takes linear time. */
 function withoutDisguised(text: string, secret: string): string {
   const { characters, starts, ends } = undisguised(text);
   const plainText = characters.join('');

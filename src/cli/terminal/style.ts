@@ -7,16 +7,16 @@ export interface Paint {
 
 export const plain: Paint = { problem: (text) => text, hint: (text) => text };
 
-/** Unless NO_COLOR is set (https://no-color.org). */
+/** Colours a terminal, unless NO_COLOR is set (https://no-color.org). */
 export async function paintFor({ env, stderr }: Pick<Host, 'env' | 'stderr'>): Promise<Paint> {
   if (!stderr.isTTY || env.NO_COLOR || env.TERM === 'dumb') return plain;
   const { Chalk } = await import('chalk');
-  // Without a level chalk inspects the environment itself.
+  // Without a level, chalk would inspect the environment itself.
   const chalk = new Chalk({ level: 1 });
   return { problem: chalk.red.bold, hint: chalk.dim };
 }
 
-/** In cells. */
+/** The width in cells of a terminal. */
 export function widthOf(text: string): number {
   return Array.from(text, cellsOf).reduce((sum, cells) => sum + cells, 0);
 }
@@ -31,12 +31,12 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** `2,130` */
+/** Writes a count as `2,130`. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** `$0.30`, `0.30 EUR`, or the bare number. */
+/** Writes a price as `$0.30` or `0.30 EUR`, or as a number if there is no currency. */
 export function priceInWords({
   price,
   currency,
