@@ -1,11 +1,11 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
-/** Without the brackets of IPv6. */
+/** Takes off the brackets of an IPv6 address. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** @param address a valid one of http or https */
+/** @param address a valid address of http or https */
 export function withoutLogin(address: string): string {
   return address.replace(/^(https?:\/\/)[^/?#\\]*@/i, '$1');
 }
@@ -25,7 +25,7 @@ const LOOPBACK: readonly Network[] = [
   ['::1', 128, 'ipv6'],
 ];
 
-/** RFC 1918, RFC 3927, RFC 4193 and RFC 4291. */
+/** The networks come from RFC 1918, RFC 3927, RFC 4193 and RFC 4291. */
 const PRIVATE_NETWORKS: readonly Network[] = [
   ['10.0.0.0', 8, 'ipv4'],
   ['172.16.0.0', 12, 'ipv4'],
@@ -35,25 +35,25 @@ const PRIVATE_NETWORKS: readonly Network[] = [
   ['fe80::', 10, 'ipv6'],
 ];
 
-/** True without a name server. Names below `localhost` are not this machine: many systems look them up. */
+/** Decides without a name server. Names below `localhost` do not count as this machine: many systems look them up. */
 export function isLoopback(hostname: string): boolean {
   const host = bareHost(hostname);
   return host === 'localhost' || isLoopbackAddress(host);
 }
 
-/** Private addresses, names without a dot or below these. */
+/** True for private addresses, for names without a dot, and for names below the local domains. */
 export function isNearby(hostname: string): boolean {
   const host = relativeHost(hostname);
   if (isIP(host)) return isLoopbackAddress(host) || within(PRIVATE_NETWORKS, host);
   return /\.local(?:host)?$/.test(host) || !host.includes('.');
 }
 
-/** RFC 1122 and RFC 4291, IPv4 inside IPv6 included. */
+/** True for the addresses of RFC 1122 and RFC 4291, also for IPv4 inside IPv6. */
 function isLoopbackAddress(host: string): boolean {
   return isIPv4(host) ? host.startsWith('127.') : within(LOOPBACK, host);
 }
 
-/** Lazy: Node takes 1 ms for the first list. */
+/** Makes the list only when it is asked: Node takes 1 ms for the first one. */
 function within(networks: readonly Network[], host: string): boolean {
   const family = isIP(host);
   if (family === 0) return false;
@@ -66,14 +66,14 @@ function relativeHost(hostname: string): string {
   return bareHost(hostname).replace(/\.$/, '');
 }
 
-/** `undefined` for anything but an origin of http or https. */
+/** @returns `undefined` for anything but an origin of http or https */
 export function originOf(value: string): string | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   const isOrigin = url?.href === `${url?.origin}/` && /^https?:$/.test(url?.protocol ?? '');
   return isOrigin && !value.includes('*') ? url?.origin : undefined;
 }
 
-/** As in `NO_PROXY`: hosts and what lies below them, addresses, networks, each perhaps with a port, or `*`. */
+/** `NO_PROXY` holds `*`, or hosts with all names below them, addresses and networks, each perhaps with a port. */
 export function isExcepted({ hostname, port, protocol }: URL, except: string): boolean {
   const name = bareHost(hostname);
   const number = port || (protocol === 'https:' ? '443' : '80');
@@ -87,7 +87,7 @@ export function isExcepted({ hostname, port, protocol }: URL, except: string): b
     });
 }
 
-/** The colons of a bare IPv6 address are no port. */
+/** Splits off a port. The colons of a bare IPv6 address do not begin one. */
 function split(entry: string): [domain: string, port?: string | undefined] {
   if (isIP(entry) === 6) return [entry];
   const [, domain = '', port] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];

@@ -1,5 +1,5 @@
 /**
- * A time in the future is as old: the clock was set back.
+ * Gives the age of a time. A time in the future, after a change of the clock, counts as old, too.
  * @param time in milliseconds since 1970, as `now`
  * @returns milliseconds
  */

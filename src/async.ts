@@ -7,7 +7,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Rejects with the signal's reason if it aborts first. */
+/** Rejects with the signal's reason if the signal aborts first. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
@@ -21,7 +21,7 @@ export async function* singleItem<T>(item: T): AsyncGenerator<T> {
   yield item;
 }
 
-/** Closes after a run: an error must not hide its outcome, and becomes a warning. */
+/** Closes something after a run. An error becomes a warning: it must not hide the outcome of the run. */
 export async function closeQuietly(
   close: () => Promise<void>,
   notices: { warn(text: string): void },
@@ -33,12 +33,12 @@ export async function closeQuietly(
   }
 }
 
-/** Other work of the process has its turn. */
+/** Lets other work of the process run first. */
 export async function yieldToEventLoop(): Promise<void> {
   await turn();
 }
 
-/** The items of a source, each waited for as long as the reader likes. A late item goes to the next wait. */
+/** Gives the items of a source. The reader chooses how long to wait for each. A late item goes to the next wait. */
 export class Arrivals<T> implements Disposable {
   readonly #iterator: AsyncIterator<T>;
   readonly #signal: AbortSignal;
@@ -77,18 +77,18 @@ export class Arrivals<T> implements Disposable {
 function after(patience: number | undefined) {
   let timer: NodeJS.Timeout | undefined;
   const reached = new Promise<undefined>((resolve) => {
-    // What comes in a busy moment counts as in time.
+    // An item that comes while the process is busy counts as in time.
     const giveUp = () => setImmediate(() => resolve(undefined));
     if (patience !== undefined) timer = setTimeout(giveUp, patience).unref();
   });
   return { reached, timer };
 }
 
-/** What one side pushes and one reader takes, in the same order. An error comes after the items before it. */
+/** A queue of items between one writer and one reader. An error comes after the items that were pushed before it. */
 export class AsyncQueue<T extends object> implements AsyncIterable<T> {
   readonly #onTaken: (item: T) => void;
   #pushed: T[] = [];
-  /** The next one is the last, since `pop` takes the same time in a long list. */
+  /** The items in reverse order: `pop` takes the same time in a long list. */
   #due: T[] = [];
   #end: { readonly error: unknown } | undefined;
   #wake = () => {};

@@ -8,7 +8,7 @@ const MEANINGS: Record<Signal, { what: string; exitCode: ExitCode }> = {
   SIGHUP: { what: 'the terminal is gone', exitCode: ExitCode.hangup },
 };
 
-/** Its signal aborts, with the error of the run, when the process is told to stop. */
+/** Its signal aborts, with the error of the run, when the process is asked to stop. */
 export function interruption(host: Host): { readonly signal: AbortSignal; stop(): void } {
   const controller = new AbortController();
   const listeners = Object.entries(MEANINGS).map(([name, { what, exitCode }]) => {
@@ -19,10 +19,10 @@ export function interruption(host: Host): { readonly signal: AbortSignal; stop()
   return { signal: controller.signal, stop: () => listeners.forEach((off) => void off()) };
 }
 
-/** 128 and the number of a signal. */
+/** The status of a process that a signal ended is 128 and the number of the signal. */
 const SIGNALS = 128;
 
-/** Milliseconds for an interrupted process to end by itself. */
+/** Milliseconds, in which an interrupted process may end by itself. */
 const GRACE_MS = 50;
 
 const STANDARD_STREAMS = [0, 1, 2];
@@ -48,12 +48,12 @@ function isOnTerminal(process: Process): boolean {
   return process.platform !== 'win32' && STANDARD_STREAMS.some((fd) => isTerminal(process, fd));
 }
 
-/** Node 20 aborts at its end if a terminal that it was started on is gone. */
+/** Closes such descriptors: Node 20 aborts at its end if a terminal that it was started on is gone. */
 function closeLostTerminals(process: Process): void {
   for (const fd of STANDARD_STREAMS) if (isLostTerminal(process, fd)) closeSync(fd);
 }
 
-/** Those with major number 1, such as /dev/null, never were a terminal. */
+/** Devices with major number 1, such as /dev/null, never were a terminal. */
 function isLostTerminal(process: Process, fd: number): boolean {
   try {
     const stats = fstatSync(fd);

@@ -8,16 +8,16 @@ export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
 interface Input {
   readonly isTTY: boolean;
-  /** Opened at the first access. Throws TtsError (usage) if it is a folder. */
+  /** The stream is opened at the first access, which throws TtsError (usage) if stdin is a folder. */
   readonly stream: Readable & { setRawMode?(raw: boolean): unknown };
 }
 
 export interface Output {
   readonly fd: number;
   readonly isTTY: boolean;
-  /** Width of the terminal now; 0 or undefined without one. */
+  /** The width of the terminal now. It is 0 or undefined without a terminal. */
   readonly columns: number | undefined;
-  /** Opened at the first access, which sets the descriptor up for asynchronous use. */
+  /** The stream is opened at the first access, which sets the descriptor up for asynchronous use. */
   readonly stream: Writable;
 }
 
@@ -29,18 +29,18 @@ export interface Host {
   isArgvUtf8(): boolean | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
-  /** Absolute; `undefined` for a user without one. */
+  /** The absolute path of the home folder. It is `undefined` for a user without one. */
   readonly home: string | undefined;
   readonly platform: NodeJS.Platform;
   readonly pid: number;
   /** Names the space of process IDs: a boot of a machine, or a container. */
   readonly realm: string;
-  /** `undefined` on Windows. */
+  /** The user of the process. It is `undefined` on Windows. */
   readonly uid: number | undefined;
   /** Version and architecture of Node: `v20.19.0-x64`. */
   readonly runtime: string;
   readonly execPath: string;
-  /** In this realm. */
+  /** True if a process of this realm has this ID. */
   isRunning(pid: number): boolean;
   /** Ends a process group. Throws where there is none. */
   endGroup(pid: number): void;
@@ -56,14 +56,14 @@ interface Messages {
   verbose: boolean;
   /** From now on `***` replaces the text in all output. */
   hide(secret: string): void;
-  /** Information; nothing is wrong. */
+  /** Prints a line for information. Nothing is wrong. */
   note(text: string): void;
   warn(text: string): void;
-  /** A warning that is dropped if an output error ends the run within a second. */
+  /** Prints a warning, but drops it if an output error ends the run within a second. */
   warnLater(text: string): void;
-  /** One step, with `--verbose`. */
+  /** Prints a step of the run if `--verbose` is set. */
   detail(text: () => string): void;
-  /** A question, without a line break behind it. */
+  /** Prints a question, without a line break after it. */
   ask(question: string): void;
 }
 
@@ -74,7 +74,7 @@ export interface RunContext {
   readonly signal: AbortSignal;
 }
 
-export function hostOf(process: NodeJS.Process): Host {
+export function processHost(process: NodeJS.Process): Host {
   return {
     argv: process.argv.slice(2),
     isArgvUtf8,
@@ -100,7 +100,7 @@ export function hostOf(process: NodeJS.Process): Host {
         return isTerminal(process, 0);
       },
       get stream() {
-        // Node would read it as empty.
+        // Node would read a folder as empty.
         if (fstatSync(0).isDirectory())
           throw usageError('stdin is a folder', 'redirect a file, or use a pipe');
         return process.stdin;
@@ -121,7 +121,7 @@ function isArgvUtf8(): boolean | undefined {
   }
 }
 
-/** As `os.homedir()`, but `node:os` loads only where the user of a container has no HOME. */
+/** Does what `os.homedir()` does, but loads `node:os` only for a user without HOME, as in a container. */
 function homeFolder(process: NodeJS.Process): string | undefined {
   try {
     const named = process.platform === 'win32' ? undefined : process.env.HOME;
@@ -140,7 +140,7 @@ function workingFolder(process: NodeJS.Process): string {
   }
 }
 
-/** The boot and the process namespace on Linux, else the name of the machine. */
+/** The realm is the boot and the process namespace on Linux, and else the name of the machine. */
 function realmOf(process: NodeJS.Process): string {
   const machine = () => process.getBuiltinModule('node:os').hostname();
   if (process.platform !== 'linux') return machine();

@@ -6,10 +6,10 @@ export class EndlessHeadError extends IdleError {
   override readonly name = 'EndlessHeadError';
 }
 
-/** The time for a head, 1xx answers included, in limits of idle time. */
+/** A head, 1xx answers included, may take this many limits of idle time. */
 export const HEAD_LIMITS = 10;
 
-/** The timer looks so often within one limit. */
+/** The timer looks this often within one limit. */
 const LOOKS = 8;
 
 export class IdleTimer {
@@ -22,7 +22,7 @@ export class IdleTimer {
   #looksLeft = LOOKS;
   #looks = 0;
 
-  /** @param headBytes undici reports a head at its end only: a slow head is not idle */
+  /** @param headBytes the bytes of the head so far: undici reports only whole heads, and a slow head is not idle */
   constructor(limitMs: number, onIdle: (error: IdleError) => void, headBytes = () => 0) {
     this.#limitMs = limitMs;
     this.#onIdle = onIdle;

@@ -1,12 +1,12 @@
 import { endWith, interruption } from './exit.ts';
-import { hostOf } from './host.ts';
+import { processHost } from './host.ts';
 import { runCommand } from './run.ts';
 
-/** Runs the command line; Node ends by itself with its status. */
+/** Runs the command line. Node ends by itself with the status that is set here. */
 export async function main(process: NodeJS.Process): Promise<void> {
-  // Such as that a module is experimental.
+  // This hides Node's own warnings, such as ExperimentalWarning.
   process.removeAllListeners('warning');
-  const host = hostOf(process);
+  const host = processHost(process);
   const { signal, stop } = interruption(host);
   const status = await runCommand(host, signal);
   stop();

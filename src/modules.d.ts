@@ -1,4 +1,4 @@
-/** undici's front door takes 60 ms to load, this module a third of that. */
+/** The main module of undici takes 60 ms to load, and this one a third of that. */
 declare module 'undici/lib/dispatcher/pool.js' {
   import { Pool } from 'undici';
   export default Pool;
@@ -10,7 +10,7 @@ declare module 'markdown-it-footnote' {
   export default footnotes;
 }
 
-/** ES2024 in Node 20. */
+/** Node 20 has this constructor of ES2024, and TypeScript's library for Node 20 has not. */
 interface ArrayBufferConstructor {
   new (byteLength: number, options: { readonly maxByteLength: number }): ArrayBuffer;
 }
@@ -36,14 +36,14 @@ declare module '@echogarden/speex-resampler-wasm/simd' {
     ): number;
   }
   interface Options {
-    /** Instantiates the module; replaces reading and compiling a file. */
+    /** Instantiates the module, in place of reading and compiling a file. */
     instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => unknown): unknown;
   }
   const boot: (options: Options) => Promise<Speex>;
   export default boot;
 }
 
-/** TypeScript has it in its DOM library only. */
+/** TypeScript declares this only in its DOM library. */
 declare namespace WebAssembly {
   class Module {
     private readonly brand;

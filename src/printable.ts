@@ -3,7 +3,7 @@ import stripAnsi from 'strip-ansi';
 /** Characters. */
 const LONGEST = 500;
 
-/** Text from outside for a terminal: one line without control and format characters, 500 characters at most. */
+/** Makes text from outside fit for a terminal: one line, without control and format characters, of at most 500 characters. */
 export function printable(text: string): string {
   const clean = text
     .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -13,7 +13,10 @@ export function printable(text: string): string {
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : clean;
 }
 
-/** A name or value for a terminal: control and format characters as in JSON. Joiners stay: emoji need them. */
+/**
+ * Makes a name or value fit for a terminal. Control and format characters become escapes of JSON. Joiners stay: emoji need
+ * them.
+ */
 export function visible(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return text.replace(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) =>
@@ -28,7 +31,12 @@ export function inOneLine(text: string): string {
   return visible(text.replace(/\s+/g, ' '));
 }
 
-/** Linear, unlike Node's `stripVTControlCharacters`. */
+/** Takes linear time, unlike Node's `stripVTControlCharacters`. */
 export function withoutEscapes(text: string): string {
   return stripAnsi(text);
+}
+
+/** Makes a name or value fit for a sentence on a terminal. */
+export function quoted(text: string): string {
+  return `"${visible(text)}"`;
 }

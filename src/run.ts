@@ -40,7 +40,7 @@ type Run = (context: Context) => Promise<number>;
 
 type Called = Pick<Context, 'argv' | 'named'> & { readonly run: Run };
 
-/** A first word that names no command is text. */
+/** A first word that is not the name of a command is text. */
 async function commandOf(argv: readonly string[]): Promise<Called> {
   const [first = '', ...rest] = argv;
   if (/^(?:-h|--help)$/.test(first)) return { run: help, argv: rest, named: false };

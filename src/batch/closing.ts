@@ -58,7 +58,7 @@ async function isAsWritten(
   return path !== undefined && WRITTEN.test(file) && (await hashFile(path, signal)) === sha256;
 }
 
-export function removeFolded({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): void {
+export function removeMerged({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): void {
   const names = shard ? [journalName(shard)] : findBatchFiles(folder.path).parts;
   for (const name of names) rmSync(join(folder.path, name), { force: true });
 }

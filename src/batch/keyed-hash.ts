@@ -27,7 +27,7 @@ export function keyedHash(key: Buffer = randomBytes(8)): (text: string) => numbe
     };
     const whole = text.length - (text.length % 2);
     for (let at = 0; at < whole; at += 2) mix(text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16));
-    // Bytes in the top byte, as the source has it: a text is two bytes a unit.
+    // The top byte counts bytes, as in the source: a unit of text has two.
     mix(((2 * text.length) << 24) | (whole < text.length ? text.charCodeAt(whole) : 0));
     v2 ^= 0xff;
     for (let left = 3; left > 0; left -= 1) round();

@@ -37,7 +37,7 @@ export type RowOutcome =
 /** A service that sends no sound, refuses a text or is silent fails one row. */
 const OF_THE_ROW: readonly number[] = [ExitCode.usage, ExitCode.service, ExitCode.timeout];
 
-/** Rows share one client. */
+/** Makes the sound of rows, which share one client. */
 export class Maker {
   readonly #options: MakeOptions;
   readonly #rowAt: (number: number) => BatchRow;

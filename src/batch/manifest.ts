@@ -59,7 +59,7 @@ export function findBatchFiles(folder: string): BatchFiles {
   };
 }
 
-/** Case is ignored: some file systems do the same. */
+/** Ignores case, as some file systems do. */
 export function isBatchFile(name: string): boolean {
   return /^tts-batch(?:\.\d+-of-\d+)?\.(?:jsonl|journal|lock)$/i.test(name);
 }
@@ -67,7 +67,7 @@ export function isBatchFile(name: string): boolean {
 const isManifest = (name: string) => name.endsWith('.jsonl');
 
 /**
- * Skips a torn line of a journal.
+ * Reads the entries, without a torn line of a journal.
  * @throws TtsError (usage) for a link, and with the line of a manifest that is not an entry, such as a merge conflict
  */
 export function* readEntries(folder: string, name: string, uid?: number): Generator<ManifestEntry> {
@@ -96,7 +96,7 @@ function entryOf(line: string): ManifestEntry | undefined {
   }
 }
 
-/** `--prune` deletes what a manifest names. */
+/** A name must stay inside the folder: `--prune` deletes what a manifest names. */
 function isInside(file: string): boolean {
   const isAbsolute = /^(?:[/\\]|[a-z]:)/i.test(file);
   return !isAbsolute && !file.includes('\0') && !file.split(/[/\\]/).some((part) => NO_NAMES.has(part));
@@ -104,7 +104,7 @@ function isInside(file: string): boolean {
 
 const NO_NAMES = new Set(['', '.', '..']);
 
-/** Equal runs write equal bytes. */
+/** The fields have one order, so that equal runs write equal bytes. */
 export function lineOf(entry: ManifestEntry): string {
   const { id, file, key, sha256, frames, sampleRate, characters } = entry;
   return `${JSON.stringify({ id, file, key, sha256, frames, sampleRate, characters })}\n`;
@@ -112,7 +112,7 @@ export function lineOf(entry: ManifestEntry): string {
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Bytes. What is longer is cut, and so is not an entry. */
+/** Bytes. A longer line is cut, and so is not an entry. */
 const LONGEST_LINE = 128 * 1024 * 1024;
 
 function* linesOf(path: string, uid: number | undefined): Generator<string> {
@@ -146,7 +146,7 @@ export class Journal implements Disposable {
   constructor(path: string, uid?: number) {
     this.#path = path;
     this.#fd = openJournal(path, uid);
-    // Ends a torn line.
+    // This ends a torn line.
     this.#write('\n');
   }
 

@@ -1,5 +1,5 @@
 import { ExitCode, TtsError, usageError } from '../error.ts';
-import { visible } from '../printable.ts';
+import { quoted, visible } from '../printable.ts';
 import type { VoiceShape } from '../voices/voice.ts';
 import { assertColumns, type ColumnNames, columnOf, type Field } from './columns.ts';
 import { NumberList, RecordFile } from './record-file.ts';
@@ -191,7 +191,7 @@ export class BatchPlan implements Disposable {
   }
 }
 
-/** A full disk and Ctrl-C end the run. */
+/** Failures such as a full disk and Ctrl-C end the run, not one row. */
 const OF_THE_RUN: readonly number[] = [
   ExitCode.output,
   ExitCode.hangup,
@@ -225,8 +225,4 @@ function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
 /** Names that some file systems confuse become equal. */
 export function folded(name: string): string {
   return name.normalize('NFC').toLowerCase();
-}
-
-function quoted(text: string): string {
-  return `"${visible(text)}"`;
 }

@@ -21,7 +21,7 @@ export class RecordFile<T> implements Disposable {
   #pendingBytes = 0;
   #writtenBytes = 0;
 
-  /** @param keys to {@link find} records by; different kinds must differ */
+  /** @param keys the keys to {@link find} records by; keys of different kinds must differ */
   constructor(...keys: readonly ((record: T) => string)[]) {
     this.#indexes = keys.map((key) => new KeyIndex(key));
     // POSIX keeps an open file; on Windows `dispose` removes it.
@@ -32,7 +32,7 @@ export class RecordFile<T> implements Disposable {
     return this.#ends.length;
   }
 
-  /** @returns its number, from 0 */
+  /** @returns the number of the record, from 0 */
   add(record: T): number {
     const text = JSON.stringify(record);
     this.#pending.push(text);
@@ -85,7 +85,7 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Windows keeps an open file.
+    // Windows does not remove an open file.
   }
 }
 
@@ -94,7 +94,7 @@ class KeyIndex<T> {
   readonly keyOf: (record: T) => string;
   readonly #hashOf = keyedHash();
   readonly #hashes = new NumberList(Int32Array);
-  /** They hold numbers plus one; 0 is free. The length is a power of two. */
+  /** A place holds the number of a record plus one, and 0 if it is free. The length is a power of two. */
   #places = new Int32Array(1024);
   #used = 0;
 
@@ -145,7 +145,7 @@ export class NumberList {
   readonly #Chunk: typeof Float64Array | typeof Int32Array;
   length = 0;
 
-  /** @param Chunk for integers below 2^53, or below 2^31 */
+  /** @param Chunk the type of array, for integers below 2^53 or below 2^31 */
   constructor(Chunk: typeof Float64Array | typeof Int32Array = Float64Array) {
     this.#Chunk = Chunk;
   }

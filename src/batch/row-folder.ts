@@ -17,7 +17,7 @@ export class RowFolder {
   }
 
   /**
-   * @param file relative, with "/"
+   * @param file a relative path, with "/"
    * @throws TtsError (usage) for a link, and for a folder that leads elsewhere through one; (output) for a file in the place of
    * a folder
    */

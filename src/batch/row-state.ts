@@ -5,8 +5,8 @@ import type { VoiceShape } from '../voices/voice.ts';
 import type { ManifestEntry } from './manifest.ts';
 
 /**
- * `stale`: of another text or voice, or not in the manifest. `damaged`: other bytes than were written. `empty`: a row
- * without text.
+ * `stale` is a file of another text or voice, or one that the manifest does not name. `damaged` is a file with other bytes
+ * than were written, and `empty` a row without text.
  */
 export type RowState = 'unchanged' | 'missing' | 'stale' | 'damaged' | 'empty';
 
@@ -33,7 +33,7 @@ export class TextHash {
   #characters = 0;
   #isBlank = true;
 
-  /** @param text behind Markdown and lexicon */
+  /** @param text the text after Markdown and lexicon */
   add(text: string): void {
     this.#hash.update(text);
     this.#characters += countCodePoints(text);

@@ -4,7 +4,7 @@ import { visible } from '../printable.ts';
 import type { NumberList } from './record-file.ts';
 
 export interface Shard {
-  /** From 1. */
+  /** Shards count from 1. */
   readonly index: number;
   readonly count: number;
 }
@@ -22,12 +22,12 @@ export function parseShard(option: string): Shard {
   );
 }
 
-/** The first 6 bytes of SHA-256: the same order on every machine. */
+/** The order is the first 6 bytes of a SHA-256, so that it is the same on every machine. */
 export function orderOf(id: string): number {
   return Number.parseInt(hash('sha256', id).slice(0, 12), 16);
 }
 
-/** Round robin by {@link orderOf}: shards differ by one row at most, whatever the order of the table. */
+/** Deals the rows in turn by {@link orderOf}: shards differ by one row at most, whatever the order of the table. */
 export function dealShard(orders: NumberList, { index, count }: Shard): (order: number) => boolean {
   const sorted = new Float64Array(orders.length).map((_, row) => orders.at(row)).sort();
   return (order) => rankOf(order, sorted) % count === index - 1;

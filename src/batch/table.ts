@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type CsvError, parse } from 'csv-parse';
 import { type TtsError, usageError } from '../error.ts';
-import { visible } from '../printable.ts';
+import { quoted } from '../printable.ts';
 
 export const tableKinds = ['csv', 'tsv', 'jsonl', 'psv'] as const;
 export type TableKind = (typeof tableKinds)[number];
@@ -9,7 +9,7 @@ export type TableKind = (typeof tableKinds)[number];
 export interface TableRow {
   readonly line: number;
   readonly cells: ReadonlyMap<string, string>;
-  /** The other lines still count. */
+  /** The fault of one line. The other lines still count. */
   readonly fault?: string;
 }
 
@@ -45,7 +45,7 @@ async function* readQuoted(
   delimiter: string,
   name: string,
 ): AsyncGenerator<TableRow> {
-  // The parser runs ahead.
+  // The parser reads ahead of the row that it gives.
   let lastLine = 0;
   const parser = parse({
     delimiter,
@@ -143,7 +143,7 @@ async function* readPipes(text: AsyncIterable<string>, name: string): AsyncGener
 }
 
 interface Line {
-  /** From 1. */
+  /** Lines count from 1. */
   readonly line: number;
   readonly content: string;
 }
@@ -174,8 +174,4 @@ function tooLong(name: string, line: number): TtsError {
     `${name}, line ${line}: the row is longer than ${LONGEST_ROW} characters`,
     'look for a quote that is not closed, and check --table',
   );
-}
-
-function quoted(text: string): string {
-  return `"${visible(text)}"`;
 }

@@ -34,7 +34,7 @@ export class NameTemplate {
   }
 
   /**
-   * Relative to the fixed folder, with "/".
+   * Makes a name relative to the fixed folder, with "/".
    * @throws NameError
    */
   nameOf(cell: (column: string) => string | undefined): string {
@@ -49,7 +49,7 @@ export class NameTemplate {
 }
 
 export class NameError extends Error {
-  /** `undefined` if the whole name is wrong. */
+  /** The column is `undefined` if the whole name is wrong. */
   readonly column: string | undefined;
 
   constructor(message: string, column?: string) {

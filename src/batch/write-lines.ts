@@ -7,13 +7,13 @@ import { checkFile, lookAt } from '../sink/open.ts';
 
 interface TextFile {
   readonly path: string;
-  /** For messages. */
+  /** Messages use this name. */
   readonly name: string;
   readonly writer: Writer;
 }
 
 /**
- * Appears in one step, and never behind a link.
+ * Writes a file that appears in one step, and never through a link.
  * @throws TtsError (output), (usage) for a link
  */
 export async function writeText(
@@ -33,7 +33,7 @@ export async function writeText(
 }
 
 /**
- * Tests what can be known before.
+ * Finds before any writing what will make it fail.
  * @throws TtsError (output), (usage) for a link
  */
 export function assertTextWritable(file: TextFile): void {

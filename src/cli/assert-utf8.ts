@@ -9,7 +9,7 @@ export interface Typed {
 }
 
 /**
- * Node replaces other bytes by U+FFFD: the program would speak other words.
+ * Node replaces bytes that are not UTF-8 by U+FFFD, so that the program would speak other words.
  * @throws TtsError (usage) naming the argument
  */
 export function assertUtf8(command: Command, { argv, host }: Typed): void {

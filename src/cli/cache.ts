@@ -103,7 +103,7 @@ function inWords(folder: string, { entries, bytes }: Found, cleared: boolean): s
 
 function sizeInWords(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`;
-  // 1023.95 would be rounded to 1024.0.
+  // 1023.95 and more would be rounded to 1024.0.
   const power = UNITS.findIndex((_, index) => bytes < 1023.95 * 1024 ** (index + 1)) + 1 || UNITS.length;
   return `${(bytes / 1024 ** power).toFixed(1)} ${UNITS[power - 1]}`;
 }

@@ -16,7 +16,7 @@ export interface CommandLine {
 }
 
 /**
- * `settings/` checks the values.
+ * Reads the options of a command. `settings/` checks their values.
  * @throws TtsError (usage)
  */
 export function readCommandLine(typed: Typed): CommandLine {
@@ -46,7 +46,7 @@ function addRules(command: Command, names: readonly Name[]): Command {
   return command;
 }
 
-/** Only what is typed: all of them would fill the help. */
+/** Help lists only the options that are typed: all of them would fill it. */
 function addOpposites(command: Command, argv: readonly string[]): void {
   for (const word of new Set(argv.filter((each) => each.startsWith('--no-')))) {
     const isKnown = command.options.some(({ long }) => long === word);
@@ -74,7 +74,7 @@ function parse(command: Command, typed: Typed, complain: Complain = usage): Comm
     return command;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // commander quotes the value behind "=", which may be a key.
+    // commander quotes the value after "=", which may be a key.
     const mistyped = /^error: unknown option '(--[^=]+)=/.exec(error.message)?.[1];
     if (mistyped === undefined) throw complain(error, command);
     parse(command, { ...typed, argv: [mistyped] }, complain);
@@ -88,7 +88,7 @@ export function howToSpeak(command: string): string {
     : `to speak the words: ${command.replace('tts', 'tts speak')} ...`;
 }
 
-/** Of other speech tools. */
+/** The options of other speech tools, each with what this one has in its place. */
 const ADVICE: readonly (readonly [option: string, advice: string])[] = [
   ['--voice', 'choose a voice with -s, by name or number: tts speakers lists them'],
   [
@@ -101,7 +101,7 @@ const ADVICE: readonly (readonly [option: string, advice: string])[] = [
 ];
 
 export function usage({ message, code }: CommanderError, command: Command): TtsError {
-  // The rest may be a key.
+  // The rest of the word may be a key.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
   if (code !== 'commander.unknownOption') return usageError(what, `see ${name} --help`);

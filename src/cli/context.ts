@@ -17,13 +17,13 @@ export type Commands = ReadonlyMap<string, () => Promise<CommandModule>>;
 export interface CommandModule {
   /** @returns the exit status */
   run(context: Context): Promise<number>;
-  /** Its command line, for help, completions and the manual. */
+  /** The command line of the command, for help, completions and the manual. */
   describeCommand(): Command | Promise<Command>;
   /** What completions offer for its arguments. */
   readonly words?: readonly string[];
 }
 
-/** Commands but for those that a text on the command line calls by itself. */
+/** All commands except the one that a text on the command line calls by itself. */
 export function namedCommands(commands: Commands): string[] {
   return [...commands.keys()].filter((name) => name !== 'speak' && name !== 'help');
 }

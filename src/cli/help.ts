@@ -16,7 +16,7 @@ import { printLine } from './terminal/print.ts';
 const WIDTH = 80;
 
 /**
- * `tts help`, alone or with a command.
+ * Runs `tts help`, alone or with a command.
  * @throws TtsError (usage) for words that are not a command
  */
 export async function run(context: Context): Promise<number> {
@@ -59,7 +59,7 @@ export async function loadCommand(name: string, commands: Commands): Promise<Com
   throw new RangeError(`there is no command ${name}`);
 }
 
-/** The long form if `speak` was named. */
+/** Gives the long form if `speak` was named. */
 export async function help({
   host,
   named,
@@ -74,7 +74,7 @@ export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode
   return ExitCode.ok;
 }
 
-/** Fits on a screen of 24 lines. */
+/** The short help fits on a screen of 24 lines. */
 export function shortHelp(commands: Commands): string {
   const all = Object.values<Rule<unknown>>(rules);
   return [

@@ -2,10 +2,10 @@ import { percentDecoded } from '../address.ts';
 import {
   baseUrl,
   choice,
+  describedValue,
   type Kind,
   list,
   number,
-  quoted,
   sampleRate,
   textual,
   url,
@@ -68,7 +68,7 @@ export const engine = textual<string>({
   text: (text) => (isAddress(text) && !serverAddress(text) ? undefined : words.text(text)),
   fault: (data) =>
     typeof data === 'string' && isAddress(data)
-      ? { what: `${quoted(data)} is not a complete URL of a server`, hint: COMPLETE }
+      ? { what: `${describedValue(data)} is not a complete URL of a server`, hint: COMPLETE }
       : undefined,
 });
 
@@ -120,11 +120,11 @@ function faultInEngines(data: object): ValueFault | undefined {
   for (const [name, raw] of Object.entries(data)) {
     if (!/^[\p{L}\p{N}_.-]+$/u.test(name))
       return {
-        what: `${quoted(name)} cannot be the name of an engine`,
+        what: `${describedValue(name)} cannot be the name of an engine`,
         hint: 'use letters, digits, "-" and "_"',
       };
     const fault = isObject(raw) ? faultInEngine(raw) : { what: 'it is no object', hint: ENGINE };
-    if (fault) return { what: `${quoted(name)}: ${fault.what}`, hint: fault.hint };
+    if (fault) return { what: `${describedValue(name)}: ${fault.what}`, hint: fault.hint };
   }
   return undefined;
 }
@@ -133,10 +133,16 @@ function faultInEngine(raw: EngineEntry): ValueFault | undefined {
   for (const [field, value] of Object.entries(raw)) {
     const kind = Object.hasOwn(engineFields, field) ? engineFields[field as keyof EngineEntry] : undefined;
     if (!kind)
-      return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(engineFields)) };
-    const shown = field === 'key' ? 'the value' : quoted(value);
+      return {
+        what: `unknown key ${describedValue(field)}`,
+        hint: keyHint(field, Object.keys(engineFields)),
+      };
+    const shown = field === 'key' ? 'the value' : describedValue(value);
     if (kind.data(value) === undefined)
-      return { what: `${shown} is not allowed for ${quoted(field)}; expected ${kind.allowed}`, hint: ENGINE };
+      return {
+        what: `${shown} is not allowed for ${describedValue(field)}; expected ${kind.allowed}`,
+        hint: ENGINE,
+      };
   }
   if (raw.url === undefined && raw.command === undefined && raw.model === undefined)
     return { what: '"url", "command" or "model" is missing', hint: ENGINE };

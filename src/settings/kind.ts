@@ -133,7 +133,7 @@ export function list<T>(kind: Kind<T>): Kind<readonly T[]> {
       const wrong = Array.isArray(data) ? data.find((entry) => kind.data(entry) === undefined) : undefined;
       if (wrong === undefined) return undefined;
       return {
-        what: `${quoted(wrong)} is not allowed in the list`,
+        what: `${describedValue(wrong)} is not allowed in the list`,
         hint: `each entry has to be ${kind.allowed}`,
       };
     },
@@ -151,7 +151,7 @@ const LONGEST = 200;
  * Quotes and shortens a value, without the password and the query of an address. Nested YAML aliases would take minutes to
  * write out in full.
  */
-export function quoted(data: unknown): string {
+export function describedValue(data: unknown): string {
   // JSON has no form for some numbers of YAML.
   if (typeof data === 'number') return String(data);
   if (Array.isArray(data)) return 'a list';

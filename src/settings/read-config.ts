@@ -5,7 +5,7 @@ import { fromHome, pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
 import { readData, readPipedData } from './config-data.ts';
 import type { ConfigPath } from './config-places.ts';
-import { quoted } from './kind.ts';
+import { describedValue } from './kind.ts';
 import { keyHint } from './nearest.ts';
 import type { ConfigFile } from './resolve.ts';
 import { fileOrigin, refused } from './resolve.ts';
@@ -52,7 +52,8 @@ const byKey = new Map(
 
 function checkedValue(key: string, raw: unknown, file: ConfigPath): unknown {
   const rule = byKey.get(key);
-  if (!rule) throw usageError(`unknown key ${quoted(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
+  if (!rule)
+    throw usageError(`unknown key ${describedValue(key)} in ${file.path}`, keyHint(key, [...byKey.keys()]));
   if (rule.userOnly && file.place === 'project')
     throw usageError(
       `${key} may not be set in ${file.path}`,
@@ -62,7 +63,7 @@ function checkedValue(key: string, raw: unknown, file: ConfigPath): unknown {
   if (value === undefined) throw refused(rule, raw, fileOrigin(key, file));
   if (file.place === 'project' && rule.projectMay && !rule.projectMay(value))
     throw usageError(
-      `${key} in ${file.path} may be a name only, and not ${quoted(raw)}`,
+      `${key} in ${file.path} may be a name only, and not ${describedValue(raw)}`,
       `name it in your own config or on the command line: a project's file may come from somebody else`,
     );
   if (file.isForeign && rule.startsProgram?.(value))

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { type TtsError, usageError } from '../error.ts';
 import type { ConfigPath } from './config-places.ts';
 
-import { quoted } from './kind.ts';
+import { describedValue } from './kind.ts';
 import { type Name, type Rule, ruleOf, rules, type Value } from './rules.ts';
 import { hostOnly } from './special-kinds.ts';
 
@@ -88,7 +88,7 @@ function read(rule: Rule<unknown>, raw: unknown, origin: Origin): Setting<unknow
 export function refused(rule: Rule<unknown>, raw: unknown, origin: Origin): TtsError {
   const fault = rule.kind.fault?.(raw);
   if (fault) return usageError(`${origin.name}: ${fault.what}`, fault.hint);
-  const shown = rule.secret ? 'the value' : quoted(raw);
+  const shown = rule.secret ? 'the value' : describedValue(raw);
   return usageError(
     `${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`,
     rule.advice?.(raw) ?? (rule.flags ? 'see tts speak --help' : 'correct it there'),

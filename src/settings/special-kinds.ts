@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
 import {
   baseUrl,
+  describedValue,
   type Kind,
   number,
-  quoted,
   sampleRate,
   speaker,
   textual,
@@ -54,7 +54,7 @@ function faultInKeys(data: object): ValueFault | undefined {
 }
 
 function addressIn(name: string): string {
-  return /^https?:\/\//i.test(name) ? quoted(name) : 'one of the names';
+  return /^https?:\/\//i.test(name) ? describedValue(name) : 'one of the names';
 }
 
 export interface NamedSpeaker {
@@ -93,11 +93,11 @@ function faultInSpeakers(data: object): ValueFault | undefined {
   for (const [name, raw] of Object.entries(data)) {
     if (speaker.text(name) !== name)
       return {
-        what: `${quoted(name)} cannot be the name of a speaker`,
+        what: `${describedValue(name)} cannot be the name of a speaker`,
         hint: 'a name begins with a letter',
       };
     const fault = isObject(raw) ? faultOf(raw) : faultOf({ no: raw });
-    if (fault) return { what: `${quoted(name)}: ${fault.what}`, hint: fault.hint };
+    if (fault) return { what: `${describedValue(name)}: ${fault.what}`, hint: fault.hint };
   }
   return undefined;
 }
@@ -111,7 +111,7 @@ function faultOf(raw: object): ValueFault | undefined {
     if (!kind) return unknownField(field);
     if (kind.data(value) === undefined)
       return {
-        what: `${quoted(value)} is not allowed for ${quoted(field)}; expected ${kind.allowed}`,
+        what: `${describedValue(value)} is not allowed for ${describedValue(field)}; expected ${kind.allowed}`,
         hint: EXAMPLE,
       };
   }
@@ -119,7 +119,7 @@ function faultOf(raw: object): ValueFault | undefined {
 }
 
 function unknownField(field: string): ValueFault {
-  return { what: `unknown key ${quoted(field)}`, hint: keyHint(field, Object.keys(fields)) };
+  return { what: `unknown key ${describedValue(field)}`, hint: keyHint(field, Object.keys(fields)) };
 }
 
 /** Matches a word, or else a character that begins none. */

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { leftOver, manifestLines, manifestPath, type Outcome, removeFolded } from '../../batch/closing.ts';
+import { leftOver, manifestLines, manifestPath, type Outcome, removeMerged } from '../../batch/closing.ts';
 import { BatchLock } from '../../batch/lock.ts';
 import { findBatchFiles } from '../../batch/manifest.ts';
 import type { BatchPlan, BatchRow } from '../../batch/plan.ts';
@@ -87,7 +87,7 @@ async function fold(outcome: Outcome, { host, signal, notices }: Context): Promi
     using _lock = BatchLock.take(folder.path, undefined, host, hostname());
     const path = manifestPath(outcome);
     await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
-    removeFolded(outcome);
+    removeMerged(outcome);
   } catch (error) {
     notices.detail(() => `the manifests of shards were not folded: ${(error as Error).message}`);
   }

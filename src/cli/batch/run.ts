@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { manifestLines, manifestPath, type Outcome, removeFolded } from '../../batch/closing.ts';
+import { manifestLines, manifestPath, type Outcome, removeMerged } from '../../batch/closing.ts';
 import { BatchLock } from '../../batch/lock.ts';
 import { Maker } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
@@ -155,7 +155,7 @@ function withRest(error: unknown, { counts, command }: BatchOutput, survey: Surv
 async function close(outcome: Outcome, { host, signal }: Context): Promise<void> {
   const path = manifestPath(outcome);
   await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
-  removeFolded(outcome);
+  removeMerged(outcome);
 }
 
 function makeFolder(folder: string): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quoted } from '../../../src/settings/kind.ts';
+import { describedValue } from '../../../src/settings/kind.ts';
 
 describe('a value in a message', () => {
   it.each([
@@ -17,10 +17,10 @@ describe('a value in a message', () => {
     ['ftp://x.example/a?token=secret', '"ftp://x.example/a?***"'],
     ['ftp://x.example/a#secret', '"ftp://x.example/a#***"'],
   ])('is shown without what is secret in it: %j', (value, shown) => {
-    expect(quoted(value)).toBe(shown);
+    expect(describedValue(value)).toBe(shown);
   });
 
   it('is not endless', () => {
-    expect(quoted('x'.repeat(10_000)).length).toBeLessThan(210);
+    expect(describedValue('x'.repeat(10_000)).length).toBeLessThan(210);
   });
 });

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ExitCode } from '../../../src/error.ts';
-import { hostOf } from '../../../src/host.ts';
+import { processHost } from '../../../src/host.ts';
 import { wav } from '../../../src/sink/encoding/wav.ts';
 import { checkSink, openSink } from '../../../src/sink/open.ts';
 import { emptyFolder } from '../../support/folder.ts';
@@ -18,7 +18,7 @@ function setUp() {
   symlinkSync('none/new', join(cwd, 'link-to-nowhere'));
   symlinkSync('circle', join(cwd, 'circle'));
   symlinkSync('/dev/null', join(cwd, 'null'));
-  return { ...hostOf(process), cwd };
+  return { ...processHost(process), cwd };
 }
 
 const { signal } = new AbortController();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Track } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
-import { hostOf } from '../../../src/host.ts';
+import { processHost } from '../../../src/host.ts';
 import type { Encoding } from '../../../src/sink/encoding/encoding.ts';
 import { fileSink } from '../../../src/sink/file.ts';
 import { tee } from '../../../src/sink/tee.ts';
@@ -53,7 +53,7 @@ function setUp(keepsPartial: boolean) {
     path: join(cwd, 'out.last'),
     old: undefined,
     clobber: true,
-    writer: hostOf(process),
+    writer: processHost(process),
   };
   return { cwd, sink: fileSink(file, { encoding: chaptersLast, keepsPartial }) };
 }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { Notices } from '../../../src/cli/terminal/notices.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
-import { hostOf } from '../../../src/host.ts';
+import { processHost } from '../../../src/host.ts';
 import { wav } from '../../../src/sink/encoding/wav.ts';
 import { openOutputs } from '../../../src/speech/outputs.ts';
 import { emptyFolder } from '../../support/folder.ts';
@@ -20,7 +20,7 @@ it('Outputs do not open where the encoding is not ready.', async () => {
     player: undefined,
     mayFail: false,
   };
-  const host = { ...hostOf(process), cwd };
+  const host = { ...processHost(process), cwd };
   const context = { host, notices: new Notices(host), signal: new AbortController().signal };
   await expect(openOutputs({ output }, context)).rejects.toBe(missing);
   expect(readdirSync(cwd)).toEqual([]);
