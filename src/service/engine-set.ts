@@ -2,12 +2,12 @@ import { availableParallelism } from 'node:os';
 import { type Assets, loadAssets } from '../engine/assets.ts';
 import { DEFAULT_MAX_QUEUE, type Engine, type EngineSet } from '../engine/contract.ts';
 import type { Espeak } from '../engine/espeak/voices.ts';
-import type { NumberedSource } from '../engine/external/voice-source.ts';
 import { FairQueue, type QueueLimits } from '../engine/fair-queue.ts';
 import { FliteThread } from '../engine/flite/thread.ts';
 import { FLITE_SPEAKERS, type FliteTask, fliteUse } from '../engine/flite/voices.ts';
 import { normalise } from '../engine/normalise.ts';
 import { queuedEngine } from '../engine/queued-engine.ts';
+import type { NumberedSource } from '../engine/source.ts';
 
 export interface EngineSetOptions extends Partial<QueueLimits> {
   /** The program of the threads. By default it lies next to the built program. */

@@ -3,7 +3,7 @@ import type { Speech } from '../audio/pcm.ts';
 import type { Kept } from '../cache/kept.ts';
 import type { NumberedText, RequestFields } from '../client/request.ts';
 import type { Espeak } from '../engine/espeak/voices.ts';
-import type { NumberedSource } from '../engine/external/voice-source.ts';
+import type { NumberedSource } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { type Client, type ClientOptions, openClient } from './client.ts';

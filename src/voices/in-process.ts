@@ -1,5 +1,5 @@
 import type { Espeak } from '../engine/espeak/voices.ts';
-import type { NumberedSource } from '../engine/external/voice-source.ts';
+import type { NumberedSource } from '../engine/source.ts';
 import { openEngines } from '../service/engine-set.ts';
 import { randomKey, startService } from '../service/service.ts';
 import { type Client, type ClientOptions, openClient } from './client.ts';

@@ -1,6 +1,6 @@
 import type { Speaker } from '../engine/contract.ts';
 import type { Espeak } from '../engine/espeak/voices.ts';
-import { type NumberedSource, speakersOf } from '../engine/external/voice-source.ts';
+import { type NumberedSource, speakersOf } from '../engine/source.ts';
 import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';

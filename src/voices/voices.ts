@@ -1,7 +1,7 @@
 import type { Kept } from '../cache/kept.ts';
 import { requestBody } from '../client/request.ts';
 import type { RetryPolicy } from '../client/retry.ts';
-import { identityOf, type NumberedSource, unnumberedSpeakersOf } from '../engine/external/voice-source.ts';
+import { identityOf, type NumberedSource, unnumberedSpeakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import { type Channel, Connections, type Engines, type VoicesPlan } from './connections.ts';
 import { requestUrl } from './service-choice.ts';

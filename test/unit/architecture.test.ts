@@ -70,7 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ABOVE = ['main.ts', 'run.ts', 'commands.ts'];
 
 /** Tables: data that grows by rows. */
-const TABLES = ['settings/rules.ts', 'service/http/instruction-words.ts'];
+const TABLES = ['settings/rules.ts', 'engine/instruction-words.ts'];
 
 const LONGEST_FILE = 250;
 const MOST_FILES = 16;

@@ -1,7 +1,7 @@
 import { aborted } from '../../async.ts';
 import type { EngineSet } from '../../engine/contract.ts';
 import { espeakIfAny } from '../../engine/espeak/voices.ts';
-import type { NumberedSource } from '../../engine/external/voice-source.ts';
+import type { NumberedSource } from '../../engine/source.ts';
 import { codeOf, ExitCode, usageError } from '../../error.ts';
 import { interruption } from '../../exit.ts';
 import type { Host } from '../../host.ts';

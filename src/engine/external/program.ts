@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import { findProgram } from '../../files/paths.ts';
 import { Refusal } from '../contract.ts';
+import type { VoiceSource } from '../source.ts';
 import { ProgramRun } from './program-run.ts';
 import type { ProgramConfig } from './source-config.ts';
-import type { VoiceSource } from './voice-source.ts';
 
 /** Hz, until the header tells. */
 const USUAL_RATE = 22_050;

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../contract.ts';
 import type { SourceConfig } from '../external/source-config.ts';
-import type { VoiceSource } from '../external/voice-source.ts';
+import type { VoiceSource } from '../source.ts';
 import { identityOf, type Model, modelIn } from './families.ts';
 import { ModelProcess } from './process.ts';
 

@@ -49,7 +49,7 @@ export async function orderOf(
 
 async function readStyle(instructions = ''): Promise<{ style: Style; ignored: readonly string[] }> {
   if (instructions === '') return { style: asItIs, ignored: [] };
-  const { readInstructions } = await import('../http/instructions.ts');
+  const { readInstructions } = await import('../../engine/instructions.ts');
   return readInstructions(instructions);
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Engine, Refusal } from '../../../../src/engine/contract.ts';
 import { openExternal } from '../../../../src/engine/external/engine.ts';
-import type { SourceSound, VoiceSource } from '../../../../src/engine/external/voice-source.ts';
+import type { SourceSound, VoiceSource } from '../../../../src/engine/source.ts';
 import { PLAIN } from '../../../support/engine.ts';
 import { gate } from '../../../support/gate.ts';
 

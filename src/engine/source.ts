@@ -1,4 +1,4 @@
-import type { Speaker } from '../contract.ts';
+import type { Speaker } from './contract.ts';
 
 export interface SourceVoice {
   readonly name: string;

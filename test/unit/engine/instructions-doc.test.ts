@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { DEGREES } from '../../../../src/service/http/instruction-words.ts';
-import { readers, readInstructions } from '../../../../src/service/http/instructions.ts';
+import { DEGREES } from '../../../src/engine/instruction-words.ts';
+import { readers, readInstructions } from '../../../src/engine/instructions.ts';
 
 const text = readFileSync('docs/instructions.md', 'utf8');
 const USUAL = { rate: 1, pitch: 1, loudness: 1, pause: 1 };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readInstructions } from '../../../../src/service/http/instructions.ts';
+import { readInstructions } from '../../../src/engine/instructions.ts';
 
 const plain = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 

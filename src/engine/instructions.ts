@@ -1,4 +1,4 @@
-import type { Style } from '../../engine/contract.ts';
+import type { Style } from './contract.ts';
 import {
   CARRIED,
   DEGREES,

@@ -1,4 +1,4 @@
-import type { Style } from '../../engine/contract.ts';
+import type { Style } from './contract.ts';
 
 /**
  * The words that `instructions` understand. To add a word, add it to a row.
