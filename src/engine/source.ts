@@ -1,14 +1,56 @@
 import type { Speaker } from './contract.ts';
 
+/** A server with OpenAI's `/audio/speech` below its URL. */
+export interface ServerConfig {
+  readonly kind: 'server';
+  readonly name: string;
+  /** It has no trailing slash and no password. */
+  readonly url: URL;
+  readonly model?: string | undefined;
+  /** The header of this name, with a key or a password. */
+  readonly authorization?: string | undefined;
+  readonly format: 'wav' | 'pcm';
+  readonly voices?: readonly string[] | undefined;
+  /** Hz. With it, an answer that is not a WAV is read as bare samples. */
+  readonly sampleRate?: number | undefined;
+  readonly maxChars: number;
+  readonly concurrency: number;
+}
+
+export interface ProgramConfig {
+  readonly kind: 'program';
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  readonly output: 'wav' | 's16le';
+  /** Hz. The output `s16le` needs it. */
+  readonly sampleRate?: number | undefined;
+  readonly voices?: readonly string[] | undefined;
+  readonly maxChars: number;
+  readonly concurrency: number;
+}
+
+/** A model folder of sherpa-onnx. */
+export interface ModelConfig {
+  readonly kind: 'model';
+  readonly name: string;
+  /** It is absolute. */
+  readonly folder: string;
+  readonly voices?: readonly string[] | undefined;
+  readonly maxChars: number;
+  readonly concurrency: number;
+}
+
+export type SourceConfig = ServerConfig | ProgramConfig | ModelConfig;
+
 export interface SourceVoice {
   readonly name: string;
-  /** BCP 47; "und" if unknown. */
+  /** A tag of BCP 47, or "und" for an unknown language. */
   readonly language: string;
   /** Hz. */
   readonly sampleRate: number;
 }
 
-/** 16-bit mono samples. */
+/** Sound of 16-bit mono samples. */
 export interface SourceSound {
   /** Hz. */
   readonly sampleRate: number;
@@ -36,7 +78,7 @@ function speakerOf({ name, language, sampleRate }: SourceVoice): Omit<Speaker, '
 }
 
 /**
- * What shapes the sound beside the text.
+ * What shapes the sound besides the text.
  * @returns `undefined` for a built-in voice, whose sound is not kept
  */
 export function identityOf(speaker: number, sources: readonly NumberedSource[]): string | undefined {

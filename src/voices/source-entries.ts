@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { SourceConfig } from '../engine/external/source-config.ts';
+import type { SourceConfig } from '../engine/source.ts';
 import { type TtsError, usageError } from '../error.ts';
 import { fromHome } from '../files/paths.ts';
 import type { Host, RunContext } from '../host.ts';

@@ -1,6 +1,5 @@
 import { Refusal } from '../engine/contract.ts';
-import type { SourceConfig } from '../engine/external/source-config.ts';
-import type { NumberedSource, SourceVoice } from '../engine/source.ts';
+import type { NumberedSource, SourceConfig, SourceVoice } from '../engine/source.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { RunContext } from '../host.ts';
 import { nearestName } from '../settings/nearest.ts';

@@ -1,7 +1,7 @@
 import type { Speaker } from '../engine/contract.ts';
 import type { Espeak } from '../engine/espeak/voices.ts';
-import { type NumberedSource, speakersOf } from '../engine/source.ts';
 import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
+import { type NumberedSource, speakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { type Choice, chooseSpeaker, isAmong } from '../settings/speaker.ts';

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
 import { FLITE_SPEAKERS } from '../../engine/flite/voices.ts';
-import { type NumberedSource, unnumberedSpeakersOf } from '../../engine/source.ts';
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
 import { loadSettings } from '../../settings/load.ts';

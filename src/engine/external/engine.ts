@@ -4,9 +4,9 @@ import { printable } from '../../printable.ts';
 import { cutText } from '../../text/segmenter.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { type Engine, Refusal, type Speaker, type Utterance } from '../contract.ts';
+import { SoundBudget, SoundQueue } from '../sound-queue.ts';
 import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from '../source.ts';
 import { Seats } from './seats.ts';
-import { SoundBudget, SoundQueue } from './sound-queue.ts';
 
 /** A shorter sound lacks a part of the text. */
 const LEAST_SECONDS_PER_CHARACTER = 0.02;

@@ -1,6 +1,5 @@
 import type { Host } from '../../host.ts';
-import type { VoiceSource } from '../source.ts';
-import type { SourceConfig } from './source-config.ts';
+import type { SourceConfig, VoiceSource } from '../source.ts';
 
 export interface OpenOptions {
   readonly host: Pick<Host, 'env' | 'platform' | 'execPath' | 'endGroup'>;

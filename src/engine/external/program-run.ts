@@ -6,10 +6,9 @@ import { readWav } from '../../audio/wav-reader.ts';
 import { Child, type Exit } from '../../files/child.ts';
 import { IdleTimer, watched } from '../../idle.ts';
 import { Refusal } from '../contract.ts';
-import type { SourceSound } from '../source.ts';
+import type { ProgramConfig, SourceSound } from '../source.ts';
 import { refuseStorage } from '../storage.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
-import type { ProgramConfig } from './source-config.ts';
 
 interface RunOptions {
   /** The longest time without a byte. */

@@ -1,9 +1,8 @@
 import { statSync } from 'node:fs';
 import { findProgram } from '../../files/paths.ts';
 import { Refusal } from '../contract.ts';
-import type { VoiceSource } from '../source.ts';
+import type { ProgramConfig, VoiceSource } from '../source.ts';
 import { ProgramRun } from './program-run.ts';
-import type { ProgramConfig } from './source-config.ts';
 
 /** Hz, until the header tells. */
 const USUAL_RATE = 22_050;

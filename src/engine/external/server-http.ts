@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { IdleTimer, watched } from '../../idle.ts';
-import type { ServerConfig } from './source-config.ts';
+import type { ServerConfig } from '../source.ts';
 
 export interface Requester {
   /**

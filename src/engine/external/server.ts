@@ -4,10 +4,9 @@ import { readWav } from '../../audio/wav-reader.ts';
 import { messageIn } from '../../error-message.ts';
 import { printable } from '../../printable.ts';
 import { Refusal } from '../contract.ts';
-import type { SourceSound, SourceVoice, VoiceSource } from '../source.ts';
+import type { ServerConfig, SourceSound, SourceVoice, VoiceSource } from '../source.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 import { firstBytes, IdleWatch, openRequester, peek, type Requester } from './server-http.ts';
-import type { ServerConfig } from './source-config.ts';
 
 /** Hz. Kokoro and most others have it. */
 const USUAL_RATE = 24_000;

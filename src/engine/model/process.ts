@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { Child, type Exit } from '../../files/child.ts';
 import { printable } from '../../printable.ts';
 import { Refusal } from '../contract.ts';
-import { SoundBudget, SoundQueue } from '../external/sound-queue.ts';
+import { SoundBudget, SoundQueue } from '../sound-queue.ts';
 import { type Report, readFrames, writeFrame } from './frames.ts';
 
 export interface ProcessOptions {

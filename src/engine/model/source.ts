@@ -1,8 +1,7 @@
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refusal } from '../contract.ts';
-import type { SourceConfig } from '../external/source-config.ts';
-import type { VoiceSource } from '../source.ts';
+import type { ModelConfig, VoiceSource } from '../source.ts';
 import { identityOf, type Model, modelIn } from './families.ts';
 import { ModelProcess } from './process.ts';
 
@@ -25,10 +24,7 @@ export interface ModelOptions {
 }
 
 /** @throws Refusal 502 `engine_failed` with what is missing, or with the last words of the process */
-export async function openModel(
-  config: Extract<SourceConfig, { kind: 'model' }>,
-  options: ModelOptions,
-): Promise<VoiceSource> {
+export async function openModel(config: ModelConfig, options: ModelOptions): Promise<VoiceSource> {
   const model = modelIn(config.folder, config.name);
   const keeper = new ProcessKeeper(config.name, model, options);
   const { sampleRate, voices: count } = checked(await keeper.open(), config.name);
@@ -69,11 +65,7 @@ function checked(loaded: Loaded, name: string): Loaded {
   return loaded;
 }
 
-function namesOf(
-  { name, voices = [] }: Extract<SourceConfig, { kind: 'model' }>,
-  { references }: Model,
-  count: number,
-): string[] {
+function namesOf({ name, voices = [] }: ModelConfig, { references }: Model, count: number): string[] {
   if (references.length > 0) return references.map((file) => basename(file, '.wav'));
   if (count <= 1) return [voices[0] ?? name];
   return Array.from({ length: count }, (_, sid) => voices[sid] ?? `${name}-${sid}`);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openServer } from '../../../../src/engine/external/server.ts';
-import type { ServerConfig } from '../../../../src/engine/external/source-config.ts';
+import type { ServerConfig } from '../../../../src/engine/source.ts';
 
 type Shape = Partial<Pick<ServerConfig, 'model' | 'format' | 'sampleRate'>> & {
   readonly url?: string;

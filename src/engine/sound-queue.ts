@@ -1,4 +1,4 @@
-import { AsyncQueue, unlessAborted } from '../../async.ts';
+import { AsyncQueue, unlessAborted } from '../async.ts';
 
 /** The bytes of sound that wait for their readers, of all utterances together. */
 export class SoundBudget {
