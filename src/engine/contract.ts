@@ -39,7 +39,7 @@ export interface Engine {
   /**
    * The first read refuses a full queue before the event loop turns.
    * @returns 16-bit mono samples
-   * @throws Refusal 422 `unsupported_text`, 503 `busy` for a full queue, 500 `engine_failed` when a worker died
+   * @throws EngineError here and while the samples are read
    */
   speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
   close(): Promise<void>;
@@ -51,72 +51,53 @@ export interface EngineSet extends Engine {
   readonly workers: number;
 }
 
-interface RefusalOptions {
-  readonly field?: string | undefined;
-  /** Seconds. */
+/**
+ * What went wrong:
+ * - `unsupported text`: there is nothing in the text that the voice can read;
+ * - `busy`: the same utterance may succeed later;
+ * - `broken`: a built-in voice or espeak-ng does not work;
+ * - `failed`: a server, a program or a model does not do what it should;
+ * - `late`: it did not answer in time;
+ * - `unreachable`: there is no connection to it, or the connection broke off;
+ * - `refused`: it answered with an error;
+ * - `no storage`: a temporary file cannot be written.
+ */
+export type EngineFault =
+  | 'unsupported text'
+  | 'busy'
+  | 'broken'
+  | 'failed'
+  | 'late'
+  | 'unreachable'
+  | 'refused'
+  | 'no storage';
+
+interface EngineErrorOptions {
+  /** Seconds after which a busy engine may be asked again. */
   readonly retryAfter?: number | undefined;
+  /** The HTTP status of the engine's own answer, where it is a server. */
+  readonly status?: number | undefined;
 }
 
-export class Refusal extends Error {
-  override readonly name = 'Refusal';
-  /** 400 to 599; from 300 on for `--fault`. */
-  readonly status: number;
-  /** In snake_case. */
-  readonly code: string;
-  readonly field: string | undefined;
+/** An engine did not speak. The message has the engine's own words. */
+export class EngineError extends Error {
+  override readonly name = 'EngineError';
+  readonly kind: EngineFault;
   readonly retryAfter: number | undefined;
+  readonly status: number | undefined;
 
-  constructor(status: number, code: string, message: string, { field, retryAfter }: RefusalOptions = {}) {
+  constructor(kind: EngineFault, message: string, { retryAfter, status }: EngineErrorOptions = {}) {
     super(message);
-    this.status = status;
-    this.code = code;
-    this.field = field;
+    this.kind = kind;
     this.retryAfter = retryAfter;
+    this.status = status;
   }
 }
 
-/** Refuses an utterance for which a queue has no place. */
-export function queueFull(): Refusal {
-  return new Refusal(503, 'busy', 'too many requests wait already');
+/** The error of an utterance for which a queue has no place. */
+export function queueFull(): EngineError {
+  return new EngineError('busy', 'too many requests wait already');
 }
 
-export const DEFAULT_HOST = '127.0.0.1';
-
-/** While all workers are busy. */
+/** The number of utterances that may wait while an engine is busy. */
 export const DEFAULT_MAX_QUEUE = 64;
-
-/** Characters: nine hours of speech. */
-export const DEFAULT_MAX_TEXT = 500_000;
-
-/** Seconds. */
-export const DEFAULT_RETRY_AFTER = 1;
-
-/** Of one client. Times in milliseconds. */
-export interface Limits {
-  /** Bytes of a request body. */
-  readonly body: number;
-  readonly connections: number;
-  /** Of one address without a request; the oldest are closed. */
-  readonly idle: number;
-  readonly headers: number;
-  readonly request: number;
-  /** Without a byte going out. */
-  readonly stall: number;
-  readonly callbacks: number;
-  /** Of one try. */
-  readonly callbackTry: number;
-  /** Doubled for each further try. */
-  readonly callbackBackoff: number;
-}
-
-export const defaultLimits: Limits = {
-  body: 1024 * 1024,
-  connections: 2048,
-  idle: 1024,
-  headers: 10_000,
-  request: 30_000,
-  stall: 300_000,
-  callbacks: 100,
-  callbackTry: 30_000,
-  callbackBackoff: 1_000,
-};

@@ -48,7 +48,7 @@ export class FairQueue<Task> {
   /**
    * In the order of the tasks.
    * @param isPatient true if a full queue does not refuse it
-   * @throws Refusal 503 for a full queue; what a lane throws
+   * @throws EngineError `busy` for a full queue; what a lane throws
    */
   async *run(
     tasks: Iterable<Task> | AsyncIterable<Task>,
@@ -131,7 +131,7 @@ export interface Lane<Task> {
   prepare(): Promise<void>;
   /**
    * @returns no samples for a text without sound
-   * @throws Refusal when the work failed
+   * @throws EngineError when the work failed
    */
   run(task: Task, signal: AbortSignal): Promise<Int16Array>;
   close(): Promise<void>;

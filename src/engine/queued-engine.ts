@@ -1,4 +1,4 @@
-import { type Engine, Refusal, type Speaker, type Utterance } from './contract.ts';
+import { type Engine, EngineError, type Speaker, type Utterance } from './contract.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { Finish } from './finish.ts';
 import { type Passage, passages } from './passages.ts';
@@ -21,7 +21,7 @@ export function queuedEngine<Task>(
   };
 }
 
-/** @throws Refusal at the end if all pieces were empty: some voices find out only while they speak */
+/** @throws EngineError at the end if all pieces were empty: some voices find out only while they speak */
 async function* audible(
   pieces: AsyncIterable<Int16Array>,
   complaint: string,
@@ -32,7 +32,7 @@ async function* audible(
     isSilent = false;
     yield piece;
   }
-  if (isSilent) throw new Refusal(422, 'unsupported_text', complaint, { field: 'text' });
+  if (isSilent) throw new EngineError('unsupported text', complaint);
 }
 
 /** Seconds behind a passage. */

@@ -102,6 +102,6 @@ export interface VoiceSource extends AsyncDisposable {
   readonly maxChars: number;
   /** It speaks at most this number of texts at once. */
   readonly concurrency: number;
-  /** @throws Refusal 429 or 503 from the engine; 502 `engine_failed` with its words, here and while the samples are read */
+  /** @throws EngineError with the words of the source, here and while the samples are read */
   speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound>;
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopback } from '../address.ts';
-import { Refusal } from '../engine/contract.ts';
 import type { Exchange } from './http/exchange.ts';
-import { refusalOf, refuse, sendJson } from './http/refuse.ts';
+import { Refusal, refusalOf } from './http/refusal.ts';
+import { refuse, sendJson } from './http/refuse.ts';
 import type { ServiceContext } from './tts/context.ts';
 import openapi from './tts/openapi.json' with { type: 'json' };
 import { speak } from './tts/speech.ts';

@@ -4,20 +4,14 @@ import { createServer, type IncomingMessage, type Server, ServerResponse } from 
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../address.ts';
-import {
-  DEFAULT_HOST,
-  DEFAULT_MAX_TEXT,
-  defaultLimits,
-  type EngineSet,
-  type Limits,
-  Refusal,
-} from '../engine/contract.ts';
+import type { EngineSet } from '../engine/contract.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
 import { readCallbackPolicy } from './callbacks/policy.ts';
 import type { Fault } from './faults/fault.ts';
 import { createHandler, type HandlerContext } from './handler.ts';
 import { createRefusing } from './http/client-error.ts';
 import type { Log } from './http/exchange.ts';
+import { DEFAULT_HOST, DEFAULT_MAX_TEXT, defaultLimits, type Limits, Refusal } from './http/refusal.ts';
 import { Traffic } from './http/traffic.ts';
 
 export interface ServiceOptions {

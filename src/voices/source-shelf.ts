@@ -1,4 +1,4 @@
-import { Refusal } from '../engine/contract.ts';
+import { EngineError, type EngineFault } from '../engine/contract.ts';
 import type { NumberedSource, SourceConfig, SourceVoice } from '../engine/source.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { RunContext } from '../host.ts';
@@ -180,14 +180,14 @@ function noEngine(asked: string, name: string, names: readonly string[]): TtsErr
   );
 }
 
-const STATUSES = new Map<string, ExitCode>([
-  ['engine_unreachable', ExitCode.connection],
-  ['engine_late', ExitCode.timeout],
+const STATUSES = new Map<EngineFault, ExitCode>([
+  ['unreachable', ExitCode.connection],
+  ['late', ExitCode.timeout],
 ]);
 
 function explained(error: unknown, config: SourceConfig): unknown {
-  if (!(error instanceof Refusal)) return error;
-  const exitCode = STATUSES.get(error.code) ?? ExitCode.service;
+  if (!(error instanceof EngineError)) return error;
+  const exitCode = STATUSES.get(error.kind) ?? ExitCode.service;
   return new TtsError(error.message, { exitCode, hint: adviceOn(config), cause: error });
 }
 

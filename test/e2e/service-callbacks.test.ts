@@ -108,7 +108,7 @@ describe('a callback to a listed origin', () => {
     ]);
     expect(bodies.sort()).toEqual([
       ['application/json', 'internal_error'],
-      ['application/json', 'nothing_to_speak'],
+      ['application/json', 'unsupported_text'],
     ]);
     expect(received.every(({ body }) => !body.includes('secret'))).toBe(true);
   });

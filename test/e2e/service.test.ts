@@ -187,11 +187,7 @@ describe('a streamed answer', () => {
 
   it('refuses with a status what the engine refuses, since nothing was sent yet', async () => {
     const full = await tones.speak({ ...streamed, text: 'full' });
-    expect([full.status, full.headers['retry-after'], full.json.error.code]).toEqual([
-      503,
-      '3',
-      'queue_full',
-    ]);
+    expect([full.status, full.headers['retry-after'], full.json.error.code]).toEqual([503, '3', 'busy']);
     const mute = await tones.speak({ ...streamed, text: 'mute' });
     expect([mute.status, mute.json.error.field]).toEqual([422, 'text']);
   });

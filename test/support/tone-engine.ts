@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../src/async.ts';
 import type { EngineSet, Speaker, Utterance } from '../../src/engine/contract.ts';
-import { Refusal } from '../../src/engine/contract.ts';
+import { EngineError } from '../../src/engine/contract.ts';
 
 /** Frames that stand for one character. */
 export const FRAMES_PER_CHARACTER = 100;
@@ -32,21 +32,21 @@ export class ToneEngine implements EngineSet {
   async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
     this.utterances.push(utterance);
     if (utterance.text.includes('full')) {
-      throw new Refusal(503, 'queue_full', 'Too many requests are waiting', { retryAfter: 3 });
+      throw new EngineError('busy', 'Too many requests are waiting', { retryAfter: 3 });
     }
     if (utterance.text.includes('mute')) {
-      throw new Refusal(422, 'nothing_to_speak', 'Nothing here can be spoken', { field: 'text' });
+      throw new EngineError('unsupported text', 'Nothing here can be spoken');
     }
     this.active += 1;
     try {
       if (utterance.text.includes('沈黙')) {
         await sleep(50, undefined, { signal });
-        throw new Refusal(422, 'nothing_to_speak', 'Nothing here can be spoken', { field: 'text' });
+        throw new EngineError('unsupported text', 'Nothing here can be spoken');
       }
       for (const word of utterance.text.trim().split(/\s+/u)) {
         if (word === 'slow') await sleep(50, undefined, { signal });
         if (word === 'stuck') await aborted(signal).then(() => signal.throwIfAborted());
-        if (word === 'broken') throw new Refusal(502, 'engine_failed', 'tones: bad key for 7f3a');
+        if (word === 'broken') throw new EngineError('failed', 'tones: bad key for 7f3a');
         if (word === 'crash') throw new Error('the secret of the engine');
         const sound = new Int16Array(word.length * FRAMES_PER_CHARACTER).fill(utterance.speaker.no);
         this.made += sound.byteLength;

@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'sink/player': ['sink', 'sink/encoding', 'audio', 'files'],
   client: ['audio'],
   cache: ['audio', 'files'],
-  engine: ['text', 'audio', 'files'],
+  engine: ['text', 'audio'],
   'engine/flite': ['engine', 'audio'],
   'engine/espeak': ['engine', 'audio', 'files'],
   'engine/model': ['engine', 'audio', 'files'],

@@ -1,9 +1,10 @@
 import { type Command, Option } from 'commander';
 import { isLoopback, originOf } from '../../address.ts';
-import { DEFAULT_HOST, DEFAULT_MAX_QUEUE, DEFAULT_MAX_TEXT } from '../../engine/contract.ts';
+import { DEFAULT_MAX_QUEUE } from '../../engine/contract.ts';
 import { usageError } from '../../error.ts';
 import type { Fault } from '../../service/faults/fault.ts';
 import { faultHelp, parseFaults } from '../../service/faults/fault-spec.ts';
+import { DEFAULT_HOST, DEFAULT_MAX_TEXT } from '../../service/http/refusal.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { type Kind, number, words } from '../../settings/kind.ts';
 import { readSubcommand, subcommand } from '../command-line.ts';

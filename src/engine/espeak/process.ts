@@ -4,7 +4,7 @@ import { compileResampler, loadResampler, type Resampler } from '../../audio/res
 import type { Samples } from '../../audio/samples.ts';
 import { readWav } from '../../audio/wav-reader.ts';
 import { outputOf } from '../../files/child.ts';
-import { type Engine, Refusal, type Style } from '../contract.ts';
+import { type Engine, EngineError, type Style } from '../contract.ts';
 import { FairQueue, type Lane, type QueueLimits } from '../fair-queue.ts';
 import { type Finish, finish } from '../finish.ts';
 import { queuedEngine } from '../queued-engine.ts';
@@ -42,7 +42,7 @@ class EspeakProcess implements Lane<EspeakTask> {
       return isSilent(speech) ? speech.samples.subarray(0, 0) : finish(speech, task.finish, this.#resampler);
     } catch (error) {
       signal.throwIfAborted();
-      throw new Refusal(500, 'engine_failed', `espeak-ng failed: ${(error as Error).message}`);
+      throw new EngineError('broken', `espeak-ng failed: ${(error as Error).message}`);
     }
   }
 

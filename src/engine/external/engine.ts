@@ -3,7 +3,7 @@ import { compileResampler, loadResampler, type Resampler } from '../../audio/res
 import { printable } from '../../printable.ts';
 import { cutText } from '../../text/segmenter.ts';
 import { countCodePoints } from '../../text/unicode.ts';
-import { type Engine, Refusal, type Speaker, type Utterance } from '../contract.ts';
+import { type Engine, EngineError, type Speaker, type Utterance } from '../contract.ts';
 import { SoundBudget, SoundQueue } from '../sound-queue.ts';
 import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from '../source.ts';
 import { Seats } from './seats.ts';
@@ -145,8 +145,8 @@ class ExternalEngine implements Engine {
     return from === to ? undefined : (await this.#options.loadResampler())(from, to);
   }
 
-  #failed(what: string): Refusal {
-    return new Refusal(502, 'engine_failed', `${this.#source.name} ${what}`);
+  #failed(what: string): EngineError {
+    return new EngineError('failed', `${this.#source.name} ${what}`);
   }
 }
 

@@ -8,7 +8,7 @@ export interface OpenOptions {
   readonly timeoutMs: number;
 }
 
-/** @throws Refusal 502 `engine_failed` with what is missing */
+/** @throws EngineError with what is missing */
 export async function openSource(config: SourceConfig, options: OpenOptions): Promise<VoiceSource> {
   const { host, signal, timeoutMs } = options;
   if (config.kind === 'server')

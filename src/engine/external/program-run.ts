@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { readWav } from '../../audio/wav-reader.ts';
 import { Child, type Exit } from '../../files/child.ts';
+import { unwritable } from '../../files/writable.ts';
 import { IdleTimer, watched } from '../../idle.ts';
-import { Refusal } from '../contract.ts';
+import { EngineError } from '../contract.ts';
 import type { ProgramConfig, SourceSound } from '../source.ts';
-import { refuseStorage } from '../storage.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 
 interface RunOptions {
@@ -55,7 +55,7 @@ export class ProgramRun {
     });
   }
 
-  /** @throws Refusal 502 `engine_failed`, here and while the samples are read */
+  /** @throws EngineError, here and while the samples are read */
   async sound(signal: AbortSignal): Promise<SourceSound> {
     const stop = () => {
       this.end();
@@ -115,15 +115,11 @@ export class ProgramRun {
     const { name } = this.#config;
     if (this.#isSilent) {
       const seconds = this.#options.timeoutMs / 1000;
-      return new Refusal(502, 'engine_failed', `${name} was silent for ${seconds} s`);
+      return new EngineError('failed', `${name} was silent for ${seconds} s`);
     }
     const ended = status ? `status ${status}` : !this.#isStopped && ending;
     const how = ended ? `it ended with ${ended}` : (error as Error).message;
-    return new Refusal(
-      502,
-      'engine_failed',
-      `${name} failed: ${failure?.message || this.#child.lastWords || how}`,
-    );
+    return new EngineError('failed', `${name} failed: ${failure?.message || this.#child.lastWords || how}`);
   }
 
   #file(name: string): string {
@@ -135,7 +131,7 @@ export class ProgramRun {
       writeFileSync(path, text);
     } catch (error) {
       if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
-      refuseStorage(error);
+      throw noStorage(error);
     }
   }
 
@@ -149,8 +145,12 @@ function newFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), 'tts-engine-'));
   } catch (error) {
-    return refuseStorage(error);
+    throw noStorage(error);
   }
+}
+
+function noStorage(cause: unknown): EngineError {
+  return new EngineError('no storage', unwritable(tmpdir(), cause).message);
 }
 
 /** A FIFO would block, and a link may lead to a device. */

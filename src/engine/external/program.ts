@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { findProgram } from '../../files/paths.ts';
-import { Refusal } from '../contract.ts';
+import { EngineError } from '../contract.ts';
 import type { ProgramConfig, VoiceSource } from '../source.ts';
 import { ProgramRun } from './program-run.ts';
 
@@ -15,8 +15,7 @@ export async function openProgram(
   const { name, command, output, voices = [name], maxChars, concurrency } = config;
   const sampleRate = config.sampleRate ?? USUAL_RATE;
   const program = await findProgram(command[0], env.PATH ?? '', platform);
-  if (program === undefined)
-    throw new Refusal(502, 'engine_failed', `${name}: there is no program ${command[0]}`);
+  if (program === undefined) throw new EngineError('failed', `${name}: there is no program ${command[0]}`);
   const running = new Set<ProgramRun>();
   const identity = `program ${JSON.stringify([command, output, sampleRate])} ${filesIn([program, ...command])}`;
   return {

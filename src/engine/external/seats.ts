@@ -28,7 +28,7 @@ export class Seats {
   /**
    * @param isFirst only the first text of an utterance is refused
    * @returns the function that gives the seat back
-   * @throws Refusal 503 `busy`, at once
+   * @throws EngineError `busy`, at once
    */
   take(isFirst: boolean, signal: AbortSignal): Promise<() => void> {
     if (this.#free > 0) {

@@ -3,7 +3,7 @@ import { WavError } from '../../audio/wav-format.ts';
 import { readWav } from '../../audio/wav-reader.ts';
 import { messageIn } from '../../error-message.ts';
 import { printable } from '../../printable.ts';
-import { Refusal } from '../contract.ts';
+import { EngineError } from '../contract.ts';
 import type { ServerConfig, SourceSound, SourceVoice, VoiceSource } from '../source.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 import { firstBytes, IdleWatch, openRequester, peek, type Requester } from './server-http.ts';
@@ -23,7 +23,7 @@ const MOST_VOICES = 10_000;
 /**
  * https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
  * @param timeoutMs the longest time without a byte
- * @throws Refusal 502 `engine_failed` if the server cannot be reached
+ * @throws EngineError if the server cannot be reached
  */
 export async function openServer(
   config: ServerConfig,
@@ -86,7 +86,7 @@ class SpeechServer {
     } catch (error) {
       if (!watch.isIdle) throw this.#failed(error, watch);
       const late = `${this.#config.name} sent no whole list of voices within ${this.#timeoutMs / 1000} s`;
-      throw new Refusal(504, 'engine_late', late);
+      throw new EngineError('late', late);
     } finally {
       watch.stop();
     }
@@ -99,12 +99,8 @@ class SpeechServer {
     return voices;
   }
 
-  #tooLong(most: string): Refusal {
-    return new Refusal(
-      502,
-      'engine_failed',
-      `the list of voices of ${this.#config.name} has more than ${most}`,
-    );
+  #tooLong(most: string): EngineError {
+    return new EngineError('failed', `the list of voices of ${this.#config.name} has more than ${most}`);
   }
 
   async speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound> {
@@ -135,16 +131,16 @@ class SpeechServer {
   }
 
   #failed(error: unknown, { signal, isIdle }: IdleWatch): unknown {
-    if (error instanceof Refusal) return error;
+    if (error instanceof EngineError) return error;
     const { name } = this.#config;
     const seconds = this.#timeoutMs / 1000;
-    if (isIdle) return new Refusal(502, 'engine_failed', `${name} was silent for ${seconds} s`);
+    if (isIdle) return new EngineError('failed', `${name} was silent for ${seconds} s`);
     if (signal.aborted) return signal.reason;
-    if (error instanceof WavError) return new Refusal(502, 'engine_failed', `${name}: ${notSound(error)}`);
+    if (error instanceof WavError) return new EngineError('failed', `${name}: ${notSound(error)}`);
     // Node tries all addresses of a name, and gathers their errors.
     const [cause = error] = error instanceof AggregateError ? error.errors : [];
     const words = printable((cause as Error).message);
-    return new Refusal(502, 'engine_unreachable', `${name} cannot be reached or broke off: ${words}`);
+    return new EngineError('unreachable', `${name} cannot be reached or broke off: ${words}`);
   }
 
   async #sound(bytes: AsyncIterable<Uint8Array>, bareRate: number | undefined): Promise<SourceSound> {
@@ -164,13 +160,13 @@ class SpeechServer {
     }
   }
 
-  async #refusal(answer: IncomingMessage, watch: IdleWatch): Promise<Refusal> {
+  async #refusal(answer: IncomingMessage, watch: IdleWatch): Promise<EngineError> {
     const bytes = await firstBytes(watch.watched(answer), MOST_ERROR_BYTES).catch(() => Buffer.alloc(0));
     const words = messageIn(bytes);
     const message = `${this.#config.name} answers ${answer.statusCode}${words && `: ${words}`}`;
     const { statusCode: status, headers } = answer;
-    if (status !== 429 && status !== 503) return new Refusal(502, 'engine_failed', message);
-    return new Refusal(status, 'busy', message, { retryAfter: secondsOf(headers['retry-after']) });
+    if (status !== 429 && status !== 503) return new EngineError('refused', message, { status });
+    return new EngineError('busy', message, { status, retryAfter: secondsOf(headers['retry-after']) });
   }
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Assets } from '../assets.ts';
-import { Refusal } from '../contract.ts';
+import { EngineError } from '../contract.ts';
 import type { Lane } from '../fair-queue.ts';
 import type { FliteTask } from './voices.ts';
 
@@ -116,5 +116,5 @@ async function answer(worker: Worker, signal?: AbortSignal): Promise<unknown> {
 
 function fail(cause: unknown): never {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  throw new Refusal(500, 'engine_failed', `The voice failed: ${reason}`);
+  throw new EngineError('broken', `The voice failed: ${reason}`);
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
-import { Refusal } from '../contract.ts';
+import { EngineError } from '../contract.ts';
 
 /** Paths by keys of `OfflineTtsModelConfig`. */
 export interface Model {
@@ -79,7 +79,7 @@ const METADATA_BYTES = 64 * 1024;
 
 /**
  * Looks at names only.
- * @throws Refusal 502 `engine_failed` that names the missing files
+ * @throws EngineError that names the missing files
  */
 export function modelIn(folder: string, name: string): Model {
   const names = namesIn(folder, name);
@@ -94,9 +94,8 @@ function namesIn(folder: string, name: string): string[] {
   try {
     return readdirSync(folder).sort();
   } catch (cause) {
-    throw new Refusal(
-      502,
-      'engine_failed',
+    throw new EngineError(
+      'failed',
       `${name}: there is no folder ${folder} (${(cause as NodeJS.ErrnoException).code})`,
     );
   }
@@ -121,11 +120,11 @@ function filled(
 
 /**
  * A link that leads out of the folder would show what lies there, and a pipe would never end.
- * @throws Refusal 502 `engine_failed`
+ * @throws EngineError
  */
 function assertOwn(file: string, folder: string, isFolder: boolean): void {
   const refuse = (what: string) =>
-    new Refusal(502, 'engine_failed', `${basename(folder)}: ${basename(file)} ${what}`);
+    new EngineError('failed', `${basename(folder)}: ${basename(file)} ${what}`);
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats || !realpathSync(file).startsWith(`${realpathSync(folder)}${sep}`))
     throw refuse('is a link that leads out of the folder of the model');
@@ -152,10 +151,9 @@ function readable({ source }: RegExp): string {
     .replace(/^\.onnx/, '*.onnx');
 }
 
-function missing(name: string, files: readonly string[]): Refusal {
-  return new Refusal(
-    502,
-    'engine_failed',
+function missing(name: string, files: readonly string[]): EngineError {
+  return new EngineError(
+    'failed',
     `${name} is no model that can be loaded: ${files.join(', ')} ${files.length === 1 ? 'is' : 'are'} missing in its folder`,
   );
 }

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { Child, type Exit } from '../../files/child.ts';
 import { printable } from '../../printable.ts';
-import { Refusal } from '../contract.ts';
+import { EngineError } from '../contract.ts';
 import { SoundBudget, SoundQueue } from '../sound-queue.ts';
 import { type Report, readFrames, writeFrame } from './frames.ts';
 
@@ -22,7 +22,7 @@ export interface ModelUtterance {
 const MOST_WAITING_BYTES = 16 * 2 ** 20;
 
 export class ModelProcess {
-  /** @throws Refusal 502 `engine_failed` */
+  /** @throws EngineError */
   readonly loaded: Promise<{ readonly sampleRate: number; readonly voices: number }>;
   begun = 0;
   readonly #name: string;
@@ -47,7 +47,7 @@ export class ModelProcess {
     return this.#exit !== undefined;
   }
 
-  /** @throws Refusal 502 `engine_failed` */
+  /** @throws EngineError */
   async *speak(utterance: ModelUtterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
     signal.throwIfAborted();
     this.begun += 1;
@@ -120,7 +120,7 @@ export class ModelProcess {
   /** A text whose reader rests may hold up the others, but only when more than the budget waits. */
   async #listen(
     onLoaded: (loaded: { sampleRate: number; voices: number }) => void,
-    onFault: (error: Refusal) => void,
+    onFault: (error: EngineError) => void,
   ): Promise<void> {
     for await (const report of readFrames<Report>(this.#child.pipe(4))) {
       if (report.type === 'loaded') onLoaded(report);
@@ -139,12 +139,12 @@ export class ModelProcess {
       .catch(() => {});
   }
 
-  #died({ status, signal, failure = this.#fault }: Exit): Refusal {
+  #died({ status, signal, failure = this.#fault }: Exit): EngineError {
     const last = failure?.message ?? this.#child.lastWords;
     return this.#failed(`its process ended with ${signal ?? `status ${status}`}${last && `: ${last}`}`);
   }
 
-  #failed(message: string): Refusal {
-    return new Refusal(502, 'engine_failed', `${this.#name}: ${printable(message)}`);
+  #failed(message: string): EngineError {
+    return new EngineError('failed', `${this.#name}: ${printable(message)}`);
   }
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Refusal } from '../contract.ts';
+import { EngineError } from '../contract.ts';
 import type { ModelConfig, VoiceSource } from '../source.ts';
 import { identityOf, type Model, modelIn } from './families.ts';
 import { ModelProcess } from './process.ts';
@@ -23,7 +23,7 @@ export interface ModelOptions {
   readonly execPath: string;
 }
 
-/** @throws Refusal 502 `engine_failed` with what is missing, or with the last words of the process */
+/** @throws EngineError with what is missing, or with the last words of the process */
 export async function openModel(config: ModelConfig, options: ModelOptions): Promise<VoiceSource> {
   const model = modelIn(config.folder, config.name);
   const keeper = new ProcessKeeper(config.name, model, options);
@@ -51,15 +51,14 @@ const MOST_VOICES = 10_000;
 /** Hz. The interface of the service has these bounds. */
 const [LOWEST_RATE, HIGHEST_RATE] = [8000, 48_000];
 
-/** @throws Refusal 502 `engine_failed` for metadata of a model that cannot be true */
+/** @throws EngineError for metadata of a model that cannot be true */
 function checked(loaded: Loaded, name: string): Loaded {
   const { sampleRate, voices } = loaded;
   if (!(voices >= 0 && voices <= MOST_VOICES))
-    throw new Refusal(502, 'engine_failed', `${name}: a model cannot have ${voices} voices`);
+    throw new EngineError('failed', `${name}: a model cannot have ${voices} voices`);
   if (!(sampleRate >= LOWEST_RATE && sampleRate <= HIGHEST_RATE))
-    throw new Refusal(
-      502,
-      'engine_failed',
+    throw new EngineError(
+      'failed',
       `${name}: the model speaks at ${sampleRate} Hz, and not at ${LOWEST_RATE} to ${HIGHEST_RATE} Hz`,
     );
   return loaded;
@@ -115,7 +114,7 @@ class ProcessKeeper {
     await this.#process?.end();
   }
 
-  /** @throws Refusal 502 after too many deaths */
+  /** @throws EngineError after too many deaths */
   #current(): ModelProcess {
     if (this.#deaths >= MOST_DEATHS) throw this.#lastDeath;
     const old = this.#process;
@@ -135,10 +134,9 @@ class ProcessKeeper {
     this.#process = undefined;
     this.#deaths += 1;
     this.#lastDeath =
-      error instanceof Refusal && this.#deaths >= MOST_DEATHS
-        ? new Refusal(
-            502,
-            'engine_failed',
+      error instanceof EngineError && this.#deaths >= MOST_DEATHS
+        ? new EngineError(
+            'failed',
             `${error.message}; it ended ${MOST_DEATHS} times in a row and is not started again`,
           )
         : error;

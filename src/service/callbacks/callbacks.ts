@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Limits, Refusal } from '../../engine/contract.ts';
-import { type Discretion, forClient, refusalOf } from '../http/refuse.ts';
+import { type Limits, Refusal, refusalOf } from '../http/refusal.ts';
+import { type Discretion, forClient } from '../http/refuse.ts';
 import type { Sound } from '../http/stored-sound.ts';
 import type { Post } from './send.ts';
 
@@ -59,8 +59,9 @@ export class Callbacks {
     const { apiKey, origins, log } = this.#options;
     const { callbackBody, signatureOf } = await import('./send.ts');
     const body = await callbackBody(sound, this.#stop.signal, (error) => {
-      if (!(error instanceof Refusal)) log?.({ event: 'defect', id, error });
-      return refusalOf(forClient(error, id, this.#options));
+      const known = forClient(error, id, this.#options);
+      if (!(known instanceof Refusal)) log?.({ event: 'defect', id, error });
+      return refusalOf(known);
     });
     try {
       const headers = {

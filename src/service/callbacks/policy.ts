@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { originOf } from '../../address.ts';
-import { Refusal } from '../../engine/contract.ts';
 import { usageError } from '../../error.ts';
+import { Refusal } from '../http/refusal.ts';
 
 export interface CallbackPolicy {
   /** The operator listed these: their address may be a private one. */

@@ -4,7 +4,7 @@ import { type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { singleItem } from '../../async.ts';
 import { wavHeader } from '../../audio/wav-header.ts';
-import type { Refusal } from '../../engine/contract.ts';
+import type { Refusal } from '../http/refusal.ts';
 import { errorBody } from '../http/refuse.ts';
 import { type Sound, type StoredSound, storeSound } from '../http/stored-sound.ts';
 import { ClosedAddress, isClosedHost, publicLookup } from './public-address.ts';

@@ -1,8 +1,8 @@
 import { isLoopback } from '../../address.ts';
-import { Refusal } from '../../engine/contract.ts';
 import { TtsError } from '../../error.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
+import { Refusal } from '../http/refusal.ts';
 import { sendJson } from '../http/refuse.ts';
 import { createFaults, type Effects, type Fault, LISTED_REQUESTS } from './fault.ts';
 import { parseFaults } from './fault-spec.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { Refusal } from '../../engine/contract.ts';
 import type { Exchange, Log } from './exchange.ts';
+import { Refusal } from './refusal.ts';
 import { errorBody } from './refuse.ts';
 import type { Traffic } from './traffic.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Refusal } from '../../engine/contract.ts';
+import { Refusal } from './refusal.ts';
 
 /** An answer quotes this many characters of a key at most. */
 const LONGEST_KEY = 80;

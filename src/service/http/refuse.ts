@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { DEFAULT_RETRY_AFTER, queueFull, Refusal } from '../../engine/contract.ts';
+import { EngineError, queueFull } from '../../engine/contract.ts';
 import type { Exchange, Log } from './exchange.ts';
 import { hasUnreadBody } from './json-body.ts';
+import { DEFAULT_RETRY_AFTER, Refusal, refusalOf } from './refusal.ts';
 
 /** A refused body is read up to these bytes and milliseconds, so that its sender sees the answer. */
 const DRAIN = { bytes: 16 * 1024 * 1024, time: 5_000 };
@@ -40,11 +41,6 @@ export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void
   response.end();
 }
 
-export function refusalOf(error: unknown): Refusal {
-  if (error instanceof Refusal) return error;
-  return new Refusal(500, 'internal_error', 'The service failed on this request');
-}
-
 /**
  * Words of an engine may quote its key, and those of a full folder name it. A refusal of a field has the service's own
  * words.
@@ -63,8 +59,10 @@ export interface Discretion {
 
 /** @returns what the client may know of an error that ended its sound; the log gets the rest */
 export function forClient(error: unknown, id: string, { tellsEngineWords, log }: Discretion): unknown {
-  if (tellsEngineWords || !(error instanceof Refusal)) return error;
-  const known = withoutInnerWords(error);
+  if (!(error instanceof EngineError || error instanceof Refusal)) return error;
+  const refusal = refusalOf(error);
+  if (tellsEngineWords) return refusal;
+  const known = withoutInnerWords(refusal);
   if (known.message !== error.message) log?.({ event: 'engine', id, reason: error.message });
   return known;
 }

@@ -1,6 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import type { PcmFormat } from '../../audio/pcm.ts';
-import { refuseStorage } from '../../engine/storage.ts';
+import { unwritable } from '../../files/writable.ts';
+import { Refusal } from './refusal.ts';
 
 /** What an engine makes of one request. */
 export interface Sound {
@@ -72,6 +74,13 @@ function inFile(file: FileHandle, bytes: number): StoredSound {
     }
   }
   return { bytes, read, dispose: () => file.close() };
+}
+
+/** RFC 4918, section 11.5. */
+const INSUFFICIENT_STORAGE = 507;
+
+function refuseStorage(cause: unknown): never {
+  throw new Refusal(INSUFFICIENT_STORAGE, 'storage_failed', unwritable(tmpdir(), cause).message);
 }
 
 /** The file loses its name at once: it has no other reader. */

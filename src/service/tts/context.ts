@@ -1,8 +1,9 @@
-import type { EngineSet, Limits } from '../../engine/contract.ts';
+import type { EngineSet } from '../../engine/contract.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackPolicy } from '../callbacks/policy.ts';
 import type { FaultControl } from '../faults/fault-control.ts';
 import type { Metrics } from '../http/metrics.ts';
+import type { Limits } from '../http/refusal.ts';
 import type { Discretion } from '../http/refuse.ts';
 import type { Traffic } from '../http/traffic.ts';
 

@@ -1,5 +1,5 @@
-import { Refusal } from '../../engine/contract.ts';
 import { wellFormedStart } from '../http/json-body.ts';
+import { Refusal } from '../http/refusal.ts';
 import openapi from './openapi.json' with { type: 'json' };
 
 /** The body of `POST /tts`. openapi.json describes it. */

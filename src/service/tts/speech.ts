@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../async.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
-import { Refusal, type Utterance } from '../../engine/contract.ts';
+import type { Utterance } from '../../engine/contract.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { callbackTarget } from '../callbacks/policy.ts';
 import type { Effects } from '../faults/fault.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
+import { Refusal } from '../http/refusal.ts';
 import { forClient, sendJson } from '../http/refuse.ts';
 import type { Sound } from '../http/stored-sound.ts';
 import type { ServiceContext } from './context.ts';

@@ -1,13 +1,7 @@
-import {
-  DEFAULT_RETRY_AFTER,
-  type EngineSet,
-  Refusal,
-  type Speaker,
-  type Style,
-  type Utterance,
-} from '../../engine/contract.ts';
+import type { EngineSet, Speaker, Style, Utterance } from '../../engine/contract.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { wellFormedStart } from '../http/json-body.ts';
+import { DEFAULT_RETRY_AFTER, Refusal } from '../http/refusal.ts';
 import type { SpeechRequest } from './request-check.ts';
 
 export interface SpeechOrder {

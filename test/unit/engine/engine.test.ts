@@ -80,10 +80,8 @@ describe('the built-in engine', () => {
     ['\u0000'],
   ])('refuses %j, which has nothing to speak in English', async (text) => {
     await expect(samplesOf(engine, { text })).rejects.toMatchObject({
-      name: 'Refusal',
-      status: 422,
-      code: 'unsupported_text',
-      field: 'text',
+      name: 'EngineError',
+      kind: 'unsupported text',
       message: expect.stringContaining('English only'),
     });
   });

@@ -112,8 +112,8 @@ describe('a fair queue', () => {
       all(queue.run(['c'], never)),
     ];
     await expect(all(queue.run(['d'], never))).rejects.toMatchObject({
-      status: 503,
-      code: 'busy',
+      name: 'EngineError',
+      kind: 'busy',
     });
     expect(queue.waiting).toBe(2);
     await expect(Promise.all(running)).resolves.toEqual([['a'], ['b'], ['c']]);
@@ -124,7 +124,7 @@ describe('a fair queue', () => {
   it('lets nobody wait more for the sake of a spare lane', async () => {
     const queue = new FairQueue([new Bench([], 20), new Bench([], 20)], 1, 1);
     const running = [all(queue.run(['a'], never)), all(queue.run(['b'], never))];
-    await expect(all(queue.run(['c'], never))).rejects.toMatchObject({ status: 503 });
+    await expect(all(queue.run(['c'], never))).rejects.toMatchObject({ name: 'EngineError', kind: 'busy' });
     await expect(Promise.all(running)).resolves.toEqual([['a'], ['b']]);
   });
 
@@ -134,7 +134,7 @@ describe('a fair queue', () => {
     const others = ['e', 'f'].map((task) => all(queue.run([task], never)));
     expect(queue.waiting).toBe(6);
     await turn();
-    await expect(all(queue.run(['g'], never))).rejects.toMatchObject({ status: 503, code: 'busy' });
+    await expect(all(queue.run(['g'], never))).rejects.toMatchObject({ name: 'EngineError', kind: 'busy' });
     const late = all(queue.run(['h'], never, true));
     await expect(Promise.all([...patient, ...others, late])).resolves.toEqual(
       ['a', 'b', 'c', 'd', 'e', 'f', 'h'].map((task) => [task]),

@@ -61,7 +61,7 @@ describe.skipIf(espeak === undefined)('a system espeak-ng', async () => {
 
   it.each([' \u0000\n', '.', '?!', '— …', '\u200b'])('refuses a text of nothing: %j', async (text) => {
     const spoken = samplesOf(engine, { text, speaker: numberOf('de') });
-    await expect(spoken).rejects.toMatchObject({ status: 422, code: 'unsupported_text' });
+    await expect(spoken).rejects.toMatchObject({ name: 'EngineError', kind: 'unsupported text' });
   });
 
   it.each(['%', '€', '😀'])('speaks %s, which has a name', async (text) => {
@@ -95,8 +95,8 @@ describe('a program called espeak-ng', () => {
   it('that fails is a failure of that utterance, in its own words', async () => {
     const engine = await startEngine({ worker, espeak: await install('echo "out of order" >&2; exit 4') });
     await expect(samplesOf(engine, { text: 'Hello', speaker: 101 })).rejects.toMatchObject({
-      status: 500,
-      code: 'engine_failed',
+      name: 'EngineError',
+      kind: 'broken',
       message: expect.stringContaining('out of order'),
     });
     expect((await samplesOf(engine, { text: 'Hello' })).length).toBeGreaterThan(1000);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Engine, Refusal } from '../../../../src/engine/contract.ts';
+import type { Engine, EngineError } from '../../../../src/engine/contract.ts';
 import { openExternal } from '../../../../src/engine/external/engine.ts';
 import type { SourceSound, VoiceSource } from '../../../../src/engine/source.ts';
 import { PLAIN } from '../../../support/engine.ts';
@@ -131,7 +131,7 @@ describe('the sound of an engine', () => {
   ])('has at most one second for each character and ten more: %s', async (text, seconds) => {
     const talk = await sectionOf(endless(RATE / 2).speak);
     const failed = framesOf(utter(talk, text));
-    await expect(failed).rejects.toMatchObject({ status: 502, code: 'engine_failed' });
+    await expect(failed).rejects.toMatchObject({ name: 'EngineError', kind: 'failed' });
     await expect(failed).rejects.toThrow(
       `mine sent more than ${seconds} s of sound for "${text.slice(0, 60)}"`,
     );
@@ -149,7 +149,7 @@ describe('the sound of an engine', () => {
       speak: async () => ({ sampleRate, samples: speaking()('Hi', never, 1) }),
     });
     await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({
-      code: 'engine_failed',
+      kind: 'failed',
       message: `mine sent sound of ${sampleRate} Hz; it may have 4000 to 192000 Hz`,
     });
   });
@@ -224,9 +224,8 @@ describe('a sound that is too short for its text', () => {
     const talk = await sectionOf(speak, { maxChars: 1000 });
     const failed: Promise<number> = framesOf(utter(talk, text));
     await expect(failed).rejects.toMatchObject({
-      status: 502,
-      code: 'engine_failed',
-    } satisfies Partial<Refusal>);
+      kind: 'failed',
+    } satisfies Partial<EngineError>);
     await expect(failed).rejects.toThrow(/^mine sent \d\.\d s of sound for "This is one of many/);
     expect(talk.asked).toHaveLength(2);
   });
@@ -254,7 +253,7 @@ describe('utterances of one engine', () => {
     );
     const [inWork, ...waiting] = Array.from({ length: 3 }, () => framesOf(utter(talk, 'Hi')));
     expect(talk.engine.queued).toBe(2);
-    await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({ status: 503, code: 'busy' });
+    await expect(framesOf(utter(talk, 'Hi'))).rejects.toMatchObject({ name: 'EngineError', kind: 'busy' });
     door.open();
     expect(await Promise.all([inWork, ...waiting])).toEqual([1, 1, 1]);
     expect(talk.engine.queued).toBe(0);

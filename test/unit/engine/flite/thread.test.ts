@@ -55,7 +55,7 @@ describe('a thread', () => {
   it.each(['exit', 'throw'])('that dies by %s fails its task and is replaced', async (death) => {
     const thread = start();
     const first = await ask(thread, 'speak');
-    await expect(ask(thread, death)).rejects.toMatchObject({ status: 500, code: 'engine_failed' });
+    await expect(ask(thread, death)).rejects.toMatchObject({ name: 'EngineError', kind: 'broken' });
     await expect.poll(() => thread.ready, { timeout: 5_000 }).toBe(true);
     expect(await ask(thread, 'speak')).not.toBe(first);
   });
@@ -86,7 +86,7 @@ describe('a thread', () => {
 
   it('that cannot start fails each task, and does not start over and over', async () => {
     const missing = start(pathToFileURL(join(folder, 'missing.cjs')));
-    await expect(ask(missing, 'speak')).rejects.toMatchObject({ status: 500, code: 'engine_failed' });
+    await expect(ask(missing, 'speak')).rejects.toMatchObject({ name: 'EngineError', kind: 'broken' });
     await expect(ask(missing, 'speak')).rejects.toThrow('missing.cjs');
     expect(missing.ready).toBe(false);
     const broken = start(file, Promise.resolve({ flite: 'broken' } as unknown as Assets));
@@ -108,7 +108,7 @@ describe('a thread', () => {
   it('that could not even be made is made with the next task', async () => {
     const address = new URL('http://127.0.0.1/'); // of which Node makes no thread, and says so before there is one
     const thread = start(address);
-    for (const _ of [1, 2]) await expect(ask(thread, 'speak')).rejects.toMatchObject({ status: 500 });
+    for (const _ of [1, 2]) await expect(ask(thread, 'speak')).rejects.toMatchObject({ kind: 'broken' });
     address.href = file.href;
     expect(await ask(thread, 'speak')).toBeGreaterThan(0);
     expect(thread.ready).toBe(true);

@@ -102,14 +102,14 @@ describe('the process of a model', () => {
     [{ refuses: true }, 'mine: no such model'],
   ])('that cannot load its model says why: %j', async (config, message) => {
     const { child } = start(config);
-    await expect(child.loaded).rejects.toMatchObject({ status: 502, code: 'engine_failed', message });
+    await expect(child.loaded).rejects.toMatchObject({ name: 'EngineError', kind: 'failed', message });
     await expect.poll(() => child.isDead).toBe(true);
   });
 
   it('that refuses a text speaks the next one', async () => {
     const { say } = start();
     await expect(all(say('please refuse'))).rejects.toMatchObject({
-      status: 502,
+      name: 'EngineError',
       message: 'mine: no sound for [1m this',
     });
     expect(await all(say('next'))).toEqual([4]);
@@ -130,7 +130,7 @@ describe('the process of a model', () => {
   it('that writes junk fails its text', async () => {
     const { say } = start();
     const message = expect.stringMatching(/^mine: its process ended with SIGKILL: a frame of \d+ bytes$/);
-    await expect(all(say('junk'))).rejects.toMatchObject({ status: 502, code: 'engine_failed', message });
+    await expect(all(say('junk'))).rejects.toMatchObject({ name: 'EngineError', kind: 'failed', message });
   });
 
   it.each(['aborts', 'leaves'])('is told to stop when the reader %s', async (how) => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { Refusal } from '../../../../src/engine/contract.ts';
+import { Refusal } from '../../../../src/service/http/refusal.ts';
 import { errorBody } from '../../../../src/service/http/refuse.ts';
 import openapi from '../../../../src/service/tts/openapi.json' with { type: 'json' };
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Refusal } from '../../../../src/engine/contract.ts';
+import { Refusal } from '../../../../src/service/http/refusal.ts';
 import { withPatience } from '../../../../src/service/tts/utterance.ts';
 
 const busy = new Refusal(503, 'busy', 'too many requests wait already', { retryAfter: 3 });
