@@ -200,13 +200,13 @@ describe('the password in the address of an engine', () => {
 
 describe('engines that are silent', () => {
   /** Three of them, and one that speaks. Each takes the whole timeout. */
-  async function silentEngines() {
+  async function silentEngines(timeout = 3) {
     const silent = await serveBytes(() => {});
     const { box, two } = await twoEngines();
     const engines = Object.fromEntries(
       ['a', 'b', 'c'].map((name) => [name, { url: `${silent.url}/${name}` }]),
     );
-    writeUserConfig(box, { engines: { ...engines, two: { url: two.url } }, timeout: 3 });
+    writeUserConfig(box, { engines: { ...engines, two: { url: two.url } }, timeout });
     return { box, silent };
   }
 
@@ -220,6 +220,13 @@ describe('engines that are silent', () => {
     expect(run.status).toBe(status);
     expect(run.stdout.toString()).toMatch(shown);
     expect(performance.now() - begun).toBeLessThan(8_000);
+  });
+
+  it('hold up a name for 10 s at most, also where the timeout is longer', async () => {
+    const { box } = await silentEngines(60);
+    const begun = performance.now();
+    expect(await box.tts([...OUT, '-s', 'anna'])).toMatchObject({ status: 0 });
+    expect(performance.now() - begun).toBeLessThan(40_000);
   });
 
   it('are a line each among the speakers of the others, and an error where one was chosen', async () => {

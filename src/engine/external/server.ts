@@ -20,6 +20,9 @@ const MOST_LIST_BYTES = 4 * 2 ** 20;
 
 const MOST_VOICES = 10_000;
 
+/** Milliseconds: a name is looked for in all engines, and a silent one must not hold up the others. */
+const LONGEST_LIST = 10_000;
+
 /**
  * https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
  * @param timeoutMs the longest time without a byte
@@ -77,7 +80,8 @@ class SpeechServer {
 
   /** Its timer runs from the request to the last byte: a list that drips is late as well. */
   async listVoices(signal: AbortSignal): Promise<string[] | undefined> {
-    const watch = new IdleWatch(this.#timeoutMs, signal);
+    const limitMs = Math.min(this.#timeoutMs, LONGEST_LIST);
+    const watch = new IdleWatch(limitMs, signal);
     try {
       const answer = await this.#ask('audio/voices', undefined, watch);
       const bytes = await firstBytes(answer, MOST_LIST_BYTES + 1);
@@ -85,7 +89,7 @@ class SpeechServer {
       return answer.statusCode === 200 ? this.#voicesIn(bytes) : undefined;
     } catch (error) {
       if (!watch.isIdle) throw this.#failed(error, watch);
-      const late = `${this.#config.name} sent no whole list of voices within ${this.#timeoutMs / 1000} s`;
+      const late = `${this.#config.name} sent no whole list of voices within ${limitMs / 1000} s`;
       throw new EngineError('late', late);
     } finally {
       watch.stop();
