@@ -1,7 +1,7 @@
 import { closeSync, existsSync, readdirSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { ExitCode, TtsError } from '../error.ts';
-import { openOwn } from '../files/own-file.ts';
+import { assertNoHardLink, openOwn } from '../files/own-file.ts';
 import { unwritable } from '../files/writable.ts';
 import type { Shard } from './shard.ts';
 
@@ -146,6 +146,7 @@ export class Journal implements Disposable {
   constructor(path: string, uid?: number) {
     this.#path = path;
     this.#fd = openJournal(path, uid);
+    assertNoHardLink(this.#fd, path);
     // This ends a torn line.
     this.#write('\n');
   }

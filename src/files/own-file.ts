@@ -61,6 +61,11 @@ export function assertRegular(path: string): Stats | undefined {
   return stats;
 }
 
+/** @throws TtsError (usage) for a file with a second name: what is appended would appear there as well */
+export function assertNoHardLink(fd: number, path: string): void {
+  if (fstatSync(fd).nlink > 1) throw refused(path, 'has a second name (a hard link)');
+}
+
 function refused(path: string, fault: string): TtsError {
   return usageError(`${path} ${fault}; expected a file of your own`, 'remove it, or choose another folder');
 }

@@ -203,6 +203,19 @@ it('A report that cannot be written is found before anything is sent.', async ()
   expect(server.requests).toEqual([]);
 });
 
+it('--report replaces an older report, and no other file', async () => {
+  const server = await serveRows();
+  const box = new Sandbox();
+  box.file('p.csv', 'id,text\na,one\n');
+  box.file('words.txt', 'gif = jif\n');
+  const report = (name: string) =>
+    box.tts(['batch', 'p.csv', '--lexicon', 'words.txt', '--report', name], { env: named(server.url) });
+  expectFailure(await report('words.txt'), 2, /words\.txt: that file is not a report/);
+  expect(box.read('words.txt').toString()).toBe('gif = jif\n');
+  expect(server.requests).toEqual([]);
+  for (let time = 1; time <= 2; time += 1) expect(await report('r.html')).toMatchObject({ status: 0 });
+});
+
 it.each([[], ['--json'], ['-v']])(
   'A key that a service quotes is in nothing that a batch leaves: %s',
   async (...flags) => {

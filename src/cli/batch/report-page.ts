@@ -18,6 +18,9 @@ export interface ReportHead {
   readonly states: readonly string[];
 }
 
+/** What each report begins with. */
+export const PAGE_START = '<!doctype html>';
+
 const PEAK_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 /** Nothing comes from outside. The browser lays out visible rows only: ten thousand stay quick. */
@@ -27,7 +30,7 @@ export async function* reportPage(head: ReportHead, rows: AsyncIterable<ReportRo
     (state, at) =>
       `<label><input type="radio" name="state" value="${escaped(state)}"${at === 0 ? ' checked' : ''}>${escaped(state)}</label>`,
   );
-  yield `<!doctype html>
+  yield `${PAGE_START}
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">

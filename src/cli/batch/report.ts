@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import type { Outcome } from '../../batch/closing.ts';
 import { isBatchFile } from '../../batch/manifest.ts';
@@ -8,14 +8,14 @@ import { assertUnlinked, realOf } from '../../files/own-file.ts';
 import type { Context } from '../context.ts';
 import { countOf } from '../terminal/style.ts';
 import type { BatchOutput, RowResult } from './output.ts';
-import { type ReportRow, reportPage } from './report-page.ts';
+import { PAGE_START, type ReportRow, reportPage } from './report-page.ts';
 import { waveForm } from './wave-form.ts';
 
 const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
 
 /**
  * Found out before anything is sent.
- * @throws TtsError (output), (usage) for a link, and for a file that the batch reads or writes
+ * @throws TtsError (output), (usage) for a link, for a file that the batch reads or writes, and for one that is not a report
  */
 export function assertReportPlace(
   name: string,
@@ -36,7 +36,20 @@ export function assertReportPlace(
   };
   if (isWritten || (old && (tables.some(isOld) || [...plan.textFiles()].some(isOld))))
     throw usageError(`--report ${name}: this batch reads or writes that file`, 'choose another name');
+  if (old?.isFile() && old.size > 0 && !isPage(path))
+    throw usageError(`--report ${name}: that file is not a report`, 'choose another name, or remove it');
   assertTextWritable({ path, name, writer: host });
+}
+
+/** A report replaces an older one, and never a lexicon, a config file or a WAV. */
+function isPage(path: string): boolean {
+  const start = Buffer.alloc(PAGE_START.length);
+  const fd = openSync(path, 'r');
+  try {
+    return readSync(fd, start) === start.length && start.toString('latin1') === PAGE_START;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /**
@@ -63,12 +76,12 @@ export async function writeReport(
     const sound = folder.pathOf(file);
     const error = output.messageOf(number);
     const wave = await waveForm(sound, signal).catch(() => undefined);
+    // The page is made to be passed on: a table or a service may quote the key.
     return {
-      id,
-      text: text ?? relative(host.cwd, textFile ?? ''),
+      id: notices.redactOwn(id),
+      text: notices.redactOwn(text ?? relative(host.cwd, textFile ?? '')),
       speaker: String(voice.speaker),
       state: output.resultOf(number) ?? '',
-      // A service may quote the key, and the page is made to be passed on.
       error: error && notices.redact(error),
       ...(wave && { file: relative(dirname(path), sound).split(sep).join('/'), ...wave }),
     };

@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  linkSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -87,6 +88,13 @@ describe('a manifest', () => {
 });
 
 describe('a journal', () => {
+  it('with a second name is refused: its lines would appear in that file as well', () => {
+    writeFileSync(join(folder, 'profile'), '');
+    linkSync(join(folder, 'profile'), join(folder, 'tts-batch.journal'));
+    expect(() => new Journal(join(folder, 'tts-batch.journal'))).toThrow('has a second name');
+    expect(readFileSync(join(folder, 'profile'), 'utf8')).toBe('');
+  });
+
   it('that a kill tore keeps its whole lines, and takes further ones', () => {
     const path = join(folder, 'tts-batch.journal');
     appendFileSync(path, lineOf(entry('a')) + lineOf(entry('b')).slice(0, 20));
