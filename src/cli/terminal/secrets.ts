@@ -40,8 +40,12 @@ export class Secrets {
 
   /** Hides secrets in words of the program and of its user, where a short key may be an ordinary word. */
   redactOwn(text: string): string {
-    const uncommon = [...this.#forms].filter((form) => form.length >= SHORTEST_UNCOMMON);
-    return this.#without(uncommon, text);
+    const forms = [...this.#forms];
+    const uncommon = forms.filter((form) => form.length >= SHORTEST_UNCOMMON);
+    const common = forms.filter((form) => form.length < SHORTEST_UNCOMMON);
+    // Between these two signs of an address, a short password is no ordinary word.
+    const safe = common.reduce((rest, form) => rest.replaceAll(`:${form}@`, ':***@'), text);
+    return this.#without(uncommon, safe);
   }
 
   inJson(value: object): string {

@@ -99,5 +99,6 @@ describe('a secret', () => {
       error: { message: '***' },
     });
     expect([secrets.redactOwn('word'), secrets.redact('word')]).toEqual(['word', '***']);
+    expect(secrets.redactOwn('https://me:word@example.com')).toBe('https://me:***@example.com');
   });
 });
