@@ -122,7 +122,7 @@ describe.skipIf(!hasPrlimit)('a system without room for threads (skipped without
     for (const _ of [1, 2, 3]) {
       const { status, json } = await ask(`${url}/tts`, asked('Hello.', false));
       expect([status, json.error.code]).toEqual([500, 'engine_failed']);
-      expect(said).toMatch(/ engine failed: The voice failed: .*EAGAIN/);
+      await expect.poll(() => said).toMatch(/ engine failed: The voice failed: .*EAGAIN/);
       said = '';
     }
     limit(`--nproc=${most}:`);

@@ -304,7 +304,7 @@ describe('the key', () => {
 
   it.each(['two words', 'líne', 'a\nb'])('that no header can carry is refused unseen: %j', async (value) => {
     const refused = await run({ env: { ...named('http://127.0.0.1:1'), TTS_API_KEY: value } });
-    expectFailure(refused, 2, /key from TTS_API_KEY/);
+    expectFailure(refused, 2, /TTS_API_KEY holds no valid API key/);
     expect(refused.stderr).not.toContain(value);
   });
 
