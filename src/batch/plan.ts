@@ -1,5 +1,6 @@
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import { quoted, visible } from '../printable.ts';
+import { assertEncodable } from '../sink/encodings.ts';
 import type { VoiceShape } from '../voices/voice.ts';
 import { assertColumns, type ColumnNames, columnOf, type Field } from './columns.ts';
 import { NumberList, RecordFile } from './record-file.ts';
@@ -147,6 +148,7 @@ export class BatchPlan implements Disposable {
       ...(cell('speaker')?.trim() && { namesSpeaker: true }),
       file: template.nameOf((column) => cells.get(column) ?? (column === 'id' ? id : undefined)),
     };
+    assertEncodable(row.file);
     this.#assertNew(row);
     this.rows.add(row);
     if (this.#options.shard) this.#orders.push(orderOf(id));

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../error.ts';
+import { visible } from '../printable.ts';
 import type { Encoding, StreamingEncoding } from './encoding/encoding.ts';
 import { wav } from './encoding/wav.ts';
 
@@ -11,16 +12,20 @@ export function encodingOf(name: string): Encoding {
   return encodings.find(({ endings }) => endings.includes(ending)) ?? wav;
 }
 
-const SOUND = /^\.(?:mp3|ogg|opus|flac|m4a|aac|wma|webm)$/i;
+/** In "Dr. Smith" a name goes on after the dot. */
+const ENDING = /\.[\p{L}\p{N}_-]+$/u;
 
-/** @throws TtsError (usage) for a name that promises a format which is not written */
+/**
+ * A file holds what its ending says. A name without an ending may hold anything.
+ * @throws TtsError (usage) for a name that promises a format which is not written
+ */
 export function assertEncodable(name: string): void {
-  const ending = extname(name);
-  if (!SOUND.test(ending) || encodingOf(name) !== wav) return;
+  const ending = ENDING.exec(extname(name))?.[0];
+  if (ending === undefined || encodings.some(({ endings }) => endings.includes(ending.toLowerCase()))) return;
   const stem = /^[\w./-]+$/.test(name) ? name.slice(0, -ending.length) : 'x';
   throw usageError(
-    `-o ${name}: only WAV files are written`,
-    `write a WAV, and make the other of it: -o ${stem}.wav && ffmpeg -i ${stem}.wav ${stem}${ending}`,
+    `-o ${visible(name)}: only WAV files are written, and ${visible(ending)} is not an ending of one`,
+    `write a WAV: -o ${stem}.wav; another program can make the other format of it: ffmpeg -i ${stem}.wav ${stem}${visible(ending)}`,
   );
 }
 

@@ -6,7 +6,7 @@ import { behindLinks, pathOf } from '../files/paths.ts';
 import { assertWritable, type FileOptions, unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
 import type { Encoding } from './encoding/encoding.ts';
-import { streamingOf } from './encodings.ts';
+import { assertEncodable, streamingOf } from './encodings.ts';
 import { fileSink } from './file.ts';
 import { deviceSink, pipeSink } from './pipe.ts';
 import type { Sink } from './sink.ts';
@@ -27,6 +27,24 @@ export interface SinkOptions extends OutputOptions {
 
 export function isStdout(output: string): boolean {
   return STDOUT.has(output);
+}
+
+/**
+ * Pipes and devices may have any name.
+ * @throws TtsError (usage) for a file whose name promises a format that is not written
+ */
+export function assertFormatKnown(output: string, cwd: string): void {
+  if (isFileOrNew(output, cwd)) assertEncodable(output);
+}
+
+/** A name in a folder that is missing is one of a new file. */
+function isFileOrNew(output: string, cwd: string): boolean {
+  if (/[/\\]$/.test(output)) return false;
+  try {
+    return statSync(pathOf(cwd, output), { throwIfNoEntry: false })?.isFile() ?? true;
+  } catch {
+    return true;
+  }
 }
 
 /** @throws TtsError (output) */

@@ -1,6 +1,7 @@
 import type { RunContext } from '../host.ts';
 import { loadSettings } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
+import { assertFormatKnown } from '../sink/open.ts';
 import type { Limit } from '../text/segment.ts';
 import { chooseService, withListedNumber } from '../voices/service-choice.ts';
 import type { Voice } from '../voices/voice.ts';
@@ -68,6 +69,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   }
   const output = planOutput(settings, host);
   assertInputsKept(request.files, loaded, output, host);
+  if (output.name !== undefined) assertFormatKnown(output.name, host.cwd);
   const service = await chooseService(settings, { ...context, files });
   const voices = await openVoices({ settings, service: async () => service }, context);
   const voice = await voices.of().catch(async (error) => {

@@ -3,7 +3,7 @@ import { TtsError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Encoding } from '../sink/encoding/encoding.ts';
-import { assertEncodable, encodingOf } from '../sink/encodings.ts';
+import { encodingOf } from '../sink/encodings.ts';
 import { checkSink, isStdout, openSink } from '../sink/open.ts';
 import { findPlayer, type PlayerOptions } from '../sink/player/commands.ts';
 import type { Sink } from '../sink/sink.ts';
@@ -21,13 +21,11 @@ export interface OutputPlan {
   readonly mayFail: boolean;
 }
 
-/** @throws TtsError (usage) for a format that is not written */
 export function planOutput(
   { output, clobber, keepPartial, play, player, callbackUrl }: Settings,
   { stdout }: Pick<Host, 'stdout'>,
 ): OutputPlan {
   const isPlayerTyped = player?.origin.place === 'option';
-  if (output) assertEncodable(output.value);
   return {
     name: output?.value,
     encoding: encodingOf(output?.value ?? '-'),

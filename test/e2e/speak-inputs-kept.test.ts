@@ -68,7 +68,7 @@ describe('a file that is read', () => {
 
   it.each([
     '-f book.txt -o out.wav --lexicon words.srt --subtitles out.srt',
-    '-f book.txt -o other.txt',
+    '-f book.txt -o other.wav',
     '-f fifo -o out.wav & cat book.txt > fifo; wait %1',
     '< book.txt > out.wav',
     '-o - < book.txt > out.wav',
@@ -77,7 +77,7 @@ describe('a file that is read', () => {
     '-o /dev/stdout -f book.txt | cat > out.wav',
     '-f book.txt >> out.wav',
     '-f book.txt -o out.wav >> book.txt',
-    '-o book.txt -- book.txt',
+    '-o spare.wav -- spare.wav',
   ])('is no matter where nothing of it is lost: %s', async (args) => {
     const { env, box } = await setUp();
     execFileSync('mkfifo', [box.path('fifo')]);

@@ -1,6 +1,7 @@
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
 import { kindOf, settingsFor } from '../../settings/speaker.ts';
+import { assertFormatKnown } from '../../sink/open.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { assertInputsKept } from '../../speech/inputs-kept.ts';
 import { planRun } from '../../speech/job.ts';
@@ -38,6 +39,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   const totals = new RunTotals();
   const output = planOutput(settings, host);
   assertInputsKept([], sample, output, host);
+  if (output.name !== undefined) assertFormatKnown(output.name, host.cwd);
   const speaking = voicesOf(sample);
   if (speaking.length > MOST_UNASKED) await assertAgreed(sample, speaking.length, context);
   const plan = planRun(settings, output);
