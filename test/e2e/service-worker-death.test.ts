@@ -15,12 +15,10 @@ const WORKERS = 2;
 const HEADER_BYTES = 44;
 const patient = { timeout: 15_000 };
 
-async function serve() {
+async function serve(workers = WORKERS, whose: { uid?: number } = {}) {
   const env = { NODE_OPTIONS: '--inspect=0', TTS_API_KEY: KEY };
-  const { child, stdout } = new Sandbox().start(['serve', '--port=0', '--json', `--workers=${WORKERS}`], {
-    env,
-    patience: 60_000,
-  });
+  const args = ['serve', '--port=0', '--json', `--workers=${workers}`];
+  const { child, stdout } = new Sandbox().start(args, { env, patience: 60_000, ...whose });
   let stderr = '';
   child.stderr?.on('data', (piece) => {
     stderr += piece;
@@ -31,8 +29,8 @@ async function serve() {
   await expect.poll(() => stderr, patient).toContain('Debugger listening');
   const threads = await Threads.watch(stderr, place);
   onTestFinished(() => threads.close());
-  await expect.poll(() => threads.armed, patient).toBe(WORKERS + 1); // one of them is spare
-  return { url: url as string, threads };
+  await expect.poll(() => threads.armed, patient).toBe(workers + 1); // one of them is spare
+  return { url: url as string, threads, pid: child.pid, said: () => stderr };
 }
 
 const asked = (text: string, streamed: boolean) => ({
@@ -90,41 +88,25 @@ describe('a worker that is killed in the middle of its work', { timeout: 60_000 
 const SOMEBODY = process.getuid?.() === 0 ? 61_234 : undefined;
 
 describe.skipIf(!hasPrlimit)('a system without room for threads (skipped without prlimit)', () => {
-  /** Leaves as soon as there is sound, which ends the thread that speaks. */
-  async function hangUp(url: string): Promise<void> {
-    const { body, ...rest } = asked(LONG.repeat(20), true);
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    const answer = await request(`${url}/tts`, { ...rest, body: JSON.stringify(body), signal });
-    answer.body.on('error', () => {});
-    await once(answer.body, 'data');
-    leaving.abort();
-    await expect.poll(() => health(url), patient).toMatchObject({ requests: 0 });
-  }
-
   it('fails requests for as long as that lasts, and no longer', { timeout: 60_000 }, async () => {
-    const env = { TTS_API_KEY: KEY };
-    const args = ['serve', '--port=0', '--json', '--workers=1'];
     const whose = SOMEBODY === undefined ? {} : { uid: SOMEBODY };
-    const { child, stdout } = new Sandbox().start(args, { env, patience: 60_000, ...whose });
-    let said = '';
-    child.stderr?.on('data', (piece) => {
-      said += piece;
-    });
-    onTestFinished(() => void child.kill());
-    const [line] = await once(stdout, 'data');
-    const { url } = JSON.parse(String(line));
-    const limit = (...args: string[]) => prlimit(child.pid, args, SOMEBODY);
+    const { url, threads, pid, said } = await serve(1, whose);
+    const limit = (...args: string[]) => prlimit(pid, args, SOMEBODY);
     const most = limit('--nproc', '--output=HARD', '--raw', '--noheadings');
     limit('--nproc=1:');
-    do await hangUp(url);
-    while ((await health(url)).workers > 0); // there is a spare one
-    for (const _ of [1, 2, 3]) {
+    for (const dead of [1, 2]) {
+      const doomed = ask(`${url}/tts`, asked('This one is doomed.', false));
+      await expect.poll(() => threads.stopped.length, patient).toBe(dead); // the second one was spare
+      threads.stopped[dead - 1]?.kill();
+      expect((await doomed).status).toBe(500);
+    }
+    for (const request of [1, 2, 3]) {
       const { status, json } = await ask(`${url}/tts`, asked('Hello.', false));
       expect([status, json.error.code]).toEqual([500, 'engine_failed']);
-      await expect.poll(() => said).toMatch(/ engine failed: The voice failed: .*EAGAIN/);
-      said = '';
+      const failures = () => said().match(/ engine failed: The voice failed: .*EAGAIN/g)?.length;
+      await expect.poll(failures, patient).toBe(request);
     }
+    threads.close();
     limit(`--nproc=${most}:`);
     for (const _ of [1, 2, 3]) expect((await speak(url, 'Hello.', false)).length).toBeGreaterThan(1000);
   });
