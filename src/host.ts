@@ -56,6 +56,8 @@ interface Messages {
   verbose: boolean;
   /** From now on `***` replaces the text in all output. */
   hide(secret: string): void;
+  /** Keeps a name that the user gave as it is in all output, though a secret is a part of it. */
+  spare(name: string): void;
   /** Prints a line for information. Nothing is wrong. */
   note(text: string): void;
   warn(text: string): void;

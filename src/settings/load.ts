@@ -20,12 +20,19 @@ export async function loadSettings(
   notices.quiet = settings.quiet.value;
   notices.verbose = settings.verbose.value;
   for (const secret of secretsOf(settings)) hide(secret);
+  for (const name of namesIn(settings)) notices.spare(name);
   return { settings, files };
 }
 
 function* secretsOf({ apiKey, callbackUrl }: Settings): Generator<string> {
   if (apiKey) yield apiKey.value.trim();
   if (callbackUrl) yield callbackUrl.value.password;
+}
+
+function* namesIn(settings: Settings): Generator<string> {
+  const { output, subtitles, lexicon, speaker, config } = settings;
+  for (const setting of [output, subtitles, lexicon, speaker, config])
+    if (typeof setting?.value === 'string') yield setting.value;
 }
 
 export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {

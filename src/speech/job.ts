@@ -58,7 +58,8 @@ export type Resolved =
  * @throws TtsError (usage, key, output)
  */
 export async function resolveJob(request: SpeakRequest, context: RunContext): Promise<Resolved> {
-  const { host } = context;
+  const { host, notices } = context;
+  for (const file of request.files) notices.spare(file);
   const loaded = await loadSettings(request, context);
   const { settings, files } = loaded;
   const stages = await stagesOf(settings, context);

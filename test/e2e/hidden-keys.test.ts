@@ -159,6 +159,8 @@ it('Names that the user gave stay as they are, though the key is a word of them.
     const env = { ...named(url), TTS_API_KEY: key };
     const run = await box.tts(['good', '-o', `${key}.wav`, '--json'], { env });
     expect(JSON.parse(run.stdout.toString()).output).toBe(`${key}.wav`);
+    const again = await box.tts(['good', '-o', `no/${key}.wav`], { env });
+    expect(again.stderr).toContain(`cannot write no/${key}.wav`);
     box.file('t.csv', `id,text\n${key},good\n`);
     const rows = await box.tts(['batch', 't.csv', '-o', 'rows/{id}.wav', '--json'], { env });
     expect(JSON.parse(rows.stdout.toString().split('\n')[0] ?? '')).toMatchObject({

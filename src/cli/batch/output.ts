@@ -54,6 +54,7 @@ export class BatchOutput {
     }
     const { id, table, line } = this.#plan.rows.at(number);
     const { message, hint } = outcome.error;
+    for (const name of [id, table]) this.#context.notices.spare(name);
     if (this.#failures.length < MOST_SHOWN)
       this.#failures.push(`${table}, line ${line} (${id}): ${message}${hint ? `; ${hint}` : ''}`);
     if (this.#messages.size < MOST_KEPT) this.#messages.set(number, message);

@@ -11,6 +11,9 @@ const ERASE = '\r\u001B[J';
 /** Milliseconds. If the disk is too full for the cache, the output soon fails as well. */
 const PATIENCE_MS = 1000;
 
+/** Errors with these statuses quote nobody but the user. */
+const OWN_ERRORS: readonly ExitCode[] = [ExitCode.usage, ExitCode.output];
+
 /** The place that prints. Results go to stdout and all else to stderr, without secrets and control characters. */
 export class Notices {
   quiet = false;
@@ -29,6 +32,10 @@ export class Notices {
 
   hide(secret: string): void {
     this.#secrets.add(secret);
+  }
+
+  spare(name: string): void {
+    this.#secrets.spare(name);
   }
 
   note(text: string): void {
@@ -89,14 +96,17 @@ export class Notices {
     if (exitCode === ExitCode.output) this.#heldBack.length = 0;
     this.tellHeldBack();
     const trace = this.verbose || exitCode === ExitCode.defect ? [...causes(known)] : [];
+    const quotes = !OWN_ERRORS.includes(exitCode);
     if (this.json) {
       const traced = trace.length > 0 ? trace : undefined;
-      this.printJson({ error: { message, hint, details, exitCode, ...stop, trace: traced } });
+      const told = { error: { message, hint, details, exitCode, ...stop, trace: traced } };
+      this.#write(this.#warned(told, quotes));
       return exitCode;
     }
-    this.#write(`${paint.problem('tts:')} ${inOneLine(this.redact(message))}`);
-    for (const detail of details ?? []) this.#write(`  ${inOneLine(this.redact(detail))}`);
-    if (hint !== undefined) this.#write(`${paint.hint('hint:')} ${inOneLine(this.redact(hint))}`);
+    const safe = (text: string) => inOneLine(quotes ? this.redact(text) : this.redactOwn(text));
+    this.#write(`${paint.problem('tts:')} ${safe(message)}`);
+    for (const detail of details ?? []) this.#write(`  ${safe(detail)}`);
+    if (hint !== undefined) this.#write(`${paint.hint('hint:')} ${safe(hint)}`);
     for (const stack of trace) this.#write(this.redact(stack).split('\n').map(visible).join('\n'));
     return exitCode;
   }
@@ -115,10 +125,11 @@ export class Notices {
     return this.#secrets.inJson(value);
   }
 
-  #warned(value: object): string {
+  #warned(value: object, quotes = true): string {
     this.tellHeldBack();
-    const warned = this.#warnings.length > 0 && { warnings: this.#warnings };
-    return this.inJson({ ...value, ...warned });
+    const warnings = this.#warnings.map((text) => this.redact(text));
+    const warned = warnings.length > 0 && { warnings };
+    return this.#secrets.inJson({ ...value, ...warned }, { quotes });
   }
 
   #say(safe: string): void {

@@ -20,6 +20,7 @@ const HTML = [
 export class Secrets {
   readonly #forms = new Set<string>();
   readonly #plain = new Set<string>();
+  readonly #names = new Set<string>();
 
   add(secret: string): void {
     if (secret === '') return;
@@ -33,9 +34,14 @@ export class Secrets {
     if (plain.length >= SHORTEST_UNCOMMON) this.#plain.add(plain);
   }
 
+  /** A name that the user gave stays, though a secret is a part of it. */
+  spare(name: string): void {
+    this.#names.add(name);
+  }
+
   /** Hides secrets in text that quotes a service or a file. */
   redact(text: string): string {
-    return this.#without(this.#forms, text);
+    return this.#outsideNames(text, (part) => this.#without(this.#forms, part));
   }
 
   /** Hides secrets in words of the program and of its user, where a short key may be an ordinary word. */
@@ -45,11 +51,26 @@ export class Secrets {
     const common = forms.filter((form) => form.length < SHORTEST_UNCOMMON);
     // Between these two signs of an address, a short password is no ordinary word.
     const safe = common.reduce((rest, form) => rest.replaceAll(`:${form}@`, ':***@'), text);
-    return this.#without(uncommon, safe);
+    return this.#outsideNames(safe, (part) => this.#without(uncommon, part));
   }
 
-  inJson(value: object): string {
-    return visible(JSON.stringify(this.#hiddenIn(JSON.parse(JSON.stringify(value)), '')));
+  /** @param quotes false for an error that quotes nobody but the user */
+  inJson(value: object, { quotes = true } = {}): string {
+    return visible(JSON.stringify(this.#hiddenIn(JSON.parse(JSON.stringify(value)), '', quotes)));
+  }
+
+  #outsideNames(text: string, hide: (part: string) => string): string {
+    const forms = [...this.#forms];
+    // A name that holds no secret would only divide the text, and a secret in it.
+    const names = [...this.#names].filter((name) =>
+      forms.some((form) => name.length > form.length && name.includes(form)),
+    );
+    const name = names.find((each) => text.includes(each));
+    if (name === undefined) return hide(text);
+    return text
+      .split(name)
+      .map((part) => this.#outsideNames(part, hide))
+      .join(name);
   }
 
   #without(forms: Iterable<string>, text: string): string {
@@ -58,18 +79,18 @@ export class Secrets {
   }
 
   /** @param field the field that holds the value, or the list around it */
-  #hiddenIn(value: unknown, field: string): unknown {
-    if (typeof value === 'string') return this.#hidden(value, field);
-    if (Array.isArray(value)) return value.map((item) => this.#hiddenIn(item, field));
+  #hiddenIn(value: unknown, field: string, quotes: boolean): unknown {
+    if (typeof value === 'string') return this.#hidden(value, field, quotes);
+    if (Array.isArray(value)) return value.map((item) => this.#hiddenIn(item, field, quotes));
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, this.#hiddenIn(item, name)]),
+      Object.entries(value).map(([name, item]) => [name, this.#hiddenIn(item, name, quotes)]),
     );
   }
 
-  #hidden(text: string, field: string): string {
+  #hidden(text: string, field: string, quotes: boolean): string {
     if (NAMES.has(field)) return text;
-    return QUOTES.has(field) ? this.redact(text) : this.redactOwn(text);
+    return quotes && QUOTES.has(field) ? this.redact(text) : this.redactOwn(text);
   }
 }
 

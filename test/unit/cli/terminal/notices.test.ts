@@ -23,11 +23,27 @@ async function failing(error: Error): Promise<unknown> {
   }
 }
 
-it('An error is printed, and gives the exit status, though closing fails behind it.', async () => {
+function printing(): { notices: Notices; stream: PassThrough } {
   const stream = new PassThrough({ encoding: 'utf8' });
-  const notices = new Notices({
-    stderr: { fd: 2, isTTY: false, columns: undefined, stream },
-  } as unknown as Host);
+  const stderr = { fd: 2, isTTY: false, columns: undefined, stream };
+  return { notices: new Notices({ stderr } as unknown as Host), stream };
+}
+
+it.each([true, false])(
+  'A key that may be a word is hidden only in errors that quote others (JSON: %s).',
+  (json) => {
+    const { notices, stream } = printing();
+    notices.json = json;
+    notices.hide('speaker');
+    notices.failure(new TtsError('--speaker: no speaker', { exitCode: ExitCode.usage, hint: 'a speaker' }));
+    expect(stream.read()).not.toContain('***');
+    notices.failure(new TtsError('it says: speaker', { exitCode: ExitCode.service, hint: 'ask it' }));
+    expect(stream.read()).toContain('it says: ***');
+  },
+);
+
+it('An error is printed, and gives the exit status, though closing fails behind it.', async () => {
+  const { notices, stream } = printing();
   const thrown = await failing(new TtsError('no sound', { exitCode: ExitCode.service, hint: 'try again' }));
   expect(thrown).toMatchObject({ name: 'SuppressedError' });
   expect(notices.failure(thrown)).toBe(ExitCode.service);

@@ -90,6 +90,15 @@ describe('a secret', () => {
     expect(JSON.parse(line)).toEqual({ output: name, rows: [{ id: name, out: name }] });
   });
 
+  it('leaves a name that the user gave in every text, and is hidden beside it', () => {
+    const secrets = hiding('word', 'long-enough');
+    for (const name of ['by/word.wav', 'long-enough.srt', 'word', 'ong']) secrets.spare(name);
+    expect(secrets.redact('word: by/word.wav, long-enough.srt and long-enough')).toBe(
+      '***: by/word.wav, long-enough.srt and ***',
+    );
+    expect(secrets.redactOwn('long-enough.srt of long-enough')).toBe('long-enough.srt of ***');
+  });
+
   it('that may be a word is hidden in quotes of others only', () => {
     const secrets = hiding('word', 'w');
     const said = { name: 'word', details: ['the key word', { reason: 'w' }], error: { message: 'word' } };
