@@ -7,7 +7,7 @@ import { join } from './samples.ts';
 /** Frames. */
 const BLOCK = 4096;
 
-/** On Speex's scale from 0 to 10: 96 taps, 90 dB. */
+/** The scale of Speex goes from 0 to 10. This value means 96 taps and 90 dB of attenuation. */
 const QUALITY = 6;
 
 /** Addresses in the memory of Speex. */

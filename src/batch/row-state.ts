@@ -21,7 +21,7 @@ export interface Shape {
 }
 
 export interface RowKey {
-  /** SHA-256, in hex. */
+  /** It is a SHA-256 in hex. */
   readonly key: string;
   /** Code points. */
   readonly characters: number;

@@ -5,7 +5,7 @@ import { codeOf } from '../error.ts';
 import { makeFolder } from '../files/folders.ts';
 
 export interface Home {
-  /** The absolute path. */
+  /** It is an absolute path. */
   readonly folder: string;
   /** The user. It is `undefined` on Windows. */
   readonly uid: number | undefined;

@@ -13,11 +13,11 @@ export interface Speaker {
 export interface Style {
   /** 0.25 to 4; 2 is twice as fast. */
   readonly rate: number;
-  /** Of the fundamental frequency: 0.5 to 2. */
+  /** It is a factor of the fundamental frequency, from 0.5 to 2. */
   readonly pitch: number;
-  /** Of the amplitude: 0.1 to 2. */
+  /** It is a factor of the amplitude, from 0.1 to 2. */
   readonly loudness: number;
-  /** Of the silence between sentences: 0 to 5. */
+  /** It is a factor of the silence between sentences, from 0 to 5. */
   readonly pause: number;
 }
 
@@ -34,7 +34,7 @@ export interface Utterance {
 /** Makes the sound of its speakers. */
 export interface Engine {
   readonly speakers: readonly Speaker[];
-  /** Before their first passage. */
+  /** It counts the utterances that wait for their first passage. */
   readonly queued: number;
   /**
    * The first read refuses a full queue before the event loop turns.

@@ -5,9 +5,9 @@ import { type Line, type Ticket, Turns } from './turns.ts';
 const LOOK_AHEAD = 3;
 
 export interface QueueLimits {
-  /** By default one for each core. */
+  /** The default is one for each core. */
   readonly workers: number;
-  /** While all workers are busy. */
+  /** So many utterances may wait while all workers are busy. */
   readonly maxQueue: number;
 }
 
@@ -46,7 +46,7 @@ export class FairQueue<Task> {
   }
 
   /**
-   * In the order of the tasks.
+   * The results come in the order of the tasks.
    * @param isPatient true if a full queue does not refuse it
    * @throws EngineError `busy` for a full queue; what a lane throws
    */

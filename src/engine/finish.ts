@@ -5,9 +5,9 @@ import { level } from './level.ts';
 export interface Finish {
   /** Hz. */
   readonly sampleRate: number;
-  /** Of the amplitude. */
+  /** It is a factor of the amplitude. */
   readonly loudness: number;
-  /** Seconds behind the passage. */
+  /** It is the silence behind the passage, in seconds. */
   readonly pause: number;
 }
 

@@ -15,7 +15,7 @@ const PIECE = 0.02;
 const HEARD = 1e-3;
 
 /**
- * In place. A fixed gain for each voice would leave 6 dB between short sentences.
+ * The samples are changed in place. A fixed gain for each voice would leave 6 dB between short sentences.
  * @param loudness factor of the amplitude
  */
 export function level(samples: Float32Array, sampleRate: number, loudness: number): void {

@@ -10,21 +10,21 @@ export interface Passage {
 /** A voice takes 0.15 s for them. */
 const MOST_WORDS = 40;
 
-/** For texts with few spaces. */
+/** This limit is for texts with few spaces. */
 const MOST_CHARACTERS = 400;
 
-/** Spoken; digits and addresses take long to say. */
+/** This is time of speech: digits and addresses take long to say. */
 const MOST_SECONDS = 20;
 
-/** If a clause ends there. */
+/** The first passage may have so few words if a clause ends there. */
 const FIRST_WORDS = 12;
 
 const FEWEST_WORDS = 2;
 
-/** Of longer paragraphs. */
+/** Longer paragraphs are taken in such pieces. */
 const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
 
-/** Until other requests get their turn. */
+/** Other requests get their turn after so many. */
 const STEP_CHARACTERS = 2000;
 
 /**

@@ -42,7 +42,7 @@ export interface Recipe<Task> {
   /** @returns empty to leave the sentence out */
   normalise(sentence: string): string;
   task(text: string, finish: Finish): Task;
-  /** Of a text without sound. */
+  /** It is the message for a text without sound. */
   readonly complaint: string;
 }
 

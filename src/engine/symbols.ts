@@ -48,7 +48,7 @@ const SIGNS: readonly Spelling[] = [
   [/³/gu, ' cubed '],
   [/µ|μ(?=[a-z])/gu, ' micro '],
   [/π/gu, ' pi '],
-  // And the unit sign that looks the same.
+  // The second sign is that of the unit, which looks the same.
   [/[Ω\u2126]/gu, ' ohms '],
   [/×/gu, ' times '],
   [/÷/gu, ' divided by '],

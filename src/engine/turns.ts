@@ -49,7 +49,7 @@ export class Turns<Task> {
     line.working -= 1;
   }
 
-  /** Rejects its tickets. */
+  /** The tickets of the line are rejected. */
   leave(line: Line<Task>): void {
     this.#waiting.delete(line);
     const place = this.#order.indexOf(line);

@@ -10,8 +10,8 @@ const words = segmenterOf('word');
 const graphemes = segmenterOf('grapheme');
 
 /**
- * Between white space; long ones in pieces.
- * @param mostSeconds of a spoken piece
+ * Words stand between white space. Long ones come in pieces.
+ * @param mostSeconds the longest time that a piece may take to say
  */
 export function cutWords(text: string, mostSeconds: number): string[] {
   const whole = text.split(/\s+/u).filter(Boolean);

@@ -24,7 +24,7 @@ const PUBLIC = 0o666;
 
 interface Publishing {
   readonly target: string;
-  /** Permission bits. `undefined` keeps those of the part. */
+  /** They are permission bits. `undefined` keeps those of the part. */
   readonly permissions: number | undefined;
   /** True for a file that must be on the disk before it gets its name. */
   readonly durable: boolean;

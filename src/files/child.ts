@@ -15,7 +15,7 @@ const PATIENCE_MS = 200;
 const MOST_OUTPUT = 64 * 2 ** 20;
 
 export interface ChildOptions {
-  /** The environment. The child gets it without keys. */
+  /** The child gets this environment without the keys in it. */
   readonly env: Host['env'];
   /** A number is a descriptor that is open here. */
   readonly stdin: 'pipe' | 'ignore' | number;

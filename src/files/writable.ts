@@ -5,7 +5,7 @@ import type { Writer } from './part-name.ts';
 
 export interface FileOptions {
   readonly name: string;
-  /** The absolute path. */
+  /** It is an absolute path. */
   readonly path: string;
   /** The file that is replaced. */
   readonly old: Stats | undefined;

@@ -15,7 +15,7 @@ export function assertNoDocument(start: Uint8Array, name: string): void {
 }
 
 interface DocumentKind {
-  /** In hexadecimal. */
+  /** It is the beginning of the file in hexadecimal. */
   readonly signature: RegExp;
   readonly what: string;
   readonly hint: string;

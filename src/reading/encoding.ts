@@ -1,11 +1,11 @@
 export interface Encoding {
-  /** Of the byte order mark. */
+  /** It is the length of the byte order mark in bytes. */
   readonly mark: number;
   /** @throws TypeError for invalid bytes and an incomplete last character */
   decode(bytes: Uint8Array): string;
   /** Bytes of an incomplete last character. */
   tornTail(bytes: Uint8Array): number;
-  /** Of an invalid byte or NUL, or -1. */
+  /** It gives the index of the first invalid byte or NUL, or -1. */
   firstBad(bytes: Uint8Array): number;
 }
 
@@ -46,7 +46,7 @@ function utf8(mark: number): Encoding {
   };
 }
 
-/** Of the character; 1 for none (RFC 3629, section 4). */
+/** It gives the bytes of the character, or 1 for a byte that begins none (RFC 3629, section 4). */
 function utf8Length(firstByte: number): number {
   if (firstByte < 0xc2 || firstByte > 0xf4) return 1;
   if (firstByte >= 0xf0) return 4;

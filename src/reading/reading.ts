@@ -5,7 +5,7 @@ import type { Piece } from '../text/piece.ts';
 export const FORMATS = ['text', 'markdown'] as const;
 
 export interface Source {
-  /** For messages: the name of a file, "-" for stdin, empty for words. */
+  /** Messages use it: the name of a file, "-" for stdin, or an empty one for words. */
   readonly name: string;
   /** True while its writer may still be at work. */
   readonly isLive: boolean;
@@ -34,7 +34,7 @@ export interface Reading {
 
 export interface Reader {
   readonly name: (typeof FORMATS)[number];
-  /** Of the names of files, in lower case, with their dot. */
+  /** Names of files end like this, in lower case and with their dot. */
   readonly endings: readonly string[];
   /**
    * Checks to its end what can be read again, and waits for no byte of a pipe.

@@ -19,7 +19,7 @@ interface NamedMap<T> {
   readonly read: (name: string, raw: unknown) => readonly [name: string, value: T];
 }
 
-/** Values by name. They come from a config file only, not from the command line. */
+/** Each value has a name. They come from a config file only, not from the command line. */
 export function namedMap<T>({ allowed, faultIn, read }: NamedMap<T>): Kind<ReadonlyMap<string, T>> {
   return {
     allowed,

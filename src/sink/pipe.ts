@@ -48,7 +48,7 @@ function streamSink({ fd, name, encoding }: OpenStream, open: () => Writable): S
 
 /** What has left so far. */
 export interface Poured {
-  /** PCM bytes. */
+  /** It counts PCM bytes. */
   bytes: number;
   writtenBytes: number;
   /** All sound has left; padding may still be on its way. */

@@ -3,7 +3,7 @@ import type { Place } from '../text/piece.ts';
 import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
 
-/** In frames. */
+/** Start and end count frames. */
 export interface TimedText {
   readonly text: string;
   readonly start: number;
@@ -24,7 +24,7 @@ export function withoutBreaks(text: string): string {
   return text.replace(/\s+/gu, ' ').trim();
 }
 
-/** In proportion to their characters. */
+/** The time is shared out in proportion to the characters. */
 export function timedSentences({ text, start, end }: TimedText): TimedText[] {
   const texts = sentences(text).map(withoutBreaks);
   const all = texts.reduce((sum, sentence) => sum + countCodePoints(sentence), 0);
@@ -50,7 +50,7 @@ const srt: SubtitleStyle = {
   tail: '',
 };
 
-/** WebVTT (W3C). */
+/** The format is WebVTT of the W3C. */
 const vtt: SubtitleStyle = {
   head: () => 'WEBVTT\n\n',
   cue: (cue, rate) => `${cue.number}\n${times(cue, rate, '.')}\n${escapeMarkup(cue.text)}\n\n`,

@@ -21,12 +21,12 @@ export interface SpeakRequest extends Input {
 export interface RunPlan {
   readonly output: OutputPlan;
   readonly mix: Mix;
-  /** Where a service sends the sound instead of here. */
+  /** A service sends the sound to this address instead of here. */
   readonly callbackUrl: string | undefined;
   readonly json: boolean;
 }
 
-/** Resolved and checked. */
+/** All of it is resolved and checked. */
 export interface SpeechJob extends RunPlan {
   readonly text: TextPlan;
   /** The run that speaks the job closes them. */
@@ -44,7 +44,7 @@ export interface SpeechJob extends RunPlan {
 
 export interface Pricing {
   readonly per1000Chars: number;
-  /** As the user writes it. */
+  /** It is written as the user writes it. */
   readonly currency: string | undefined;
 }
 

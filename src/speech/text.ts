@@ -12,7 +12,7 @@ export interface TextPlan {
   /** Each text passes them after its reader, in this order. */
   readonly stages: readonly (() => Stage<Piece, Piece>)[];
   readonly voice: Limit;
-  /** By output: what is heard live begins with a short segment. */
+  /** "By output" means that what is heard live begins with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by output';
   readonly cutsParagraphs: boolean;
 }

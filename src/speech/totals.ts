@@ -10,7 +10,7 @@ export class RunTotals implements Listener {
   requests = 0;
   retries = 0;
   fromCache = 0;
-  /** Of sound, without pauses. */
+  /** They count the sound without pauses. */
   bytes = 0;
   /** Milliseconds since the start. */
   firstAudio: number | undefined;

@@ -38,7 +38,7 @@ export function isListItem(line: string): boolean {
   return /^(?:[-*+•‣◦▪·・]|\(?\d{1,3}[.)]|\(?\p{L}\))\s/u.test(line);
 }
 
-/** Also where the sentence rules decide ("Dr."). */
+/** It is true as well where the sentence rules decide ("Dr."). */
 export function goesOn(line: string): boolean {
   return /[\p{L}\p{N}][-‐]$|[,;،、，；.]$/u.test(line.slice(-2));
 }

@@ -4,7 +4,7 @@ import { WAITS } from './complete.ts';
 /** One step on the way of a text. It works on what it is given, and never waits. */
 export interface Stage<In, Out> {
   push(item: In): Iterable<Out>;
-  /** No item follows. */
+  /** It is called when no item follows. */
   end(): Iterable<Out>;
 }
 

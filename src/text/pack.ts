@@ -1,7 +1,7 @@
 import { sentences } from './sentences.ts';
 import { countCodePoints, offsetOfCodePoint, segmenterOf } from './unicode.ts';
 
-/** In code points, without outer white space. */
+/** Lengths count code points, without outer white space. */
 interface Room {
   readonly max: number;
   /**
@@ -49,7 +49,7 @@ const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
 /**
- * At the last clause that fits, else word, else grapheme cluster.
+ * The cut is behind the last clause that fits, else the last word, else the last grapheme cluster.
  * @param maxChars code points; only a single grapheme cluster may be longer
  */
 function* cut(sentence: string, maxChars: number): Generator<string> {
@@ -93,7 +93,7 @@ function lastSpace(text: string): number {
   return 0;
 }
 
-/** By ICU's dictionaries; 0 for none. */
+/** ICU's dictionaries decide. It gives 0 where there is none. */
 function lastWord(text: string, end: number): number {
   const from = Math.max(0, end - WORD_SIGHT);
   let last = 0;
@@ -104,7 +104,7 @@ function lastWord(text: string, end: number): number {
   return last;
 }
 
-/** Or the end of the first cluster. */
+/** It gives the end of the first cluster where no other fits. */
 function lastCluster(text: string, limit: number): number {
   const before =
     graphemes()

@@ -5,7 +5,7 @@ const SIGHT = 80;
 const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
 /**
- * Not behind abbreviations, initials, ordinals and list numbers, not in addresses, and not between speech and "he said".
+ * No sentence ends behind abbreviations, initials, ordinals and list numbers, in addresses, or between speech and "he said".
  * @param text with spaces for its line breaks
  * @param start of the line; wrapped lines are one
  */
@@ -41,12 +41,12 @@ function isAbbreviation(before: string, after: string): boolean {
   return (isLetters(before) || sometimesLast().has(token)) && !startsSentence(after);
 }
 
-/** In lower case. */
+/** The token is in lower case. */
 function lastToken(before: string): string | undefined {
   return /([^\s("'“‘«[\-–—/]+)\.\s+$/u.exec(before)?.[1]?.toLowerCase();
 }
 
-/** "J. ", "U.S. ", "z. B. " */
+/** It is true for "J. ", "U.S. " and "z. B. ". */
 function isLetters(before: string): boolean {
   return /(?:^|[^\p{L}\p{M}\p{N}.])(?:[\p{Lu}\p{Lo}]\p{M}*|(?:\p{L}\.)+\p{L}|\p{L}\.\s\p{L})\.\s+$/u.test(
     before,
@@ -60,14 +60,14 @@ function startsSentence(after: string): boolean {
 
 const endsSpeech = late(() => new RegExp(`${CLOSERS}\\s+$`, 'u'));
 
-/** "What?" he asked. — Стой! — крикнул он. */
+/** Such speech is «"What?" he asked.» and «— Стой! — крикнул он.». */
 function isSpeechGoingOn(before: string, after: string): boolean {
   return /^[-–—]\s+\p{Ll}/u.test(after) || (/^\p{Ll}/u.test(after) && endsSpeech().test(before));
 }
 
 const terminated = late(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u'));
 
-/** As far as the text alone tells. */
+/** It decides by the text alone. */
 export function endsLikeSentence(sentence: string): boolean {
   return terminated().test(sentence) && !neverLast().has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
 }
@@ -91,7 +91,7 @@ const neverLast = words(
    e.g eg i.e ie cf viz vs approx ca incl z.b d.h bzw vgl evtl ggf sog p.ej p.ex т.е`,
 );
 
-/** "No. 5", "Jan. 3". */
+/** A number follows such words, as in "No. 5" and "Jan. 3". */
 const beforeNumber = words(
   `no nos nr núm vol vols fig figs eq eqs sec sect ch chap art bd abb kap tab p pp pg s n v l par ver op стр гл рис
    jan feb mar apr jun jul aug sep sept oct nov dec`,

@@ -16,7 +16,7 @@ export function hasAtMost(text: string, count: number): boolean {
   return text.length <= count || countCodePoints(text) <= count;
 }
 
-/** Without half a surrogate pair. */
+/** It cuts no surrogate pair in two. */
 export function fitting(text: string, units: number): string {
   return text.slice(0, units - (isHighSurrogate(text, units - 1) ? 1 : 0));
 }
@@ -24,7 +24,7 @@ export function fitting(text: string, units: number): string {
 /** UTF-16 units. */
 const QUOTED = 40;
 
-/** For messages. */
+/** Messages quote a text like this. */
 export function excerpt(text: string): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length <= QUOTED ? line : `${fitting(line, QUOTED)}…`;
@@ -42,7 +42,7 @@ export function isHighSurrogate(text: string, at: number): boolean {
   return (text.charCodeAt(at) & 0xfc00) === 0xd800;
 }
 
-/** Also behind a space (UAX #29, rules GB4, GB9 and GB9a). */
+/** Such a character belongs to the one before it, even to a space (UAX #29, rules GB4, GB9 and GB9a). */
 export const EXTENDER = '[\\p{Grapheme_Extend}\\p{Mc}\\u0e33\\u0eb3\\p{Emoji_Modifier}\\u200d]';
 
 const letterOrDigit = late(() => /[\p{L}\p{N}]/u);

@@ -128,7 +128,7 @@ async function keyOf(
   return value;
 }
 
-/** RFC 7617. A token may stand in the place of the user name, without a password. */
+/** The header has the form of RFC 7617. A token may stand in the place of the user name, without a password. */
 function basic(login: string, { notices }: KeyedContext): string {
   const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(login) ?? [];
   const encoded = Buffer.from(login).toString('base64');

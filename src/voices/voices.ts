@@ -190,7 +190,7 @@ class Recent<T> {
     return this.#items.get(key);
   }
 
-  /** Counts as use. */
+  /** This counts as use. */
   set(key: string, item: T): void {
     this.#items.delete(key);
     this.#items.set(key, item);

@@ -22,7 +22,7 @@ import { Sandbox } from '../support/run.ts';
  */
 interface Feature {
   readonly args: readonly string[];
-  /** Of the clone. The link takes the place of one of them. */
+  /** They are the files of the clone. The link takes the place of one of them. */
   readonly files?: Readonly<Record<string, string>>;
   readonly names: readonly string[];
 }

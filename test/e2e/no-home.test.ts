@@ -8,7 +8,7 @@ import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(200));
 const NOT_KEPT = 'tts: warning: segments are not kept: there is no folder for the cache: HOME names none\n';
-/** Of nobody that the system knows. */
+/** The system knows nobody with this number. */
 const UNLISTED = 54_321;
 
 describe.each(['', 'home', '.'])('with HOME=%s, which is no place', (HOME) => {

@@ -133,7 +133,7 @@ describe('a player', () => {
     ['by TTS_PLAYER', () => ({ args: ['--play'], env: { TTS_PLAYER: 'bin/mpv' } })],
   ])('that is known and named without arguments gets those that it needs, %s', async (_, said) => {
     const box = new Sandbox();
-    // As the real one, it prints its usage without arguments.
+    // It prints its usage without arguments, as the real one does.
     chmodSync(box.file('bin/mpv', '#!/bin/sh\n[ "$#" -gt 0 ] && exec /bin/cat > heard\n'), 0o755);
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const { args, env } = said(box);

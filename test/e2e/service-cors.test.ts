@@ -106,7 +106,7 @@ interface Fetched {
   readonly id: string | null;
   readonly retryAfter: string | null;
   readonly bytes: number;
-  /** Over all bytes. */
+  /** It is the hash of all bytes. */
   readonly hash: string;
   /** From the first piece to the last. */
   readonly seconds: number;

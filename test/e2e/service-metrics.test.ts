@@ -11,7 +11,7 @@ const CHECKER = 'promtool';
 interface Metric {
   readonly help: string;
   readonly type: string;
-  /** By name and labels, as in `a_total{status="200"}`. */
+  /** Each has its name and labels, as in `a_total{status="200"}`. */
   readonly samples: Readonly<Record<string, number>>;
 }
 
@@ -65,7 +65,7 @@ const requestsOf = (tones: ToneService, path: string) =>
   });
 
 const hello = { text: 'one two three', speaker_no: 2, config: { sample_rate: 16_000 } };
-/** Of eleven letters, 100 frames each. */
+/** Eleven letters take 100 frames each. */
 const SECONDS = 1100 / 16_000;
 
 describe('GET /metrics', () => {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => tones.close());
 
-/** Without the words that make the tone engine misbehave. */
+/** The words that make the tone engine misbehave are left out. */
 const text = fc
   .string({ unit: 'binary', minLength: 1, maxLength: 60 })
   .filter((text) => /\S/u.test(text) && !/full|mute|crash|slow|stuck|沈黙/.test(text));
@@ -43,7 +43,7 @@ interface Body {
 }
 
 interface Break {
-  /** In the error of the answer. */
+  /** The error of the answer names it. */
   readonly field: string | undefined;
   readonly status: number;
   readonly body: unknown;
@@ -120,7 +120,7 @@ const broken: fc.Arbitrary<Break> = valid.chain((body) =>
   ),
 );
 
-/** As JSON.parse makes it: `__proto__` is a name like any other. */
+/** It is made as JSON.parse does it: `__proto__` is a name like any other. */
 function withName(object: object, name: string, value: unknown): object {
   const copy = { ...object };
   Object.defineProperty(copy, name, { value, enumerable: true, configurable: true });

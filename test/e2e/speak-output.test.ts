@@ -27,7 +27,7 @@ import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const pcm = sound(500_000);
 const wav = plainWav(pcm);
-/** In seconds of Unix time. */
+/** It is in seconds of Unix time. */
 const LONG_AGO = 1_000_000_000;
 /** How the parts of runs are marked that can see each other. */
 const here = (Buffer.from(realm()).reduce((sum, byte) => Math.imul(sum, 31) + byte, 0) >>> 0)

@@ -27,7 +27,7 @@ export interface Page {
 
 interface PageOptions {
   readonly isDark?: boolean;
-  /** Of the window, in CSS pixels. */
+  /** It is the width of the window in CSS pixels. */
   readonly width?: number;
   /** Runs in the page before its own scripts. */
   readonly script?: string;

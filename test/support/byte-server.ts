@@ -5,9 +5,9 @@ import { listen } from './listen.ts';
 /** A request as it came over the wire. */
 interface Received {
   readonly method: string;
-  /** As in the request line: with scheme and host when it came through a proxy. */
+  /** It is written as in the request line: with scheme and host when it came through a proxy. */
   readonly path: string;
-  /** In their order, with the case they were written in. */
+  /** They keep their order and their case. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
   readonly json: unknown;
@@ -32,7 +32,7 @@ export type Script = (wire: Wire, request: Received, number: number) => void | P
 
 export interface ByteServer {
   readonly port: number;
-  /** Without a path. */
+  /** It has no path. */
   readonly url: string;
   readonly requests: Received[];
   /** Connections that were made, and those that are open. */

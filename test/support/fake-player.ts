@@ -19,7 +19,7 @@ const BEHAVIOURS = {
   isStubborn: `process.on('SIGTERM', () => {}); heard('started'); setInterval(() => {}, 1000);`,
   /** Speaks where only sound belongs. */
   isNoisy: `console.log('on stdout'); console.error('on stderr'); for await (const piece of process.stdin) heard(piece);`,
-  /** Plays a file. */
+  /** This one plays a file. */
   readsFile: `heard(readFileSync(process.argv[2]));`,
   /** Plays a file, but takes its time to begin. */
   readsFileLate: `await sleep(1000); heard(readFileSync(process.argv[2]));`,
@@ -28,7 +28,7 @@ const BEHAVIOURS = {
 export type Behaviour = keyof typeof BEHAVIOURS;
 
 export interface FakePlayer {
-  /** For `--player`. */
+  /** It is the value for `--player`. */
   readonly command: string;
   /** Everything that it has heard so far. */
   heard(): Buffer;

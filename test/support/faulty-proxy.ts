@@ -10,7 +10,7 @@ const FAR = 40_000;
 
 export interface FaultyProxy {
   readonly url: string;
-  /** Faults that happened. */
+  /** It counts the faults that happened. */
   broken: number;
 }
 

@@ -75,7 +75,7 @@ function narration(paragraph: number, sentences: number, pick: Pick): string {
   return wrap(texts.join(' '));
 }
 
-/** As text was set in the days of typewriters. */
+/** Text was set like this in the days of typewriters. */
 function wrap(text: string): string {
   return text.replace(/(.{60,72}) /gu, '$1\n');
 }

@@ -52,7 +52,7 @@ export async function startProxy(options: ProxyOptions = {}): Promise<Proxy> {
     upstreams.add(upstream);
     upstream.on('error', () => client.destroy());
     upstream.on('data', () => {
-      // Not at once: the reset would overtake what was passed on.
+      // It must wait: the reset would overtake what was passed on.
       if (tear && upstream.bytesRead > tear) setTimeout(() => client.resetAndDestroy(), 30);
     });
     client.on('data', (bytes: Buffer) => tunnelled.push(bytes));

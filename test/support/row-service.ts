@@ -17,7 +17,7 @@ interface RowServiceOptions {
   readonly delay?: number;
   /** What `GET /speakers` lists; it is not found unless there are some. */
   readonly speakers?: readonly number[];
-  /** Called after each answer with sound. */
+  /** It is called after each answer with sound. */
   readonly onSpoken?: (count: number) => void;
 }
 

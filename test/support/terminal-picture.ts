@@ -19,7 +19,7 @@ const COMMANDS = [
   'head -2 book.srt',
   'tts "hello" --sample-rat 8000',
 ];
-/** Shown while it runs. */
+/** This one is shown while it runs. */
 const LAST = 'tts -f novel.txt -o novel.wav';
 const AMIDST = / [3-6]\d %/;
 const NOVEL = 'The keeper lit the lamp. Far out a ship answered, and the night was long.\n\n'.repeat(150);
@@ -71,7 +71,7 @@ class Tmux {
     while (!what.test(stripVTControlCharacters(this.screen())));
   }
 
-  /** With its colours as escape sequences. */
+  /** The colours come as escape sequences. */
   screen(): string {
     return this.#run('capture-pane', '-e', '-p').trimEnd();
   }

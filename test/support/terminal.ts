@@ -26,5 +26,5 @@ export function lastingLines(written: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** ECMA-48, 8.3.39. */
+/** It is ED of ECMA-48, 8.3.39. */
 const ERASE_BELOW = '\x1b[J';

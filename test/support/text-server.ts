@@ -33,7 +33,7 @@ export class TextServer {
   readonly #options: TextServerOptions;
   /** The texts of all requests, as they came. */
   readonly texts: string[] = [];
-  /** When they came, in milliseconds of `performance.now()`. */
+  /** They are the times of arrival, in milliseconds of `performance.now()`. */
   readonly times: number[] = [];
   refused = 0;
   open = 0;

@@ -8,9 +8,9 @@ export interface Stopped {
   kill(): void;
 }
 
-/** Where threads are to stop. */
+/** Threads are to stop here. */
 export interface Place {
-  /** A built program. */
+  /** It is a built program. */
   readonly file: URL;
   /** What the line holds. */
   readonly line: string;
@@ -18,7 +18,7 @@ export interface Place {
   readonly condition: string;
 }
 
-/** As the inspector sends it. */
+/** The inspector sends such messages. */
 interface Message {
   readonly id?: number;
   readonly method?: string;

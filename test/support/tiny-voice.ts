@@ -21,7 +21,7 @@ export const FRAMES_PER_CHARACTER = 800;
 export const TINY_RATE = 16_000;
 const TINY_VOICES = 3;
 
-/** Of one character, as a factor. */
+/** It is the sound of one character, as a factor. */
 const SINE = Float32Array.from(
   { length: FRAMES_PER_CHARACTER },
   (_, at) => (0.5 * Math.sin((2 * Math.PI * at) / 40)) / 64,

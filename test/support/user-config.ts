@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Sandbox } from './run.ts';
 
-/** Where the settings of the user lie. */
+/** The settings of the user lie here. */
 export function userConfig({ home }: Sandbox, name = 'config.json'): string {
   return join(home, '.config', 'tts', name);
 }

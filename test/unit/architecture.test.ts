@@ -84,7 +84,7 @@ const ARROWS_TO_TURN: readonly string[] = [];
 const root = fileURLToPath(new URL('../../src', import.meta.url));
 
 interface Source {
-  /** Relative to src. */
+  /** It is relative to src. */
   readonly path: string;
   readonly text: string;
   /** Paths relative to src of what it imports (static, type and dynamic imports), packages by their names. */

@@ -27,7 +27,7 @@ export class BatchOutput {
   readonly #isJson: boolean;
   readonly #failures: string[] = [];
   readonly #messages = new Map<number, string>();
-  /** Index in {@link RESULTS} plus one. */
+  /** Each byte is the index in {@link RESULTS} plus one. */
   readonly #results: Uint8Array;
 
   constructor(plan: BatchPlan, folder: string, isJson: boolean, context: Context) {

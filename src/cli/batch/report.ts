@@ -14,7 +14,7 @@ import { waveForm } from './wave-form.ts';
 const STATES: readonly RowResult[] = ['failed', 'made', 'unchanged', 'skipped'];
 
 /**
- * Found out before anything is sent.
+ * This is checked before anything is sent.
  * @throws TtsError (output), (usage) for a link, for a file that the batch reads or writes, and for one that is not a report
  */
 export function assertReportPlace(

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 const SECONDS_PER_CHARACTER = 0.067;
 const DEFAULT_RATE = 22_050;
 const BYTES_PER_SAMPLE = 2;
-/** Of the cache; the rest is for an eviction. */
+/** A cache uses this share of its limit at most; the rest is room for an eviction. */
 const SHARE_IN_USE = 15 / 16;
 const GIB = 2 ** 30;
 

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';
 
-/** With `--verbose`. */
+/** So many bodies are shown with `--verbose`. */
 const SHOWN_BODIES = 3;
 
 type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;

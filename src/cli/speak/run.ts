@@ -12,7 +12,7 @@ import { leftOutOf } from './left-out.ts';
 import { isOffTerminal, ProgressNotes } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
-/** For each open request: all stay busy behind a slow one. */
+/** Each open request allows so many segments ahead, so that all stay busy behind a slow one. */
 const WINDOW = 2;
 
 /** Nothing is sent before everything is checked and open. */

@@ -12,7 +12,7 @@ interface Summarized {
 }
 
 /**
- * On stderr if the audio goes to stdout.
+ * It goes to stderr if the audio goes to stdout.
  * @param delivery `undefined` if the service sends the sound elsewhere
  */
 export async function printSummary(

@@ -20,7 +20,7 @@ interface EspeakTask {
 /** Words a minute. */
 const SPEED = { normal: 175, least: 80, most: 450 };
 
-/** espeak-ng's scale. */
+/** espeak-ng has its own scale for the pitch. */
 const PITCH = { normal: 50, least: 0, most: 99 };
 
 /** One process for each passage. The text goes to stdin, never into the arguments. */

@@ -13,7 +13,7 @@ export interface EspeakVoice {
 }
 
 export interface Espeak {
-  /** Absolute. */
+  /** It is an absolute path. */
   readonly program: string;
   readonly voices: readonly EspeakVoice[];
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -71,7 +71,7 @@ function codesOf(language: string, others: string): Map<string, number> {
   return new Map([...ranks, [language, 0] as const].map(([code, rank]) => [code.toLowerCase(), rank]));
 }
 
-/** By code (`fr`, `fr-CA`), or by the first part of a name (`french`), in any case. */
+/** Finds a voice by its code (`fr`, `fr-CA`) or by the first part of its name (`french`). Case does not matter. */
 export function voiceForLanguage(asked: string, voices: readonly EspeakVoice[]): EspeakVoice | undefined {
   const code = asked.toLowerCase().replaceAll('_', '-');
   const [language = ''] = code.split('-');
@@ -85,7 +85,7 @@ function best(voices: readonly EspeakVoice[], code: string): EspeakVoice | undef
   return voices.filter(({ codes }) => codes.has(code)).sort((a, b) => rank(a) - rank(b))[0];
 }
 
-/** Without a region. */
+/** A language without its region is what counts here. */
 function ownRank({ speaker, codes }: EspeakVoice): number {
   return codes.get(speaker.language.toLowerCase().split('-')[0] ?? '') ?? 1000;
 }

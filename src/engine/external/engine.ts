@@ -11,7 +11,7 @@ import { Seats } from './seats.ts';
 /** A shorter sound lacks a part of the text. */
 const LEAST_SECONDS_PER_CHARACTER = 0.02;
 
-/** Letters and digits. A shorter text may have any sound. */
+/** Only letters and digits count. A shorter text may have any sound. */
 const FEWEST_CHARACTERS = 40;
 
 /** A longer sound never ends, or is not that of the text. */

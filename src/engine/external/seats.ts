@@ -20,7 +20,7 @@ export class Seats {
     return this.#free;
   }
 
-  /** Before their first text. */
+  /** It counts those that wait for their first text. */
   get waiting(): number {
     return this.#waiting.filter(({ isFirst }) => isFirst).length;
   }

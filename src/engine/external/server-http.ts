@@ -12,7 +12,7 @@ export interface Requester {
   close(): void;
 }
 
-/** Keeps its connections. The service has loaded `node:http`; `fetch` would take 30 ms more. */
+/** It keeps its connections. The service has loaded `node:http`; `fetch` would take 30 ms more. */
 export async function openRequester({
   url,
   authorization,

@@ -24,7 +24,7 @@ const MOST_VOICES = 10_000;
 const LONGEST_LIST = 10_000;
 
 /**
- * https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
+ * The interface is described at https://platform.openai.com/docs/api-reference/audio/createSpeech. The bytes tell the format, not the content type.
  * @param timeoutMs the longest time without a byte
  * @throws EngineError if the server cannot be reached
  */

@@ -5,7 +5,7 @@ export interface FliteRequest {
   /** ASCII without control characters, forty words at most. */
   readonly text: string;
   readonly voice: string;
-  /** Of all durations. */
+  /** It is a factor of all durations. */
   readonly stretch: number;
   /** Mean fundamental frequency in Hz. */
   readonly pitch?: number | undefined;
@@ -22,7 +22,7 @@ export interface FliteExports {
   _start(): void;
 }
 
-/** CMU Flite 2.2. A fresh instance costs more than a short utterance: the variables of one are restored after each run. */
+/** The program is CMU Flite 2.2. A fresh instance costs more than a short utterance: the variables of one are restored after each run. */
 export class Flite {
   readonly #wasi = new Wasi();
   readonly #program: FliteExports;

@@ -8,7 +8,7 @@ interface FliteVoice {
   readonly language: string;
   /** Hz. */
   readonly sampleRate: number;
-  /** Of durations. */
+  /** It is a factor of all durations. */
   readonly stretch: number;
   /** Mean fundamental frequency in Hz, measured; absent where Flite cannot change it. */
   readonly pitch?: number;
@@ -22,7 +22,7 @@ const VOICES: readonly FliteVoice[] = [
   { name: 'kal', language: 'en-US', sampleRate: 8_000, stretch: 1.1, pitch: 95 },
 ];
 
-/** Between a voice's two numbers. */
+/** A voice has two numbers, which differ by this. */
 const MERMISH = 10;
 
 export const FLITE_SPEAKERS: readonly Speaker[] = [...speakers('neo.one'), ...speakers('Mermish')];

@@ -15,7 +15,7 @@ interface Family {
   readonly name: string;
   readonly needs: Readonly<Record<string, RegExp>>;
   readonly mayHave?: Readonly<Record<string, RegExp>>;
-  /** In the model's metadata, where families share file names. */
+  /** The model's metadata hold it, where families share file names. */
   readonly word?: string;
 }
 
@@ -24,7 +24,7 @@ const ESPEAK = /^espeak-ng-data$/;
 const MODEL = /^model.*\.onnx$/;
 
 /**
- * By file names of sherpa-onnx's releases (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The first match
+ * Families are told by the file names of sherpa-onnx's releases (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The first match
  * counts.
  */
 const FAMILIES: readonly Family[] = [
@@ -74,7 +74,7 @@ const FAMILIES: readonly Family[] = [
   },
 ];
 
-/** At the end of an ONNX file. */
+/** The metadata stand within so many bytes at the end of an ONNX file. */
 const METADATA_BYTES = 64 * 1024;
 
 /**
@@ -142,7 +142,7 @@ function nearest(names: readonly string[]): string[] {
   return first?.lacking.map((pattern) => readable(pattern)) ?? [];
 }
 
-/** `model*.onnx` of `/^model.*\.onnx$/`. */
+/** It makes `model*.onnx` of `/^model.*\.onnx$/`. */
 function readable({ source }: RegExp): string {
   return source
     .replace(/^\^|\$$/g, '')

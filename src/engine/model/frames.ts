@@ -19,7 +19,7 @@ export type Report =
 
 const JSON_FRAME = 0;
 const SAMPLES_FRAME = 1;
-/** Length and kind. */
+/** The head holds length and kind. */
 const HEAD_BYTES = 5;
 /** A minute and a half at 48 kHz. */
 const MOST_BYTES = 16 * 2 ** 20;

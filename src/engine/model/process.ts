@@ -78,7 +78,7 @@ export class ModelProcess {
     }
   }
 
-  /** After its utterances in work. */
+  /** The process ends after its utterances in work. */
   retire(): void {
     this.#orders.end();
   }

@@ -177,7 +177,7 @@ function sentencesLength(text: string, idle: number): number {
   return ends.findLast((end) => isClosed(text.slice(0, end))) ?? 0;
 }
 
-/** Not those in a word or between spaces. */
+/** Marks in a word or between spaces do not count. */
 const MARKS = /`+|~+|(?<!\w)_+|_+(?!\w)|(?<!\*)\*+(?![\s*])|(?<=[^\s*])\*+(?!\*)/gu;
 
 /** Tags and tables reach further than a sentence, and an item further than its number. */

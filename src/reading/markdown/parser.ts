@@ -76,7 +76,7 @@ export class MarkdownDocument {
     return tokens;
   }
 
-  /** Without its marks. */
+  /** The text comes without its marks. */
   leftOut({ type, level, map }: Token): string | undefined {
     if (!map || level < DEEPEST_NESTING - 1 || !/^(?:blockquote|list_item)_open$/u.test(type))
       return undefined;

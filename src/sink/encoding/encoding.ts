@@ -12,9 +12,9 @@ export interface OpenFile {
 }
 
 export interface Written {
-  /** PCM bytes. A reader that left may have taken fewer. */
+  /** It counts PCM bytes. A reader that left may have taken fewer. */
   readonly bytes: number;
-  /** Bytes of the file or the stream, headers included. */
+  /** It counts the bytes of the file or the stream, headers included. */
   readonly writtenBytes: number;
 }
 
@@ -24,14 +24,14 @@ export interface Encoding {
   /** They begin with a dot and have small letters. */
   readonly endings: readonly string[];
   /**
-   * Called before anything is paid for.
+   * It is called before anything is paid for.
    * @throws TtsError (output) if a program is missing that it needs
    */
   assertReady(): Promise<void>;
   /** @throws TtsError (output), (service); what the track throws */
   record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written>;
   /**
-   * For pipes and players. Formats whose beginning depends on their end have none.
+   * Pipes and players get this one. Formats whose beginning depends on their end have none.
    * @param onSound called with the PCM bytes of each piece that leaves
    */
   readonly stream?: (track: Track, onSound: (bytes: number) => void) => AsyncIterable<Uint8Array>;

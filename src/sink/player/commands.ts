@@ -3,7 +3,7 @@ import { findProgram } from '../../files/paths.ts';
 
 export interface Programs {
   readonly platform: NodeJS.Platform;
-  /** As in `PATH`. */
+  /** It has the form of `PATH`. */
   readonly path: string;
   readonly env: NodeJS.ProcessEnv;
 }
@@ -35,7 +35,7 @@ const linux: readonly PlayerCommand[] = [
   { program: 'pw-play', args: ['/dev/stdin'], input: 'pipe' },
   // The default latency is two seconds.
   onStdin('paplay', '--latency-msec=100'),
-  // After 20 ms of sound, not half a second.
+  // It begins after 20 ms of sound, not half a second.
   onStdin('aplay', '-q', '-B', '100000', '-F', '20000', '-'),
   ffplay,
   mpv,
@@ -78,7 +78,7 @@ export function namedPlayer(
 }
 
 export interface FoundPlayer {
-  /** Absolute. */
+  /** It is an absolute path. */
   readonly file: string;
   readonly isLive: boolean;
 }

@@ -18,7 +18,7 @@ interface Failed {
 }
 
 /**
- * Before there is sound.
+ * It is called before there is sound.
  * @throws TtsError (output) if none starts
  */
 export async function openPlayer({ command, ...programs }: PlayerOptions): Promise<Sink> {

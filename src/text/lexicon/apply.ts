@@ -148,7 +148,7 @@ function paragraphLength(text: string, isEnd: boolean): number | undefined {
   return isEnd ? fitting.trimEnd().length : undefined;
 }
 
-/** Of the last whole word; without spaces, of the last character. */
+/** It gives the end of the last whole word, or of the last character where there are no spaces. */
 function lastBorder(text: string): number {
   for (let at = text.length - 1; at > 0; at -= 1) {
     if (/\s/u.test(text.charAt(at))) return text.slice(0, at).trimEnd().length;

@@ -131,7 +131,7 @@ const MOST_CHOICES = 20;
 /** Classes beyond ASCII are compiled to alternatives. */
 const CLASS_COST = 4;
 
-/** Of a choice: its sign, or a class. Escapes, and what begins a group, come first. */
+/** It matches the sign of a choice, or a class. Escapes, and what begins a group, come first. */
 const CHOICE = /\\[^pPDSW]|\(\?|(\[(?:\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\.|\.)|([?*+{|])/gsu;
 
 function costOf(expression: string): number {

@@ -3,12 +3,12 @@ import { usageError } from '../../error.ts';
 import { unitsAt } from '../unicode.ts';
 import type { Replacement, WordTree } from './words.ts';
 
-/** With the flags g and u. */
+/** It has the flags g and u. */
 export interface Pattern {
   readonly expression: RegExp;
-  /** As for String.replace(). */
+  /** It has the form of the second argument of String.replace(). */
   readonly replacement: string;
-  /** File and line. */
+  /** It names the file and the line. */
   readonly place: string;
 }
 

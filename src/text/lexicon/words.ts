@@ -7,7 +7,7 @@ export interface Word {
   readonly ignoresCase: boolean;
 }
 
-/** In UTF-16 units. */
+/** Positions count UTF-16 units. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;
@@ -105,7 +105,7 @@ function choose(words: readonly Word[], written: string, isPart: boolean): Word 
   return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
 }
 
-/** Behind a digit. */
+/** A point or comma counts behind a digit only. */
 function isPoint(text: string, at: number): boolean {
   const sign = text.charAt(at);
   return (sign === '.' || sign === ',') && DIGIT.test(text.charAt(at - 1));
@@ -119,7 +119,7 @@ function hangsOnNext({ isLast, words }: Node): boolean {
   return !isLast || words.some(({ word }) => hasWord(word));
 }
 
-/** Without half a surrogate pair. */
+/** The length leaves out half a surrogate pair at the end. */
 export function wholeLength(text: string): number {
   return isHighSurrogate(text, text.length - 1) ? text.length - 1 : text.length;
 }

@@ -26,7 +26,7 @@ it('The last record of a name is found without looking at each that has it.', ()
 });
 
 it('Names with one hash of FNV-1a do not meet.', () => {
-  // Found by search: all have the hash 0 in its lower 16 bits.
+  // They were found by search: all have the hash 0 in its lower 16 bits.
   const fnv = (text: string) =>
     [...text].reduce((hash, c) => Math.imul(hash ^ c.charCodeAt(0), 0x01000193), 0x811c9dc5);
   const names: string[] = [];

@@ -8,7 +8,7 @@ function told(code: string, message = 'what the system says') {
   return noAnswer(Object.assign(new Error(message), { code }), url, 1000);
 }
 
-/** As Node names them: src/crypto/crypto_common.cc, and the codes of getaddrinfo(3). */
+/** Node names them in src/crypto/crypto_common.cc; others are codes of getaddrinfo(3). */
 it.each([
   ['INVALID_PURPOSE', /certificate of tts\.example\.com cannot be trusted \(INVALID_PURPOSE\)/],
   ['PATH_LENGTH_EXCEEDED', /cannot be trusted \(PATH_LENGTH_EXCEEDED\)/],

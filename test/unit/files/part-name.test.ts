@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest';
 import { createPart, removeLeftovers, type Writer } from '../../../src/files/part-name.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
-/** In seconds of Unix time. The clock may have been set back since. */
+/** It is in seconds of Unix time. The clock may have been set back since. */
 const LONG_AGO = 1_000_000_000;
 const FAR_AHEAD = 10_000_000_000;
 

@@ -36,7 +36,7 @@ interface Heard {
   readonly runs: readonly (number | [number])[];
   readonly track: Track;
   readonly chapters: readonly Chapter[];
-  /** For each part, the frames of silence in front of it. */
+  /** Each number is the frames of silence in front of a part. */
   readonly pauses: readonly number[];
 }
 

@@ -46,7 +46,7 @@ async function sectionOf(
   return { engine, asked, closed: () => isClosed };
 }
 
-/** So many frames for each character, of at most so many characters. Each sample is the number of the call. */
+/** It speaks at most so many characters, with so many frames each. Each sample is the number of the call. */
 function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): Speak {
   return async function* speak(text, _signal, number) {
     const frames = Math.min(text.length, limit) * framesPerCharacter;
