@@ -15,7 +15,7 @@ export interface Home {
 export async function objectionTo({ folder, uid }: Home): Promise<string | undefined> {
   try {
     const found = await stat(folder);
-    if (!found.isDirectory()) return 'it is no folder';
+    if (!found.isDirectory()) return 'it is not a folder';
     return isOurs(found.uid, uid) ? undefined : 'it belongs to another user';
   } catch (error) {
     const code = codeOf(error);

@@ -72,7 +72,7 @@ const reasons = new Map<string, [reason: string, ...remedies: (string | typeof E
   ['ENOENT', ['the folder does not exist', 'make the folder first']],
   ['ENAMETOOLONG', ['the name is too long', 'choose a shorter one']],
   ['ELOOP', ['its symbolic links lead in a circle', 'correct the links', ELSEWHERE]],
-  ['ENOTDIR', ['a part of its path is no folder', 'check the path']],
+  ['ENOTDIR', ['a part of its path is not a folder', 'check the path']],
   ['EISDIR', ['it is a folder', 'add a file name']],
   ['EBADF', ['it is closed, or open for reading only', 'redirect it to a file or a pipe, or use -o']],
   ['ENXIO', ['there is nothing behind that name', ELSEWHERE]],

@@ -11,7 +11,7 @@ import {
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { Arrivals, singleItem } from '../async.ts';
-import { ExitCode, TtsError, usageError } from '../error.ts';
+import { codeOf, ExitCode, TtsError, usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
 import type { Source } from './reading.ts';
 
@@ -169,7 +169,7 @@ const reasons = new Map([
 ]);
 
 function unreadable(name: string, cause: unknown): TtsError {
-  const code = String((cause as NodeJS.ErrnoException).code);
+  const code = codeOf(cause);
   return usageError(`cannot read ${name}: ${reasons.get(code) ?? code}`, 'check the name of the file', cause);
 }
 

@@ -123,7 +123,7 @@ function faultInEngines(data: object): ValueFault | undefined {
         what: `${describedValue(name)} cannot be the name of an engine`,
         hint: 'use letters, digits, "-" and "_"',
       };
-    const fault = isObject(raw) ? faultInEngine(raw) : { what: 'it is no object', hint: ENGINE };
+    const fault = isObject(raw) ? faultInEngine(raw) : { what: 'it is not an object', hint: ENGINE };
     if (fault) return { what: `${describedValue(name)}: ${fault.what}`, hint: fault.hint };
   }
   return undefined;

@@ -1,6 +1,7 @@
 import { accessSync, closeSync, constants, openSync, type Stats, statSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { codeOf } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
 import { behindLinks, pathOf } from '../files/paths.ts';
 import { assertWritable, type FileOptions, unwritable } from '../files/writable.ts';
@@ -84,7 +85,7 @@ async function openPipe(path: string, signal: AbortSignal): Promise<number> {
     try {
       return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error;
+      if (codeOf(error) !== 'ENXIO') throw error;
       await sleep(20);
     }
   }

@@ -76,7 +76,7 @@ function formatChanged(number: number, first: PcmFormat, other: PcmFormat): TtsE
 
 function hintFor(first: PcmFormat, other: PcmFormat): string {
   if (sameFormat({ ...first, sampleRate: other.sampleRate }, other))
-    return '--no-cache asks for all parts anew, if some were kept from before; else set --sample-rate, or another one';
+    return '--no-cache asks for all parts again, if some were kept from before; else set --sample-rate, or another one';
   const what = first.channels === other.channels ? 'kind of samples' : 'number of channels';
   return `the service has to keep to one ${what}; a larger --max-chars makes fewer parts`;
 }

@@ -1,6 +1,6 @@
-import { EXTENDER, hasWord, late } from './unicode.ts';
+import { EXTENDER, hasWord, lazy } from './unicode.ts';
 
-const lineBreak = late(() => new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu'));
+const lineBreak = lazy(() => new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu'));
 /** Shorter lines are items, unless the paragraph ends as prose does. */
 const NARROWEST_WRAP = 40;
 /** A line below this share of the width was not wrapped. */
@@ -55,8 +55,8 @@ function longestLine(text: string): number {
   return text.split('\n').reduce((longest, line) => Math.max(longest, line.length), 0);
 }
 
-const blankLine = late(() => new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu'));
-const spaceWithMark = late(() => new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u'));
+const blankLine = lazy(() => new RegExp(`\\n[^\\S\\n]*\\n\\s*(?!${EXTENDER})`, 'gu'));
+const spaceWithMark = lazy(() => new RegExp(`^[^\\n\\r]${EXTENDER}`, 'u'));
 
 /** Undefined if it has not come. A paragraph without a letter or digit ("* * *") belongs to its neighbour. */
 export function secondParagraph(text: string): number | undefined {

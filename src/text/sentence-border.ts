@@ -1,4 +1,4 @@
-import { EXTENDER, late } from './unicode.ts';
+import { EXTENDER, lazy } from './unicode.ts';
 
 /** UTF-16 units on both sides. */
 const SIGHT = 80;
@@ -17,9 +17,9 @@ export function isSentenceBorder(text: string, at: number, start: number): boole
   return !(isListNumber(text, at, start) || isAbbreviation(before, after) || isSpeechGoingOn(before, after));
 }
 
-const insideCluster = late(() => new RegExp(`^${EXTENDER}`, 'u'));
+const insideCluster = lazy(() => new RegExp(`^${EXTENDER}`, 'u'));
 /** "。" does, "example.com" does not. */
-const endsWithoutSpace = late(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u'));
+const endsWithoutSpace = lazy(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u'));
 
 const LIST_NUMBER = /^\s*\(?(?:\d{1,3}|[ivxlc]{1,5}|\p{L})[.)]\s*$/iu;
 
@@ -58,14 +58,14 @@ function startsSentence(after: string): boolean {
   return first !== undefined && openers().has(first.toLowerCase());
 }
 
-const endsSpeech = late(() => new RegExp(`${CLOSERS}\\s+$`, 'u'));
+const endsSpeech = lazy(() => new RegExp(`${CLOSERS}\\s+$`, 'u'));
 
 /** Such speech is «"What?" he asked.» and «— Стой! — крикнул он.». */
 function isSpeechGoingOn(before: string, after: string): boolean {
   return /^[-–—]\s+\p{Ll}/u.test(after) || (/^\p{Ll}/u.test(after) && endsSpeech().test(before));
 }
 
-const terminated = late(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u'));
+const terminated = lazy(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u'));
 
 /** It decides by the text alone. */
 export function endsLikeSentence(sentence: string): boolean {
@@ -83,7 +83,7 @@ export function isFullLine(line: string, next: string): boolean {
 }
 
 /** Words in lower case, without their last full stop: UAX #29 ends a sentence behind them. */
-const words = (list: string): (() => ReadonlySet<string>) => late(() => new Set(list.split(/\s+/u)));
+const words = (list: string): (() => ReadonlySet<string>) => lazy(() => new Set(list.split(/\s+/u)));
 
 const neverLast = words(
   `dr mr mrs ms mx messrs prof rev hon gen col maj capt cmdr lt sgt cpl pvt adm gov sen rep pres supt mme mlle

@@ -45,18 +45,18 @@ export function isHighSurrogate(text: string, at: number): boolean {
 /** Such a character belongs to the one before it, even to a space (UAX #29, rules GB4, GB9 and GB9a). */
 export const EXTENDER = '[\\p{Grapheme_Extend}\\p{Mc}\\u0e33\\u0eb3\\p{Emoji_Modifier}\\u200d]';
 
-const letterOrDigit = late(() => /[\p{L}\p{N}]/u);
+const letterOrDigit = lazy(() => /[\p{L}\p{N}]/u);
 
 export function hasWord(text: string): boolean {
   return letterOrDigit().test(text);
 }
 
 export function segmenterOf(granularity: 'sentence' | 'word' | 'grapheme'): () => Intl.Segmenter {
-  return late(() => new Intl.Segmenter('en', { granularity }));
+  return lazy(() => new Intl.Segmenter('en', { granularity }));
 }
 
 /** The first Intl.Segmenter takes 10 ms, a Unicode pattern 0.2 ms. */
-export function late<T extends object>(make: () => T): () => T {
+export function lazy<T extends object>(make: () => T): () => T {
   let made: T | undefined;
   return () => {
     made ??= make();

@@ -269,7 +269,7 @@ describe('what is wrong with the run ends it at once', () => {
     box.file('p.csv', 'id,text\nx/y/a,one\n');
     box.file('x', '');
     const run = await box.tts(['batch', 'p.csv'], { env: named(server.url) });
-    expectFailure(run, 8, /a part of its path is no folder/);
+    expectFailure(run, 8, /a part of its path is not a folder/);
     expect(server.requests).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import type { BatchRequest } from './job.ts';
 
-const HEEDED: readonly Name[] = [
+const ACCEPTED: readonly Name[] = [
   'speaker',
   'format',
   'code',
@@ -44,7 +44,7 @@ export const describeCommand = () =>
   subcommand(
     'batch',
     'Read a table (CSV, TSV, JSONL, PSV) with columns id and text; write one WAV for each row.',
-    HEEDED,
+    ACCEPTED,
     OWN,
   )
     // Required by `assertTogether`: --help needs none.

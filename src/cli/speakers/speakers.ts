@@ -14,7 +14,7 @@ import { describe, warnOfPause } from '../speak/report.ts';
 import { table } from '../terminal/style.ts';
 import type { ListedSpeaker } from './sample.ts';
 
-const HEEDED: readonly Name[] = [
+const ACCEPTED: readonly Name[] = [
   'output',
   'clobber',
   'play',
@@ -67,7 +67,7 @@ export function describeCommand(): Command {
   return subcommand(
     'speakers',
     'List the speakers that a config file names and those that the service tells.',
-    HEEDED,
+    ACCEPTED,
     [
       new Option('--sample <text>', 'speak this with each of them in turn'),
       new Option('--yes', 'with --sample: do not ask first, however many speakers there are'),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
+import { codeOf } from '../../error.ts';
 import { EngineError } from '../contract.ts';
 
 /** Paths by keys of `OfflineTtsModelConfig`. */
@@ -94,10 +95,7 @@ function namesIn(folder: string, name: string): string[] {
   try {
     return readdirSync(folder).sort();
   } catch (cause) {
-    throw new EngineError(
-      'failed',
-      `${name}: there is no folder ${folder} (${(cause as NodeJS.ErrnoException).code})`,
-    );
+    throw new EngineError('failed', `${name}: there is no folder ${folder} (${codeOf(cause)})`);
   }
 }
 

@@ -1,6 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
-import { hasWord, late } from '../../text/unicode.ts';
+import { hasWord, lazy } from '../../text/unicode.ts';
 
 export interface MarkdownOptions {
   /** Code in a sentence is always spoken. */
@@ -15,7 +15,7 @@ const PLAIN_ITEM = /^(?:(?:list_item|bullet_list|ordered_list|paragraph)_(?:open
 const MARK = /^ *(?:[-+*]|\d{1,9}[.)])/u;
 const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
-const parser = late(() => {
+const parser = lazy(() => {
   const made = new MarkdownIt({ html: true, linkify: true, maxNesting: DEEPEST_NESTING });
   made.use(footnotes).disable('footnote_inline');
   made.core.ruler.enableOnly(['normalize', 'block']);

@@ -1,5 +1,5 @@
 import { type Context, createContext, Script } from 'node:vm';
-import { usageError } from '../../error.ts';
+import { codeOf, usageError } from '../../error.ts';
 import { unitsAt } from '../unicode.ts';
 import type { Replacement, WordTree } from './words.ts';
 
@@ -55,7 +55,7 @@ export class PatternReplacer {
           'use a shorter replacement',
           cause,
         );
-      if ((cause as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
+      if (codeOf(cause) !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw cause;
       throw usageError(
         `${this.#searching?.place}: the regular expression takes too long`,
         'avoid repetitions within repetitions, such as (a+)+',

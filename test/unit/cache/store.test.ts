@@ -379,7 +379,7 @@ describe('a place where nothing can be kept', () => {
     expect(
       await openStore({ folder: file, uid, maxBytes: 2 ** 30, warn: (text) => warnings.push(text) }),
     ).toBeUndefined();
-    expect(warnings).toEqual([`segments are not kept in ${file}: it is no folder`]);
+    expect(warnings).toEqual([`segments are not kept in ${file}: it is not a folder`]);
   });
 
   it.each(['/proc/x/y', '/dev/null/cache'])('costs one warning and no sound: %s', async (place) => {

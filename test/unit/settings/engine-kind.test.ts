@@ -43,7 +43,7 @@ describe('the engines of a config', () => {
   it.each<[object, string]>([
     [{ 'a b': server }, '"a b" cannot be the name of an engine'],
     [{ 'a:b': server }, '"a:b" cannot be the name of an engine'],
-    [{ x: 'http://127.0.0.1' }, '"x": it is no object'],
+    [{ x: 'http://127.0.0.1' }, '"x": it is not an object'],
     [{ x: { commandd: 'x' } }, '"x": unknown key "commandd"'],
     [{ x: { voices: ['a'] } }, '"x": "url", "command" or "model" is missing'],
     [{ x: { ...server, command: 'x' } }, '"x": "url" and "command" are given together'],
