@@ -80,7 +80,11 @@ export function usageError(message: string, hint: string, cause?: unknown): TtsE
   return new TtsError(message, { exitCode: ExitCode.usage, hint, cause });
 }
 
-/** @returns the code of a system's error, such as `ENOENT`; empty without one */
+/**
+ * An error of another context of `node:vm` is no instance of our `Error`.
+ * @returns the code of a system's error, such as `ENOENT`; empty without one
+ */
 export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' ? code : '';
 }

@@ -484,7 +484,7 @@ describe('what is refused before anything is sent', () => {
     ],
     ['its own config', '.ttsrc.json', /\.ttsrc\.json holds settings or a key of tts/],
     ['a key file', 'key.txt', /key\.txt holds settings or a key of tts/],
-    ['a folder', 'texts', /texts is no file/],
+    ['a folder', 'texts', /texts is not a file/],
   ])('a row whose text is %s', async (_, file, message) => {
     const server = await serveRows();
     const box = new Sandbox();

@@ -37,7 +37,7 @@ export class TextFiles {
         'if you mean it, name the folder that holds it: --files-from FOLDER',
       );
     const found = lookAt(path, cwd);
-    if (!found.isFile()) throw usageError(`${cell} is no file`, 'name a file that holds text');
+    if (!found.isFile()) throw usageError(`${cell} is not a file`, 'name a file that holds text');
     if (this.#isPrivate(realOf(path) ?? path, found))
       throw usageError(`${cell} holds settings or a key of tts`, 'name a file that holds text');
     assertReadable(path, cell);
