@@ -36,8 +36,51 @@ export interface ModelConfig {
   /** It is absolute. */
   readonly folder: string;
   readonly voices?: readonly string[] | undefined;
+  /** A tag of BCP 47: what a model of several languages is to speak. */
+  readonly language?: string | undefined;
   readonly maxChars: number;
   readonly concurrency: number;
+  /** It is set for a voice that `tts voices` has installed. */
+  readonly installed?: InstalledModel | undefined;
+}
+
+/** One voice of a model, with what its process is told. */
+export interface ModelSpeaker {
+  readonly name: string;
+  /** A tag of BCP 47, or "und" for an unknown language. */
+  readonly language: string;
+  readonly sid: number;
+  /** The language in the words of the model, where it speaks several. */
+  readonly lang?: string | undefined;
+  /** Which of the lexicons of the model is meant. */
+  readonly accent?: 'us' | 'gb' | undefined;
+  /** A WAV file with the voice. */
+  readonly reference?: string | undefined;
+}
+
+/** Factors of a voice of Piper. The names are those of sherpa-onnx. */
+export interface Scales {
+  readonly noiseScale: number;
+  readonly noiseScaleW: number;
+  readonly lengthScale: number;
+}
+
+/** What is known of an installed voice before its process runs. */
+interface InstalledModel {
+  /** The checksum of all that shapes the sound, so that it is the same on two machines. */
+  readonly identity: string;
+  /** Hz. */
+  readonly sampleRate: number;
+  /** The number of its voices. */
+  readonly voices: number;
+  readonly speakers: readonly ModelSpeaker[];
+  readonly scales?: Scales | undefined;
+  /** The folder of espeak-ng's data, where the voice needs it. */
+  readonly espeakData?: string | undefined;
+  /** The folder that holds all of these. Paths count from it. */
+  readonly base: string;
+  /** Folders with a `node_modules` in which the runtime may lie. */
+  readonly runtimes: readonly string[];
 }
 
 export type SourceConfig = ServerConfig | ProgramConfig | ModelConfig;
@@ -102,6 +145,11 @@ export interface VoiceSource extends AsyncDisposable {
   readonly maxChars: number;
   /** It speaks at most this number of texts at once. */
   readonly concurrency: number;
-  /** @throws EngineError with the words of the source, here and while the samples are read */
-  speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound>;
+  /** Starts what the voice speaks with, and does not wait for it. */
+  prepare?(voice: SourceVoice): void;
+  /**
+   * @param speed 1 is the voice's own; a source that knows no speed takes no notice of it
+   * @throws EngineError with the words of the source, here and while the samples are read
+   */
+  speak(text: string, voice: SourceVoice, signal: AbortSignal, speed?: number): Promise<SourceSound>;
 }

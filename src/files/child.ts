@@ -17,6 +17,8 @@ const MOST_OUTPUT = 64 * 2 ** 20;
 export interface ChildOptions {
   /** The child gets this environment without the keys in it. */
   readonly env: Host['env'];
+  /** The working folder of the child; this program's own by default. */
+  readonly cwd?: string | undefined;
   /** A number is a descriptor that is open here. */
   readonly stdin: 'pipe' | 'ignore' | number;
   readonly stdout: 'pipe' | 'ignore';
@@ -51,11 +53,12 @@ export class Child {
 
   /** @throws the reason of a signal that has aborted; the system's error, where `spawn` throws at once */
   constructor(program: string, args: readonly string[], options: ChildOptions) {
-    const { env, stdin, stdout, pipes = 0, endGroup, signal } = options;
+    const { env, cwd, stdin, stdout, pipes = 0, endGroup, signal } = options;
     signal?.throwIfAborted();
     this.#endGroup = endGroup;
     this.#child = spawn(program, args, {
       env: withoutKeys(env),
+      cwd,
       stdio: [stdin, stdout, 'pipe', ...Array<'pipe'>(pipes).fill('pipe')],
       detached: endGroup !== undefined,
       windowsHide: true,

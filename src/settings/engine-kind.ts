@@ -28,6 +28,8 @@ export interface EngineEntry {
   /** Hz. */
   readonly sampleRate?: number;
   readonly voices?: readonly string[];
+  /** A tag of BCP 47: what a model of several languages is to speak. */
+  readonly language?: string;
   /** Characters in one call. */
   readonly maxChars?: number;
   readonly concurrency?: number;
@@ -82,6 +84,7 @@ const engineFields: { readonly [F in keyof Required<EngineEntry>]: Kind<unknown>
   output: choice('wav', 's16le'),
   sampleRate,
   voices: list(words),
+  language: words,
   maxChars: number({ min: 1, max: 1_000_000, whole: true }),
   concurrency: number({ min: 1, max: 64, whole: true }),
 };

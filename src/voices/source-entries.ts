@@ -96,7 +96,7 @@ export async function configOf(
     return { ...common, kind: 'program', command: [program, ...rest], output, sampleRate, concurrency };
   }
   const folder = resolve(host.cwd, home(entry.model ?? ''));
-  return { ...common, kind: 'model', folder, concurrency };
+  return { ...common, kind: 'model', folder, language: entry.language, concurrency };
 }
 
 /** The key, or the login of the address. It goes to that server only, and over plain http to near ones only. */

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { piperSettings } from '../support/piper-settings.ts';
 import { expectFailure, node, Sandbox } from '../support/run.ts';
 import {
   FRAMES_PER_CHARACTER,
@@ -27,6 +28,10 @@ const OUT = ['-o', 'out.wav', '--retries', '0', '--no-cache'];
 
 function framesIn(box: Sandbox): number {
   return (box.read('out.wav').length - 44) / 2;
+}
+
+function samplesOf(pcm: Buffer): number[] {
+  return Array.from({ length: pcm.length / 2 }, (_, at) => pcm.readInt16LE(at * 2));
 }
 
 /** A sandbox with the voice in the folder `voice`. */
@@ -114,6 +119,24 @@ describe.runIf(hasSherpa())('a model folder', () => {
     const box = new Sandbox();
     writeTinyVoice(box.path('voice'), { n_speakers: '0' });
     expect(await box.tts(['hi', ...OUT, '--engine', './voice'])).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
+  });
+
+  it("speaks with the scales of the voice's own settings", async () => {
+    const box = new Sandbox();
+    writeTinyVoice(box.path('voice'), {}, 'noise_scale');
+    const inference = { noise_scale: 0.5, noise_w: 0.8, length_scale: 1 };
+    box.file('voice/model.onnx.json', JSON.stringify(piperSettings({ inference })));
+    expect(await box.tts(['hi', ...OUT, '--engine', './voice'])).toMatchObject({ status: 0, stderr: '' });
+    const halves = samplesOf(tinySound('hi')).map((sample) => Math.round(sample / 2));
+    for (const [at, sample] of samplesOf(box.read('out.wav').subarray(44)).entries())
+      expect(Math.abs(sample - (halves[at] ?? 0))).toBeLessThanOrEqual(1);
+  });
+
+  it('speaks in a folder whose name is not ASCII', async () => {
+    const box = new Sandbox();
+    writeTinyVoice(box.path('Žofie/голос'));
+    expect(await box.tts(['hi', ...OUT, '--engine', 'Žofie/голос'])).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
   });
 

@@ -84,35 +84,55 @@ const INPUTS = {
   ],
 };
 
-function tinyModel(frontEnd: keyof typeof INPUTS, metadata: Readonly<Record<string, string>>): Buffer {
+/** Entries as they stand at the end of a model. */
+export function metadata(entries: Readonly<Record<string, string>>): Buffer {
+  return Buffer.concat(
+    Object.entries(entries).map(([key, text]) => bytes(14, Buffer.concat([bytes(1, key), bytes(2, text)]))),
+  );
+}
+
+function tinyModel(
+  frontEnd: keyof typeof INPUTS,
+  entries: Readonly<Record<string, string>>,
+  factor = 'one',
+): Buffer {
   const toFloat = Buffer.concat([bytes(1, 'to'), number(3, FLOAT), number(20, 2)]);
   const graph = Buffer.concat([
     bytes(1, node('Cast', ['x'], 'f', toFloat)),
     bytes(1, node('Unsqueeze', ['f', 'axes'], 'u')),
     bytes(1, node('Mul', ['u', 'sine'], 'm')),
-    bytes(1, node('Reshape', ['m', 'shape'], 'y')),
+    bytes(1, node('Mul', ['m', factor], 'n')),
+    bytes(1, node('Reshape', ['n', 'shape'], 'y')),
     bytes(2, 'tiny'),
     bytes(5, tensor('axes', INT64, [1], int64s(2))),
     bytes(5, tensor('sine', FLOAT, [1, 1, FRAMES_PER_CHARACTER], new Uint8Array(SINE.buffer))),
+    bytes(5, tensor('one', FLOAT, [1], new Uint8Array(Float32Array.of(1).buffer))),
     bytes(5, tensor('shape', INT64, [2], int64s(1, -1))),
     ...INPUTS[frontEnd].map((input) => bytes(11, input)),
     bytes(12, value('y', FLOAT, [1, 'T'])),
   ]);
-  const entries = Object.entries(metadata).map(([key, text]) =>
-    bytes(14, Buffer.concat([bytes(1, key), bytes(2, text)])),
-  );
   const operators = Buffer.concat([bytes(1, ''), number(2, 13)]);
-  return Buffer.concat([number(1, 8), bytes(2, 'test'), bytes(7, graph), bytes(8, operators), ...entries]);
+  return Buffer.concat([
+    number(1, 8),
+    bytes(2, 'test'),
+    bytes(7, graph),
+    bytes(8, operators),
+    metadata(entries),
+  ]);
 }
 
-/** Writes the voice into a folder, as its users have it. @returns the folder */
-export function writeTinyVoice(folder: string, metadata: Partial<typeof METADATA> = {}): string {
-  const model = tinyModel('characters', {
-    ...METADATA,
-    ...metadata,
-    comment: 'tiny',
-    frontend: 'characters',
-  });
+/**
+ * Writes the voice into a folder, as its users have it.
+ * @param factor the input of the model by which the sound is multiplied
+ * @returns the folder
+ */
+export function writeTinyVoice(
+  folder: string,
+  entries: Partial<typeof METADATA> = {},
+  factor: 'one' | 'noise_scale' | 'length_scale' = 'one',
+): string {
+  const all = { ...METADATA, ...entries, comment: 'tiny', frontend: 'characters' };
+  const model = tinyModel('characters', all, factor);
   return writeVoice(folder, model, CHARACTERS);
 }
 

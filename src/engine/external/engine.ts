@@ -68,7 +68,10 @@ class ExternalEngine implements Engine {
     return this.#seats.waiting;
   }
 
-  async *speak({ text, speaker, sampleRate }: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
+  async *speak(
+    { text, speaker, sampleRate, style }: Utterance,
+    signal: AbortSignal,
+  ): AsyncGenerator<Int16Array> {
     const voice = this.#voices.get(speaker.no);
     if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
     const left = new AbortController();
@@ -79,7 +82,9 @@ class ExternalEngine implements Engine {
       for (const part of cutText(text, this.#source)) {
         leave ??= await this.#seats.take(false, until);
         const sound = new SoundQueue(this.#budget, until);
-        void this.#fill(sound, { text: part, voice, sampleRate, signal: until }).finally(leave);
+        void this.#fill(sound, { text: part, voice, sampleRate, speed: style.rate, signal: until }).finally(
+          leave,
+        );
         leave = undefined;
         yield* sound.read();
       }
@@ -110,10 +115,10 @@ class ExternalEngine implements Engine {
    */
   async *#speakWhole(task: Task, cutAt?: number): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = task;
-    const sound = await this.#source.speak(text, voice, signal);
+    const sound = await this.#source.speak(text, voice, signal, task.speed);
     const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.sampleRate), signal);
-    const limit = mostSeconds(text);
-    const needed = leastSeconds(text) * sound.sampleRate;
+    const limit = mostSeconds(text) / Math.min(1, task.speed);
+    const needed = (leastSeconds(text) / task.speed) * sound.sampleRate;
     const held: Int16Array[] = [];
     let frames = 0;
     try {
@@ -155,6 +160,8 @@ interface Task {
   readonly voice: SourceVoice;
   /** Hz. */
   readonly sampleRate: number;
+  /** 2 is twice as fast, where the source knows a speed. */
+  readonly speed: number;
   readonly signal: AbortSignal;
 }
 

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
 import { codeOf } from '../../error.ts';
 import { EngineError } from '../contract.ts';
+import { ends, mentions } from './metadata.ts';
 
-/** Paths by keys of `OfflineTtsModelConfig`. */
 export interface Model {
   readonly family: string;
+  /** Paths by keys of `OfflineTtsModelConfig`; `settings` is the `.onnx.json` of Piper. */
   readonly files: Readonly<Record<string, string>>;
   /** WAV files of Pocket's voices; other voices have numbers. */
   readonly references: readonly string[];
@@ -16,7 +17,7 @@ interface Family {
   readonly name: string;
   readonly needs: Readonly<Record<string, RegExp>>;
   readonly mayHave?: Readonly<Record<string, RegExp>>;
-  /** The model's metadata hold it, where families share file names. */
+  /** The metadata of the model has this word, where families share file names. */
   readonly word?: string;
 }
 
@@ -25,8 +26,8 @@ const ESPEAK = /^espeak-ng-data$/;
 const MODEL = /^model.*\.onnx$/;
 
 /**
- * Families are told by the file names of sherpa-onnx's releases (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The first match
- * counts.
+ * The names are those of sherpa-onnx's releases (https://github.com/k2-fsa/sherpa-onnx/releases/tag/tts-models). The first
+ * match counts.
  */
 const FAMILIES: readonly Family[] = [
   {
@@ -71,20 +72,20 @@ const FAMILIES: readonly Family[] = [
   {
     name: 'vits',
     needs: { model: /\.onnx$/, tokens: TOKENS },
-    mayHave: { dataDir: ESPEAK, lexicon: /^lexicon\.txt$/ },
+    mayHave: { dataDir: ESPEAK, lexicon: /^lexicon\.txt$/, settings: /\.onnx\.json$/ },
   },
 ];
 
-/** The metadata stand within so many bytes at the end of an ONNX file. */
-const METADATA_BYTES = 64 * 1024;
-
 /**
  * Looks at names only.
+ * @param espeakData the folder of espeak-ng's data, where it is not in that of the model
  * @throws EngineError that names the missing files
  */
-export function modelIn(folder: string, name: string): Model {
+export function modelIn(folder: string, name: string, espeakData?: string): Model {
   const names = namesIn(folder, name);
-  const model = FAMILIES.map((family) => filled(family, folder, names)).find((each) => each !== undefined);
+  const model = FAMILIES.map((family) => filled(family, { folder, names, espeakData })).find(
+    (each) => each !== undefined,
+  );
   if (!model) throw missing(name, nearest(names));
   if (model.family === 'vits' && !model.files.dataDir && mentions(model.files.model ?? '', 'espeak'))
     throw missing(name, ['espeak-ng-data']);
@@ -99,21 +100,37 @@ function namesIn(folder: string, name: string): string[] {
   }
 }
 
-function filled(
-  { name, needs, mayHave = {}, word }: Family,
-  folder: string,
-  names: readonly string[],
-): Model | undefined {
+interface Contents {
+  readonly folder: string;
+  readonly names: readonly string[];
+  readonly espeakData: string | undefined;
+}
+
+function filled(family: Family, contents: Contents): Model | undefined {
+  const { folder, espeakData } = contents;
+  const files = filesOf(family, contents);
+  if (!files) return undefined;
+  const { dataDir, ...others } = files;
+  if (dataDir !== undefined && dataDir !== espeakData) assertOwn(dataDir, folder, true);
+  for (const file of Object.values(others).flatMap((each) => each.split(','))) assertOwn(file, folder, false);
+  const { word, name } = family;
+  const isMeant = word === undefined || folder.includes(word) || mentions(files.model ?? '', word);
+  return isMeant ? { family: name, files, references: [] } : undefined;
+}
+
+/** @returns `undefined` if a file is missing */
+function filesOf(
+  { needs, mayHave = {} }: Family,
+  { folder, names, espeakData }: Contents,
+): Record<string, string> | undefined {
   const files: Record<string, string> = {};
   for (const [key, pattern] of Object.entries({ ...needs, ...mayHave })) {
     const found = names.filter((each) => pattern.test(each)).map((each) => join(folder, each));
-    if (found.length > 0) files[key] = key === 'lexicon' ? found.join(',') : (found[0] ?? '');
+    if (key === 'dataDir' && espeakData !== undefined) files[key] = espeakData;
+    else if (found.length > 0) files[key] = key === 'lexicon' ? found.join(',') : (found[0] ?? '');
     else if (key in needs) return undefined;
   }
-  for (const file of Object.values(files).flatMap((each) => each.split(',')))
-    assertOwn(file, folder, file === files.dataDir);
-  const isMeant = word === undefined || folder.includes(word) || mentions(files.model ?? '', word);
-  return isMeant ? { family: name, files, references: [] } : undefined;
+  return files;
 }
 
 /**
@@ -140,7 +157,7 @@ function nearest(names: readonly string[]): string[] {
   return first?.lacking.map((pattern) => readable(pattern)) ?? [];
 }
 
-/** It makes `model*.onnx` of `/^model.*\.onnx$/`. */
+/** Writes `model*.onnx` for `/^model.*\.onnx$/`. */
 function readable({ source }: RegExp): string {
   return source
     .replace(/^\^|\$$/g, '')
@@ -154,10 +171,6 @@ function missing(name: string, files: readonly string[]): EngineError {
     'failed',
     `${name} is no model that can be loaded: ${files.join(', ')} ${files.length === 1 ? 'is' : 'are'} missing in its folder`,
   );
-}
-
-function mentions(file: string, word: string): boolean {
-  return ends(file, METADATA_BYTES).last.includes(word);
 }
 
 function wavsIn(folder: string): string[] {
@@ -177,18 +190,4 @@ export function identityOf({ family, files, references }: Model): string {
     return `${file} ${stats.size} ${stats.mtimeMs} ${hash('sha256', Buffer.concat([first, last]))}`;
   });
   return `model ${family} ${hash('sha256', parts.join('\n'))}`;
-}
-
-function ends(file: string, most: number): { first: Buffer; last: Buffer } {
-  const fd = openSync(file, 'r');
-  try {
-    const { size } = statSync(file);
-    const length = Math.min(most, size);
-    const [first, last] = [Buffer.alloc(length), Buffer.alloc(length)];
-    readSync(fd, first, 0, length, 0);
-    readSync(fd, last, 0, length, size - length);
-    return { first, last };
-  } finally {
-    closeSync(fd);
-  }
 }

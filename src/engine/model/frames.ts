@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 
 export type Order =
-  | { readonly type: 'load'; readonly config: object }
+  | { readonly type: 'load'; readonly config: object; readonly runtimes?: readonly string[] }
   | {
       readonly type: 'speak';
       readonly id: number;

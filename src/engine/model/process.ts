@@ -10,6 +10,10 @@ export interface ProcessOptions {
   readonly command: readonly [string, string];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: object;
+  /** The folder from which paths count. */
+  readonly cwd?: string;
+  /** Folders with a `node_modules` in which the runtime may lie, besides that of this program. */
+  readonly runtimes?: readonly string[];
 }
 
 export interface ModelUtterance {
@@ -33,14 +37,14 @@ export class ModelProcess {
   #exit: Exit | undefined;
   #fault: Error | undefined;
 
-  constructor({ name, command, env, config }: ProcessOptions) {
+  constructor({ name, command, env, config, cwd, runtimes = [] }: ProcessOptions) {
     this.#name = name;
     const [program, file] = command;
-    this.#child = new Child(program, [file], { env, stdin: 'ignore', stdout: 'ignore', pipes: 2 });
+    this.#child = new Child(program, [file], { env, cwd, stdin: 'ignore', stdout: 'ignore', pipes: 2 });
     this.#orders.on('error', () => {});
     this.loaded = this.#read();
     this.loaded.then(() => this.#rest()).catch(() => this.#child.end());
-    writeFrame(this.#orders, { type: 'load', config });
+    writeFrame(this.#orders, { type: 'load', config, runtimes });
   }
 
   get isDead(): boolean {

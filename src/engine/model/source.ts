@@ -1,49 +1,40 @@
-import { basename } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { EngineError } from '../contract.ts';
-import type { ModelConfig, VoiceSource } from '../source.ts';
+import type { ModelConfig, ModelSpeaker, SourceVoice, VoiceSource } from '../source.ts';
+import { configOf, optionsOf } from './config.ts';
 import { identityOf, type Model, modelIn } from './families.ts';
-import { ModelProcess } from './process.ts';
+import { type Loaded, type ModelOptions, ProcessKeeper } from './keeper.ts';
+import { piperOf, speakersOf } from './speakers.ts';
 
-/** onnxruntime's memory grows with each utterance. */
-const MOST_UTTERANCES = 500;
-
-/** After this number of deaths in a row, the process is not started again. */
-const MOST_DEATHS = 3;
-
-interface Loaded {
-  /** Hz. */
-  readonly sampleRate: number;
-  /** Models of a single voice may say 0. */
-  readonly voices: number;
-}
-
-export interface ModelOptions {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly execPath: string;
-}
-
-/** @throws EngineError with what is missing, or with the last words of the process */
+/**
+ * Opens a model folder. Of an installed voice everything is known before its process runs.
+ * @throws EngineError with what is missing, or with the last words of the process
+ */
 export async function openModel(config: ModelConfig, options: ModelOptions): Promise<VoiceSource> {
-  const model = modelIn(config.folder, config.name);
-  const keeper = new ProcessKeeper(config.name, model, options);
-  const { sampleRate, voices: count } = checked(await keeper.open(), config.name);
-  const voices = namesOf(config, model, count).map((name) => ({ name, language: 'und', sampleRate }));
-  const { name, maxChars, concurrency } = config;
-  const identity = identityOf(model);
+  const { name, folder, voices: names, language, maxChars, concurrency, installed } = config;
+  const model = modelIn(folder, name, installed?.espeakData);
+  const processes = new Processes(config, model, options);
+  const { sampleRate, voices: count } = installed ?? checked(await processes.open(), name);
+  const speakers = installed?.speakers ?? speakersOf(model, { name, count, voices: names, language });
+  const voices = speakers.map((each) => ({ name: each.name, language: each.language, sampleRate }));
+  const speakerOf = (voice: SourceVoice) => speakers[voices.indexOf(voice)] ?? missing(voice);
   return {
     name,
     voices,
     takesAnyVoice: false,
-    identityOf: (voice) => `${identity} ${voice.name}`,
+    identityOf: (voice) => processes.identityOf(speakerOf(voice)),
     maxChars,
     concurrency,
-    speak: async (text, voice, signal) => ({
+    prepare: (voice) => processes.prepare(speakerOf(voice)),
+    speak: async (text, voice, signal, speed = 1) => ({
       sampleRate,
-      samples: keeper.speak(text, voices.indexOf(voice), signal),
+      samples: processes.speak(text, speakerOf(voice), signal, speed),
     }),
-    [Symbol.asyncDispose]: () => keeper.close(),
+    [Symbol.asyncDispose]: () => processes.close(),
   };
+}
+
+function missing({ name }: SourceVoice): never {
+  throw new RangeError(`there is no voice ${name}`);
 }
 
 const MOST_VOICES = 10_000;
@@ -64,91 +55,65 @@ function checked(loaded: Loaded, name: string): Loaded {
   return loaded;
 }
 
-function namesOf({ name, voices = [] }: ModelConfig, { references }: Model, count: number): string[] {
-  if (references.length > 0) return references.map((file) => basename(file, '.wav'));
-  if (count <= 1) return [voices[0] ?? name];
-  return Array.from({ length: count }, (_, sid) => voices[sid] ?? `${name}-${sid}`);
-}
-
-class ProcessKeeper {
-  readonly #name: string;
+/** The processes of a model: one, or one for each accent. */
+class Processes {
+  readonly #config: ModelConfig;
   readonly #model: Model;
   readonly #options: ModelOptions;
-  #process: ModelProcess | undefined;
-  #deaths = 0;
-  #lastDeath: unknown;
+  readonly #scales;
+  readonly #identity: string;
+  readonly #keepers = new Map<ModelSpeaker['accent'], ProcessKeeper>();
 
-  constructor(name: string, model: Model, options: ModelOptions) {
-    this.#name = name;
+  constructor(config: ModelConfig, model: Model, options: ModelOptions) {
+    this.#config = config;
     this.#model = model;
     this.#options = options;
+    this.#scales = config.installed ? config.installed.scales : piperOf(model)?.scales;
+    this.#identity = config.installed?.identity ?? identityOf(model);
   }
 
   open(): Promise<Loaded> {
-    return this.#current().loaded;
+    return this.#keeper(this.#model.family === 'kokoro' ? 'us' : undefined).open();
   }
 
-  /** @param voice must exist: sherpa-onnx takes another voice for an unknown one */
-  async *speak(text: string, voice: number, signal: AbortSignal): AsyncGenerator<Int16Array> {
-    const child = this.#current();
-    const reference = this.#model.references[voice];
-    const options = {
-      sid: reference === undefined ? voice : 0,
-      speed: 1,
-      silenceScale: 0.2,
-      numSteps: STEPS,
-    };
-    try {
-      const { voices } = await child.loaded;
-      if (reference === undefined && (voice < 0 || voice >= Math.max(1, voices)))
-        throw new RangeError(`there is no voice ${voice}`);
-      yield* child.speak({ text, options, reference }, signal);
-      this.#deaths = 0;
-    } catch (error) {
-      if (child.isDead) this.#noteDeath(child, error);
-      throw error;
-    }
+  prepare({ accent }: ModelSpeaker): void {
+    // The first text reports the error.
+    this.#keeper(accent)
+      .open()
+      .catch(() => {});
+  }
+
+  /** A language that the model is told makes another sound. */
+  identityOf({ name, lang }: ModelSpeaker): string {
+    return `${this.#identity} ${name}${lang === undefined ? '' : ` ${lang}`}`;
+  }
+
+  speak(text: string, speaker: ModelSpeaker, signal: AbortSignal, speed: number): AsyncGenerator<Int16Array> {
+    const { sid, accent, reference } = speaker;
+    // sherpa-onnx has no speed for the voices of Pocket.
+    const options = optionsOf(speaker, reference === undefined ? speed : 1);
+    return this.#keeper(accent).speak({ text, options, sid, reference }, signal);
   }
 
   async close(): Promise<void> {
-    await this.#process?.end();
+    await Promise.all([...this.#keepers.values()].map((keeper) => keeper.close()));
   }
 
-  /** @throws EngineError after too many deaths */
-  #current(): ModelProcess {
-    if (this.#deaths >= MOST_DEATHS) throw this.#lastDeath;
-    const old = this.#process;
-    if (old && !old.isDead && old.begun < MOST_UTTERANCES) return old;
-    if (old && !old.isDead) old.retire();
-    this.#process = new ModelProcess({
-      name: this.#name,
-      command: [this.#options.execPath, fileURLToPath(new URL('model.mjs', import.meta.url))],
-      env: this.#options.env,
-      config: configOf(this.#model),
-    });
-    return this.#process;
+  #keeper(accent: ModelSpeaker['accent']): ProcessKeeper {
+    const { name, folder, installed } = this.#config;
+    const cwd = installed?.base ?? folder;
+    const settings = { cwd, scales: this.#scales, accent };
+    const known = this.#keepers.get(accent);
+    const keeper =
+      known ??
+      new ProcessKeeper({
+        ...this.#options,
+        name,
+        cwd,
+        runtimes: installed?.runtimes ?? [],
+        config: configOf(this.#model, settings),
+      });
+    this.#keepers.set(accent, keeper);
+    return keeper;
   }
-
-  #noteDeath(process: ModelProcess, error: unknown): void {
-    if (process !== this.#process) return;
-    this.#process = undefined;
-    this.#deaths += 1;
-    this.#lastDeath =
-      error instanceof EngineError && this.#deaths >= MOST_DEATHS
-        ? new EngineError(
-            'failed',
-            `${error.message}; it ended ${MOST_DEATHS} times in a row and is not started again`,
-          )
-        : error;
-  }
-}
-
-/** The examples of sherpa-onnx have this number. */
-const STEPS = 5;
-
-function configOf({ family, files }: Model): object {
-  return {
-    model: { [family]: files, numThreads: 2, provider: 'cpu', debug: false },
-    maxNumSentences: 1,
-  };
 }
