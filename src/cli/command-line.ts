@@ -88,6 +88,8 @@ export function howToSpeak(command: string): string {
     : `to speak the words: ${command.replace('tts', 'tts speak')} ...`;
 }
 
+const LANGUAGE = 'choose a voice that speaks the language: -s de for German; tts speakers lists them all';
+
 /** The options of other speech tools, each with what this one has in its place. */
 const ADVICE: readonly (readonly [option: string, advice: string])[] = [
   ['--voice', 'choose a voice with -s, by name or number: tts speakers lists them'],
@@ -97,6 +99,13 @@ const ADVICE: readonly (readonly [option: string, advice: string])[] = [
   ],
   ['--speed', 'a voice with instructions speaks faster or slower: -s 11 -i "a bit faster"'],
   ['--pitch', 'a voice with instructions speaks higher or deeper: -s 11 -i "a bit deeper"'],
+  ['--lang', LANGUAGE],
+  ['--language', LANGUAGE],
+  ['--list-voices', 'tts speakers lists the voices'],
+  [
+    '--model',
+    'a folder with a model is given with --engine FOLDER; the model of a server stands in your own config: "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1", "model": "kokoro" } }',
+  ],
   ['--volume', 'a voice with instructions speaks louder or softer: -s 11 -i "a bit louder"'],
 ];
 

@@ -92,7 +92,9 @@ interface Refused extends Pick<Answer, 'status' | 'headers'> {
 
 function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: ServiceName): string {
   if (status === 401 || status === 403) return `the key came from ${keyOrigin}`;
-  if (status === 402 || status === 429) return 'wait, or look at the limits of the account';
+  if (status === 402)
+    return 'waiting does not help: what the account has paid for is used up; add credit to it, or raise its limit';
+  if (status === 429) return 'wait, or look at the limits of the account';
   if (status === 404 && url.pathname.endsWith('/tts/tts'))
     return 'the base URL ends in /tts already, and /tts is added to it: leave it out there';
   if (status === 404) return `check the base URL: /tts is added to it${hintToEngine(url, message)}`;

@@ -25,7 +25,7 @@ function whyNotMade(folder: string): unknown {
 
 type User = Pick<Host, 'env' | 'home' | 'platform'>;
 
-function cacheFolder({ env, home, platform }: User): string | undefined {
+export function cacheFolder({ env, home, platform }: User): string | undefined {
   const { XDG_CACHE_HOME: xdg, LOCALAPPDATA: local } = env;
   // XDG Base Directory Specification: relative paths are ignored.
   if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');

@@ -14,7 +14,7 @@ import {
   url,
   words,
 } from './kind.ts';
-import { command, keys, type Locate, locatedCommand, proxyUrl, speakers } from './special-kinds.ts';
+import { keys, type Locate, locatedCommand, playerCommand, proxyUrl, speakers } from './special-kinds.ts';
 
 /** Options, configuration, help and README come from this table. */
 export interface Rule<T> {
@@ -84,7 +84,7 @@ export const rules = {
     help: 'play the audio as it arrives, even with -o',
   }),
   player: rule({
-    kind: command,
+    kind: playerCommand,
     flags: '--player <command>',
     env: 'TTS_PLAYER',
     key: 'player',

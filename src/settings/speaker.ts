@@ -26,7 +26,7 @@ export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]
   const chosen = find(settings, known, remark);
   const configured = [...(settings.speakers?.value.values() ?? [])];
   const kind = kindOf(chosen.no, known) ?? chosen.kind ?? kindOf(chosen.no, configured);
-  return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings) };
+  return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings, known.length > 0) };
 }
 
 /** True for a known speaker, and where no speaker is asked for. */
@@ -41,10 +41,13 @@ type Chosen = { readonly [F in keyof NamedSpeaker]: NamedSpeaker[F] | undefined 
   readonly name?: string | undefined;
 };
 
-/** @throws TtsError (usage) */
-export function settingsFor(speaker: Chosen, settings: Settings): Settings {
+/**
+ * @param isBuiltIn true where the built-in voices can speak as well
+ * @throws TtsError (usage)
+ */
+export function settingsFor(speaker: Chosen, settings: Settings, isBuiltIn = false): Settings {
   const settled = withDefaults(settings, speaker);
-  if (speaker.kind !== undefined) assertSupported(settled, { ...speaker, kind: speaker.kind });
+  if (speaker.kind !== undefined) assertSupported(settled, { ...speaker, kind: speaker.kind }, isBuiltIn);
   return settled;
 }
 
@@ -107,14 +110,20 @@ function stronger<T>(
   return own === undefined || isGivenNow ? given : { value: own, origin };
 }
 
-function assertSupported(settings: Settings, speaker: Chosen & { readonly kind: string }): void {
+function assertSupported(
+  settings: Settings,
+  speaker: Chosen & { readonly kind: string },
+  isBuiltIn: boolean,
+): void {
   const { kind } = speaker;
   for (const [option, needed] of Object.entries(NEEDED_KINDS)) {
     const given = settings[option as keyof typeof NEEDED_KINDS];
     if (!given || kind.toLowerCase() === needed.toLowerCase()) continue;
     throw usageError(
       `${given.origin.name}: speaker ${labelOf(speaker)} is a ${kind} speaker, and only ${needed} speakers accept ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
-      `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
+      option === 'instructions' && isBuiltIn
+        ? 'leave it out, or choose a voice that takes instructions: -s 11; tts speakers lists the others (Mermish)'
+        : `leave it out, or choose a speaker of the kind ${needed}: tts speakers lists them`,
     );
   }
 }

@@ -83,6 +83,9 @@ const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = 
 
 const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "kind": "neo.one" } }';
 
+const ENGINE_EXAMPLE =
+  'a voice of an engine is named as in "speakers": { "anna": { "engine": "kokoro", "voice": "af_heart" } }';
+
 export const speakers = namedMap<NamedSpeaker>({
   allowed: 'an object of names with their numbers',
   faultIn: faultInSpeakers,
@@ -103,9 +106,13 @@ function faultInSpeakers(data: object): ValueFault | undefined {
 }
 
 function faultOf(raw: object): ValueFault | undefined {
-  const hasVoice = Object.hasOwn(raw, 'engine') && Object.hasOwn(raw, 'voice');
-  if (!Object.hasOwn(raw, 'no') && !hasVoice)
-    return { what: '"no", the number of the speaker, is missing', hint: EXAMPLE };
+  const [no, engine, voice] = ['no', 'engine', 'voice'].map((field) => Object.hasOwn(raw, field));
+  if (!no && engine && !voice)
+    return { what: '"voice", the name that the engine has for it, is missing', hint: ENGINE_EXAMPLE };
+  if (!no && voice && !engine)
+    return { what: '"engine", the name of the engine that has the voice, is missing', hint: ENGINE_EXAMPLE };
+  if (!no && !engine)
+    return { what: '"no", the number of the speaker, is missing', hint: `${EXAMPLE}; ${ENGINE_EXAMPLE}` };
   for (const [field, value] of Object.entries(raw)) {
     const kind = Object.hasOwn(fields, field) ? fields[field as keyof NamedSpeaker] : undefined;
     if (!kind) return unknownField(field);
@@ -139,6 +146,31 @@ export const command: Kind<readonly string[]> = {
     return data[0] ? data : undefined;
   },
 };
+
+/** An operator of a shell, outside quotes: no shell reads the command, so it would be an argument. */
+const SHELL_SIGN = /^(?:\d?[<>]|[|&;(])|^[^'"]*(?:\$[({\w]|`|;$)/;
+
+/** The command of a player. Written as one text it may look like the line of a shell, which it is not. */
+export const playerCommand: Kind<readonly string[]> = {
+  ...command,
+  text: (text) => (shellSignIn(text) === undefined ? split(text) : undefined),
+  data: (data) =>
+    typeof data === 'string' && shellSignIn(data) !== undefined ? undefined : command.data(data),
+  fault: (data) => {
+    const sign = typeof data === 'string' ? shellSignIn(data) : undefined;
+    if (typeof data !== 'string' || sign === undefined) return undefined;
+    const line = data.trim().replaceAll("'", `'"'"'`);
+    return {
+      what: `no shell reads the command, so ${describedValue(sign)} would be an argument of it`,
+      hint: `have a shell run it: sh -c '${line}'`,
+    };
+  },
+};
+
+function shellSignIn(text: string): string | undefined {
+  const words = [...text.trimEnd().matchAll(WORD)].map(([, word = '']) => word);
+  return words.find((word) => SHELL_SIGN.test(word));
+}
 
 /** Resolves the name of a file from a folder. */
 export type Locate = (name: string) => string;

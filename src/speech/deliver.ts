@@ -1,4 +1,5 @@
 import { type Speech, silence, silentFrames, type Track } from '../audio/pcm.ts';
+import type { TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Voice } from '../voices/voice.ts';
@@ -25,6 +26,8 @@ export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes' | '
   readonly mix: Mix;
   readonly sink: Sink;
   readonly listeners: readonly (Listener | undefined)[];
+  /** The error for a text without a segment. */
+  readonly blank?: () => TtsError;
 }
 
 /**
@@ -32,7 +35,7 @@ export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes' | '
  * @throws TtsError; then the sink holds nothing that looks whole
  */
 export async function deliver(options: DeliverOptions): Promise<Delivery | undefined> {
-  const { sink, signal, voiceOf } = options;
+  const { sink, signal, voiceOf, blank = blankText } = options;
   const chapters = new Chapters();
   const tap = tapOf([...options.listeners, chapters]);
   const over = new AbortController();
@@ -44,7 +47,7 @@ export async function deliver(options: DeliverOptions): Promise<Delivery | undef
     const left = sink.left && ahead.begun.then(() => sink.left);
     const first = await unlessLeft(ahead.next(), left);
     if (first === 'left') return { bytes: 0, writtenBytes: 0, readerLeft: true };
-    if (!first) throw blankText();
+    if (!first) throw blank();
     const { speech } = first;
     if (!speech) {
       tap.onPart(first, 0);

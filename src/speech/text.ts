@@ -26,10 +26,12 @@ export interface TextSource {
 export class RunText {
   readonly #plan: TextPlan;
   readonly #readings: readonly Reading[];
+  readonly #watched: readonly Watched[];
 
-  private constructor(plan: TextPlan, readings: readonly Reading[]) {
+  private constructor(plan: TextPlan, readings: readonly Reading[], watched: readonly Watched[]) {
     this.#plan = plan;
     this.#readings = readings;
+    this.#watched = watched;
   }
 
   /**
@@ -38,8 +40,22 @@ export class RunText {
    */
   static async open(plan: TextPlan, signal: AbortSignal): Promise<RunText> {
     const readings: Reading[] = [];
-    for (const { source, reader } of plan.sources()) readings.push(await reader.open(source, signal));
-    return new RunText(plan, readings);
+    const watched: Watched[] = [];
+    for (const { source, reader } of plan.sources()) {
+      const one = new Watched(source);
+      watched.push(one);
+      readings.push(await reader.open(one.source, signal));
+    }
+    return new RunText(plan, readings, watched);
+  }
+
+  /** The error for a text in which nothing is to be spoken. */
+  blank(): TtsError {
+    const [only, ...others] = this.#watched;
+    if (this.#watched.some(({ isWritten }) => isWritten)) return nothingSpoken();
+    return only && others.length === 0 && only.source.name === '-' && !only.hasBytes
+      ? nothingPiped()
+      : blankText();
   }
 
   get canBeReadAgain(): boolean {
@@ -82,6 +98,35 @@ export class RunText {
   }
 }
 
+/** Notes whether a source holds more than blanks. */
+class Watched {
+  readonly source: Source;
+  hasBytes = false;
+  isWritten = false;
+
+  constructor(source: Source) {
+    const { again, words } = source;
+    this.source = {
+      ...source,
+      bytes: (signal) => this.#watch(source.bytes(signal)),
+      again: again && ((signal) => this.#watch(again(signal))),
+    };
+    this.isWritten = (words ?? '').trim() !== '';
+  }
+
+  async *#watch(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes) {
+      this.hasBytes ||= piece.length > 0;
+      this.isWritten ||= piece.some((byte) => byte > SPACE && byte < ASCII_END);
+      yield piece;
+    }
+  }
+}
+
+/** Printed characters of ASCII lie between these two. Other blanks consist of bytes beyond them. */
+const SPACE = 0x20;
+const ASCII_END = 0x7f;
+
 /** UTF-16 units of a text in one request; 75 hours of speech. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
 
@@ -113,6 +158,20 @@ function tooLong(): TtsError {
   return usageError(
     `the text is longer than ${LONGEST_WHOLE} characters, but --callback-url needs it in one request`,
     'speak it in parts, or without --callback-url: then it is cut into many requests',
+  );
+}
+
+function nothingSpoken(): TtsError {
+  return usageError(
+    'nothing to say: the text has no words that are spoken',
+    'tts --show-text shows what is spoken of it; in Markdown, --code read and --footnotes read leave less out',
+  );
+}
+
+function nothingPiped(): TtsError {
+  return usageError(
+    'nothing to say: no text came from stdin',
+    'give words, or a file with -f; a program that was to write the text may have failed',
   );
 }
 

@@ -217,13 +217,13 @@ describe('tts doctor', () => {
     });
   });
 
-  it('tells that none can play, which is no fault: files and pipes need none', async () => {
+  it('tells that none can play, and what needs none', async () => {
     const { box, path } = boxWith({ aplay: 'echo "no device" >&2; exit 1', ffplay: 'exit 1' });
     const run = await box.tts(['doctor', '--json'], { env: path });
-    expect(run.status).toBe(0);
+    expect(run.status).toBe(8);
     expect(playerOf(run)).toMatchObject({
-      state: 'skipped',
-      detail: 'the player aplay failed: no device',
+      state: 'bad',
+      detail: 'no sound device can be used: the player aplay failed: no device',
       hint: expect.stringMatching(/-o FILE.*--player/),
     });
   });

@@ -87,6 +87,22 @@ describe('with nothing configured', () => {
     expectFailure(await box.tts(['-f', 'none.txt', '-o', 'out.wav']), 2, /^tts: cannot read none\.txt/);
   });
 
+  it('introduces itself once a day, and takes the word behind -v for text', async () => {
+    const box = new Sandbox();
+    const first = await box.tts(['-v', 'af_heart', 'hi', '-o', 'out.wav']);
+    expect(first.stderr).toMatch(/-v is --verbose, so "af_heart" is spoken; -s af_heart would choose/);
+    expect(first.stderr).toContain('no base URL is set');
+    expect(await box.tts(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('a text without a spoken word, and an empty pipe, each have a sentence of their own', async () => {
+    const box = new Sandbox();
+    const args = ['--format', 'markdown', '--code', 'skip', '-o', 'out.wav'];
+    const code = await box.tts(args, { stdin: '```\nx\n```\n' });
+    expectFailure(code, 2, /nothing to say: the text has no words that are spoken\nhint: .*--show-text/);
+    expectFailure(await box.tts(args, { stdin: '' }), 2, /nothing to say: no text came from stdin\n/);
+  });
+
   it('a speaker that it does not have is an error', async () => {
     const run = await new Sandbox().tts(['hello', '-q', '-s', '9999', '-o', 'out.wav']);
     expect(run.status).toBe(2);

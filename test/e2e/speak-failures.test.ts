@@ -53,6 +53,11 @@ describe('the exit status', () => {
     expectFailure(run, expected, new RegExp(`status ${status}: Because so`));
   });
 
+  it('is 4 where the account is empty, and the hint does not say to wait', async () => {
+    const run = await failing(answer(402, 'pay'));
+    expectFailure(run, 4, /hint: waiting does not help: .* add credit/);
+  });
+
   it('is 6 where nothing listens, and names the address', async () => {
     const box = new Sandbox();
     const run = await box.tts(['hi', '-o', 'out.wav'], { env: named('http://127.0.0.1:1') });

@@ -7,11 +7,11 @@ import { findPlayer, type PlayerOptions, playersOf } from '../../sink/player/com
 import { openPlayer } from '../../sink/player/open.ts';
 import { playerOptions } from '../../speech/outputs.ts';
 import type { Context } from '../context.ts';
-import { examine, type Finding, skipped } from './finding.ts';
+import { examine, type Finding } from './finding.ts';
 
 /**
- * Plays a moment of silence. Without a sound device the failure is a note: files and pipes need no player. A player that the
- * user named must work.
+ * Plays a moment of silence. Without a usable sound device nothing can be heard, which is a fault, though files and pipes
+ * need none.
  */
 export async function examinePlayer(
   settings: Settings | undefined,
@@ -30,9 +30,8 @@ export async function examinePlayer(
   signal.throwIfAborted();
   if (tried.state === 'good') return tried;
   if (named) return { ...tried, hint: ANOTHER };
-  const hint =
-    'without a sound device write a file with -o FILE; otherwise name another player with --player';
-  return skipped(tried.name, tried.detail, hint);
+  const hint = 'files (-o FILE) and pipes need none; to hear sound, name another player with --player';
+  return { ...tried, detail: `no sound device can be used: ${tried.detail}`, hint };
 }
 
 type Named = Settings['player'];

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ExitCode, usageError } from '../../error.ts';
+import { ExitCode, type TtsError, usageError } from '../../error.ts';
 import { pathOf } from '../../files/paths.ts';
 import type { Host } from '../../host.ts';
 import { isOneLetterOff } from '../../settings/nearest.ts';
@@ -15,11 +15,11 @@ export function describeCommand(): Command {
 }
 
 export async function run(context: Context): Promise<number> {
-  const { host, notices } = context;
+  const { notices } = context;
   const line = readCommandLine(context);
   if (line.help) return (await import('../help.ts')).help(context);
   if (line.version) return (await import('../help.ts')).version(context);
-  const input = inputOf(line, host);
+  const input = inputOf(line, context);
   if (!input) {
     notices.print((await import('../help.ts')).shortHelp(context.commands));
     return ExitCode.usage;
@@ -39,8 +39,19 @@ function likelyMistake({ words }: CommandLine, { argv, named, host, commands }: 
     return `"${first}" is no command, so the word is spoken; tts help lists the commands`;
   if (words.length === 1 && isMissingFile(first, host))
     return `there is no file ${first}, so its name is spoken; -f speaks what is in a file`;
+  const voice = voiceBehindV(words, argv);
+  if (voice !== undefined)
+    return `-v is --verbose, so "${voice}" is spoken; -s ${voice} would choose a voice of that name`;
   if (areFiles(words, host)) return `the name ${first} is spoken; -f ${first} speaks what is in that file`;
   return undefined;
+}
+
+/** Other speech tools choose a voice with `-v NAME`. A single word is a name only if it looks like one. */
+function voiceBehindV(words: readonly string[], argv: readonly string[]): string | undefined {
+  const [first = ''] = words;
+  const isBehind = argv.includes('-v') && argv[argv.indexOf('-v') + 1] === first;
+  const looksLikeName = /^[\p{L}\d]+$/u.test(first) && words.length > 1;
+  return isBehind && (looksLikeName || /^[\p{L}\d]+(?:[_+-][\p{L}\d]+)+$/u.test(first)) ? first : undefined;
 }
 
 function isNearCommand(word: string, commands: Commands): boolean {
@@ -68,15 +79,9 @@ function areFiles(words: readonly string[], { cwd }: Pick<Host, 'cwd'>): boolean
 
 function inputOf(
   { words, files }: CommandLine,
-  host: Host,
+  { host, argv }: Pick<Context, 'host' | 'argv'>,
 ): { words: readonly string[]; files: readonly string[] } | undefined {
-  if (words.length > 0 && files.length > 0)
-    throw usageError(
-      'the text is given twice, by words and with -f',
-      areFiles(words, host)
-        ? `every file needs its own -f: ${[...files, ...words].map((file) => `-f '${file}'`).join(' ')}`
-        : 'quote values with spaces, or leave one of the two out',
-    );
+  if (words.length > 0 && files.length > 0) throw givenTwice(words, files, { host, argv });
   if (words.length === 1 && words[0] === '-') return { words: [], files: ['-'] };
   if (files.includes(''))
     throw usageError('-f: "" is no name of a file', 'name the file that holds the text; "-" is stdin');
@@ -84,4 +89,20 @@ function inputOf(
     throw usageError('-f - is given twice', 'stdin can be read only once');
   if (words.length > 0 || files.length > 0) return { words, files };
   return host.stdin.isTTY ? undefined : { words, files: ['-'] };
+}
+
+function givenTwice(
+  words: readonly string[],
+  files: readonly string[],
+  { host, argv }: Pick<Context, 'host' | 'argv'>,
+): TtsError {
+  const voice = voiceBehindV(words, argv);
+  const each = () => [...files, ...words].map((file) => `-f '${file}'`).join(' ');
+  const hint =
+    voice === undefined
+      ? areFiles(words, host)
+        ? `every file needs its own -f: ${each()}`
+        : 'quote values with spaces, or leave one of the two out'
+      : `-v is --verbose; -s ${voice} chooses a voice`;
+  return usageError('the text is given twice, by words and with -f', hint);
 }

@@ -3,7 +3,7 @@ import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { costOf, type Resolved } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
-import { blankText, RunText } from '../../speech/text.ts';
+import { RunText } from '../../speech/text.ts';
 import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
@@ -32,7 +32,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
     await count.add(segment);
     if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(job.voice.request(segment.text));
   }
-  if (count.segments === 0) throw blankText();
+  if (count.segments === 0) throw runText.blank();
   warnOfRoom(job, count.result.characters, context);
   const cost = { ...count.result, ...(pricing && costOf(count.result.charactersToSend, pricing)) };
   notices.result(job.json ? asData(cost, bodies) : inWords(cost, bodies));

@@ -14,6 +14,7 @@ import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { grouped } from '../terminal/style.ts';
+import { isNewToday } from './daily-note.ts';
 import { LONG_RUN_MS } from './notes.ts';
 
 type Reported = Pick<RunPlan, 'output'> & Partial<Pick<RunPlan, 'callbackUrl'>>;
@@ -61,14 +62,16 @@ export function eventsTo(
 /** Waits for the first event: a run that fails before prints only its error. */
 export function introducing(
   { voice: { kind, label, shape }, isNumbered }: SpeechJob,
-  notices: Context['notices'],
+  { host, notices }: Pick<Context, 'host' | 'notices'>,
   onEvent: (event: VoiceEvent) => void,
 ): (event: VoiceEvent) => void {
   const isEspeak = kind === 'espeak';
   const who = isEspeak ? `${label} (${shape.speaker}), a voice of espeak-ng,` : 'the built-in English voice';
   let isIntroduced = kind === 'service' || kind === 'engine';
   return (event) => {
-    if (!isIntroduced) notices.note(`no base URL is set, so ${who} speaks; --base-url names a service`);
+    const note = `no base URL is set, so ${who} speaks; --base-url names a service`;
+    const isTold = isIntroduced || notices.quiet || notices.json;
+    if (!isTold && isNewToday(note, host)) notices.note(note);
     if (!isIntroduced && isEspeak && isNumbered)
       notices.note(`on another machine ${shape.speaker} may be another voice; -s "${label}" is the same one`);
     isIntroduced = true;

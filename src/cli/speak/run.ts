@@ -39,7 +39,7 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (job.note) notices.note(job.note);
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, text.knownSize, context);
-  voices.listen(introducing(job, notices, eventsTo(totals, progress, notices)));
+  voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
   await voices.open(voice);
 
   const leftOut = await leftOutOf(job, (text) => notices.warn(text));
@@ -51,6 +51,7 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
     sink,
     signal,
     sparing: leftOut,
+    blank: () => text.blank(),
     listeners: [totals, progress?.count, subtitles, leftOut],
   }).catch(async (error) => {
     throw await withKept(error, { ...job, text, isLive }, signal);

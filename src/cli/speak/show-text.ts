@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { unlessAborted } from '../../async.ts';
 import { ExitCode } from '../../error.ts';
 import { isReaderGone } from '../../files/writable.ts';
-import { blankText, RunText, type TextPlan } from '../../speech/text.ts';
+import { RunText, type TextPlan } from '../../speech/text.ts';
 import { writtenOf } from '../../text/piece.ts';
 import type { Context } from '../context.ts';
 import { assertOpen, stdoutError } from '../terminal/print.ts';
@@ -22,7 +22,7 @@ export async function showText(plan: TextPlan, { host, signal }: Context): Promi
     isBlank &&= written.trim() === '';
     if (!(await print(stream, written, signal))) return ExitCode.ok;
   }
-  if (isBlank) throw blankText();
+  if (isBlank) throw text.blank();
   await print(stream, '\n', signal);
   return ExitCode.ok;
 }

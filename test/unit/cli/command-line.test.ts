@@ -25,6 +25,17 @@ describe('the command line', () => {
     expect({ words, flags }).toEqual({ words: ['one', 'two', '-q'], flags: { speaker: '3' } });
   });
 
+  it.each([
+    ['--lang', /-s de/],
+    ['--language=de', /-s de/],
+    ['--list-voices', /tts speakers/],
+    ['--model', /--engine FOLDER/],
+  ])('says for %s of other tools what this one has', (option, hint) => {
+    expect(() => read([option, 'hi'])).toThrow(
+      expect.objectContaining({ hint: expect.stringMatching(hint) }),
+    );
+  });
+
   it('takes a U+FFFD that was typed, and says no more than is known where the system does not tell', () => {
     expect(read(['a\ufffd'], true).words).toEqual(['a\ufffd']);
     expect(() => read(['a\ufffd'], false)).toThrow(/^the word "a\ufffd" is not UTF-8$/);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { command } from '../../../src/settings/special-kinds.ts';
+import { command, playerCommand } from '../../../src/settings/special-kinds.ts';
 
 const lines: readonly (readonly [string, readonly string[]])[] = [
   ['mpv', ['mpv']],
@@ -42,5 +42,28 @@ describe('a command in one line', () => {
     expect([[], [''], ['mpv', 1], 7, null].map((data) => command.data(data))).toEqual(
       Array(5).fill(undefined),
     );
+  });
+});
+
+describe('a player written as the line of a shell', () => {
+  it.each([
+    ['cat > logs/c.wav', '">"', "sh -c 'cat > logs/c.wav'"],
+    ['tee a.wav | aplay', '"|"', "sh -c 'tee a.wav | aplay'"],
+    ['aplay 2>/dev/null', '"2>/dev/null"', "sh -c 'aplay 2>/dev/null'"],
+    ['aplay - && echo', '"&&"', "sh -c 'aplay - && echo'"],
+    ['aplay $DEVICE', '"$DEVICE"', "sh -c 'aplay $DEVICE'"],
+  ])('is refused, and told how a shell runs it: %s', (line, sign, shell) => {
+    expect(playerCommand.text(line)).toBeUndefined();
+    expect(playerCommand.data(line)).toBeUndefined();
+    const fault = playerCommand.fault?.(line);
+    expect(fault?.what).toContain(sign);
+    expect(fault?.hint).toContain(shell);
+    expect(playerCommand.text(shell)).toEqual(['sh', '-c', line]);
+  });
+
+  it('is taken where the signs stand in quotes, or in a list', () => {
+    for (const line of ["sh -c 'cat > c.wav'", 'ffplay -af "a;b|c" -', 'mpv --x=a,b'])
+      expect(playerCommand.text(line)).toEqual(command.text(line));
+    expect(playerCommand.data(['cat', '>'])).toEqual(['cat', '>']);
   });
 });

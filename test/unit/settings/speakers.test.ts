@@ -238,3 +238,19 @@ describe('the names in a config file', () => {
     expect(speakers.data(data)).toBeUndefined();
   });
 });
+
+it.each([
+  [{ engine: 'es' }, /"voice", .* is missing/],
+  [{ voice: 'af_heart' }, /"engine", .* is missing/],
+  [{ kind: 'neo.one' }, /"no", the number of the speaker, is missing/],
+])('A name for a voice says what is missing: %j', (raw, what) => {
+  const fault = speakers.fault?.({ anna: raw });
+  expect(fault?.what).toMatch(what);
+  expect(fault?.hint).toMatch(/"engine": "kokoro", "voice": "af_heart"/);
+});
+
+it('Instructions for a voice that takes none lead to a built-in one that does.', () => {
+  expect(failure({ flags: { instructions: 'faster' } }, own).hint).toMatch(/-s 11;/);
+  const { hint } = failure({ flags: { instructions: 'faster', speaker: 'deep' } });
+  expect(hint).not.toMatch(/-s 11/);
+});
