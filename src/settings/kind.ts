@@ -33,6 +33,17 @@ export function number({ min, max, whole = false, unit = '' }: NumberRange): Kin
 
 export const sampleRate = number({ min: 8000, max: 48_000, unit: 'Hz' });
 
+/** It has kbit/s. */
+export const bitrate = textual<number>({
+  allowed: 'kbit/s from 8 to 512, such as 64k',
+  text: (text) => {
+    const [, kilobits] = /^(\d{1,3})(?:k|000)?$/i.exec(text.trim()) ?? [];
+    return kilobits !== undefined && Number(kilobits) >= 8 && Number(kilobits) <= 512
+      ? Number(kilobits)
+      : undefined;
+  },
+});
+
 const WORDS = new Map([
   ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
   ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),

@@ -1,7 +1,9 @@
 import { FORMATS } from '../reading/reading.ts';
+import { ENCODINGS } from '../sink/encoding/names.ts';
 import { engine, engines, locatedEngines } from './engine-kind.ts';
 import {
   baseUrl,
+  bitrate,
   byteCount,
   choice,
   fileName,
@@ -74,8 +76,20 @@ export const rules = {
     kind: fileName,
     flags: '-o, --output <file|->',
     otherwise: 'stdout; none where it is played',
-    help: 'where the WAV goes; "-" is stdout',
+    help: 'where the sound goes, in the format of the ending; "-" is stdout',
     isCommon: true,
+  }),
+  encode: rule({
+    kind: choice(...ENCODINGS),
+    flags: '--encode <format>',
+    otherwise: 'by the ending of -o; WAV without one',
+    help: `format of the sound: ${ENCODINGS.join(', ')}`,
+  }),
+  bitrate: rule({
+    kind: bitrate,
+    flags: '--bitrate <kbits>',
+    otherwise: '64k for each channel',
+    help: 'kbit/s of MP3: 64k',
   }),
   play: rule({
     kind: toggle,
@@ -102,8 +116,8 @@ export const rules = {
     otherwise: 'auto: by file ending',
     help: 'what the text is: text, markdown, auto',
     advice: (raw) =>
-      /^(?:mp3|wav|ogg|opus|flac|aac|m4a|pcm)$/i.test(String(raw))
-        ? '--format says how the text is written; the output is a WAV: -o x.wav && ffmpeg -i x.wav x.mp3'
+      /^(?:mp3|wav|ogg|opus|flac|aac|m4a|m4b|pcm)$/i.test(String(raw))
+        ? '--format says how the text is written; the sound has the format of its ending, or of --encode: -o x.mp3'
         : undefined,
   }),
   code: rule({

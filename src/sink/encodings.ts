@@ -1,33 +1,87 @@
 import { extname } from 'node:path';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import { visible } from '../printable.ts';
-import type { Encoding, StreamingEncoding } from './encoding/encoding.ts';
+import type { Encoding, EncodingOptions, Format, StreamingEncoding } from './encoding/encoding.ts';
+import type { EncodingName } from './encoding/names.ts';
 import { wav } from './encoding/wav.ts';
 
-const encodings: readonly Encoding[] = [wav];
+/** Where two formats have one ending, the first is meant. */
+const formats: readonly Format[] = [
+  { name: 'wav', endings: ['.wav'], open: () => wav },
+  later('mp3', ['.mp3'], async (options) => (await import('./encoding/mp3/mp3.ts')).mp3(options)),
+  later('alaw', ['.wav'], async () => (await import('./encoding/telephone.ts')).telephone('alaw')),
+  later('ulaw', ['.wav'], async () => (await import('./encoding/telephone.ts')).telephone('ulaw')),
+  later('s16le', [], async () => (await import('./encoding/raw.ts')).raw),
+];
 
-/** The encoding that a file's name asks for. It is WAV where the ending names none. */
-export function encodingOf(name: string): Encoding {
-  const ending = extname(name).toLowerCase();
-  return encodings.find(({ endings }) => endings.includes(ending)) ?? wav;
+/** A format whose code is loaded when it is used. */
+function later(
+  name: EncodingName,
+  endings: readonly string[],
+  load: (options: EncodingOptions) => Promise<StreamingEncoding>,
+): Format {
+  return {
+    name,
+    endings,
+    open(options) {
+      let loading: Promise<StreamingEncoding> | undefined;
+      const loaded = () => {
+        loading ??= load(options);
+        return loading;
+      };
+      return {
+        name,
+        assertReady: async () => (await loaded()).assertReady(),
+        record: async (...sound) => (await loaded()).record(...sound),
+        async *stream(...sound) {
+          yield* (await loaded()).stream(...sound);
+        },
+      };
+    },
+  };
 }
 
 /** In "Dr. Smith" a name goes on after the dot. */
 const ENDING = /\.[\p{L}\p{N}_-]+$/u;
 
+function endingOf(name: string): string | undefined {
+  return ENDING.exec(extname(name))?.[0].toLowerCase();
+}
+
+/** The encoding that is asked for by name, or else by the ending of a file. It is WAV where neither says another. */
+export function encodingOf(
+  file: string,
+  { encode, ...options }: EncodingOptions & { encode?: EncodingName | undefined } = {},
+): Encoding {
+  const ending = endingOf(file) ?? '';
+  const isMeant = ({ name, endings }: Format) => (encode ? name === encode : endings.includes(ending));
+  return formats.find(isMeant)?.open(options) ?? wav;
+}
+
 /**
- * A file holds what its ending says. A name without an ending may hold anything.
- * @throws TtsError (usage) for a name that promises a format which is not written
+ * A file holds what its ending says. A name without an ending may hold anything, and `--encode` says what any other ending is.
+ * @throws TtsError (usage)
  */
-export function assertEncodable(name: string): void {
-  const ending = ENDING.exec(extname(name))?.[0];
-  if (ending === undefined || encodings.some(({ endings }) => endings.includes(ending.toLowerCase()))) return;
-  const stem = /^[\w./-]+$/.test(name) ? name.slice(0, -ending.length) : 'x';
+export function assertEncodable(name: string, encode?: EncodingName): void {
+  const ending = endingOf(name);
+  if (ending === undefined) return;
+  const meant = formats.filter(({ endings }) => endings.includes(ending));
+  if (encode && (meant.length === 0 || meant.some((format) => format.name === encode))) return;
+  if (encode)
+    throw usageError(
+      `-o ${visible(name)} and --encode ${encode} ask for different formats`,
+      'leave --encode out, or choose another ending',
+    );
+  if (meant.length > 0) return;
   throw usageError(
-    `-o ${visible(name)}: only WAV files are written, and ${visible(ending)} is not an ending of one`,
-    `write a WAV: -o ${stem}.wav; another program can make the other format of it: ffmpeg -i ${stem}.wav ${stem}${visible(ending)}`,
+    `-o ${visible(name)}: ${visible(ending)} is not the ending of a format that tts writes`,
+    `end the name with ${KNOWN}, or say what the file is to hold, with --encode`,
   );
 }
+
+const KNOWN = [...new Set(formats.flatMap(({ endings }) => endings))]
+  .join(', ')
+  .replace(/, ([^,]+)$/, ' or $1');
 
 /** @throws TtsError (output) for an encoding that needs a file */
 export function streamingOf({ stream, ...encoding }: Encoding, name: string): StreamingEncoding {

@@ -7,6 +7,7 @@ import { behindLinks, pathOf } from '../files/paths.ts';
 import { assertWritable, type FileOptions, unwritable } from '../files/writable.ts';
 import type { Host } from '../host.ts';
 import type { Encoding } from './encoding/encoding.ts';
+import type { EncodingName } from './encoding/names.ts';
 import { assertEncodable, streamingOf } from './encodings.ts';
 import { fileSink } from './file.ts';
 import { deviceSink, pipeSink } from './pipe.ts';
@@ -34,8 +35,8 @@ export function isStdout(output: string): boolean {
  * Pipes and devices may have any name.
  * @throws TtsError (usage) for a file whose name promises a format that is not written
  */
-export function assertFormatKnown(output: string, cwd: string): void {
-  if (isFileOrNew(output, cwd)) assertEncodable(output);
+export function assertFormatKnown(output: string, encode: EncodingName | undefined, cwd: string): void {
+  if (isFileOrNew(output, cwd)) assertEncodable(output, encode);
 }
 
 /** A name in a folder that is missing is one of a new file. */

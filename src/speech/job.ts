@@ -70,7 +70,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   }
   const output = planOutput(settings, host);
   assertInputsKept(request.files, loaded, output, host);
-  if (output.name !== undefined) assertFormatKnown(output.name, host.cwd);
+  if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
   const service = await chooseService(settings, { ...context, files });
   const voices = await openVoices({ settings, service: async () => service }, context);
   const voice = await voices.of().catch(async (error) => {

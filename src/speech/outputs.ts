@@ -3,6 +3,7 @@ import { TtsError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Encoding } from '../sink/encoding/encoding.ts';
+import type { EncodingName } from '../sink/encoding/names.ts';
 import { encodingOf } from '../sink/encodings.ts';
 import { checkSink, isStdout, openSink } from '../sink/open.ts';
 import { findPlayer, type PlayerOptions } from '../sink/player/commands.ts';
@@ -12,6 +13,7 @@ import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
 export interface OutputPlan {
   /** The value of `-o`. */
   readonly name: string | undefined;
+  readonly encode: EncodingName | undefined;
   readonly encoding: Encoding;
   readonly clobber: boolean;
   /** A file keeps what was written before an error. */
@@ -22,13 +24,14 @@ export interface OutputPlan {
 }
 
 export function planOutput(
-  { output, clobber, keepPartial, play, player, callbackUrl }: Settings,
+  { output, encode, bitrate, clobber, keepPartial, play, player, callbackUrl }: Settings,
   { stdout }: Pick<Host, 'stdout'>,
 ): OutputPlan {
   const isPlayerTyped = player?.origin.place === 'option';
   return {
     name: output?.value,
-    encoding: encodingOf(output?.value ?? '-'),
+    encode: encode?.value,
+    encoding: encodingOf(output?.value ?? '-', { encode: encode?.value, bitrate: bitrate?.value }),
     clobber: clobber.value,
     keepsPartial: keepPartial.value,
     isPlayed: play?.value ?? (isPlayerTyped || (!output && stdout.isTTY)),

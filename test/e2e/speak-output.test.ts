@@ -200,20 +200,20 @@ describe('a file', () => {
   });
 
   it.each([
-    ['song.mp4', '-o song.wav'],
-    ['a b.AIFF', '-o x.wav'],
-    ['my\x1b.raw', '-o x.wav'],
+    ['song.mp4', '.wav or .mp3'],
+    ['a b.AIFF', '--encode'],
+    ['my\x1b.raw', '--encode'],
   ])('named as another format is refused, with what to do: %j', async (name, line) => {
     const { env, box } = await setUp();
     const refused = await box.tts(['hi', '-o', name], { env });
     expect(refused).toMatchObject({ status: 2, stdout: Buffer.alloc(0) });
-    expect(refused.stderr).toContain(`only WAV files are written`);
+    expect(refused.stderr).toContain('is not the ending of a format that tts writes');
     expect(refused.stderr).toContain(line);
     expect(refused.stderr).not.toContain('\x1b');
     expect(box.list()).toEqual([]);
     box.file('rows.csv', 'id,text\na,Hello\n');
     const batch = await box.tts(['batch', 'rows.csv', '-o', `{id}-${name}`], { env });
-    expect(batch).toMatchObject({ status: 2, stderr: expect.stringContaining('only WAV files are written') });
+    expect(batch).toMatchObject({ status: 2, stderr: expect.stringContaining('is not the ending') });
   });
 
   it('named as a WAV, or as nothing, is what it says', async () => {

@@ -39,7 +39,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   const totals = new RunTotals();
   const output = planOutput(settings, host);
   assertInputsKept([], sample, output, host);
-  if (output.name !== undefined) assertFormatKnown(output.name, host.cwd);
+  if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
   const speaking = voicesOf(sample);
   if (speaking.length > MOST_UNASKED) await assertAgreed(sample, speaking.length, context);
   const plan = planRun(settings, output);

@@ -1,4 +1,5 @@
 import type { Track } from '../../audio/pcm.ts';
+import type { EncodingName } from './names.ts';
 
 export interface OpenFile {
   readonly fd: number;
@@ -18,11 +19,22 @@ export interface Written {
   readonly writtenBytes: number;
 }
 
-/** How sound becomes the bytes of a file. A new one is a file here and a row in `sink/encodings`. */
-export interface Encoding {
-  readonly name: string;
+export interface EncodingOptions {
+  /** It has kbit/s. `undefined` is what the format has for speech. */
+  readonly bitrate?: number | undefined;
+}
+
+/** A format that is asked for by its name or by the ending of a file. A new one is a file here and a row in `sink/encodings`. */
+export interface Format {
+  readonly name: EncodingName;
   /** They begin with a dot and have small letters. */
   readonly endings: readonly string[];
+  open(options: EncodingOptions): Encoding;
+}
+
+/** How sound becomes the bytes of a file. */
+export interface Encoding {
+  readonly name: string;
   /**
    * It is called before anything is paid for.
    * @throws TtsError (output) if a program is missing that it needs

@@ -1,5 +1,4 @@
-import type { Track } from '../../audio/pcm.ts';
-import { headerBytes, overheadBytes, padding, wavHeader } from '../../audio/wav-header.ts';
+import { headerBytes, overheadBytes, padding, type WavFormat, wavHeader } from '../../audio/wav-header.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { FileWriter, writeAt } from '../../files/batch-writer.ts';
 import { unwritable } from '../../files/writable.ts';
@@ -7,17 +6,23 @@ import type { OpenFile, StreamingEncoding, Written } from './encoding.ts';
 
 export const wav: StreamingEncoding = {
   name: 'wav',
-  endings: ['.wav'],
   assertReady: async () => {},
-  record,
-  stream,
+  record: recordWav,
+  stream: streamWav,
 };
+
+/** What goes into a WAV. */
+export interface WavSound {
+  readonly format: WavFormat;
+  readonly bytes: number | undefined;
+  readonly pcm: AsyncIterable<Uint8Array>;
+}
 
 /**
  * A file that can only be appended to has the header of a stream. So has one past 4 GiB whose samples cannot be moved.
  * @throws TtsError (output), (service) for sizes that cannot be put right; what the track throws
  */
-async function record(file: OpenFile, track: Track, signal: AbortSignal): Promise<Written> {
+export async function recordWav(file: OpenFile, track: WavSound, signal: AbortSignal): Promise<Written> {
   const { fd, name, start, isWatched } = file;
   const { format, pcm } = track;
   const writer = new FileWriter(fd, name);
@@ -42,7 +47,7 @@ async function record(file: OpenFile, track: Track, signal: AbortSignal): Promis
 /** @returns the length of the header */
 async function writeSizes(
   { fd, name, start, path }: OpenFile & { start: number },
-  { format, bytes }: Pick<Track, 'format'> & { bytes: number },
+  { format, bytes }: Pick<WavSound, 'format'> & { bytes: number },
   signal: AbortSignal,
 ): Promise<number> {
   const [old, exact] = [headerBytes(format, undefined), headerBytes(format, bytes)];
@@ -59,8 +64,8 @@ async function writeSizes(
   }
 }
 
-async function* stream(
-  { format, bytes, pcm }: Track,
+export async function* streamWav(
+  { format, bytes, pcm }: WavSound,
   onSound: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   yield wavHeader(format, bytes);

@@ -14,7 +14,6 @@ import { speechFormat } from '../audio/wav-builder.ts';
 /** Writes the samples, then the tags and chapters as JSON, as a format does that has them at its end. */
 const chaptersLast: Encoding = {
   name: 'chapters-last',
-  endings: ['.last'],
   assertReady: async () => {},
   async record({ path }, track) {
     const pcm = await collect(track.pcm);

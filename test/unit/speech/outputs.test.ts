@@ -13,6 +13,7 @@ it('Outputs do not open where the encoding is not ready.', async () => {
   const encoding = { ...wav, assertReady: () => Promise.reject(missing) };
   const output = {
     name: 'out.wav',
+    encode: undefined,
     encoding,
     clobber: true,
     keepsPartial: false,

@@ -1,0 +1,90 @@
+import { statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { decoded } from '../support/decoded.ts';
+import { complete } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
+import { parseWav } from '../support/read-wav.ts';
+import { named, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const pcm = sound(50_000);
+const wav = plainWav(pcm);
+const ffmpeg = isThere('ffmpeg');
+
+async function setUp() {
+  const server = await serveBytes(complete(wav));
+  return { env: named(server.url), box: new Sandbox(), server };
+}
+
+describe('an MP3', () => {
+  it('has as many samples as the WAV, in a file and through ">"', async ({ skip }) => {
+    skip(!ffmpeg, 'no ffmpeg here');
+    const { env, box } = await setUp();
+    expect(await box.tts(['hi', '-o', 'a.mp3'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.shell('tts hi --encode mp3 > b.mp3', { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(decoded(box.path('a.mp3'))).toHaveLength(pcm.length / 2);
+    expect(box.read('b.mp3')).toEqual(box.read('a.mp3'));
+    expect(box.list()).toEqual(['a.mp3', 'b.mp3']);
+  });
+
+  it('streams', async ({ skip }) => {
+    skip(!ffmpeg, 'no ffmpeg here');
+    const { env, box } = await setUp();
+    const streamed = await box.shell('tts hi -o - --encode mp3 --bitrate 32k | cat > c.mp3', { env });
+    expect(streamed).toMatchObject({ status: 0, stderr: '' });
+    expect(decoded(box.path('c.mp3')).length).toBeGreaterThanOrEqual(pcm.length / 2);
+    expect(statSync(box.path('c.mp3')).size).toBeLessThan(12_000);
+  });
+
+  it('that a reader leaves ends the run quietly, and nothing stays of one that fails', async () => {
+    const { env, box } = await setUp();
+    const left = await box.shell('set -o pipefail; tts hi -o - --encode mp3 | head -c 10 | wc -c', { env });
+    expect(left).toMatchObject({ status: 0, stderr: '' });
+    const server = await serveBytes((wire) => wire.reset());
+    const failed = await box.tts(['hi', '-o', 'a.mp3'], { env: named(server.url) });
+    expect(failed.status).toBe(6);
+    expect(box.list()).toEqual([]);
+  });
+});
+
+describe('the sound', () => {
+  it.each([
+    ['alaw', 6],
+    ['ulaw', 7],
+  ])('of telephones is a WAV without any program: %s', async (law, tag) => {
+    const { env, box } = await setUp();
+    const run = await box.tts(['hi', '-o', 'a.wav', '--encode', law], { env: { ...env, PATH: '' } });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    expect(parseWav(box.read('a.wav'))).toMatchObject({
+      tag,
+      bits: 8,
+      dataSize: pcm.length / 2,
+      sampleRate: 22_050,
+    });
+  });
+
+  it('without a header is the samples alone', async () => {
+    const { env, box } = await setUp();
+    expect(await box.tts(['hi', '-o', 'a.pcm', '--encode', 's16le'], { env })).toMatchObject({ status: 0 });
+    expect(box.read('a.pcm')).toEqual(pcm);
+    const piped = await box.tts(['hi', '--encode', 's16le'], { env });
+    expect(piped.stdout).toEqual(pcm);
+  });
+
+  it.each([
+    [['-o', 'a.wav', '--encode', 'mp3'], 'ask for different formats'],
+    [['-o', 'a.mp3', '--encode', 'wav'], 'ask for different formats'],
+    [['-o', 'a.mp4'], '.wav'],
+    [['-o', 'a.mp4'], '.mp3'],
+    [['-o', 'a.raw'], '--encode'],
+    [['--encode', 'mp4'], 'mp3'],
+    [['--bitrate', 'fast'], '64k'],
+  ])('in a format that cannot be is refused before anything is sent: %j', async (args, words) => {
+    const { env, box, server } = await setUp();
+    const refused = await box.tts(['hi', ...args], { env });
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
+    expect(server.requests).toHaveLength(0);
+    expect(box.list()).toEqual([]);
+  });
+});
