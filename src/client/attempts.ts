@@ -1,158 +1,18 @@
-import { type Speech, sameFormat } from '../audio/pcm.ts';
-import { ExitCode, TtsError } from '../error.ts';
 import { audioFailure } from './answer.ts';
-import type { ConcurrencyLimiter, Slot } from './limiter.ts';
-import { type NumberedText, type RequestOptions, request } from './request.ts';
-import { type RetryPolicy, type RetryState, waitOrGiveUp } from './retry.ts';
+import { type RequestOptions, request } from './request.ts';
+import { type Synthesize, type Trying, withTries } from './tries.ts';
 
-export interface AttemptOptions extends RequestOptions, RetryPolicy {
-  readonly limiter: ConcurrencyLimiter;
-  /** The checksum is set where the sound is kept. */
-  readonly checksum: Checksum | undefined;
-}
-
-export type Synthesize = (text: NumberedText, signal: AbortSignal) => Promise<Speech | undefined>;
+export type AttemptOptions = RequestOptions & Omit<Trying, 'name' | 'ask' | 'explain'>;
 
 /**
- * Sends `POST /tts`, again where that may help. After a broken answer, the next one continues at the same frame.
+ * Sends `POST /tts`, again where that may help.
  * @throws TtsError after all tries, here and while the sound is read
  */
 export function createSynthesizer(options: AttemptOptions): Synthesize {
-  return async (text, signal) => {
-    const point = new ResumePoint(options.checksum, () => options.onEvent({ type: 'other take' }));
-    const pcm = attempts(text, point, options, signal);
-    await pcm.next();
-    return point.speech && { ...point.speech, pcm, isOneTake: () => point.isOneTake };
-  };
-}
-
-async function* attempts(
-  text: NumberedText,
-  point: ResumePoint,
-  options: AttemptOptions,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, undefined> {
-  const { limiter, url } = options;
-  for (const state: RetryState = { made: 0 }; ; ) {
-    let failure: unknown;
-    const slot = await limiter.enter(text.index, signal);
-    try {
-      const speech = await attempt(text, slot, options, signal);
-      yield* point.begin(speech, url);
-      for await (const piece of speech?.pcm ?? []) {
-        const fresh = point.advance(piece);
-        slot.rest();
-        if (fresh.length > 0) yield fresh;
-        slot.goOn();
-      }
-      point.end();
-      return;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!slot.isPreempted) failure = audioFailure(error, options);
-    } finally {
-      slot.leave();
-    }
-    if (failure) await waitOrGiveUp(failure, options, state, signal);
-  }
-}
-
-/** The limiter learns how the request ended, up to its first sound. */
-async function attempt(
-  text: NumberedText,
-  slot: Slot,
-  options: AttemptOptions,
-  signal: AbortSignal,
-): Promise<Speech | undefined> {
-  const { limiter } = options;
-  const until = AbortSignal.any([signal, slot.signal]);
-  try {
-    const speech = await request(text, options, until);
-    limiter.accepted();
-    return speech;
-  } catch (error) {
-    if (error instanceof TtsError && !until.aborted) limiter.failed(slot.order, error);
-    throw error;
-  }
-}
-
-/** @param before the checksum of the bytes before; 0 at the start */
-export type Checksum = (bytes: Uint8Array, before: number) => number;
-
-/** How far the sound has come, so that the next answer continues there. */
-class ResumePoint {
-  /** The first answer, whose format binds the next ones. */
-  speech: Speech | undefined;
-  #bytes = 0;
-  #checksum = 0;
-  #isOneTake = true;
-  #toSkip = 0;
-  #skippedChecksum = 0;
-  readonly #checksumOf: Checksum | undefined;
-  readonly #onOtherTake: () => void;
-
-  /**
-   * @param checksum computing it takes a seventh of the time of a large answer
-   * @param onOtherTake is called if an answer begins otherwise than the first
-   */
-  constructor(checksum: Checksum | undefined, onOtherTake: () => void) {
-    this.#checksumOf = checksum;
-    this.#onOtherTake = onOtherTake;
-  }
-
-  get isOneTake(): boolean {
-    return this.#isOneTake;
-  }
-
-  /** @throws TtsError (service) without sound, or in another format */
-  *begin(speech: Speech | undefined, url: URL): Generator<Uint8Array> {
-    this.#toSkip = this.#bytes;
-    this.#skippedChecksum = 0;
-    if (!this.speech) {
-      this.speech = speech;
-      if (speech) yield new Uint8Array(0);
-    } else if (!speech)
-      throw new TtsError(`the answer of ${url.host} broke off, and on retry it sends the audio elsewhere`, {
-        exitCode: ExitCode.service,
-        hint: 'the whole of it should arrive at the callback URL',
-      });
-    else if (!sameFormat(speech.format, this.speech.format))
-      throw new TtsError(`${url.host} sent audio in another format when it was asked again`, {
-        exitCode: ExitCode.service,
-        hint: 'ask for one sample rate with --sample-rate, or without --stream',
-      });
-  }
-
-  /** Pieces end at frame borders. */
-  advance(piece: Uint8Array): Uint8Array {
-    const fresh = this.#toSkip === 0 ? piece : this.#skip(piece);
-    this.#bytes += fresh.length;
-    this.#checksum = this.#after(fresh, this.#checksum);
-    return fresh;
-  }
-
-  /** @throws TtsError (service), with a retry, for a shorter answer */
-  end(): void {
-    if (this.#toSkip > 0)
-      throw new TtsError('on retry, the service sent less audio than before', {
-        exitCode: ExitCode.service,
-        hint: 'try again without --stream',
-        retry: {},
-      });
-  }
-
-  #skip(piece: Uint8Array): Uint8Array {
-    const known = piece.subarray(0, this.#toSkip);
-    this.#skippedChecksum = this.#after(known, this.#skippedChecksum);
-    this.#toSkip -= known.length;
-    if (this.#toSkip === 0 && this.#skippedChecksum !== this.#checksum) {
-      this.#isOneTake = false;
-      this.#onOtherTake();
-    }
-    return piece.subarray(known.length);
-  }
-
-  #after(piece: Uint8Array, checksum: number): number {
-    return this.#checksumOf?.(piece, checksum) ?? 0;
-  }
+  return withTries({
+    ...options,
+    name: options.url.host,
+    ask: (text, until) => request(text, options, until),
+    explain: (error) => audioFailure(error, options),
+  });
 }

@@ -167,7 +167,7 @@ const cases: readonly Case[] = [
  * @param isLost true for a reused connection: the next try needs no wait
  * @returns `undefined` for other causes
  */
-export function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = false): TtsError | undefined {
+function noConnection(cause: unknown, { host, isProxy }: Peer, isLost = false): TtsError | undefined {
   const code = failureCode(cause);
   const found = cases.find((each) => each.code.test(code));
   if (!found) return undefined;

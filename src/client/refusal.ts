@@ -11,14 +11,6 @@ export const NO_CONTENT = 204;
 /** The answer to a range request, which is never sent (RFC 9110, section 15.3.7). */
 export const PARTIAL_CONTENT = 206;
 
-/** `tts serve` answers with it if the temporary folder is full (RFC 4918, section 11.5). */
-const INSUFFICIENT_STORAGE = 507;
-
-const OWN_DISK = {
-  exitCode: ExitCode.output,
-  hint: 'make room there, or name another folder for temporary files with TMPDIR',
-};
-
 /** Statuses for an unknown speaker or a bad text. */
 const UNWANTED = new Set([400, 404, 422]);
 
@@ -33,12 +25,8 @@ const READ_MS = 2000;
 
 export interface ServiceName {
   readonly url: URL;
-  /** Messages use this name. Without it, they name the host. */
-  readonly name?: string | undefined;
   /** Where the key was set, for messages: `TTS_API_KEY`. */
   readonly keyOrigin: string;
-  /** True for the built-in service, whose disk is that of the run. */
-  readonly isInside?: boolean | undefined;
 }
 
 /** @param status the status that the answer stands for */
@@ -57,11 +45,10 @@ export async function refusal(
     concernsThisTextOnly: UNWANTED.has(status),
     hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, message }, to),
     ...(isTransient(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
-    ...(status === INSUFFICIENT_STORAGE && to.isInside && OWN_DISK),
   });
 }
 
-function hintToWait(seconds = 0): string | undefined {
+export function hintToWait(seconds = 0): string | undefined {
   if (seconds <= LONGEST_REQUESTED_WAIT) return undefined;
   const hours = Math.ceil(seconds / 3600);
   return `the service asks to wait ${hours < 48 ? `${hours} hours` : `${Math.ceil(hours / 24)} days`}`;
@@ -72,7 +59,8 @@ function exitCodeOf(status: number): ExitCode {
   return status === 402 || status === 429 ? ExitCode.quota : ExitCode.service;
 }
 
-function meaning(status: number, { url, name = url.host }: ServiceName): string {
+function meaning(status: number, { url }: ServiceName): string {
+  const name = url.host;
   if (status === NO_CONTENT) return `${name} sent no audio`;
   if (status === PARTIAL_CONTENT) return `${name} sent only a part of the audio`;
   if (status === 401) return `${name} does not accept the key`;

@@ -2,53 +2,20 @@ import { percentDecoded } from '../address.ts';
 import type { Speech } from '../audio/pcm.ts';
 import { readAnswer } from './answer.ts';
 import { noAnswer } from './failure.ts';
-import type { ClientEvent } from './retry.ts';
+import { type RequestFields, requestBody } from './request-body.ts';
+import type { ClientEvent, NumberedText } from './retry.ts';
 import type { Transport } from './transport.ts';
 
 export interface RequestOptions {
   readonly transport: Transport;
   /** The address of the requests. It ends in `/tts`. */
   readonly url: URL;
-  /** Messages use this name. Without it, they name the host. */
-  readonly name?: string | undefined;
   readonly key: string;
   /** Where the key was set, for messages: `TTS_API_KEY`. */
   readonly keyOrigin: string;
-  readonly isInside?: boolean | undefined;
   readonly fields: RequestFields;
   readonly timeoutMs: number;
   readonly onEvent: (event: ClientEvent) => void;
-}
-
-/** All of a request besides its text. */
-export interface RequestFields {
-  readonly speaker: number;
-  readonly stream?: boolean | undefined;
-  /** Hz. */
-  readonly sampleRate?: number | undefined;
-  readonly instructions?: string | undefined;
-  readonly callbackUrl?: string | undefined;
-}
-
-export interface NumberedText {
-  readonly text: string;
-  /** The place of the text among those of its run. */
-  readonly index: number;
-}
-
-/** Unset fields are not sent. */
-export function requestBody(
-  text: string,
-  { speaker, stream, sampleRate, instructions, callbackUrl }: RequestFields,
-): string {
-  const config = { use_streaming_response: stream, sample_rate: sampleRate, instructions };
-  const configured = Object.values(config).some((value) => value !== undefined);
-  return JSON.stringify({
-    text,
-    speaker_no: speaker,
-    config: configured ? config : undefined,
-    callback_url: callbackUrl,
-  });
 }
 
 /**
@@ -65,7 +32,7 @@ export async function request(
   const begun = Date.now();
   const headers = { 'X-API-KEY': key, 'Content-Type': 'application/json' };
   const body = requestBody(text, fields);
-  onEvent({ type: 'request', index, text, url, body });
+  onEvent({ type: 'request', index, text, post: { url, body } });
   const answer = await transport.post(body, headers, signal).catch((cause) => {
     throw noAnswer(cause, url, timeoutMs);
   });

@@ -84,18 +84,23 @@ export async function waitOrGiveUp(
   });
 }
 
+export interface NumberedText {
+  readonly text: string;
+  /** The place of the text among those of its run. */
+  readonly index: number;
+}
+
 export type ClientEvent =
-  | {
+  | ({
       readonly type: 'request';
-      readonly index: number;
-      readonly text: string;
-      readonly url: URL;
-      readonly body: string;
-    }
+      /** It is missing for a voice of this program. */
+      readonly post?: { readonly url: URL; readonly body: string };
+    } & NumberedText)
   | {
       readonly type: 'answer';
       readonly index: number;
-      readonly status: number;
+      /** It is missing for a voice of this program. */
+      readonly status?: number;
       readonly milliseconds: number;
     }
   | { readonly type: 'retry'; readonly error: TtsError; readonly seconds: number }

@@ -34,8 +34,6 @@ export interface ServiceOptions {
   /** With `undefined`, the service has no faults, and none can be set. */
   readonly faults?: readonly Fault[] | undefined;
   readonly log?: Log | undefined;
-  /** True gives clients what an engine says of its failures; otherwise only the log has it. */
-  readonly tellsEngineWords?: boolean;
   /** Takes keys out of names of voices. */
   hide?(text: string): string;
   /** True serves `GET /metrics`. */
@@ -79,7 +77,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 async function contextOf(options: ServiceOptions, server: Server, limits: Limits): Promise<HandlerContext> {
-  const { engine, apiKey, host = DEFAULT_HOST, tellsEngineWords = false } = options;
+  const { engine, apiKey, host = DEFAULT_HOST } = options;
   const { faults, cors, basePath = '' } = options;
   const metrics = options.metrics ? new (await import('./http/metrics.ts')).Metrics(basePath) : undefined;
   const log = metrics?.listening(options.log) ?? options.log;
@@ -93,12 +91,11 @@ async function contextOf(options: ServiceOptions, server: Server, limits: Limits
     basePath,
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,
     isOpen: apiKey === null,
-    tellsEngineWords,
     hide: options.hide ?? ((text) => text),
     checkKey: createKeyCheck(apiKey),
     faultControl: faults && new (await import('./faults/fault-control.ts')).FaultControl(faults),
     cors,
-    callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log, tellsEngineWords }),
+    callbacks: new Callbacks({ apiKey, origins: callbackPolicy.origins, limits, log }),
     traffic: new Traffic(server, limits.idle, log),
   };
 }

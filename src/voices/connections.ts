@@ -1,13 +1,14 @@
 import { closeQuietly } from '../async.ts';
 import type { Speech } from '../audio/pcm.ts';
 import type { Kept } from '../cache/kept.ts';
-import type { NumberedText, RequestFields } from '../client/request.ts';
+import { ConcurrencyLimiter } from '../client/limiter.ts';
+import type { RequestFields } from '../client/request-body.ts';
+import type { NumberedText } from '../client/retry.ts';
 import type { Espeak } from '../engine/espeak/voices.ts';
 import type { NumberedSource } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
-import { type Client, type ClientOptions, openClient } from './client.ts';
-import type { InProcess } from './in-process.ts';
+import type { Client, ClientOptions } from './client.ts';
 import type { Endpoint } from './service-choice.ts';
 import type { Voice, VoiceEvent, VoiceShape } from './voice.ts';
 
@@ -25,8 +26,8 @@ export interface Engines {
 
 /** What a voice speaks through. */
 export interface Channel extends Pick<Voice, 'kind' | 'shape' | 'atOnce'> {
-  /** Channels of the same group share connections and a limit. */
-  readonly group: string;
+  /** It is set for a voice of an engine. */
+  readonly source?: NumberedSource | undefined;
 }
 
 /** What the voices of a run share: connections, limits and the cache. Each is opened when it is needed first. */
@@ -35,9 +36,9 @@ export class Connections {
   readonly #engines: Engines;
   readonly #context: RunContext;
   readonly #onEvent: (event: VoiceEvent) => void;
-  readonly #clients = new Map<string, Promise<Client>>();
+  /** Voices of the same source or kind share one. */
+  readonly #clients = new Map<Channel['source'] | Channel['kind'], Promise<Client>>();
   #kept: Promise<Kept | undefined> | undefined;
-  #inProcess: Promise<InProcess> | undefined;
 
   constructor(plan: VoicesPlan, engines: Engines, context: RunContext, onEvent: (event: VoiceEvent) => void) {
     this.#plan = plan;
@@ -48,8 +49,9 @@ export class Connections {
 
   /** Opens all that the channel needs for its first text. */
   async open(channel: Channel): Promise<{ readonly client: Client; readonly kept: Kept | undefined }> {
-    const client = this.#clients.get(channel.group) ?? this.#connect(channel);
-    this.#clients.set(channel.group, client);
+    const shared = channel.source ?? channel.kind;
+    const client = this.#clients.get(shared) ?? this.#connect(channel);
+    this.#clients.set(shared, client);
     return { client: await client, kept: await this.keptFor(channel.kind) };
   }
 
@@ -109,28 +111,22 @@ export class Connections {
     };
     for (const client of this.#clients.values()) await quietly(client);
     await quietly(this.#kept);
-    await quietly(this.#inProcess);
   }
 
-  async #connect({ kind, atOnce }: Channel): Promise<Client> {
+  async #connect({ kind, atOnce, source }: Channel): Promise<Client> {
     const { retries, timeout } = this.#plan.settings;
-    const service = kind === 'service' ? await this.#plan.service() : undefined;
     const kept = await this.keptFor(kind);
     const options: ClientOptions = {
-      concurrency: atOnce,
+      atOnce,
+      limiter: new ConcurrencyLimiter(atOnce),
       retries: retries.value,
       timeoutMs: timeout.value * 1000,
       checksum: kept && (await import('node:zlib')).crc32,
       onEvent: this.#onEvent,
     };
-    return service ? openClient(service, options) : (await this.#startInProcess()).open(options);
-  }
-
-  #startInProcess(): Promise<InProcess> {
-    const { espeak, sources } = this.#engines;
-    this.#inProcess ??= import('./in-process.ts').then(({ startInProcess }) =>
-      startInProcess(espeak, [...sources]),
-    );
-    return this.#inProcess;
+    const service = kind === 'service' ? await this.#plan.service() : undefined;
+    if (service) return (await import('./service-client.ts')).openService(service, options);
+    const { openEngine } = await import('./engine-voices.ts');
+    return openEngine({ source, espeak: kind === 'espeak' ? this.#engines.espeak : undefined }, options);
   }
 }

@@ -17,11 +17,8 @@ import {
 export interface Endpoint {
   /** The address of the requests. It ends in `/tts`. */
   readonly url: URL;
-  readonly name?: string;
   readonly key: string;
   readonly keyOrigin: string;
-  /** True for the built-in service, whose disk is that of the run. */
-  readonly isInside?: boolean;
   readonly proxy: ProxyRoute | undefined;
   /** True for a proxy of a project: its answers are not kept. */
   readonly mayBeForged?: boolean;

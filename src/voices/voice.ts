@@ -1,7 +1,6 @@
 import type { Speech } from '../audio/pcm.ts';
 import type { VoiceShape } from '../cache/kept.ts';
-import type { NumberedText } from '../client/request.ts';
-import type { ClientEvent, RetryPolicy } from '../client/retry.ts';
+import type { ClientEvent, NumberedText, RetryPolicy } from '../client/retry.ts';
 import type { ServiceSpeaker } from '../client/speakers.ts';
 import type { Setting } from '../settings/resolve.ts';
 

@@ -1,5 +1,5 @@
 import type { Kept } from '../cache/kept.ts';
-import { requestBody } from '../client/request.ts';
+import { requestBody } from '../client/request-body.ts';
 import type { RetryPolicy } from '../client/retry.ts';
 import { identityOf, type NumberedSource, unnumberedSpeakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
@@ -147,15 +147,15 @@ export class RunVoices implements Voices {
 
   #channelOf(shape: VoiceShape): Channel {
     const { concurrency, baseUrl } = this.#plan.settings;
-    const numbered = this.#sourceOf(shape);
-    if (!numbered || baseUrl) {
-      const own = this.#espeakName(shape.speaker) === undefined ? BUILT_IN : 'espeak';
-      const kind = baseUrl ? 'service' : own;
-      return { kind, shape, atOnce: concurrency.value, group: baseUrl ? 'service' : BUILT_IN };
+    if (baseUrl) return { kind: 'service', shape, atOnce: concurrency.value };
+    const source = this.#sourceOf(shape);
+    if (!source) {
+      const kind = this.#espeakName(shape.speaker) === undefined ? 'built-in' : 'espeak';
+      return { kind, shape, atOnce: concurrency.value };
     }
     const isSaid = concurrency.origin.place !== 'default';
-    const atOnce = isSaid ? concurrency.value : numbered.source.concurrency + WAITING;
-    return { kind: 'engine', shape, atOnce, group: `engine ${numbered.source.name}` };
+    const atOnce = isSaid ? concurrency.value : source.source.concurrency + WAITING;
+    return { kind: 'engine', shape, atOnce, source };
   }
 
   #sourceOf({ identity, speaker }: VoiceShape): NumberedSource | undefined {

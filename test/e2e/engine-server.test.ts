@@ -98,6 +98,47 @@ describe('an engine that is a server', () => {
     expect(box.list()).toEqual([]);
   });
 
+  it.each([
+    [400, 7],
+    [401, 3],
+    [402, 4],
+    [403, 3],
+    [404, 7],
+  ])('that answers %i is asked once, and its words are told with status %i', async (status, exit) => {
+    const server = await serveSpeech(answer(status, '{"error":{"message":"words of the engine"}}'));
+    const box = new Sandbox();
+    writeUserConfig(box, { engines: { mine: { url: server.url } } });
+    const run = await box.tts([TEXT, '-o', 'out.wav', '--engine', 'mine']);
+    expectFailure(run, exit, new RegExp(`^tts: mine answers ${status}: words of the engine\nhint: `));
+    expect(run.stderr).not.toContain('built-in');
+    expect(server.asked).toHaveLength(1);
+  });
+
+  it('that refuses one text of several is left out with --keep-going', async () => {
+    const server = await serveSpeech((wire, request, number) => {
+      const { input } = request.json as { input: string };
+      return (input.includes('Two') ? answer(400, 'not this') : complete(wav))(wire, request, number);
+    });
+    const box = new Sandbox();
+    const text = 'One is here. Two is here. Three is here.';
+    const args = [
+      '-o',
+      'out.wav',
+      '--keep-going',
+      '--engine',
+      server.url,
+      '--max-chars',
+      '15',
+      '-r',
+      '22050',
+    ];
+    const run = await box.tts(args, { stdin: text });
+    expect(run.status).toBe(9);
+    expect(run.stderr).toMatch(/"Two is here\."[^\n]* is left out: [^\n]* answers 400: not this/);
+    expect(run.stderr).toContain('1 segment is left out: the engine refused it');
+    expect(samplesIn(box)).toHaveLength(2 * pcm.length);
+  });
+
   it('that is busy is asked again when it says', async () => {
     let tries = 0;
     const server = await serveSpeech((wire, request, number) => {

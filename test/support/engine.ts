@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { afterAll } from 'vitest';
 import type { Style, Utterance } from '../../src/engine/contract.ts';
-import { type EngineSetOptions, openEngines, type PreparedEngines } from '../../src/service/engine-set.ts';
+import { type EngineSetOptions, openEngines, type PreparedEngines } from '../../src/voices/engine-set.ts';
 import { emptyFolder } from './folder.ts';
 
 export const PLAIN: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };

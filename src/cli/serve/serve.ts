@@ -35,7 +35,7 @@ export async function run(context: Context): Promise<number> {
   };
   if (options.apiKey) notices.hide(options.apiKey);
   const apiKey = options.apiKey === undefined ? randomKey() : options.apiKey;
-  const { openEngines } = await import('../../service/engine-set.ts');
+  const { openEngines } = await import('../../voices/engine-set.ts');
   const { workers, maxQueue } = options;
   const espeak = await espeakIfAny(context).catch((error) => {
     // Stopping is success during the start, too.

@@ -10,20 +10,22 @@ interface LeftOut extends Sparing, Listener {
   finish(): void;
 }
 
-/** The built-in voice leaves out what it cannot read; a service's refusals need `--keep-going`. */
+/** The built-in voice leaves out what it cannot read; refusals of a service or an engine need `--keep-going`. */
 export async function leftOutOf(job: SpeechJob, warn: (text: string) => void): Promise<LeftOut | undefined> {
   const { kind } = job.voice;
-  if (job.keepsGoing && kind === 'service') return new RefusedSegments(warn);
+  if (job.keepsGoing && (kind === 'service' || kind === 'engine')) return new RefusedSegments(kind, warn);
   if (kind !== 'built-in') return undefined;
   const { normalise } = await import('../../engine/normalise.ts');
   return new UnreadWords(normalise, warn);
 }
 
 class RefusedSegments implements LeftOut {
+  readonly #who: string;
   readonly #warn: (text: string) => void;
   #count = 0;
 
-  constructor(warn: (text: string) => void) {
+  constructor(who: string, warn: (text: string) => void) {
+    this.#who = who;
     this.#warn = warn;
   }
 
@@ -41,7 +43,7 @@ class RefusedSegments implements LeftOut {
   finish(): void {
     if (this.#count === 0) return;
     const what = this.#count === 1 ? '1 segment is' : `${this.#count} segments are`;
-    throw new TtsError(`${what} left out: the service refused ${this.#count === 1 ? 'it' : 'them'}`, {
+    throw new TtsError(`${what} left out: the ${this.#who} refused ${this.#count === 1 ? 'it' : 'them'}`, {
       exitCode: ExitCode.partial,
       hint: 'the audio has all the others; change these places of the text, and run the same command again',
     });

@@ -104,9 +104,11 @@ export async function withKept(
 export function describe(event: VoiceEvent): string {
   switch (event.type) {
     case 'request':
-      return `segment ${event.index + 1} ${JSON.stringify(excerpt(event.text))}: POST ${event.url.href}  X-API-KEY: ***  ${event.body}`;
-    case 'answer':
-      return `segment ${event.index + 1}: status ${event.status} after ${Math.round(event.milliseconds)} ms`;
+      return `segment ${event.index + 1} ${JSON.stringify(excerpt(event.text))}: ${requestText(event)}`;
+    case 'answer': {
+      const what = event.status === undefined ? 'sound' : `status ${event.status}`;
+      return `segment ${event.index + 1}: ${what} after ${Math.round(event.milliseconds)} ms`;
+    }
     case 'cache':
       return `segment ${event.index + 1}: ${event.found === 'hit' ? '' : 'not '}in the cache`;
     case 'retry':
@@ -118,6 +120,10 @@ export function describe(event: VoiceEvent): string {
     case 'other take':
       return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
   }
+}
+
+function requestText({ post }: Extract<VoiceEvent, { type: 'request' }>): string {
+  return post ? `POST ${post.url.href}  X-API-KEY: ***  ${post.body}` : 'spoken by this program';
 }
 
 const LONG_PAUSE_SECONDS = 10;

@@ -31,6 +31,7 @@ export class Seats {
    * @throws EngineError `busy`, at once
    */
   take(isFirst: boolean, signal: AbortSignal): Promise<() => void> {
+    signal.throwIfAborted();
     if (this.#free > 0) {
       this.#free -= 1;
       return Promise.resolve(this.#place());

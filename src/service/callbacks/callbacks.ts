@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../http/exchange.ts';
 import { type Limits, Refusal, refusalOf } from '../http/refusal.ts';
-import { type Discretion, forClient } from '../http/refuse.ts';
+import { forClient } from '../http/refuse.ts';
 import type { Sound } from '../http/stored-sound.ts';
 import type { Post } from './send.ts';
 
 const TRIES = 5;
 
-export interface CallbackOptions extends Discretion {
+export interface CallbackOptions {
   /** The key signs the bodies; null leaves them unsigned. */
   readonly apiKey: string | null;
   /** The operator listed these: their address may be a private one. */
   readonly origins: ReadonlySet<string>;
   readonly limits: Limits;
+  readonly log: Log | undefined;
 }
 
 interface Outcome {

@@ -51,17 +51,10 @@ function withoutInnerWords({ status, code, message, field, retryAfter }: Refusal
   return new Refusal(status, code, field === undefined ? said : message, { field, retryAfter });
 }
 
-export interface Discretion {
-  /** True gives clients the words of an engine's failure; otherwise only the log has them. */
-  readonly tellsEngineWords: boolean;
-  readonly log: Log | undefined;
-}
-
 /** @returns what the client may know of an error that ended its sound; the log gets the rest */
-export function forClient(error: unknown, id: string, { tellsEngineWords, log }: Discretion): unknown {
+export function forClient(error: unknown, id: string, { log }: { readonly log: Log | undefined }): unknown {
   if (!(error instanceof EngineError || error instanceof Refusal)) return error;
   const refusal = refusalOf(error);
-  if (tellsEngineWords) return refusal;
   const known = withoutInnerWords(refusal);
   if (known.message !== error.message) log?.({ event: 'engine', id, reason: error.message });
   return known;

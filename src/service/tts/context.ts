@@ -2,14 +2,15 @@ import type { EngineSet } from '../../engine/contract.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackPolicy } from '../callbacks/policy.ts';
 import type { FaultControl } from '../faults/fault-control.ts';
+import type { Log } from '../http/exchange.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Limits } from '../http/refusal.ts';
-import type { Discretion } from '../http/refuse.ts';
 import type { Traffic } from '../http/traffic.ts';
 
 /** What a face of the service gets from it. */
-export interface ServiceContext extends Discretion {
+export interface ServiceContext {
   readonly engine: EngineSet;
+  readonly log: Log | undefined;
   /** An engine may quote a key in the name of a voice. */
   hide(text: string): string;
   /** Code points. */

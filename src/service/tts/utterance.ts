@@ -1,4 +1,5 @@
-import type { EngineSet, Speaker, Style, Utterance } from '../../engine/contract.ts';
+import type { EngineSet, Speaker, Utterance } from '../../engine/contract.ts';
+import { styleOf } from '../../engine/style.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { wellFormedStart } from '../http/json-body.ts';
 import { DEFAULT_RETRY_AFTER, Refusal } from '../http/refusal.ts';
@@ -11,8 +12,6 @@ export interface SpeechOrder {
 
 /** Hz. The interface promises it. */
 const DEFAULT_SAMPLE_RATE = 22_050;
-
-const asItIs: Style = { rate: 1, pitch: 1, loudness: 1, pause: 1 };
 
 /**
  * @param maxText the longest text, in code points
@@ -36,15 +35,9 @@ export async function orderOf(
   }
   if (config.sample_rate !== undefined) requireKind(speaker, 'neo.one', 'sample_rate');
   if (config.instructions !== undefined) requireKind(speaker, 'Mermish', 'instructions');
-  const { style, ignored } = await readStyle(config.instructions);
+  const { style, ignored } = await styleOf(config.instructions);
   const sampleRate = Math.round(config.sample_rate ?? DEFAULT_SAMPLE_RATE);
   return { utterance: { text, speaker, sampleRate, style }, ignored };
-}
-
-async function readStyle(instructions = ''): Promise<{ style: Style; ignored: readonly string[] }> {
-  if (instructions === '') return { style: asItIs, ignored: [] };
-  const { readInstructions } = await import('../../engine/instructions.ts');
-  return readInstructions(instructions);
 }
 
 function requireKind({ no, kind }: Speaker, needed: Speaker['kind'], option: string): void {

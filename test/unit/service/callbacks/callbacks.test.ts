@@ -23,7 +23,6 @@ async function outcomeOf(
     origins: new Set(origins),
     limits,
     log,
-    tellsEngineWords: false,
   });
   const speech = { format: speechFormat, speakable: true, pcm };
   callbacks.accept('id', new URL(url), () => speech);

@@ -24,7 +24,7 @@ it('a busy engine keeps its status and its time', () => {
 
 it('a text that a voice cannot read is a fault of that field, and its reason is for everybody', () => {
   const error = new EngineError('unsupported text', 'English only');
-  const known = forClient(error, 'id', { tellsEngineWords: false, log: () => expect.unreachable() });
+  const known = forClient(error, 'id', { log: () => expect.unreachable() });
   expect(known).toMatchObject({ field: 'text', message: 'English only' });
 });
 

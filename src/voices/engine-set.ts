@@ -9,6 +9,7 @@ import { normalise } from '../engine/normalise.ts';
 import { queuedEngine } from '../engine/queued-engine.ts';
 import type { NumberedSource } from '../engine/source.ts';
 
+/** What there is besides the built-in voices. */
 export interface EngineSetOptions extends Partial<QueueLimits> {
   /** The program of the threads. By default it lies next to the built program. */
   readonly worker?: URL | undefined;
@@ -23,17 +24,16 @@ export interface PreparedEngines extends EngineSet {
 /** A hang-up ends a thread; the spare one takes its place. */
 const SPARE = 1;
 
+/** All engines of a service. */
 export async function openEngines(options: EngineSetOptions = {}): Promise<PreparedEngines> {
-  const limits = {
-    workers: options.workers ?? availableParallelism(),
-    maxQueue: options.maxQueue ?? DEFAULT_MAX_QUEUE,
-  };
-  const queue = openFlite(limits, options.worker ?? new URL('worker.cjs', import.meta.url));
-  const { espeak, sources = [] } = options;
-  // The first task reports the error.
-  if (!espeak && sources.length === 0) queue.prepareOne().catch(() => {});
-  const external = await externalEngines(options, limits);
-  const engines = [fliteEngine(queue), ...(await espeakEngines(options, limits)), ...external];
+  const { espeak, sources = [], worker } = options;
+  const limits = limitsFrom(options);
+  const queue = fliteQueue(limits, worker);
+  const engines = [
+    fliteEngine(queue),
+    ...(espeak ? [await openEspeakEngine(espeak, limits)] : []),
+    ...(sources.length > 0 ? await openSources(sources, limits) : []),
+  ];
   const speaking = new Map(engines.flatMap((engine) => engine.speakers.map(({ no }) => [no, engine])));
   return {
     speakers: engines.flatMap(({ speakers }) => speakers),
@@ -55,13 +55,48 @@ export async function openEngines(options: EngineSetOptions = {}): Promise<Prepa
   };
 }
 
-function openFlite({ workers, maxQueue }: QueueLimits, worker: URL): FairQueue<FliteTask> {
+/** The limits of a run, which asks for no more at once than it may. */
+const UNLIMITED = { maxQueue: Number.POSITIVE_INFINITY };
+
+/** The built-in voices, with a thread that starts at once. */
+export function openBuiltIn(): Engine {
+  const queue = fliteQueue(limitsFrom(UNLIMITED));
+  // The first task reports the error.
+  queue.prepareOne().catch(() => {});
+  return fliteEngine(queue);
+}
+
+export async function openEspeakEngine(espeak: Espeak, limits = limitsFrom(UNLIMITED)): Promise<Engine> {
+  const { openEspeak } = await import('../engine/espeak/process.ts');
+  return openEspeak(espeak, limits);
+}
+
+export async function openSource(source: NumberedSource): Promise<Engine> {
+  const [engine] = await openSources([source], UNLIMITED);
+  if (!engine) throw new Error('there is one engine for each source');
+  return engine;
+}
+
+async function openSources(
+  sources: readonly NumberedSource[],
+  { maxQueue }: Pick<QueueLimits, 'maxQueue'>,
+): Promise<Engine[]> {
+  const { openExternal } = await import('../engine/external/engine.ts');
+  return openExternal(sources, maxQueue);
+}
+
+function limitsFrom({ workers, maxQueue }: Partial<QueueLimits>): QueueLimits {
+  return { workers: workers ?? availableParallelism(), maxQueue: maxQueue ?? DEFAULT_MAX_QUEUE };
+}
+
+function fliteQueue({ workers, maxQueue }: QueueLimits, worker?: URL): FairQueue<FliteTask> {
+  const program = worker ?? new URL('worker.cjs', import.meta.url);
   let assets: Promise<Assets> | undefined;
   const load = () => {
     assets ??= loadAssets();
     return assets;
   };
-  const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(worker, load));
+  const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(program, load));
   return new FairQueue<FliteTask>(threads, maxQueue, SPARE);
 }
 
@@ -72,19 +107,4 @@ function fliteEngine(queue: FairQueue<FliteTask>): Engine {
     complaint:
       'The built-in voice speaks English only, and there is nothing in this text that it could read; voices of espeak-ng speak other languages',
   }));
-}
-
-async function externalEngines(
-  { sources = [] }: EngineSetOptions,
-  { maxQueue }: QueueLimits,
-): Promise<Engine[]> {
-  if (sources.length === 0) return [];
-  const { openExternal } = await import('../engine/external/engine.ts');
-  return openExternal(sources, maxQueue);
-}
-
-async function espeakEngines({ espeak }: EngineSetOptions, limits: QueueLimits): Promise<Engine[]> {
-  if (espeak === undefined) return [];
-  const { openEspeak } = await import('../engine/espeak/process.ts');
-  return [await openEspeak(espeak, limits)];
 }

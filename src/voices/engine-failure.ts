@@ -1,0 +1,83 @@
+import { hintToWait } from '../client/refusal.ts';
+import { isTransient } from '../client/retry.ts';
+import { EngineError, type EngineFault } from '../engine/contract.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import { IdleError } from '../idle.ts';
+
+/** Whose failure it is. */
+export interface Failing {
+  readonly name: string;
+  /** True for a server, a program or a model, whose errors name it. */
+  readonly isExternal: boolean;
+  readonly timeoutMs: number;
+}
+
+/** Puts the failure of an engine into words. */
+export function engineFailure(error: unknown, who: Failing): TtsError {
+  if (error instanceof TtsError) return error;
+  if (error instanceof IdleError) return silent(error, who);
+  if (!(error instanceof EngineError)) throw error;
+  if (error.kind === 'no storage') return noRoom(error);
+  if (error.kind === 'refused' && error.status !== undefined && !isTransient(error.status))
+    return refused(error, error.status);
+  return who.isExternal ? failed(error) : ofBuiltIn(error, who);
+}
+
+function silent(cause: IdleError, { name, timeoutMs }: Failing): TtsError {
+  return new TtsError(`no sound from ${name} for ${timeoutMs / 1000} s`, {
+    exitCode: ExitCode.timeout,
+    hint: 'try again, or wait longer with --timeout',
+    cause,
+    retry: {},
+  });
+}
+
+function noRoom(cause: EngineError): TtsError {
+  const hint = 'make room there, or name another folder for temporary files with TMPDIR';
+  return new TtsError(cause.message, { exitCode: ExitCode.output, hint, cause });
+}
+
+/** The hint for every failure of an engine that the user brings. */
+const LOOK = 'tts doctor --engine ENGINE looks at the engine';
+
+/** An answer that stays the same if the engine is asked again. It means what it means on `POST /tts`. */
+function refused(cause: EngineError, status: number): TtsError {
+  const isKey = status === 401 || status === 403;
+  const [exitCode, hint] = isKey
+    ? [ExitCode.key, 'the key of an engine is its "key" or "keyFile" under "engines" in your config']
+    : status === 402
+      ? [ExitCode.quota, 'look at the limits of the account with the engine']
+      : [ExitCode.service, LOOK];
+  const concernsThisTextOnly = [400, 404, 413, 422].includes(status);
+  return new TtsError(cause.message, { exitCode, hint, cause, concernsThisTextOnly });
+}
+
+function failed(cause: EngineError): TtsError {
+  const { message, kind, retryAfter: after, status = STATUSES[kind] ?? 502 } = cause;
+  return new TtsError(message, {
+    exitCode: status === 429 ? ExitCode.quota : ExitCode.service,
+    hint: hintToWait(after) ?? LOOK,
+    cause,
+    retry: { after, busy: kind === 'busy', status },
+  });
+}
+
+/** What `POST /tts` of a service with the engine answers. */
+const STATUSES: Partial<Record<EngineFault, number>> = { busy: 503, late: 504 };
+
+function ofBuiltIn(cause: EngineError, { name }: Failing): TtsError {
+  const { message, kind } = cause;
+  if (kind === 'unsupported text')
+    return new TtsError(`${name} refuses the request (status 422: ${message})`, {
+      exitCode: ExitCode.service,
+      hint: 'the text in brackets is what the voice said',
+      cause,
+      concernsThisTextOnly: true,
+    });
+  return new TtsError(`${name} failed (status 500: ${message})`, {
+    exitCode: ExitCode.service,
+    hint: 'try again; tts doctor looks at the voice',
+    cause,
+    retry: { status: 500 },
+  });
+}

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { aborted } from '../../../src/async.ts';
+import { ConcurrencyLimiter } from '../../../src/client/limiter.ts';
+import type { ClientEvent } from '../../../src/client/retry.ts';
+import { EngineError } from '../../../src/engine/contract.ts';
+import type { VoiceSource } from '../../../src/engine/source.ts';
+import { ExitCode } from '../../../src/error.ts';
+import type { ClientOptions } from '../../../src/voices/client.ts';
+import { openEngine } from '../../../src/voices/engine-voices.ts';
+import { collect } from '../audio/body.ts';
+
+const RATE = 22_050;
+const { signal } = new AbortController();
+
+type Speak = (text: string, until: AbortSignal, call: number) => AsyncGenerator<Int16Array>;
+
+/** The voices of an engine that speaks like this. */
+async function voicesOf(speak: Speak, options: Partial<ClientOptions> = {}) {
+  const events: ClientEvent[] = [];
+  let calls = 0;
+  const source: VoiceSource = {
+    name: 'mine',
+    identityOf: () => 'mine',
+    voices: [{ name: 'anna', language: 'und', sampleRate: RATE }],
+    takesAnyVoice: false,
+    maxChars: 300,
+    concurrency: 1,
+    async speak(text, _, until) {
+      calls += 1;
+      return { sampleRate: RATE, samples: speak(text, until, calls) };
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+  const voices = new Map(source.voices.map((voice) => [1001, voice]));
+  const client = await openEngine(
+    { source: { source, voices } },
+    {
+      ...{ atOnce: 4, limiter: new ConcurrencyLimiter(4), retries: 0, timeoutMs: 60_000 },
+      ...{ checksum: undefined, onEvent: (event: ClientEvent) => events.push(event) },
+      ...options,
+    },
+  );
+  onTestFinished(() => client.close());
+  const ask = (text: string, more = {}, index = 0) =>
+    client.speak({ text, index }, { speaker: 1001, sampleRate: RATE, ...more }, signal);
+  return { ask, events, calls: () => calls };
+}
+
+/** This number of seconds, half a second a piece. */
+function speaking(seconds: number): Speak {
+  return async function* speak() {
+    for (let left = seconds * 2; left > 0; left -= 1) yield new Int16Array(RATE / 2).fill(left);
+  };
+}
+
+/** Twenty seconds may be spoken of a text of this length. */
+const TEXT = 'We saw the moon rise over the mountains. '.repeat(5);
+
+describe('sound of an engine of this program', () => {
+  it('is complete before it is given, so that its size is known', async () => {
+    const { ask, events } = await voicesOf(speaking(4));
+    const speech = await ask(TEXT);
+    expect(speech?.format).toMatchObject({ sampleRate: RATE, channels: 1, bitsPerSample: 16 });
+    expect(speech?.bytes).toBe(4 * RATE * 2);
+    expect(speech && (await collect(speech.pcm))).toHaveLength(4 * RATE * 2);
+    expect(events.map(({ type }) => type)).toEqual(['request', 'answer']);
+  });
+
+  it('longer than 4 MiB, or streamed, is given while it is made', async () => {
+    const { ask } = await voicesOf(speaking(120));
+    const speech = await ask(TEXT);
+    expect(speech?.bytes).toBeUndefined();
+    expect(speech && (await collect(speech.pcm))).toHaveLength(120 * RATE * 2);
+    const { ask: askShort } = await voicesOf(speaking(4));
+    const streamed = await askShort(TEXT, { stream: true });
+    expect(streamed?.bytes).toBeUndefined();
+    expect(streamed && (await collect(streamed.pcm))).toHaveLength(4 * RATE * 2);
+  });
+
+  it('that breaks off goes on at the same frame', async () => {
+    const { ask, events } = await voicesOf(
+      async function* speak(...asked) {
+        const [, , call] = asked;
+        let pieces = 0;
+        for await (const piece of speaking(8)(...asked)) {
+          if (call === 1 && pieces === 10) throw new EngineError('failed', 'a pipe broke');
+          pieces += 1;
+          yield piece;
+        }
+      },
+      { retries: 1 },
+    );
+    const { ask: askWhole } = await voicesOf(speaking(8));
+    const [broken, whole] = [await ask(TEXT, { stream: true }), await askWhole(TEXT)];
+    const heard = broken && (await collect(broken.pcm));
+    expect(events.map(({ type }) => type)).toEqual(['request', 'answer', 'retry', 'request', 'answer']);
+    expect(whole && heard?.equals(await collect(whole.pcm))).toBe(true);
+  });
+});
+
+describe('an engine without sound', () => {
+  const silent: Speak = async function* silent(_, until) {
+    yield new Int16Array(0);
+    await aborted(until);
+    throw until.reason;
+  };
+
+  it('is given up after the time limit', async () => {
+    const { ask } = await voicesOf(silent, { timeoutMs: 200 });
+    await expect(ask('Hello.')).rejects.toMatchObject({
+      message: 'no sound from mine for 0.2 s',
+      exitCode: ExitCode.timeout,
+    });
+  });
+
+  it('for one text is not late while it speaks another', async () => {
+    const slowly: Speak = async function* slowly() {
+      for (let piece = 0; piece < 6; piece += 1) {
+        await sleep(150);
+        yield new Int16Array(RATE / 2);
+      }
+    };
+    const { ask } = await voicesOf(slowly, { timeoutMs: 600 });
+    const both = await Promise.all([ask('Hello.', {}, 0), ask('And you.', {}, 1)]);
+    expect(both.map((speech) => speech?.bytes)).toEqual([3 * RATE * 2, 3 * RATE * 2]);
+  });
+});
