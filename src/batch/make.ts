@@ -24,7 +24,11 @@ export interface MakeOptions {
   readonly mix: Mix;
   voiceOf(shape: VoiceShape): Voice;
   /** The key is that of the row when its text was read. */
-  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
+  read(
+    row: BatchRow,
+    voice: Voice,
+    signal: AbortSignal,
+  ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
   readonly maxFailures: number;
   readonly listeners: readonly Listener[];
   onRow(number: number, outcome: RowOutcome): void;
@@ -89,7 +93,7 @@ export class Maker {
   async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
     const { folder, journal, writer, read, rowsAtOnce, mix, listeners } = this.#options;
     const voice = this.#options.voiceOf(row.voice);
-    const text = read(row, signal);
+    const text = read(row, voice, signal);
     let entry: ManifestEntry | undefined;
     const { id, file } = row;
     const onFinished = async ({ format, bytes, sha256 }: FinishedFile) => {

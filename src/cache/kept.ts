@@ -25,6 +25,8 @@ export async function openKept(maxBytes: number, { host, notices }: RunContext):
 interface Wanted {
   readonly shape: VoiceShape;
   readonly text: string;
+  /** Sound of this text serves as well. */
+  readonly written?: string | undefined;
 }
 
 /** The cache of a run, for all its voices. What several calls want at once is made once. */
@@ -45,14 +47,15 @@ export class Kept {
    * segment waits for that end. Calls of this run wait in their order.
    */
   async get(
-    { shape, text }: Wanted,
+    { shape, text, written }: Wanted,
     make: () => Promise<Speech | undefined>,
     signal: AbortSignal,
   ): Promise<Speech | undefined> {
     const key = segmentKey(shape, text);
     const making = await this.#begin(key, signal);
+    const other = written === undefined ? key : segmentKey(shape, written);
     try {
-      const kept = await this.#find(key, making, signal);
+      const kept = await this.#find(key, other, making, signal);
       const speech = kept ?? (await make());
       if (speech && !kept) {
         const entry = this.#store.put(key, speech.format);
@@ -68,8 +71,15 @@ export class Kept {
   }
 
   /** A look does not count as use. */
-  has({ shape, text }: Wanted): Promise<boolean> {
-    return this.#store.has(segmentKey(shape, text));
+  async has({ shape, text, written = text }: Wanted): Promise<boolean> {
+    for (const each of new Set([text, written]))
+      if (await this.#store.has(segmentKey(shape, each))) return true;
+    return false;
+  }
+
+  /** As `has`, at once: it looks at names only. */
+  mayHave({ shape, text, written = text }: Wanted): boolean {
+    return [text, written].some((each) => this.#store.mayHave(segmentKey(shape, each)));
   }
 
   /** Waits until all entries are written. */
@@ -85,8 +95,8 @@ export class Kept {
     return making;
   }
 
-  async #find(key: string, making: Making, signal: AbortSignal): Promise<Speech | undefined> {
-    const kept = await this.#store.get(key);
+  async #find(key: string, other: string, making: Making, signal: AbortSignal): Promise<Speech | undefined> {
+    const kept = (await this.#store.get(key)) ?? (key === other ? undefined : await this.#store.get(other));
     if (kept) return kept;
     making.claim = await this.#claims.take(key, signal);
     return await this.#store.get(key);

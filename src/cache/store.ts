@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
@@ -78,6 +79,16 @@ export class Store {
     const entry = await this.#find(key);
     if (entry) await closeEntry(entry.file);
     return entry !== undefined;
+  }
+
+  /** True if there is a file with the name of the entry. */
+  mayHave(key: string): boolean {
+    const { shard, prefix } = placeOf(key);
+    try {
+      return readdirSync(join(this.#home.folder, shard)).some((name) => name.startsWith(prefix));
+    } catch {
+      return false;
+    }
   }
 
   /** @returns `undefined` where nothing is kept */

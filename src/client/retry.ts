@@ -86,6 +86,8 @@ export async function waitOrGiveUp(
 
 export interface NumberedText {
   readonly text: string;
+  /** The same as it stands in the text of the run. It was sent like this before, and sound of it may be kept. */
+  readonly written?: string | undefined;
   /** The place of the text among those of its run. */
   readonly index: number;
 }

@@ -26,6 +26,19 @@ export function lineBorders(text: string): number[] {
   return borders;
 }
 
+/**
+ * The same length, with U+2028 for each line break inside a paragraph whose second line does not stand for itself.
+ * @param isWhole true for a text of many paragraphs, which keeps the line breaks between sentences
+ */
+export function unwrapped(text: string, isWhole = false): string {
+  if (!text.includes('\n')) return text;
+  const borders = new Set(lineBorders(text));
+  return text.replace(lineBreak(), (gap, at: number) => {
+    const isBorder = borders.has(at + gap.length) || (isWhole && endsLikeProse(text.slice(0, at)));
+    return isBorder ? gap : gap.replace('\n', '\u2028');
+  });
+}
+
 function separates(line: string, next: string, room: number): boolean {
   if (isListItem(next)) return true;
   if (goesOn(line) || startsLower(next)) return false;

@@ -1,5 +1,11 @@
+import { type Cleaned, cleaned } from './clean.ts';
+import { unwrapped } from './lines.ts';
+import type { Limit } from './segment.ts';
 import { sentences } from './sentences.ts';
 import { countCodePoints, offsetOfCodePoint, segmenterOf } from './unicode.ts';
+
+/** What counts: the clean text, so that other line breaks change nothing; or, as it once was, all that is written. */
+type Counting = 'clean' | 'written';
 
 /** Lengths count code points, without outer white space. */
 interface Room {
@@ -12,28 +18,66 @@ interface Room {
 }
 
 /**
+ * Each piece with its clean text. Pieces whose sound is in the cache from the time when all that is written was counted
+ * stay as they are.
+ */
+export function packClean(
+  paragraph: string,
+  first: number,
+  room: Room,
+  { isKept }: Pick<Limit, 'isKept'>,
+): readonly Cleaned[] {
+  const packed = (counting: Counting) => [...cleanPieces(paragraph, pack(paragraph, first, room, counting))];
+  const pieces = packed('clean');
+  const hasSameLengths = pieces.every(({ written, text }) => written.length === text.length);
+  if (!isKept || hasSameLengths) return pieces;
+  const isThere = ({ written, text }: Cleaned) => isKept({ written: written.trim(), text: text.trim() });
+  if (pieces.every(isThere)) return pieces;
+  const earlier = packed('written');
+  return earlier.every(isThere) ? earlier : pieces;
+}
+
+function* cleanPieces(paragraph: string, pieces: Iterable<string>): Generator<Cleaned> {
+  const unbroken = unwrapped(paragraph);
+  let at = 0;
+  for (const written of pieces) {
+    yield { written, text: cleaned(unbroken.slice(at, at + written.length)) };
+    at += written.length;
+  }
+}
+
+/**
  * The joined pieces are the paragraph.
  * @param first number of the first piece, from 0
  */
-export function* pack(paragraph: string, first: number, { max, target }: Room): Generator<string> {
+export function* pack(
+  paragraph: string,
+  first: number,
+  { max, target }: Room,
+  counting: Counting,
+): Generator<string> {
   let piece = '';
   let length = 0;
   let number = first;
-  for (const part of parts(paragraph, max)) {
-    if (piece !== '' && length + countCodePoints(part.trimEnd()) > Math.min(max, target(number))) {
+  for (const part of parts(paragraph, max, counting)) {
+    if (piece !== '' && length + lengthOf(part.trimEnd(), counting) > Math.min(max, target(number))) {
       yield piece;
       number += 1;
       piece = '';
       length = 0;
     }
     piece += part;
-    length += countCodePoints(part);
+    length += lengthOf(part, counting);
   }
   if (piece !== '') yield piece;
 }
 
-function* parts(paragraph: string, max: number): Generator<string> {
-  for (const sentence of sentences(paragraph)) yield* cut(sentence, max);
+function* parts(paragraph: string, max: number, counting: Counting): Generator<string> {
+  for (const sentence of sentences(paragraph)) yield* cut(sentence, max, counting);
+}
+
+function lengthOf(text: string, counting: Counting): number {
+  return countCodePoints(counting === 'clean' ? cleaned(text) : text);
 }
 
 const graphemes = segmenterOf('grapheme');
@@ -52,17 +96,17 @@ const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’�
  * The cut is behind the last clause that fits, else the last word, else the last grapheme cluster.
  * @param maxChars code points; only a single grapheme cluster may be longer
  */
-function* cut(sentence: string, maxChars: number): Generator<string> {
+function* cut(sentence: string, maxChars: number, counting: Counting): Generator<string> {
   let rest = sentence;
   while (rest !== '') {
-    const border = lastFittingBorder(rest, maxChars);
+    const border = lastFittingBorder(rest, maxChars, counting);
     yield rest.slice(0, border);
     rest = rest.slice(border);
   }
 }
 
-function lastFittingBorder(text: string, maxChars: number): number {
-  const limit = offsetOfCodePoint(text, maxChars);
+function lastFittingBorder(text: string, maxChars: number, counting: Counting): number {
+  const limit = offsetOf(text, maxChars, counting);
   const end = limit + spaceAt(text, limit);
   if (end === text.length) return end;
   const clusters = graphemes().segment(text.slice(0, end + WORD_SIGHT));
@@ -74,6 +118,15 @@ function lastFittingBorder(text: string, maxChars: number): number {
   if (good !== undefined) return good;
   const word = lastWord(text, end);
   return isWhole(word) ? word : lastCluster(text, limit);
+}
+
+/** UTF-16 units. */
+function offsetOf(text: string, count: number, counting: Counting): number {
+  let at = 0;
+  for (let left = count; left > 0 && at < text.length; left = count - lengthOf(text.slice(0, at), counting))
+    at += offsetOfCodePoint(text.slice(at), left);
+  // A mark behind a space makes a character of it.
+  return lengthOf(text.slice(0, at), counting) > count ? offsetOfCodePoint(text, count) : at;
 }
 
 function spaceAt(text: string, from: number): number {

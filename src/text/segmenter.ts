@@ -1,7 +1,8 @@
+import { type Cleaned, cleaned } from './clean.ts';
 import { completeLength } from './complete.ts';
-import { leadingSpace, secondParagraph } from './lines.ts';
+import { leadingSpace, secondParagraph, unwrapped } from './lines.ts';
 import type { LiveStage } from './live.ts';
-import { type Pace, pack, targets } from './pack.ts';
+import { type Pace, packClean, targets } from './pack.ts';
 import { EMPTY_LINE, type Heading, type Piece, type Place, writtenOf } from './piece.ts';
 import { Position } from './position.ts';
 import type { Limit, Rest, Segment } from './segment.ts';
@@ -135,7 +136,7 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
       const paragraph = secondParagraph(view);
       if (paragraph !== undefined) yield* this.#give(view.slice(0, paragraph));
       else if (this.#text.length < this.#window) return;
-      else if ((yield* this.#giveAllButLast(view)) === view) yield* this.#one(view);
+      else if ((yield* this.#giveAllButLast(view)) === view) yield* this.#whole(view);
     }
   }
 
@@ -146,14 +147,16 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
   }
 
   #fits(text: string): boolean {
-    return hasAtMost(text.trimEnd(), this.#voice.maxChars);
+    const { maxChars } = this.#voice;
+    const visible = text.trimEnd();
+    return hasAtMost(visible, maxChars) || hasAtMost(cleaned(visible), maxChars);
   }
 
   *#giveAll(): Generator<Segment<V>> {
     yield* this.#settled();
     if (!this.#isShort) return yield* this.#give(this.#text);
     this.#countParagraph();
-    yield* this.#one(this.#text);
+    yield* this.#whole(this.#text);
   }
 
   *#give(text: string): Generator<Segment<V>> {
@@ -162,18 +165,19 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
 
   /** @returns the last piece, which may go on */
   *#giveAllButLast(text: string): Generator<Segment<V>, string> {
-    let held = '';
+    let held: Cleaned = { written: '', text: '' };
     for (const piece of this.#pack(text)) {
       yield* this.#one(held);
       held = piece;
     }
-    return held;
+    return held.written;
   }
 
-  #pack(text: string): Generator<string> {
+  #pack(text: string): readonly Cleaned[] {
     this.#countParagraph();
+    const { maxChars } = this.#voice;
     const target = targets[this.#options.pace](this.#paragraph);
-    return pack(text, this.#numberInParagraph, { max: this.#voice.maxChars, target });
+    return packClean(text, this.#numberInParagraph, { max: maxChars, target }, this.#voice);
   }
 
   #countParagraph(): void {
@@ -182,16 +186,21 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#numberInParagraph = 0;
   }
 
-  *#one(piece: string): Generator<Segment<V>> {
-    const space = leadingSpace(piece) ?? piece.length;
-    this.#consume(piece.slice(0, space));
-    const text = piece.slice(space).trimEnd();
-    const { place } = this.#position;
-    this.#consume(piece.slice(space));
-    if (text !== '') yield this.#segment(text, place);
+  *#whole(text: string): Generator<Segment<V>> {
+    yield* this.#one({ written: text, text: cleaned(unwrapped(text, this.#options.pace === 'whole')) });
   }
 
-  #segment(text: string, place: Place): Segment<V> {
+  *#one(piece: Cleaned): Generator<Segment<V>> {
+    const space = leadingSpace(piece.written) ?? piece.written.length;
+    this.#consume(piece.written.slice(0, space));
+    const written = piece.written.slice(space).trimEnd();
+    const text = piece.text.slice(leadingSpace(piece.text)).trimEnd();
+    const { place } = this.#position;
+    this.#consume(piece.written.slice(space));
+    if (text !== '') yield this.#segment({ written, text }, place);
+  }
+
+  #segment(what: Cleaned, place: Place): Segment<V> {
     const border = this.#numberInParagraph === 0 ? 'paragraph' : 'none';
     const pause = this.#pause ?? border;
     if (this.#opening) this.#chapter = { number: (this.#chapter?.number ?? 0) + 1, ...this.#opening };
@@ -200,7 +209,7 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#opening = undefined;
     this.#index += 1;
     this.#numberInParagraph += 1;
-    return { kind: 'segment', index, text, place, voice, pause, chapter };
+    return { kind: 'segment', index, ...what, place, voice, pause, chapter };
   }
 
   /** Keeps a last character that may carry a mark. */

@@ -39,6 +39,8 @@ export class Connections {
   /** Voices of the same source or kind share one. */
   readonly #clients = new Map<Channel['source'] | Channel['kind'], Promise<Client>>();
   #kept: Promise<Kept | undefined> | undefined;
+  /** It is set when it is open. */
+  #openKept: Kept | undefined;
 
   constructor(plan: VoicesPlan, engines: Engines, context: RunContext, onEvent: (event: VoiceEvent) => void) {
     this.#plan = plan;
@@ -59,14 +61,14 @@ export class Connections {
     const { client, kept } = await this.open(channel);
     const fields = this.fieldsOf(channel.shape);
     if (!kept) return client.speak(text, fields, signal);
-    const { index } = text;
+    const { index, written } = text;
     let found: 'hit' | 'miss' = 'hit';
     const make = () => {
       found = 'miss';
       this.#onEvent({ type: 'cache', index, found });
       return client.speak(text, fields, signal);
     };
-    const speech = await kept.get({ shape: channel.shape, text: text.text }, make, signal);
+    const speech = await kept.get({ shape: channel.shape, text: text.text, written }, make, signal);
     if (found === 'hit') this.#onEvent({ type: 'cache', index, found });
     return speech;
   }
@@ -99,7 +101,13 @@ export class Connections {
     const bytes = await this.cacheBytesFor(kind);
     if (bytes === undefined) return undefined;
     this.#kept ??= import('../cache/kept.ts').then(({ openKept }) => openKept(bytes, this.#context));
-    return this.#kept;
+    this.#openKept = await this.#kept;
+    return this.#openKept;
+  }
+
+  /** False as well while the cache is not open. */
+  mayHave(shape: VoiceShape, { text, written }: Omit<NumberedText, 'index'>): boolean {
+    return this.#openKept?.mayHave({ shape, text, written }) === true;
   }
 
   /** Errors of closing become warnings. */

@@ -1,6 +1,6 @@
 import type { Kept } from '../cache/kept.ts';
 import { requestBody } from '../client/request-body.ts';
-import type { RetryPolicy } from '../client/retry.ts';
+import type { NumberedText, RetryPolicy } from '../client/retry.ts';
 import { identityOf, type NumberedSource, unnumberedSpeakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import { type Channel, Connections, type Engines, type VoicesPlan } from './connections.ts';
@@ -133,6 +133,7 @@ export class RunVoices implements Voices {
     const { settings } = this.#plan;
     const channel = this.#channelOf(shape);
     const connections = this.#connections;
+    const isOwn = channel.kind === 'built-in' || channel.kind === 'espeak';
     const most = this.#sourceOf(shape)?.source.maxChars ?? Number.POSITIVE_INFINITY;
     return {
       label: this.#espeakName(shape.speaker) ?? String(shape.speaker),
@@ -140,7 +141,8 @@ export class RunVoices implements Voices {
       maxChars: Math.min(settings.maxChars.value, most),
       atOnce: channel.atOnce,
       shape,
-      speak: (text, signal) => connections.speak(channel, text, signal),
+      speak: (text, signal) => connections.speak(channel, isOwn ? asWritten(text) : text, signal),
+      isKept: (part) => connections.mayHave(shape, part),
       request: (text) => requestBody(text, connections.fieldsOf(shape)),
     };
   }
@@ -180,6 +182,11 @@ export class RunVoices implements Voices {
     for (const source of sources) this.#engines.sources.add(source);
     return [...builtInSpeakers(espeak, sources), ...sources.flatMap(unnumberedSpeakersOf)];
   }
+}
+
+/** The voices of this program look at the lines of a text themselves. */
+function asWritten(text: NumberedText): NumberedText {
+  return { ...text, text: text.written ?? text.text };
 }
 
 /** Forgets what was not used for the longest time. */

@@ -7,7 +7,7 @@ import { readerOf, sourcesOf } from '../../speech/readers.ts';
 import { RunText, type TextPlan } from '../../speech/text.ts';
 import type { Stage } from '../../text/live.ts';
 import { type Piece, writtenOf } from '../../text/piece.ts';
-import type { Rest, Segment } from '../../text/segment.ts';
+import type { Limit, Rest, Segment } from '../../text/segment.ts';
 import type { VoiceShape } from '../../voices/voice.ts';
 
 interface RowTextOptions extends Omit<Shape, 'voice' | 'owner'> {
@@ -32,16 +32,20 @@ export class RowTexts {
     if (row.text !== undefined && this.#isAsWritten && !hasControls(row.text))
       return rowKeyOf(row.text, this.#shapeOf(row));
     const hash = new TextHash();
-    const text = await RunText.open(this.#planOf(row), signal);
+    const text = await RunText.open(this.#planOf(row, {}), signal);
     for await (const piece of text.pieces(signal)) hash.add(writtenOf(piece));
     return hash.finish(this.#shapeOf(row));
   }
 
   /** The file may have changed since the plan: the key belongs to these segments. */
-  read(row: BatchRow, signal: AbortSignal): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
+  read(
+    row: BatchRow,
+    voice: Pick<Limit, 'isKept'>,
+    signal: AbortSignal,
+  ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
     const hash = new TextHash();
     const segments = segmentsOf(
-      this.#planOf(row, () => new Hashing(hash)),
+      this.#planOf(row, voice, () => new Hashing(hash)),
       signal,
     );
     return { segments, key: () => hash.finish(this.#shapeOf(row)) };
@@ -52,14 +56,18 @@ export class RowTexts {
     return { owner: ownerOf(voice), voice, paragraphPause, maxChars, cutsParagraphs };
   }
 
-  #planOf({ text, textFile }: BatchRow, ...last: TextPlan['stages']): TextPlan {
+  #planOf(
+    { text, textFile }: BatchRow,
+    { isKept }: Pick<Limit, 'isKept'>,
+    ...last: TextPlan['stages']
+  ): TextPlan {
     const { settings, stages, host, maxChars, cutsParagraphs = false } = this.#options;
     const input =
       textFile === undefined ? { words: [text ?? ''], files: [] } : { words: [], files: [textFile] };
     return {
       sources: () => sourcesOf(input, settings, host),
       stages: [...stages, ...last],
-      voice: { maxChars },
+      voice: { maxChars, ...(isKept && { isKept }) },
       pace: 'by output',
       cutsParagraphs,
     };

@@ -89,7 +89,7 @@ async function make(
     folder,
     mix: job.mix,
     maxFailures: job.maxFailures,
-    read: (row, until) => texts.read(row, until),
+    read: (row, voice, until) => texts.read(row, voice, until),
     journal,
     writer: host,
     rowsAtOnce: job.rowsAtOnce,

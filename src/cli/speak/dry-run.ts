@@ -59,19 +59,19 @@ class Count {
     return { characters, charactersToSend, segments, requests: segments - inCache, inCache };
   }
 
-  async add({ text }: Segment): Promise<void> {
+  async add({ text, written }: Segment): Promise<void> {
     const characters = countCodePoints(text);
     this.segments += 1;
     this.#characters += characters;
-    if (await this.#isKept(text)) this.#inCache += 1;
+    if (await this.#isKept(text, written)) this.#inCache += 1;
     else this.#charactersToSend += characters;
   }
 
-  async #isKept(text: string): Promise<boolean> {
+  async #isKept(text: string, written: string): Promise<boolean> {
     if (!this.#kept) return false;
     const shape = this.#shape;
     const key = segmentKey(shape, text);
-    const isKept = this.#seen.has(key) || (await this.#kept.has({ shape, text }));
+    const isKept = this.#seen.has(key) || (await this.#kept.has({ shape, text, written }));
     this.#seen.add(key);
     return isKept;
   }

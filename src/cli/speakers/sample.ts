@@ -169,6 +169,7 @@ async function* eachWith(text: string, count: number, voice: Limit): AsyncGenera
       kind: 'segment',
       index,
       text,
+      written: text,
       place: { source: '' },
       voice,
       pause: 'paragraph',

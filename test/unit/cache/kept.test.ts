@@ -28,19 +28,24 @@ beforeEach(async () => {
 
 const OWNER = { pid: process.pid, realm: 'the test', isRunning: () => true, uid };
 
-type Synthesize = (text: string, until: AbortSignal, speaker?: number) => Promise<Speech | undefined>;
+type Synthesize = (
+  text: string,
+  until: AbortSignal,
+  speaker?: number,
+  written?: string,
+) => Promise<Speech | undefined>;
 
 /** A run that keeps what `make` makes; by default a sound that the text decides on. */
 function keeping(make: (text: string) => Speech | undefined = spoken): Synthesize {
   const kept = new Kept({ folder, uid }, store, new Claims(folder, OWNER));
-  return async (text, until, speaker = 1) => {
+  return async (text, until, speaker = 1, written = text) => {
     let found = 'hit';
     const made = async () => {
       found = 'miss';
       asked.push(text);
       return make(text);
     };
-    const speech = await kept.get({ shape: { identity: 'a service', speaker }, text }, made, until);
+    const speech = await kept.get({ shape: { identity: 'a service', speaker }, text, written }, made, until);
     lookups.push(found);
     return speech;
   };
@@ -66,6 +71,16 @@ describe('the cache of a run', () => {
         expect((await say(synthesize, 'hello'))?.equals(soundOf('hello'))).toBe(true);
     expect(asked).toEqual(['hello']);
     expect(lookups).toEqual(['miss', 'hit', 'hit', 'hit']);
+  });
+
+  it('uses sound that was made of the text as it is written, and keeps what it makes under the clean text', async () => {
+    const old = 'hello\nco\u00adworker';
+    await say(keeping(), old);
+    const kept = await keeping()('hello coworker', signal, 1, old);
+    expect((await collect(kept?.pcm ?? broken())).equals(soundOf(old))).toBe(true);
+    await say(keeping(), 'hello coworker');
+    await say(keeping(), 'hello coworker');
+    expect(asked).toEqual([old, 'hello coworker']);
   });
 
   it('keeps nothing of a sound whose reader leaves, and lets go of its source', async () => {

@@ -7,6 +7,7 @@ export function segmentOf(text: string, index = 0, line = index + 1): Segment {
     kind: 'segment',
     index,
     text,
+    written: text,
     place,
     voice: { maxChars: 1000 },
     pause: 'paragraph',

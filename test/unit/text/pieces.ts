@@ -42,8 +42,8 @@ export function liveSegments(
 
 export function cutOf(item: Segment | Rest): Cut {
   if (item.kind === 'rest') throw new Error('a text without pauses has a rest');
-  const { text, place, pause, index } = item;
-  return { text, line: place.line, startsParagraph: pause === 'paragraph', index };
+  const { written, place, pause, index } = item;
+  return { text: written, line: place.line, startsParagraph: pause === 'paragraph', index };
 }
 
 async function* cuts(all: AsyncIterable<Segment | Rest>): AsyncGenerator<Cut> {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cleaned } from '../../../src/text/clean.ts';
 import { heldMemory } from '../../support/memory.ts';
 import { anyText } from './any-text.ts';
 import { type Cut, type CutOptions, inPieces, segments } from './pieces.ts';
@@ -46,7 +47,7 @@ test('Segments joined are the input but for white space.', () =>
 test('Each segment keeps to the limit, unless it is a single grapheme cluster.', () =>
   always(async (text, options) => {
     for (const segment of await texts(text, options)) {
-      if ([...segment].length > options.maxChars) expect(clustersOf(segment)).toHaveLength(1);
+      if ([...cleaned(segment)].length > options.maxChars) expect(clustersOf(segment)).toHaveLength(1);
     }
   }));
 
@@ -119,7 +120,7 @@ test('A text that fits is one segment, as given but for outer white space.', asy
   const segment = { text, line: 2, startsParagraph: true, index: 0 };
   for (const pace of ['full', 'ramp'] as const) {
     expect(await cut(` \n${text}\n\n`, { pace, maxChars: text.length })).toEqual([segment]);
-    expect((await cut(text, { pace, maxChars: text.length - 1 })).length).toBeGreaterThan(1);
+    expect((await cut(text, { pace, maxChars: cleaned(text).length - 1 })).length).toBeGreaterThan(1);
   }
 });
 

@@ -49,6 +49,6 @@ export async function* segmentsOf(
   for await (const segment of text.segments(pace === 'ramp', signal)) {
     if (segment.kind === 'rest') throw new Error('a text without pauses has a rest');
     const startsParagraph = segment.pause === 'paragraph';
-    yield { text: segment.text, line: segment.place.line, startsParagraph };
+    yield { text: segment.written, line: segment.place.line, startsParagraph };
   }
 }

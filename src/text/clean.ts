@@ -1,0 +1,46 @@
+import { EXTENDER, lazy } from './unicode.ts';
+
+/** A part of a text as it is written, and what a service gets of it. */
+export interface Cleaned {
+  readonly written: string;
+  readonly text: string;
+}
+
+/** What `cleaned` may change: most texts have none of it but line breaks. */
+const UNCLEAN = /[^\S\t ]| {2}|\u00ad|[^\p{ASCII}\u0080-\u02ff]/u;
+
+/** Typists put two spaces behind a sentence. */
+const WIDE_SPACE = /(?<=[.!?…:]["'”’»)\]]{0,3}) {2}(?=\S|$)/gu;
+
+/** A space with a combining mark is a character. */
+const gaps = lazy(
+  () => new RegExp(`[ \\t]*[\\n\\v\\f\\r\\u0085\\u2028\\u2029][\\s--\\u00a0]*(?!${EXTENDER})`, 'gv'),
+);
+const EMPTY_LINE = /\n[^\S\n]*\n/u;
+
+/** Soft hyphens, zero-width characters, marks of direction, byte order marks. */
+const INVISIBLE =
+  /[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]/gu;
+
+/** Joiners shape words of Arabic and Indic scripts, and emoji. Elsewhere they do nothing. */
+const idleJoiners = lazy(
+  () => /(?<=^|[\s\p{P}\p{N}\p{sc=Latin}\p{sc=Greek}\p{sc=Cyrillic}\p{sc=Han}])[\u200c\u200d]+/gu,
+);
+
+/**
+ * Text as a service gets it: composed (NFC), without what is never heard, and without the white space around line breaks.
+ */
+export function cleaned(text: string): string {
+  return UNCLEAN.test(text) ? spaced(visibleOnly(text)) : text;
+}
+
+function visibleOnly(text: string): string {
+  return text.replace(INVISIBLE, '').replace(idleJoiners(), '').normalize('NFC');
+}
+
+function spaced(text: string): string {
+  return text.replace(WIDE_SPACE, ' ').replace(gaps(), (gap) => {
+    if (EMPTY_LINE.test(gap)) return '\n\n';
+    return gap.includes('\n') ? '\n' : ' ';
+  });
+}
