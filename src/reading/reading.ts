@@ -2,7 +2,7 @@ import type { Stage } from '../text/live.ts';
 import type { Piece } from '../text/piece.ts';
 
 /** The formats that `--format` can name. */
-export const FORMATS = ['text', 'markdown'] as const;
+export const FORMATS = ['text', 'markdown', 'html', 'epub'] as const;
 
 export interface Source {
   /** Messages use it: the name of a file, "-" for stdin, or an empty one for words. */
@@ -11,6 +11,8 @@ export interface Source {
   readonly isLive: boolean;
   /** Words of a command line or a table: they are characters from the start. */
   readonly words?: string;
+  /** The path of a file, for formats that are not read from front to back. */
+  readonly path?: string | undefined;
   /** Bytes that can be read again; `undefined` for a pipe. */
   readonly size: number | undefined;
   /** It can be read once. */
@@ -19,7 +21,7 @@ export interface Source {
   readonly again: ((signal: AbortSignal) => AsyncIterable<Uint8Array>) | undefined;
 }
 
-interface ReadingOptions {
+export interface ReadingOptions {
   /** It lifts marks out of the characters, before the reader sees them. */
   readonly inFront?: Stage<string, string> | undefined;
   /** True if what is complete is worth more than what only the whole text can tell. */
@@ -36,6 +38,8 @@ export interface Reader {
   readonly name: (typeof FORMATS)[number];
   /** Names of files end like this, in lower case and with their dot. */
   readonly endings: readonly string[];
+  /** True if a text of this format begins so. It is asked only where no name tells the format. */
+  readonly begins?: (head: Uint8Array) => boolean;
   /**
    * Checks to its end what can be read again, and waits for no byte of a pipe.
    * @throws TtsError (usage) for what cannot be read

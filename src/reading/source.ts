@@ -32,6 +32,7 @@ export function fileSource(name: string, cwd: string, timeoutMs?: number): Sourc
   return {
     name,
     isLive: !stats.isFile(),
+    path: stats.isFile() ? pathOf(cwd, name) : undefined,
     size: stats.isFile() ? stats.size : undefined,
     bytes: (signal) => inTime(open(signal), name, timeoutMs, signal),
     again: stats.isFile() ? open : undefined,

@@ -113,8 +113,8 @@ export const rules = {
     flags: '--format <format>',
     key: 'format',
     fallback: 'auto',
-    otherwise: 'auto: by file ending',
-    help: 'what the text is: text, markdown, auto',
+    otherwise: 'auto: by file ending or first bytes',
+    help: 'what the text is: text, markdown, html, epub, auto',
     advice: (raw) =>
       /^(?:mp3|wav|ogg|opus|flac|aac|m4a|m4b|pcm)$/i.test(String(raw))
         ? '--format says how the text is written; the sound has the format of its ending, or of --encode: -o x.mp3'

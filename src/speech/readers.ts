@@ -1,7 +1,9 @@
 import { extname } from 'node:path';
 import { usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
+import { byContent } from '../reading/by-content.ts';
 import { decode } from '../reading/decode.ts';
+import { isEpub, isHtml } from '../reading/documents.ts';
 import { plain } from '../reading/plain.ts';
 import type { Reader } from '../reading/reading.ts';
 import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../reading/source.ts';
@@ -18,7 +20,7 @@ export interface Input {
 type ReaderSettings = Pick<Settings, 'code' | 'footnotes'>;
 
 /** The table of readers. A reader is loaded when it opens its first source. */
-const READERS: readonly ((settings: ReaderSettings) => Reader)[] = [() => plain, markdown];
+const READERS: readonly ((settings: ReaderSettings) => Reader)[] = [() => plain, markdown, html, epub];
 
 function markdown({ code, footnotes }: ReaderSettings): Reader {
   return {
@@ -31,7 +33,35 @@ function markdown({ code, footnotes }: ReaderSettings): Reader {
   };
 }
 
-/** Words, stdin and files of other endings are text, unless a format is set. */
+function html(): Reader {
+  return {
+    name: 'html',
+    endings: ['.html', '.htm', '.xhtml', '.xht'],
+    begins: isHtml,
+    async open(source, signal) {
+      const { openHtml } = await import('../reading/html/reader.ts');
+      return openHtml(
+        source,
+        { speaksReadings: false, speaksTitles: true, hasHeadingChapters: false },
+        signal,
+      );
+    },
+  };
+}
+
+function epub(): Reader {
+  return {
+    name: 'epub',
+    endings: ['.epub'],
+    begins: isEpub,
+    async open(source, signal) {
+      const { openEpub } = await import('../reading/epub/reader.ts');
+      return openEpub(source, { speaksReadings: false, speaksTitles: true, readsAll: false }, signal);
+    },
+  };
+}
+
+/** Where neither a format is set nor an ending tells it, the first bytes do; what begins like no other format is text. */
 export function readerOf(
   name: string,
   { format, ...settings }: ReaderSettings & Pick<Settings, 'format'>,
@@ -40,7 +70,7 @@ export function readerOf(
   const readers = READERS.map((make) => make(settings));
   const isMeant = (reader: Reader) =>
     format.value === 'auto' ? reader.endings.includes(ending) : reader.name === format.value;
-  return readers.find(isMeant) ?? plain;
+  return readers.find(isMeant) ?? byContent(readers, plain);
 }
 
 /** @throws TtsError (usage) for a file that is not there */

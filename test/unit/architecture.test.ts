@@ -14,6 +14,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'text/lexicon': ['text'],
   reading: ['text', 'files'],
   'reading/markdown': ['reading', 'text'],
+  'reading/html': ['reading', 'text'],
+  'reading/epub': ['reading', 'reading/html', 'text', 'files'],
   settings: ['reading', 'sink/encoding', 'files'],
   'sink/encoding': ['audio', 'files'],
   'sink/encoding/mp3': ['sink/encoding', 'audio', 'files'],

@@ -3,7 +3,7 @@ import { unlessAborted } from '../../async.ts';
 import { ExitCode } from '../../error.ts';
 import { isReaderGone } from '../../files/writable.ts';
 import { RunText, type TextPlan } from '../../speech/text.ts';
-import { writtenOf } from '../../text/piece.ts';
+import { EMPTY_LINE, writtenOf } from '../../text/piece.ts';
 import type { Context } from '../context.ts';
 import { assertOpen, stdoutError } from '../terminal/print.ts';
 
@@ -18,7 +18,7 @@ export async function showText(plan: TextPlan, { host, signal }: Context): Promi
   let isBlank = true;
   const text = await RunText.open(plan, signal);
   for await (const piece of text.pieces(signal)) {
-    const written = writtenOf(piece);
+    const written: string = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : writtenOf(piece);
     isBlank &&= written.trim() === '';
     if (!(await print(stream, written, signal))) return ExitCode.ok;
   }

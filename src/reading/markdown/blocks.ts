@@ -1,7 +1,8 @@
 import type { Token } from 'markdown-it';
 import { fitting } from '../../text/unicode.ts';
+import { withFullStop } from '../sentence-end.ts';
 import { Footnotes } from './footnotes.ts';
-import { spokenInline, withFullStop } from './inline.ts';
+import { spokenInline } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 import { TableReader } from './table.ts';
 

@@ -1,5 +1,6 @@
 import type { Token } from 'markdown-it';
-import { endsSentence, spokenInline, withFullStop } from './inline.ts';
+import { endsSentence, withFullStop } from '../sentence-end.ts';
+import { spokenInline } from './inline.ts';
 import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 
 export class Footnotes {

@@ -1,4 +1,4 @@
-import { endsSentence, SIGHT, withFullStop } from './inline.ts';
+import { endsSentence, SIGHT, withFullStop } from '../sentence-end.ts';
 
 /** UTF-16 units; longer titles are not repeated. */
 const LONGEST_LABEL = 100;

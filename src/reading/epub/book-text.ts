@@ -1,0 +1,78 @@
+import type { Stage } from '../../text/live.ts';
+import type { Piece } from '../../text/piece.ts';
+import { Blocks, type ChapterStart, type HtmlOptions } from '../html/blocks.ts';
+import { Markup } from '../html/markup.ts';
+import type { Contents, Entry } from './contents.ts';
+import { leftOutAs } from './left-out.ts';
+
+export interface EpubOptions extends Omit<HtmlOptions, 'hasHeadingChapters'> {
+  /** Title pages, contents and the like are read, too. */
+  readonly readsAll: boolean;
+}
+
+/** The text of a book, one document after the other. */
+export class BookText {
+  readonly #name: string;
+  readonly #blocks: Blocks;
+  /** The keys are documents, then fragments. */
+  readonly #chapters = new Map<string, Map<string, ChapterStart>>();
+  #ready: Piece[] = [];
+  /** The chapters of the document that is read. */
+  #open = new Map<string, ChapterStart>();
+
+  constructor(name: string, { source, entries }: Contents, options: EpubOptions) {
+    this.#name = name;
+    for (const entry of entries) this.#add(entry);
+    this.#blocks = new Blocks(
+      { ...options, hasHeadingChapters: source === 'headings' },
+      {
+        leavesOut: (element, _, meanings) =>
+          element === 'nav' || (!options.readsAll && leftOutAs(meanings) !== undefined),
+        chapterAt: (id) => this.#take(id),
+        place: () => ({ source: name }),
+        piece: (piece) => void this.#ready.push(piece),
+      },
+    );
+  }
+
+  fragmentsIn(path: string): ReadonlySet<string> {
+    const fragments = new Set(this.#chapters.get(path)?.keys());
+    fragments.delete('');
+    return fragments;
+  }
+
+  /** @param found the fragments that the document has; chapters of others begin where it begins */
+  document(path: string, found: ReadonlySet<string>): Stage<string, Piece> {
+    const chapters = [...(this.#chapters.get(path) ?? [])];
+    this.#open = new Map(chapters.filter(([fragment]) => found.has(fragment)));
+    const first = chapters.find(([fragment]) => !found.has(fragment));
+    const markup = new Markup(this.#blocks, `${path} in ${this.#name}`);
+    const take = () => this.#ready.splice(0);
+    if (first) this.#blocks.startChapter(first[1]);
+    return {
+      push(text) {
+        markup.write(text);
+        return take();
+      },
+      end: () => {
+        markup.end();
+        this.#blocks.end();
+        return take();
+      },
+    };
+  }
+
+  /** Of several lines for one place, the one furthest inside counts. */
+  #add({ path, fragment, title, level }: Entry): void {
+    const chapters = this.#chapters.get(path) ?? new Map<string, ChapterStart>();
+    this.#chapters.set(path, chapters);
+    const before = chapters.get(fragment);
+    if (!before || before.level < level) chapters.set(fragment, { title, level });
+  }
+
+  #take(id: string): ChapterStart | undefined {
+    const chapter = this.#open.get(id);
+    this.#open.delete(id);
+    return chapter;
+  }
+}

@@ -1,0 +1,89 @@
+import { usageError } from '../../error.ts';
+import { inTurn, type Stage, through } from '../../text/live.ts';
+import type { Piece } from '../../text/piece.ts';
+import { MarkupDecoder } from '../html/decode.ts';
+import type { Reading, ReadingOptions, Source } from '../reading.ts';
+import { Archive, type Location } from './archive.ts';
+import { BookText, type EpubOptions } from './book-text.ts';
+import { type Contents, openNavigation, usable } from './contents.ts';
+import { documentsLeftOut } from './left-out.ts';
+import { openPackage, type Package } from './package.ts';
+import { scanned } from './scan.ts';
+import { locationOf } from './spool.ts';
+
+/**
+ * Looks at what the book says of itself. Its documents are read when their turn comes.
+ * @throws TtsError (usage) for what is not a book, and for one that is protected
+ */
+export async function openEpub(source: Source, options: EpubOptions, signal: AbortSignal): Promise<Reading> {
+  const { name } = source;
+  const location = await locationOf(source, signal);
+  using archive = await Archive.open(name, location, signal);
+  const content = await openPackage(archive, name, signal);
+  const documents = documentsOf(archive, content, options);
+  if (documents.length === 0)
+    throw usageError(`${name} holds no text to read`, 'get the file again, or convert it first');
+  const { tables, landmarks } = await openNavigation(archive, content, signal);
+  const chaptersIn = (path: string) => tables[0]?.entries.filter((entry) => entry.path === path).length ?? 0;
+  const leftOut = new Map(options.readsAll ? [] : documentsLeftOut(landmarks, chaptersIn));
+  for (const { path, properties } of content.items.values())
+    if (properties.includes('nav') && !options.readsAll) leftOut.set(path, 'contents');
+  const read = documents.filter((path) => !leftOut.has(path));
+  const contents = tables.map((table) => usable(table, read)).find((table) => table !== undefined);
+  const book = new Book(source, location, options, {
+    contents: contents ?? { source: 'headings', entries: [] },
+    documents: read,
+  });
+  return { source, pieces: (until, how) => book.pieces(until, how) };
+}
+
+/** @throws TtsError (usage) for a document that is too large */
+function documentsOf(archive: Archive, { spine }: Package, { readsAll }: EpubOptions): readonly string[] {
+  const read = spine.filter(({ path, isLinear }) => archive.has(path) && (isLinear || readsAll));
+  for (const { path } of read) archive.assertReadable(path);
+  return read.map(({ path }) => path);
+}
+
+interface Plan {
+  readonly contents: Contents;
+  /** The documents that are read, in their order. */
+  readonly documents: readonly string[];
+}
+
+class Book {
+  readonly #name: string;
+  readonly #location: Location;
+  readonly #options: EpubOptions;
+  readonly #plan: Plan;
+
+  constructor({ name }: Source, location: Location, options: EpubOptions, plan: Plan) {
+    this.#name = name;
+    this.#location = location;
+    this.#options = options;
+    this.#plan = plan;
+  }
+
+  async *pieces(signal: AbortSignal, { inFront }: ReadingOptions = {}): AsyncGenerator<Piece> {
+    using archive = await Archive.open(this.#name, this.#location, signal);
+    const text = new BookText(this.#name, this.#plan.contents, this.#options);
+    for (const path of this.#plan.documents) {
+      const bytes = () => archive.bytes(path, signal);
+      const wanted = text.fragmentsIn(path);
+      const found = wanted.size === 0 ? wanted : await this.#fragmentsOf(path, bytes(), wanted);
+      yield* through(bytes(), inTurn(this.#decoder(path, inFront), text.document(path, found)));
+    }
+  }
+
+  async #fragmentsOf(
+    path: string,
+    bytes: AsyncIterable<Uint8Array>,
+    wanted: ReadonlySet<string>,
+  ): Promise<ReadonlySet<string>> {
+    return (await scanned(through(bytes, this.#decoder(path)), wanted)).ids;
+  }
+
+  #decoder(path: string, inFront?: Stage<string, string>): Stage<Uint8Array, string> {
+    const decoder = new MarkupDecoder(`${path} in ${this.#name}`);
+    return inFront ? inTurn(decoder, inFront) : decoder;
+  }
+}

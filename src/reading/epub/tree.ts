@@ -1,0 +1,68 @@
+import { localName } from '../html/elements.ts';
+import { Markup } from '../html/markup.ts';
+
+/** An element of a package file. Prefixes of names are left out. */
+export interface Element {
+  readonly name: string;
+  /** Each has its name with its prefix and, if that is free, without it. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly children: readonly Element[];
+  /** The text of the element and of all elements in it. */
+  readonly text: string;
+}
+
+interface Open extends Element {
+  readonly children: Element[];
+  text: string;
+}
+
+/** Reads XML of a few megabytes. @throws TtsError (usage) for elements too deep inside each other */
+export function treeOf(xml: string, name: string, isXml = true): Element {
+  const root: Open = { name: '', attributes: {}, children: [], text: '' };
+  const open: Open[] = [root];
+  const markup = new Markup(
+    {
+      open(tag, attributes) {
+        const element = { name: localName(tag), attributes: withShort(attributes), children: [], text: '' };
+        open.at(-1)?.children.push(element);
+        open.push(element);
+      },
+      text(text) {
+        const top = open.at(-1);
+        if (top) top.text += text;
+      },
+      close() {
+        const closed = open.pop();
+        const parent = open.at(-1);
+        if (closed && parent) parent.text += closed.text;
+      },
+    },
+    name,
+    { isXml },
+  );
+  markup.write(xml);
+  markup.end();
+  return root;
+}
+
+function withShort(attributes: Readonly<Record<string, string>>): Record<string, string> {
+  const all: Record<string, string> = { ...attributes };
+  for (const name of Object.keys(attributes)) all[localName(name)] ??= attributes[name] ?? '';
+  return all;
+}
+
+/** The element and all in it, in their order, that have this name. */
+export function* allIn({ children }: Element, name: string): Generator<Element> {
+  for (const child of children) {
+    if (child.name === name) yield child;
+    yield* allIn(child, name);
+  }
+}
+
+export function firstIn(element: Element, name: string): Element | undefined {
+  return allIn(element, name).next().value ?? undefined;
+}
+
+export function plainText({ text }: Pick<Element, 'text'>): string {
+  return text.replace(/\s+/gu, ' ').trim();
+}

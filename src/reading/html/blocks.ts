@@ -1,0 +1,238 @@
+import { inSteps, type Piece, type Place } from '../../text/piece.ts';
+import { withFullStop } from '../sentence-end.ts';
+import { BLOCKS, CLOSED, headingLevel, localName, TIGHT } from './elements.ts';
+import { Inline } from './inline.ts';
+import { type Attributes, isInitial, isShownAsBlock, isSilent, meaningsOf } from './meaning.ts';
+import { Row } from './rows.ts';
+import { Titles } from './titles.ts';
+
+export interface ChapterStart {
+  readonly title: string | undefined;
+  /** 1 is the highest. */
+  readonly level: number;
+}
+
+export interface HtmlOptions {
+  /** A short reading in kana is spoken in place of its base. */
+  readonly speaksReadings: boolean;
+  readonly speaksTitles: boolean;
+  /** True where headings begin chapters. */
+  readonly hasHeadingChapters: boolean;
+}
+
+/** What the reader of a document decides on its elements. */
+export interface Rules {
+  /** True for an element that is not read, besides those that nobody sees. */
+  leavesOut?(name: string, attributes: Attributes, meanings: readonly string[]): boolean;
+  /** The chapter that begins where the element with this id begins. */
+  chapterAt?(id: string): ChapterStart | undefined;
+  /** It is called for each element that is read, and its result when the element ends. */
+  enter?(name: string, meanings: readonly string[]): (() => void) | undefined;
+  place(): Place;
+  piece(piece: Piece): void;
+}
+
+interface Frame {
+  readonly name: string;
+  readonly isBlock: boolean;
+  readonly end: (() => void) | undefined;
+}
+
+/** UTF-16 units. A longer block is given out in parts. */
+const LONGEST_BLOCK = 32_768;
+
+const SCENE = /^(?:[*⁂•·#~—–_+=◆❦☙✻✽§◊○●☆★-]\s*)+$/u;
+
+/** Elements and their text to pieces. */
+export class Blocks {
+  readonly #options: HtmlOptions;
+  readonly #rules: Rules;
+  readonly #frames: Frame[] = [];
+  readonly #inline = new Inline();
+  readonly #titles: Titles;
+  /** Elements that are open inside of one that is silent, itself included. */
+  #silent = 0;
+  #pre = 0;
+  #heading: number | undefined;
+  #row: Row | undefined;
+  #place: Place | undefined;
+  #isFirst = true;
+  /** The block before was an item or a row. */
+  #wasTight = false;
+  /** The block before goes on. */
+  #goesOn = false;
+
+  constructor(options: HtmlOptions, rules: Rules) {
+    this.#options = options;
+    this.#rules = rules;
+    this.#titles = new Titles(options.speaksTitles);
+  }
+
+  open(tag: string, attributes: Attributes): void {
+    const id = attributes.id ?? (tag === 'a' ? attributes.name : undefined);
+    const chapter = id === undefined ? undefined : this.#rules.chapterAt?.(id);
+    if (chapter) this.startChapter(chapter);
+    if (this.#silent > 0) {
+      this.#silent += 1;
+      return;
+    }
+    const name = localName(tag);
+    const meanings = meaningsOf(attributes);
+    const isBlock = BLOCKS.has(name) || isShownAsBlock(attributes);
+    if (isBlock) this.#border();
+    if (this.#isUnspoken(name, attributes, meanings)) this.#silent = 1;
+    else this.#frames.push({ name, isBlock, end: this.#begin(name, attributes, meanings) });
+  }
+
+  text(text: string): void {
+    if (this.#silent > 0) return;
+    if (!this.#place && /\S/u.test(text)) this.#place = this.#rules.place();
+    if (this.#pre > 0) this.#inline.lines(text);
+    else this.#inline.text(text);
+    if (this.#inline.length > LONGEST_BLOCK) this.#giveBeginning();
+  }
+
+  close(): void {
+    if (this.#silent > 0) {
+      this.#silent -= 1;
+      return;
+    }
+    const frame = this.#frames.at(-1);
+    if (frame?.isBlock) this.#border();
+    frame?.end?.();
+    this.#frames.pop();
+  }
+
+  /** The end of the document. */
+  end(): void {
+    this.#endBlock(true);
+    this.#endRow();
+  }
+
+  startChapter(start: ChapterStart): void {
+    this.end();
+    this.#rules.piece({ kind: 'chapter', ...start });
+    this.#titles.start(start.title);
+    this.#isFirst = true;
+  }
+
+  #isUnspoken(name: string, attributes: Attributes, meanings: readonly string[]): boolean {
+    if (isSilent(name, attributes, meanings)) return true;
+    if (this.#rules.leavesOut?.(name, attributes, meanings)) return true;
+    if (name === 'rt') return !this.#options.speaksReadings;
+    if (name === 'math') this.#inline.text(` ${attributes.alttext || 'formula'} `);
+    return name === 'math' || (name === 'case' && this.#frames.at(-1)?.name === 'switch');
+  }
+
+  /** @returns what the end of the element does */
+  #begin(name: string, attributes: Attributes, meanings: readonly string[]): (() => void) | undefined {
+    const inline = this.#inline;
+    const level = headingLevel(name);
+    if (level !== undefined && this.#heading === undefined) {
+      this.#heading = level;
+      return () => this.#endHeading();
+    }
+    switch (name) {
+      case 'br':
+        return void inline.lineBreak();
+      case 'hr':
+        return void this.#scene();
+      case 'img':
+        return void this.#picture(attributes, meanings);
+      case 'ruby':
+        inline.startRuby();
+        return () => inline.endRuby();
+      case 'rt':
+        inline.startReading();
+        return () => inline.endReading(true);
+      case 'pre':
+        this.#pre += 1;
+        return () => {
+          this.#pre -= 1;
+        };
+      case 'table':
+        return void this.#endRow();
+      case 'tr':
+        this.#row ??= new Row();
+        return () => this.#endRow();
+      case 'td':
+      case 'th':
+        return void this.#row?.startCell();
+    }
+    if (isInitial(attributes)) {
+      const start = inline.mark;
+      return () => inline.endInitial(start);
+    }
+    return this.#rules.enter?.(name, meanings);
+  }
+
+  #picture({ alt }: Attributes, meanings: readonly string[]): void {
+    if (!alt || meanings.includes('presentation') || meanings.includes('none')) return;
+    this.#place ??= this.#rules.place();
+    this.#inline.picture(alt);
+  }
+
+  #scene(): void {
+    this.#endRow();
+  }
+
+  /** Blocks in a heading are its lines. */
+  #border(): void {
+    if (this.#heading === undefined) this.#endBlock();
+    else this.#inline.endLine();
+  }
+
+  #endHeading(): void {
+    const text = this.#inline.take();
+    const level = this.#heading ?? 1;
+    this.#heading = undefined;
+    if (text === '') return;
+    this.#endRow();
+    const title = text.replace(/\s+/gu, ' ');
+    if (this.#options.hasHeadingChapters && this.#titles.isChapter(level))
+      this.startChapter({ title, level });
+    if (!this.#titles.speaks(text, true)) return;
+    this.#give(withFullStop(text), false);
+  }
+
+  /** @param isLast false where the large first letter of a word may wait for the next block */
+  #endBlock(isLast = false): void {
+    if (this.#inline.length === 0 || (!isLast && this.#inline.isLoneInitial)) return;
+    const text = this.#inline.take();
+    if (text === '') return;
+    const { name } = this.#frames.findLast(({ isBlock }) => isBlock) ?? { name: 'body' };
+    if (this.#row && !this.#row.isLong) this.#row.add(text);
+    else if (SCENE.test(text)) this.#scene();
+    else if (this.#titles.speaks(text, false))
+      this.#give(CLOSED.has(name) ? withFullStop(text) : text, TIGHT.has(name));
+    this.#goesOn = false;
+    this.#place = undefined;
+  }
+
+  #endRow(): void {
+    const row = this.#row;
+    this.#row = undefined;
+    for (const text of row?.take() ?? [])
+      if (this.#titles.speaks(text, false)) this.#give(withFullStop(text), true);
+    this.#place = undefined;
+  }
+
+  #giveBeginning(): void {
+    const text = this.#inline.takeBeginning();
+    if (text === '') return;
+    this.#give(text, false);
+    this.#goesOn = true;
+  }
+
+  #give(text: string, isTight: boolean): void {
+    const place = this.#place ?? this.#rules.place();
+    if (this.#goesOn) this.#rules.piece({ kind: 'text', text: ' ', place });
+    else if (!this.#isFirst && isTight && this.#wasTight)
+      this.#rules.piece({ kind: 'text', text: '\n', place });
+    else if (!this.#isFirst) this.#rules.piece({ kind: 'paragraph' });
+    for (const piece of inSteps(text, place)) this.#rules.piece(piece);
+    this.#isFirst = false;
+    this.#wasTight = isTight;
+    this.#place = undefined;
+  }
+}

@@ -1,0 +1,164 @@
+/** It stands for a line break that counts. White space of the source is only a space. */
+const LINE = '\u2028';
+/** It stands after the large first letter of a word. A noncharacter. */
+const INITIAL = '\uFDD1';
+
+const CONTROL = '(?![\\t\\n\\f\\r])\\p{Cc}';
+/** They hide in words: soft hyphens, zero-width spaces, marks of direction. Joiners count outside of Latin script. */
+const HIDDEN = '[\\u00ad\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]';
+const LATIN_JOINER = '(?<=\\p{sc=Latin})[\\u200c\\u200d]';
+const INVISIBLE = new RegExp(`${CONTROL}|${HIDDEN}|${LATIN_JOINER}`, 'gu');
+/** Most texts hold none of these, and a test is quicker than a replacement. */
+const MAY_BE_INVISIBLE = new RegExp(
+  `${CONTROL}|[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]`,
+  'u',
+);
+
+const EAST_ASIAN = '[\\u3000-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\uff00-\\uffef]';
+const HAS_EAST_ASIAN = new RegExp(EAST_ASIAN, 'u');
+/** A line end between two of these characters is no space. */
+const WRAPPED_EAST_ASIAN = new RegExp(
+  `(?<=${EAST_ASIAN})[ \\t]*[\\r\\n][ \\t\\r\\n]*(?=${EAST_ASIAN})`,
+  'gu',
+);
+
+const INITIAL_AND_REST = new RegExp(`(\\p{L})${INITIAL}(\\s*)(?=\\p{L})`, 'gu');
+const CONSONANT = /[b-df-hj-np-tv-xz]/iu;
+const LONE_INITIAL = new RegExp(`^\\s*[“"«‹‘„]?\\p{L}${INITIAL}\\s*$`, 'u');
+const ONE_LETTER = /^\s*[“"«‹‘„]?\p{L}\s*$/u;
+
+/** The text of one block, while it is read. */
+export class Inline {
+  #parts: string[] = [];
+  #length = 0;
+  /** The base of a ruby begins here; `undefined` outside of rubies. */
+  #base: number | undefined;
+  #reading: string | undefined;
+
+  /** UTF-16 units. */
+  get length(): number {
+    return this.#length;
+  }
+
+  get isBlank(): boolean {
+    return this.#parts.every((part) => part.trim() === '');
+  }
+
+  /** True if all there is, is the large first letter of a word. */
+  get isLoneInitial(): boolean {
+    return this.#parts.length < 8 && LONE_INITIAL.test(this.#parts.join(''));
+  }
+
+  text(text: string): void {
+    if (this.#reading !== undefined) this.#reading += text;
+    else if (this.#base === undefined || text.trim() !== '') this.#add(text);
+  }
+
+  /** @param text its line ends count */
+  lines(text: string): void {
+    this.text(text.replace(/\r\n?|\n/gu, LINE));
+  }
+
+  lineBreak(): void {
+    this.text(LINE);
+  }
+
+  /** What comes next stands in another line. */
+  endLine(): void {
+    if (!this.isBlank && this.#parts.at(-1) !== LINE) this.#add(LINE);
+  }
+
+  /** The description of a picture. One letter is the beginning of the word that follows. */
+  picture(description: string): void {
+    if (ONE_LETTER.test(description) && this.isBlank) this.#add(description.trim() + INITIAL);
+    else if (description.trim() !== '') this.#add(` ${description} `);
+  }
+
+  /** The text before was the large first letter of a word, if it is one letter. */
+  endInitial(start: number): void {
+    const letter = this.#parts.slice(start).join('');
+    const isFirst = this.#parts.slice(0, start).join('').trim() === '';
+    if (isFirst && ONE_LETTER.test(letter)) this.#cut(start, letter.trim() + INITIAL);
+  }
+
+  /** @returns a place in the text, for {@link Inline.endInitial} */
+  get mark(): number {
+    return this.#parts.length;
+  }
+
+  startRuby(): void {
+    this.#base = this.#parts.length;
+  }
+
+  startReading(): void {
+    this.#reading = '';
+  }
+
+  /** @param isSpoken true if readings in kana are spoken in place of their base */
+  endReading(isSpoken: boolean): void {
+    const reading = this.#reading ?? '';
+    this.#reading = undefined;
+    if (isSpoken && this.#base !== undefined && /^[\p{sc=Hiragana}\p{sc=Katakana}ー・\s]+$/u.test(reading))
+      this.#cut(this.#base, reading.trim());
+    this.#base = this.#parts.length;
+  }
+
+  endRuby(): void {
+    this.#base = undefined;
+    this.#reading = undefined;
+  }
+
+  /** @returns the text as it is spoken, and begins a new one */
+  take(): string {
+    const text = this.#parts.join('');
+    this.#parts = [];
+    this.#length = 0;
+    if (this.#base !== undefined) this.#base = 0;
+    return spoken(text);
+  }
+
+  /** @returns all but the last word, which may go on */
+  takeBeginning(): string {
+    const all = this.#parts.join('');
+    const space = all.search(/\s\S*$/u);
+    const beginning = space > 0 ? all.slice(0, space) : all;
+    this.take();
+    this.#add(all.slice(beginning.length));
+    return spoken(beginning);
+  }
+
+  #add(text: string): void {
+    this.#parts.push(text);
+    this.#length += text.length;
+  }
+
+  #cut(start: number, replacement: string): void {
+    for (const part of this.#parts.splice(start)) this.#length -= part.length;
+    this.#add(replacement);
+  }
+}
+
+/** Removes what only the eye needs. */
+function spoken(source: string): string {
+  let text = source;
+  if (MAY_BE_INVISIBLE.test(text)) text = text.replace(INVISIBLE, '');
+  if (HAS_EAST_ASIAN.test(text)) text = text.replace(WRAPPED_EAST_ASIAN, '');
+  if (text.includes(INITIAL)) text = joined(text);
+  text = text.replace(/[ \t\n\r\f\u00a0]+/gu, ' ');
+  if (text.includes(LINE)) text = text.replace(/ ?\u2028[ \u2028]*/gu, lineEnd);
+  return text.trim();
+}
+
+/** Two line breaks are the border of a paragraph. */
+function lineEnd(gap: string): string {
+  return gap.indexOf(LINE) === gap.lastIndexOf(LINE) ? '\n' : '\n\n';
+}
+
+/** "T" and "he" are one word; "A" and " long" are two. */
+function joined(text: string): string {
+  return text
+    .replace(INITIAL_AND_REST, (_, letter: string, gap: string) =>
+      gap === '' || CONSONANT.test(letter) ? letter : `${letter} `,
+    )
+    .replaceAll(INITIAL, '');
+}

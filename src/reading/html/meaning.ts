@@ -1,0 +1,43 @@
+import { SILENT } from './elements.ts';
+
+export type Attributes = Readonly<Record<string, string>>;
+
+/** Words of `epub:type` (with any prefix) and of `role`, in small letters; `doc-` is taken off. */
+export function meaningsOf(attributes: Attributes): readonly string[] {
+  const words: string[] = [];
+  for (const name in attributes) {
+    if (name !== 'role' && !(name.endsWith(':type') && name !== 'xlink:type' && name !== 'xsi:type'))
+      continue;
+    for (const word of (attributes[name] ?? '').toLowerCase().split(/\s+/u))
+      if (word !== '') words.push(word.replace(/^doc-/u, ''));
+  }
+  return words;
+}
+
+const PAGE_NUMBERS = new Set(['pagebreak', 'page-list']);
+const PAGE_NUMBER_CLASS = /(?:^|\s)(?:x-ebookmaker-)?page-?(?:num(?:ber)?s?|no)(?:\s|$)/iu;
+const NO_DISPLAY = /(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)/iu;
+
+/** True for what nobody sees, and for the numbers of printed pages. */
+export function isSilent(name: string, attributes: Attributes, meanings: readonly string[]): boolean {
+  if (SILENT.has(name)) return true;
+  const { hidden, style, class: classes } = attributes;
+  if (hidden !== undefined || attributes['aria-hidden'] === 'true') return true;
+  if (style !== undefined && NO_DISPLAY.test(style)) return true;
+  if (name === 'dialog' && attributes.open === undefined) return true;
+  if (classes !== undefined && PAGE_NUMBER_CLASS.test(classes)) return true;
+  return meanings.some((meaning) => PAGE_NUMBERS.has(meaning));
+}
+
+const BLOCK_DISPLAY = /(?:^|;)\s*display\s*:\s*(?:block|list-item|table-row|flex|grid)\b/iu;
+
+export function isShownAsBlock({ style }: Attributes): boolean {
+  return style !== undefined && BLOCK_DISPLAY.test(style);
+}
+
+const INITIAL_CLASS = /(?:^|[\s_-])(?:drop-?caps?|dropped|initial|lettrine)(?:$|[\s_-])/iu;
+
+/** True for an element that holds the large first letter of a word. */
+export function isInitial({ class: classes }: Attributes): boolean {
+  return classes !== undefined && INITIAL_CLASS.test(classes);
+}

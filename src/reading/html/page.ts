@@ -1,0 +1,103 @@
+import { type Piece, type Place, writtenOf } from '../../text/piece.ts';
+import { hasWord } from '../../text/unicode.ts';
+import { Blocks, type HtmlOptions } from './blocks.ts';
+import { FURNITURE_ROLES, PAGE_FURNITURE } from './elements.ts';
+import { Markup } from './markup.ts';
+
+type Scope = 'main' | 'article' | 'body' | 'form';
+
+interface Held {
+  readonly piece: Piece;
+  readonly scope: Scope;
+}
+
+/** UTF-16 units. More is not held: the whole body is read then. */
+const MOST_HELD = 4 * 1024 * 1024;
+
+/**
+ * The text of a web page: its main part, otherwise its only article, otherwise its body without the forms. Only at the end it is
+ * known that there is no main part, so everything before it is held.
+ */
+export class Page {
+  readonly #markup: Markup;
+  readonly #blocks: Blocks;
+  readonly #open: Scope[] = [];
+  #articles = 0;
+  #held: Held[] = [];
+  #heldUnits = 0;
+  #ready: Piece[] = [];
+  #chosen: Scope | undefined;
+
+  constructor(name: string, options: HtmlOptions) {
+    this.#blocks = new Blocks(options, {
+      leavesOut: (element, { role }) =>
+        PAGE_FURNITURE.has(element) || (role !== undefined && FURNITURE_ROLES.has(role.trim())),
+      enter: (element, meanings) => this.#enter(element, meanings),
+      place: (): Place => ({ source: name, line: this.#markup.line }),
+      piece: (piece) => this.#add(piece),
+    });
+    this.#markup = new Markup(this.#blocks, name);
+  }
+
+  *push(text: string): Generator<Piece> {
+    this.#markup.write(text);
+    yield* this.#ready.splice(0);
+  }
+
+  *end(): Generator<Piece> {
+    this.#markup.end();
+    this.#blocks.end();
+    if (this.#chosen === undefined) this.#choose(this.#best());
+    yield* this.#ready.splice(0);
+  }
+
+  #enter(element: string, meanings: readonly string[]): (() => void) | undefined {
+    const scope = meanings.includes('main') ? 'main' : element;
+    if (scope !== 'main' && scope !== 'article' && scope !== 'form') return undefined;
+    if (scope === 'article' && !this.#open.includes('article')) this.#articles += 1;
+    this.#open.push(scope);
+    return () => void this.#open.pop();
+  }
+
+  #add(piece: Piece): void {
+    const scope = this.#scope();
+    if (this.#chosen !== undefined) {
+      if (isIn(scope, this.#chosen)) this.#ready.push(piece);
+      return;
+    }
+    this.#held.push({ piece, scope });
+    this.#heldUnits += writtenOf(piece).length;
+    if (scope === 'main' && piece.kind === 'text' && hasWord(piece.text)) this.#choose('main');
+    else if (this.#heldUnits > MOST_HELD) this.#choose(this.#best());
+  }
+
+  #scope(): Scope {
+    const has = (scope: Scope) => this.#open.includes(scope);
+    if (has('main')) return 'main';
+    if (has('form')) return 'form';
+    return has('article') ? 'article' : 'body';
+  }
+
+  #choose(chosen: Scope): void {
+    this.#chosen = chosen;
+    for (const { piece, scope } of this.#held) if (isIn(scope, chosen)) this.#ready.push(piece);
+    this.#held = [];
+  }
+
+  #best(): Scope {
+    const speaks = (chosen: Scope) =>
+      this.#held.some(({ piece, scope }) => isIn(scope, chosen) && hasWord(writtenOf(piece)));
+    if (this.#articles === 1 && speaks('article')) return 'article';
+    return speaks('body') ? 'body' : 'form';
+  }
+}
+
+function isIn(scope: Scope, chosen: Scope): boolean {
+  const inside = {
+    main: ['main'],
+    article: ['article'],
+    body: ['article', 'body', 'main'],
+    form: ['article', 'body', 'form', 'main'],
+  };
+  return inside[chosen].includes(scope);
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import type { HtmlOptions } from '../../../../src/reading/html/blocks.ts';
+import { Page } from '../../../../src/reading/html/page.ts';
+import { written } from '../spoken.ts';
+
+const PLAIN: HtmlOptions = { speaksReadings: false, speaksTitles: true, hasHeadingChapters: false };
+
+/** The text of a page that comes in pieces of this size. */
+function read(html: string, options: Partial<HtmlOptions> = {}, size = html.length): Promise<string> {
+  const page = new Page('page.html', { ...PLAIN, ...options });
+  return written(
+    (function* () {
+      for (let at = 0; at < html.length; at += size) yield* page.push(html.slice(at, at + size));
+      yield* page.end();
+    })(),
+  ).then((text) => text.trim());
+}
+
+describe('HTML', () => {
+  it.each([
+    ['paragraphs', '<p>One</p><p>Two', 'One\n\nTwo'],
+    ['text without a paragraph', 'One<div>Two</div>Three', 'One\n\nTwo\n\nThree'],
+    ['a heading ends', '<h1>The <i>end</i></h1><p>Text', 'The end.\n\nText'],
+    ['a heading of two lines', '<h1>The<br>end</h1>', 'The\nend.'],
+    ['a heading that holds blocks', '<h2><div>One</div><div>Two</div></h2>', 'One\nTwo.'],
+    ['items end', '<ul><li>a</li><li>b!</li></ul>', 'a.\nb!'],
+    ['a list of descriptions', '<dl><dt>a<dd>b</dl>', 'a.\nb.'],
+    ['tables by rows', '<table><tr><td>a<td>b<tr><td>c<td>d</table>', 'a, b.\nc, d.'],
+    ['a cell of two paragraphs', '<table><tr><td><p>a</p><p>b</p><td>c</table>', 'a.\nb.\nc.'],
+    ['a table in a table', '<table><tr><td>a<table><tr><td>b</table><td>c</table>', 'a.\nb.\nc.'],
+    ['parts of a word', 'M<sup>me</sup> H<sub>2</sub>O wo<b>r</b>d', 'Mme H2O word'],
+    ['what hides in a word', 'hy&shy;phen zero\u200bwidth\ufeff', 'hyphen zerowidth'],
+    ['joiners', 'auf\u200clage \u0645\u06cc\u200c\u062e', 'auflage \u0645\u06cc\u200c\u062e'],
+    ['spaces', 'a\n  b&nbsp;&nbsp;c', 'a b c'],
+    ['line breaks', 'a<br/>b<br>\n<br>c', 'a\nb\n\nc'],
+    ['lines that count', '<pre>a\n  b</pre>', 'a\nb'],
+    ['pictures', '<p>A <img alt="cat">here<img alt=""></p><img alt="Two cats">', 'A cat here\n\nTwo cats'],
+    ['a picture that decorates', 'a<img alt="x y" role="presentation"> b', 'a b'],
+    ['a picture of one letter', '<p><img alt="T"/>he end</p>', 'The end'],
+    ['a picture of one letter in a block', '<div><img alt="T"></div><p> he end</p>', 'The end'],
+    ['a picture of a word', '<p><img alt="A"/> long way</p>', 'A long way'],
+    ['a large first letter', '<p><span class="drop-cap">W</span> <small>hen</small></p>', 'When'],
+    ['rubies', '<ruby>漢<rp>(</rp><rt>かん</rt>字<rt>じ</rt></ruby>', '漢字'],
+    ['lines of Japanese', '<p>漢字\n  かな</p>', '漢字かな'],
+    ['formulas', 'a<math alttext="x = 1"><mi>x</mi></math>b <math><mi>y</mi></math>', 'a x = 1 b formula'],
+    [
+      'what nobody sees',
+      'a<span hidden>b</span><i style="display: none">c</i><b aria-hidden="true">d</b>',
+      'a',
+    ],
+    [
+      'no text of a page',
+      '<script>x</script><style>y</style><template>z</template><svg><text>t</text></svg>a',
+      'a',
+    ],
+    [
+      'page numbers',
+      'a<span epub:type="pagebreak">3</span><i role="doc-pagebreak">4</i><b class="pagenum">5</b>',
+      'a',
+    ],
+    ['scene breaks', '<p>a</p><hr/><p>* * *</p><p>b</p>', 'a\n\nb'],
+    ['an empty title', '<title/><p>a</p>', 'a'],
+    ['empty elements', '<p/>a<div/>b', 'a\n\nb'],
+    ['characters by number', '&#x41;&eacute;&#27;[1m', 'Aé[1m'],
+    ['CDATA', '<p><![CDATA[a < b]]></p>', 'a < b'],
+    ['prefixes', '<h:p>a</h:p><h:p>b</h:p>', 'a\n\nb'],
+    ['an initial at the end', '<p><img alt="T"/></p>', 'T'],
+  ])('is read: %s', async (_, html, expected) => {
+    expect(await read(html)).toBe(expected);
+    expect(await read(html, {}, 1)).toBe(expected);
+  });
+
+  it('speaks readings in kana where they are asked for', async () => {
+    const html = '<ruby><rb>憂鬱</rb><rt>ゆううつ</rt></ruby>な<ruby>時<rt>time</rt></ruby>';
+    expect(await read(html, { speaksReadings: true })).toBe('ゆううつな時');
+  });
+
+  it.each([
+    ['main', 'a<header>b</header><main>c</main><p>d</p>', 'c'],
+    ['main by its role', '<div>a</div><div role="main">c</div>', 'c'],
+    ['an article', 'a<article>b</article>c', 'b'],
+    ['articles', 'a<article>b</article><article>c</article>', 'a\n\nb\n\nc'],
+    ['the body', '<nav>a</nav><aside>b</aside><div role="navigation">c</div>d<footer>e</footer>', 'd'],
+    ['an empty main', '<main id="root"></main><p>a</p>', 'a'],
+    ['no form', 'a<form>b <button>c</button></form>', 'a'],
+    ['a form around all of it', '<form><p>a</p></form>', 'a'],
+    ['main in a form', '<form>x<main>a</main></form>', 'a'],
+  ])('of a web page is its text: %s', async (_, html, expected) => {
+    expect(await read(html)).toBe(expected);
+  });
+
+  it('gives main out while it comes', () => {
+    const page = new Page('', PLAIN);
+    expect([...page.push('<nav>x</nav><main><p>One.</p><p>Two')].length).toBeGreaterThan(0);
+  });
+
+  it('has chapters by headings', async () => {
+    const html = 'x<h1>A</h1>a<h2>B</h2>b<h3>C</h3>c<h1>D</h1>d';
+    const options = { hasHeadingChapters: true };
+    expect(await read(html, options)).toBe('x{1 A}A.\n\na{2 B}B.\n\nb\n\nC.\n\nc{1 D}D.\n\nd');
+    expect(await read('<h3>A</h3>a<h4>B</h4>', options)).toBe('{3 A}A.\n\na\n\nB.');
+    const silent = { ...options, speaksTitles: false };
+    expect(await read(html, silent)).toBe('x{1 A}a{2 B}b\n\nC.\n\nc{1 D}d');
+  });
+
+  it('has a limit for elements inside each other', async () => {
+    await expect(read('<b>'.repeat(100_000))).rejects.toThrow('more than 512 elements inside each other');
+    expect(await read('<p>a</p></i>'.repeat(1000))).toHaveLength(1000 * 3 - 2);
+  });
+
+  it('gives a long paragraph out in parts', async () => {
+    const words = Array.from({ length: 20_000 }, (_, at) => `word${at}`).join(' ');
+    expect(await read(`<main><p>${words}</p></main>`, {}, 1000)).toBe(words);
+  });
+
+  it('knows the line of each block', () => {
+    const page = new Page('page.html', PLAIN);
+    const lines = [];
+    for (const pieces of [page.push('<main>\n\n<p>a</p>\n<p>b'), page.push('\n</p>\n\n<p>c'), page.end()])
+      for (const piece of pieces) if (piece.kind === 'text') lines.push([piece.text, piece.place.line]);
+    expect(lines).toEqual([
+      ['a', 3],
+      ['b', 4],
+      ['c', 7],
+    ]);
+  });
+});

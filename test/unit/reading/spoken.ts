@@ -1,0 +1,13 @@
+import { type Piece, writtenOf } from '../../../src/text/piece.ts';
+
+/** Pieces as a text; a chapter is its title in braces, with its level. */
+export async function written(pieces: AsyncIterable<Piece> | Iterable<Piece>): Promise<string> {
+  let text = '';
+  for await (const piece of pieces) text += shown(piece);
+  return text;
+}
+
+function shown(piece: Piece): string {
+  if (piece.kind === 'chapter') return `{${piece.level} ${piece.title ?? ''}}`;
+  return writtenOf(piece);
+}
