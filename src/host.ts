@@ -67,6 +67,11 @@ interface Messages {
   detail(text: () => string): void;
   /** Prints a question, without a line break after it. */
   ask(question: string): void;
+  /**
+   * Asks for a text that is not shown while it is typed.
+   * @returns `undefined` where no person is at a terminal
+   */
+  askSecret(question: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 export interface RunContext {

@@ -15,7 +15,8 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     const { argv } = host;
     notices.json = asksForJson(argv);
     // An error about the options may quote the key.
-    for (const key of [host.env.TTS_API_KEY ?? '', ...typedKeys(argv)]) notices.hide(key.trim());
+    for (const key of [host.env.TTS_API_KEY, host.env.TTS_ENGINE_KEY, ...typedKeys(argv)])
+      notices.hide(key?.trim() ?? '');
     const { run, ...called } = await commandOf(argv);
     if (run !== help && run !== version) await delayTierUp(host);
     const status = await run({ ...called, host, notices, signal, commands });

@@ -9,6 +9,8 @@ export interface ServerConfig {
   readonly model?: string | undefined;
   /** The header of this name, with a key or a password. */
   readonly authorization?: string | undefined;
+  /** Asks the user for that header, where the server seems to want one. */
+  readonly askAuthorization?: (() => Promise<string | undefined>) | undefined;
   readonly format: 'wav' | 'pcm';
   readonly voices?: readonly string[] | undefined;
   /** Hz. With it, an answer that is not a WAV is read as bare samples. */

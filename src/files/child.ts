@@ -176,8 +176,10 @@ export class Child {
 }
 
 function withoutKeys(env: Host['env']): NodeJS.ProcessEnv {
-  const { TTS_API_KEY: _key, TTS_API_KEY_FILE: _file, ...rest } = env;
-  return rest as NodeJS.ProcessEnv;
+  const rest: NodeJS.ProcessEnv = { ...env };
+  for (const name of ['TTS_API_KEY', 'TTS_API_KEY_FILE', 'TTS_ENGINE_KEY', 'TTS_ENGINE_KEY_FILE'])
+    delete rest[name];
+  return rest;
 }
 
 /** @returns true if the promise resolved within this time */

@@ -24,8 +24,9 @@ export async function loadSettings(
   return { settings, files };
 }
 
-function* secretsOf({ apiKey, callbackUrl }: Settings): Generator<string> {
+function* secretsOf({ apiKey, engineKey, callbackUrl }: Settings): Generator<string> {
   if (apiKey) yield apiKey.value.trim();
+  if (engineKey) yield engineKey.value.trim();
   if (callbackUrl) yield callbackUrl.value.password;
 }
 

@@ -200,9 +200,22 @@ export const rules = {
     env: 'TTS_ENGINE',
     key: 'engine',
     otherwise: 'the built-in voices',
-    help: 'further voices: a server, a model, or one of engines',
+    help: 'a server (key: TTS_ENGINE_KEY), a model, one of engines',
     ofRequests: true,
     projectMay: (name) => !/[/\\]/.test(name),
+  }),
+  engineKey: rule({
+    kind: words,
+    env: 'TTS_ENGINE_KEY',
+    otherwise: 'none',
+    help: 'key of the server that --engine names',
+    secret: true,
+  }),
+  engineKeyFile: rule({
+    kind: fileName,
+    env: 'TTS_ENGINE_KEY_FILE',
+    otherwise: 'none',
+    help: 'a file that holds the key of that server',
   }),
   engines: rule({
     kind: engines,

@@ -3,7 +3,7 @@ import { loadSettings } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
 import { assertFormatKnown } from '../sink/open.ts';
 import type { Limit } from '../text/segment.ts';
-import { chooseService, withListedNumber } from '../voices/service-choice.ts';
+import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
 import type { Voice } from '../voices/voice.ts';
 import { openVoices, type RunVoices } from '../voices/voices.ts';
 import { assertInputsKept } from './inputs-kept.ts';
@@ -74,7 +74,8 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const service = await chooseService(settings, { ...context, files });
   const voices = await openVoices({ settings, service: async () => service }, context);
   const voice = await voices.of().catch(async (error) => {
-    throw service ? await withListedNumber(error, settings, service, context.signal) : error;
+    if (!service) throw withForgottenBase(error, settings);
+    throw await withListedNumber(error, settings, service, context.signal);
   });
   const { subtitles } = settings;
   const job: SpeechJob = {

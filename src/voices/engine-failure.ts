@@ -44,9 +44,15 @@ const LOOK = 'tts doctor --engine ENGINE looks at the engine';
 function refused(cause: EngineError, status: number): TtsError {
   const isKey = status === 401 || status === 403;
   const [exitCode, hint] = isKey
-    ? [ExitCode.key, 'the key of an engine is its "key" or "keyFile" under "engines" in your config']
+    ? [
+        ExitCode.key,
+        'TTS_ENGINE_KEY holds the key for --engine URL; "key" or "keyFile" under "engines" in your own config holds that of a named engine',
+      ]
     : status === 402
-      ? [ExitCode.quota, 'look at the limits of the account with the engine']
+      ? [
+          ExitCode.quota,
+          'waiting does not help: what the account has paid for is used up; add credit to it, or raise its limit',
+        ]
       : [ExitCode.service, LOOK];
   const concernsThisTextOnly = [400, 404, 413, 422].includes(status);
   return new TtsError(cause.message, { exitCode, hint, cause, concernsThisTextOnly });

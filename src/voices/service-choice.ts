@@ -3,7 +3,14 @@ import type { ProxyRoute } from '../client/transport.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
 import { exposedFiles } from '../settings/config.ts';
-import { assertKeyMayGo, assertProxyMaySee, findKey, isFromUntrustedProject } from '../settings/key.ts';
+import {
+  assertKeyMayGo,
+  assertProxyMaySee,
+  findKey,
+  isFromUntrustedProject,
+  type Key,
+  keyOrigin,
+} from '../settings/key.ts';
 import { nearestName } from '../settings/nearest.ts';
 import {
   type ConfigFile,
@@ -42,15 +49,14 @@ export async function chooseService(
     );
   for (const path of exposedFiles(files, host.platform))
     notices.warn(`${path} holds a key and can be read by others: chmod 600 ${path}`);
+  const isNeeded = baseUrl || settings.callbackUrl || !isOfThisMachine(settings);
+  if (!isNeeded) return undefined;
   const key = await findKey(settings, { cwd: host.cwd, home: host.home, signal });
   if (key) notices.hide(key.value);
   if (!baseUrl) {
-    if (!key && settings.callbackUrl) throw noCallbacks(settings.callbackUrl.value);
-    if (!key) return undefined;
-    throw usageError(
-      `there is a key (${key.origin.name}), but no base URL to use it with`,
-      'name the service with --base-url or TTS_BASE_URL; without the key the built-in one speaks',
-    );
+    const why = objectionToNone(settings, key);
+    if (why) throw why;
+    return undefined;
   }
   if (!key) throw noKey(baseUrl.value, settings);
   assertKeyMayGo(key, baseUrl, settings);
@@ -62,6 +68,31 @@ export async function chooseService(
   const mayBeForged =
     proxy?.origin.place === 'project' && url.protocol === 'http:' && !isExcepted(url, proxy.except);
   return { url, key: key.value, keyOrigin: key.origin.name, proxy, note, mayBeForged };
+}
+
+/** @returns the error of a run that needs a service, and names none */
+function objectionToNone({ callbackUrl }: Settings, key: Key | undefined): TtsError | undefined {
+  if (callbackUrl && !key) return noCallbacks(callbackUrl.value);
+  if (!key) return undefined;
+  return usageError(
+    `there is a key (${key.origin.name}), but no base URL to use it with`,
+    'name the service with --base-url or TTS_BASE_URL; without the key the built-in one speaks',
+  );
+}
+
+/** True if an engine or a voice was asked for by its name: a service takes numbers, so no key of one is missed. */
+function isOfThisMachine({ engine, speaker, speakers }: Settings): boolean {
+  if (engine) return true;
+  if (typeof speaker?.value !== 'string') return false;
+  return speakers?.value.get(speaker.value)?.no === undefined;
+}
+
+/** The voice may be one of a service whose base URL was forgotten. */
+export function withForgottenBase(error: unknown, settings: Settings): unknown {
+  const key = keyOrigin(settings);
+  if (!key || settings.engine || !(error instanceof TtsError)) return error;
+  const hint = `there is a key (${key.name}), but no base URL: --base-url names its service; without it, ${error.hint}`;
+  return error.reworded(error.message, { hint });
 }
 
 export function requestUrl(base: URL): URL {

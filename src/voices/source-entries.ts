@@ -3,12 +3,11 @@ import { basename, resolve } from 'node:path';
 import type { SourceConfig } from '../engine/source.ts';
 import { type TtsError, usageError } from '../error.ts';
 import { fromHome } from '../files/paths.ts';
-import type { Host, RunContext } from '../host.ts';
-import { type EngineEntry, isAddress, type ServerAddress, serverAddress } from '../settings/engine-kind.ts';
-import { canBeOverheard } from '../settings/key.ts';
-import { readKeyFile } from '../settings/key-file.ts';
+import type { Host } from '../host.ts';
+import { type EngineEntry, isAddress, serverAddress } from '../settings/engine-kind.ts';
 import { nearestName } from '../settings/nearest.ts';
 import type { Setting, Settings } from '../settings/resolve.ts';
+import { authorizationOf, type KeyedContext, keyForAddress } from './engine-key.ts';
 
 const MAX_CHARS = 300;
 const SERVER_CONCURRENCY = 4;
@@ -34,10 +33,6 @@ const PRESETS: ReadonlyMap<string, EngineEntry> = new Map([
   ],
 ]);
 
-interface KeyedContext extends RunContext {
-  readonly settings: Pick<Settings, 'allowInsecureHttp'>;
-}
-
 /**
  * A project names engines of the user's own config. It brings none: no address, no folder, and no preset, which is a program.
  * @throws TtsError (usage) for an unknown name
@@ -52,7 +47,10 @@ export function entryOf(
   if (own) return { name, entry: own };
   const there = [...(engines?.value.keys() ?? [])];
   if (origin.place === 'project') throw unknownEngine(chosen, there);
-  if (isAddress(name)) return { name: serverAddress(name)?.url.host ?? name, entry: { url: name } };
+  if (isAddress(name)) {
+    const entry = { url: name, ...keyForAddress(name, engines) };
+    return { name: serverAddress(name)?.url.host ?? name, entry };
+  }
   const preset = PRESETS.get(name);
   if (preset) return { name, entry: preset };
   const folder = resolve(host.cwd, fromHome(name, host.home));
@@ -84,10 +82,10 @@ export async function configOf(
     const address = serverAddress(entry.url);
     if (!address) throw new RangeError(`${name} has no address`);
     const { url } = address;
-    const authorization = await authorizationOf(name, entry, address, context);
+    const keyed = await authorizationOf(name, entry, address, context);
     const concurrency = entry.concurrency ?? SERVER_CONCURRENCY;
     const { model, format = 'wav' } = entry;
-    return { ...common, kind: 'server', url, model, authorization, format, sampleRate, concurrency };
+    return { ...common, kind: 'server', url, model, ...keyed, format, sampleRate, concurrency };
   }
   const concurrency = entry.concurrency ?? 1;
   const [program, ...rest] = (entry.command ?? []).map(home);
@@ -97,41 +95,4 @@ export async function configOf(
   }
   const folder = resolve(host.cwd, home(entry.model ?? ''));
   return { ...common, kind: 'model', folder, language: entry.language, concurrency };
-}
-
-/** The key, or the login of the address. It goes to that server only, and over plain http to near ones only. */
-async function authorizationOf(
-  name: string,
-  entry: EngineEntry,
-  { url, login }: ServerAddress,
-  context: KeyedContext,
-): Promise<string | undefined> {
-  const key = await keyOf(name, entry, context);
-  const [what, header] =
-    key === undefined ? ['password', login && basic(login, context)] : ['key', `Bearer ${key}`];
-  if (header === undefined || !canBeOverheard(url, context.settings.allowInsecureHttp)) return header;
-  throw usageError(
-    `the ${what} of the engine ${name} is not sent over plain http to ${url.host}: others could read it on the way`,
-    'use https://, or "allowInsecureHttp": true in your own config if you mean it',
-  );
-}
-
-async function keyOf(
-  name: string,
-  { key, keyFile }: EngineEntry,
-  { host, notices, signal }: KeyedContext,
-): Promise<string | undefined> {
-  const origin = { place: 'user', name: `engines.${name}.keyFile` } as const;
-  const place = { cwd: host.cwd, home: host.home, signal };
-  const value = keyFile === undefined ? key : (await readKeyFile({ value: keyFile, origin }, place)).trim();
-  if (value !== undefined) notices.hide(value);
-  return value;
-}
-
-/** The header has the form of RFC 7617. A token may stand in the place of the user name, without a password. */
-function basic(login: string, { notices }: KeyedContext): string {
-  const [, user = '', password = ''] = /^([^:]*):(.*)$/s.exec(login) ?? [];
-  const encoded = Buffer.from(login).toString('base64');
-  for (const secret of [password || user, encoded]) notices.hide(secret);
-  return `Basic ${encoded}`;
 }

@@ -46,11 +46,17 @@ export class SourceShelf {
     this.#settings = settings;
     this.#context = context;
     const entries = new Map(settings.engines?.value);
-    const first = chosen.map((each) => entryOf(each, settings, context.host));
+    const first = chosen.map((each) => ({
+      ...entryOf(each, settings, context.host),
+      // A project may choose one of the user's engines, but not which of them gets the key.
+      isChosen: each.origin.place !== 'project',
+    }));
     for (const { name } of first) entries.delete(name);
-    const all = [...first, ...[...entries].map(([name, entry]) => ({ name, entry }))];
+    const all = [...first, ...[...entries].map(([name, entry]) => ({ name, entry, isChosen: false }))];
     this.#names = all.map(({ name }) => name);
-    this.#configs = all.map(({ name, entry }) => configOf(name, entry, { ...context, settings }));
+    this.#configs = all.map(({ name, entry, isChosen }) =>
+      configOf(name, entry, { ...context, settings, isChosen }),
+    );
     // A wrong config fails the run that uses it.
     for (const config of this.#configs) config.catch(() => {});
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Script, serveBytes } from '../support/byte-server.ts';
 import { gate } from '../support/gate.ts';
 import { answer, complete, head, streamed } from '../support/http-bytes.ts';
+import { isThere } from '../support/programs.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
@@ -333,6 +334,49 @@ describe('what is sent to a server', () => {
     writeUserConfig(box, { engines: { mine: { url: server.url, key: 'key-of-mine' } } });
     await box.tts([...OUT, '--engine', 'mine']);
     expect(server.authorization).toEqual(['Bearer key-of-mine', 'Bearer key-of-mine']);
+  });
+
+  it('holds the key of the environment if the engine was chosen by the user and has no other', async () => {
+    const server = await serveSpeech(complete(wav));
+    const box = new Sandbox();
+    box.file('key', 'key-of-a-file');
+    const tellingKeys = async (args: readonly string[], env: Record<string, string>) => {
+      server.authorization.splice(0);
+      const run = await box.tts([...OUT, ...args], { env: { TTS_API_KEY: 'key-of-a-service', ...env } });
+      return { status: run.status, keys: server.authorization };
+    };
+    const TTS_ENGINE_KEY = 'key-of-an-engine';
+    const sent = (key: string | undefined) => {
+      const header = key && `Bearer ${key}`;
+      return { status: 0, keys: [header, header] };
+    };
+    expect(await tellingKeys(['--engine', server.url], { TTS_ENGINE_KEY })).toEqual(sent(TTS_ENGINE_KEY));
+    expect(await tellingKeys([], { TTS_ENGINE: server.url, TTS_ENGINE_KEY_FILE: 'key' })).toEqual(
+      sent('key-of-a-file'),
+    );
+    writeUserConfig(box, { engines: { mine: { url: server.url, key: 'key-of-mine' } } });
+    expect(await tellingKeys(['--engine', server.url], {})).toEqual(sent('key-of-mine'));
+    writeUserConfig(box, { engines: { mine: { url: server.url } } });
+    box.file('.ttsrc.json', '{ "engine": "mine" }');
+    expect(await tellingKeys([], { TTS_ENGINE_KEY })).toEqual(sent(undefined));
+  });
+
+  it.skipIf(!isThere('script'))('holds the key that is typed where the server wants one', async () => {
+    const server = await serveBytes((wire, request, number) => {
+      const isKnown = request.header('Authorization') === 'Bearer typed-key';
+      const list = answer(200, JSON.stringify({ voices: ['anna'] }));
+      const granted = request.path.endsWith('/voices') ? list : complete(wav);
+      return (isKnown ? granted : answer(401, 'who?'))(wire, request, number);
+    });
+    const box = new Sandbox();
+    const line = `tts ${OUT.join(' ')} -s anna --engine ${server.url}`;
+    const running = box.startShell(`script -qec '${line}' /dev/null`, { stdin: 'open' });
+    for await (const piece of running.stdout) {
+      if (String(piece).includes('Key for')) running.stdin.write('typed-key\r');
+      expect(String(piece)).not.toContain('typed-key');
+    }
+    expect((await running.ended).status).toBe(0);
+    expect(box.list()).toEqual(['out.wav']);
   });
 
   it('fits the engine', async () => {

@@ -87,6 +87,22 @@ describe('with nothing configured', () => {
     expectFailure(await box.tts(['-f', 'none.txt', '-o', 'out.wav']), 2, /^tts: cannot read none\.txt/);
   });
 
+  it('speaks beside the key of a service where it is asked for by name', async () => {
+    const box = new Sandbox();
+    const env = { TTS_API_KEY: 'key-of-a-service' };
+    expect(await box.tts(['hi', '-s', 'slt', '-q', '-o', 'out.wav'], { env })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
+    expectFailure(
+      await box.tts(['hi', '-o', 'a.wav'], { env }),
+      2,
+      /there is a key \(TTS_API_KEY\), but no base/,
+    );
+    const hint = /no speaker is called "ann"\nhint: there is a key \(TTS_API_KEY\), but no base URL/;
+    expectFailure(await box.tts(['hi', '-s', 'ann', '-o', 'a.wav'], { env }), 2, hint);
+  });
+
   it('introduces itself once a day, and takes the word behind -v for text', async () => {
     const box = new Sandbox();
     const first = await box.tts(['-v', 'af_heart', 'hi', '-o', 'out.wav']);

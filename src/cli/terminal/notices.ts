@@ -78,6 +78,13 @@ export class Notices {
     this.#send(question);
   }
 
+  async askSecret(question: string, signal: AbortSignal): Promise<string | undefined> {
+    const { stdin, stderr } = this.#host;
+    if (this.json || !stdin.isTTY || !stderr.isTTY) return undefined;
+    const { askSecret } = await import('./ask.ts');
+    return askSecret(question, { host: this.#host, notices: this, signal });
+  }
+
   draw(line: string): void {
     this.#isDrawn = true;
     this.#send(`\r${line}\u001B[J\r`);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { isNearby } from '../../address.ts';
 import { WavError } from '../../audio/wav-format.ts';
 import { readWav } from '../../audio/wav-reader.ts';
 import { messageIn } from '../../error-message.ts';
@@ -32,9 +33,18 @@ export async function openServer(
   config: ServerConfig,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<VoiceSource> {
-  const requester = await openRequester(config);
-  const server = new SpeechServer(config, requester, timeoutMs);
-  const listed = config.voices ?? (await server.listVoices(signal));
+  let requester = await openRequester(config);
+  let server = new SpeechServer(config, requester, timeoutMs);
+  let list: VoiceList = config.voices ? { voices: config.voices } : await server.listVoices(signal);
+  const authorization = wantsKey(config, list) ? await config.askAuthorization?.() : undefined;
+  if (authorization !== undefined) {
+    requester.close();
+    const keyed = { ...config, authorization };
+    requester = await openRequester(keyed);
+    server = new SpeechServer(keyed, requester, timeoutMs);
+    if (!config.voices) list = await server.listVoices(signal);
+  }
+  const listed = list.voices;
   const sampleRate = config.sampleRate ?? USUAL_RATE;
   const voices = (listed?.length ? listed : [USUAL_VOICE]).map((name) => voiceOf(name, sampleRate));
   return {
@@ -50,6 +60,17 @@ export async function openServer(
       requester.close();
     },
   };
+}
+
+interface VoiceList {
+  readonly voices?: readonly string[] | undefined;
+  /** The status of an answer that is no list. */
+  readonly status?: number | undefined;
+}
+
+/** A server far away that shows no voices usually speaks for its customers only. */
+function wantsKey({ url }: ServerConfig, { status }: VoiceList): boolean {
+  return status === 401 || status === 403 || (status !== undefined && !isNearby(url.hostname));
 }
 
 function voiceOf(name: string, sampleRate: number): SourceVoice {
@@ -79,14 +100,14 @@ class SpeechServer {
   }
 
   /** Its timer runs from the request to the last byte: a list that drips is late as well. */
-  async listVoices(signal: AbortSignal): Promise<string[] | undefined> {
+  async listVoices(signal: AbortSignal): Promise<VoiceList> {
     const limitMs = Math.min(this.#timeoutMs, LONGEST_LIST);
     const watch = new IdleWatch(limitMs, signal);
     try {
       const answer = await this.#ask('audio/voices', undefined, watch);
       const bytes = await firstBytes(answer, MOST_LIST_BYTES + 1);
       watch.signal.throwIfAborted();
-      return answer.statusCode === 200 ? this.#voicesIn(bytes) : undefined;
+      return answer.statusCode === 200 ? { voices: this.#voicesIn(bytes) } : { status: answer.statusCode };
     } catch (error) {
       if (!watch.isIdle) throw this.#failed(error, watch);
       const late = `${this.#config.name} sent no whole list of voices within ${limitMs / 1000} s`;
