@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isLoopback } from '../address.ts';
+import { description } from './description.ts';
 import type { Exchange } from './http/exchange.ts';
 import { Refusal, refusalOf } from './http/refusal.ts';
-import { refuse, sendJson } from './http/refuse.ts';
+import { plainErrors, refuse, sendJson } from './http/refuse.ts';
+import { openAiErrors } from './openai/errors.ts';
+import { listModels, listVoices } from './openai/lists.ts';
 import type { ServiceContext } from './tts/context.ts';
-import openapi from './tts/openapi.json' with { type: 'json' };
 import { speak } from './tts/speech.ts';
 
 export interface HandlerContext extends ServiceContext {
@@ -12,8 +14,11 @@ export interface HandlerContext extends ServiceContext {
   readonly basePath: string;
   /** True if no key is asked for. */
   readonly isOpen: boolean;
-  /** @throws Refusal 401 */
-  checkKey(request: IncomingMessage): void;
+  /**
+   * @param asBearer true where `Authorization: Bearer` may hold it as well
+   * @throws Refusal 401
+   */
+  checkKey(request: IncomingMessage, asBearer: boolean): void;
   /** The origin whose pages may use the service, `*` for all, or `undefined` for none. */
   readonly cors: string | undefined;
 }
@@ -30,8 +35,18 @@ interface Route {
 
 const withFaults = ({ faultControl }: HandlerContext) => faultControl !== undefined;
 
+/** The paths of OpenAI's interface stand below it. */
+const OPENAI = '/v1/';
+
 const routes: Readonly<Record<string, Route>> = {
   '/tts': { method: 'POST', open: false, action: speak },
+  '/v1/audio/speech': {
+    method: 'POST',
+    open: false,
+    action: async (...given) => (await import('./openai/speech.ts')).speakForOpenAi(...given),
+  },
+  '/v1/audio/voices': { method: 'GET', open: false, action: listVoices },
+  '/v1/models': { method: 'GET', open: false, action: listModels },
   '/speakers': { method: 'GET', open: false, action: listSpeakers },
   '/healthz': { method: 'GET', open: true, action: sendHealth },
   '/openapi.json': { method: 'GET', open: true, action: sendDescription },
@@ -68,7 +83,7 @@ async function answer(exchange: Exchange, context: HandlerContext): Promise<void
     const refusal = refusalOf(error);
     exchange.details.refusal = refusal.code;
     if (response.headersSent) return void response.destroy();
-    await refuse(exchange, refusal);
+    await refuse(exchange, refusal, isForOpenAi(exchange, context) ? openAiErrors : plainErrors);
   }
 }
 
@@ -86,7 +101,7 @@ async function dispatch(exchange: Exchange, context: HandlerContext): Promise<vo
   const route = routeTo(path, context);
   checkMethod(exchange, route.method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [route.method, 'OPTIONS']);
   if (request.method === 'OPTIONS') return void response.writeHead(204).end();
-  if (!route.open) context.checkKey(request);
+  if (!route.open) context.checkKey(request, isForOpenAi(exchange, context));
   await route.action(exchange, context);
 }
 
@@ -96,20 +111,31 @@ function isForPage({ request, path }: Exchange, { basePath }: HandlerContext): b
   return isBase && ['GET', 'HEAD'].includes(method) && /\btext\/html\b/i.test(headers.accept ?? '');
 }
 
+function isForOpenAi({ path }: Exchange, { basePath }: HandlerContext): boolean {
+  return pathBelow(basePath, path).startsWith(OPENAI);
+}
+
 /** The paths that pages of another origin may use. */
-const SHARED = ['/tts', '/speakers'];
+const SHARED = ['/tts', '/speakers', '/v1/audio/speech', '/v1/audio/voices', '/v1/models'];
 const EXPOSED = 'Retry-After, X-Instructions-Ignored, X-Request-Id';
+const EXPOSED_TO_OPENAI = `${EXPOSED}, X-Voice`;
 
 /** Seconds. */
 const PREFLIGHT_AGE = 600;
 
-function allowOrigin({ request, response, path }: Exchange, { cors, basePath }: HandlerContext): void {
+function allowOrigin(exchange: Exchange, context: HandlerContext): void {
+  const { request, response, path } = exchange;
+  const { cors, basePath } = context;
   if (cors === undefined || !SHARED.includes(pathBelow(basePath, path))) return;
+  const isOpenAi = isForOpenAi(exchange, context);
   // The one origin does not depend on the request, so there is no `Vary`.
   response.setHeader('Access-Control-Allow-Origin', cors);
-  if (request.method !== 'OPTIONS') return void response.setHeader('Access-Control-Expose-Headers', EXPOSED);
+  const exposed = isOpenAi ? EXPOSED_TO_OPENAI : EXPOSED;
+  if (request.method !== 'OPTIONS') return void response.setHeader('Access-Control-Expose-Headers', exposed);
   response.setHeader('Access-Control-Allow-Methods', 'GET, POST');
-  response.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-API-KEY');
+  // OpenAI's libraries add headers of their own, and "*" does not stand for `Authorization`.
+  const headers = isOpenAi ? 'Authorization, *' : 'Authorization, Content-Type, X-API-KEY';
+  response.setHeader('Access-Control-Allow-Headers', headers);
   response.setHeader('Access-Control-Max-Age', PREFLIGHT_AGE);
 }
 
@@ -192,10 +218,12 @@ function sendMetrics({ response }: Exchange, { metrics, engine }: HandlerContext
 }
 
 function sendDescription(exchange: Exchange, context: HandlerContext): void {
-  const [server] = openapi.servers;
   const there = routesOf(context);
-  const paths = Object.fromEntries(Object.entries(openapi.paths).filter(([path]) => there.has(path)));
-  sendJson(exchange, 200, { ...openapi, servers: [{ ...server, url: context.basePath || '/' }], paths });
+  sendJson(
+    exchange,
+    200,
+    description(context.basePath || '/', (path) => there.has(path)),
+  );
 }
 
 async function changeFaults(exchange: Exchange, { faultControl, limits }: HandlerContext): Promise<void> {

@@ -133,17 +133,19 @@ export function randomKey(): string {
 }
 
 /** The time of a check shows neither the length nor the start of the key. */
-function createKeyCheck(apiKey: string | null): (request: IncomingMessage) => void {
+function createKeyCheck(apiKey: string | null): HandlerContext['checkKey'] {
   if (apiKey === null) return () => {};
   const wanted = sha256(Buffer.from(apiKey));
-  return ({ headers }) => {
-    const given = headers['x-api-key'];
+  return ({ headers }, asBearer) => {
+    const bearer = asBearer ? /^Bearer +(.+)$/i.exec(headers.authorization ?? '')?.[1] : undefined;
+    const given = headers['x-api-key'] ?? bearer;
+    const name = asBearer ? 'Authorization: Bearer' : 'X-API-KEY';
     if (given === undefined) {
-      throw new Refusal(401, 'missing_api_key', 'The header X-API-KEY with the API key is missing');
+      throw new Refusal(401, 'missing_api_key', `The header ${name} with the API key is missing`);
     }
     // Node decodes headers as Latin-1.
     if (!timingSafeEqual(sha256(Buffer.from(String(given), 'latin1')), wanted)) {
-      throw new Refusal(401, 'invalid_api_key', 'The API key in X-API-KEY is not valid');
+      throw new Refusal(401, 'invalid_api_key', `The API key in ${name} is not valid`);
     }
   };
 }

@@ -33,7 +33,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'service/callbacks': ['service/http', 'engine', 'audio'],
   'service/page': ['service/http'],
   'service/tts': ['service/http', 'service/faults', 'service/callbacks', 'engine', 'text', 'audio'],
-  service: ['service/page', 'service/tts', 'service/faults', 'service/callbacks', 'service/http', 'engine'],
+  'service/openai': ['service/http', 'service/tts', 'sink', 'sink/encoding', 'engine', 'text', 'audio'],
+  service: [
+    'service/page',
+    'service/tts',
+    'service/openai',
+    'service/faults',
+    'service/callbacks',
+    'service/http',
+    'engine',
+  ],
   voices: [
     'engine',
     'engine/flite',

@@ -14,6 +14,7 @@ export function announce(url: string, { apiKey, options }: Setup, notices: Notic
   const made = options.apiKey === undefined ? apiKey : undefined;
   const faults = (options.faults ?? []).map(({ spec }) => spec);
   notices.note(`listening on ${url}`);
+  notices.note(`for clients of OpenAI's speech interface: ${url}/v1`);
   notices.note(`in a browser: ${url}/`);
   if (made) notices.note(`the API key of this run is ${made} (TTS_API_KEY sets one that stays)`);
   if (!isLoopback(options.host))

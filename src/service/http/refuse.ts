@@ -21,15 +21,25 @@ export function sendJson({ response }: Exchange, status: number, body: unknown):
   response.end(bytes);
 }
 
-export async function refuse(exchange: Exchange, refusal: Refusal): Promise<void> {
+/** How one interface of the service tells errors. */
+export interface ErrorForm {
+  /** The value of `WWW-Authenticate` for a request without the right key. */
+  readonly challenge: string;
+  body(refusal: Refusal): object;
+}
+
+/** The errors of `POST /tts` and of all that describes the service. */
+export const plainErrors: ErrorForm = { challenge: 'ApiKey header="X-API-KEY"', body: errorBody };
+
+export async function refuse(exchange: Exchange, refusal: Refusal, form: ErrorForm): Promise<void> {
   const { request, response } = exchange;
   const { status } = refusal;
-  const body = Buffer.from(JSON.stringify(errorBody(refusal)));
+  const body = Buffer.from(JSON.stringify(form.body(refusal)));
   const unread = hasUnreadBody(request);
   response.writeHead(status, {
     'Content-Type': 'application/json',
     'Content-Length': body.length,
-    ...(status === 401 && { 'WWW-Authenticate': 'ApiKey header="X-API-KEY"' }),
+    ...(status === 401 && { 'WWW-Authenticate': form.challenge }),
     ...(status === 429 || status === 503 || refusal.retryAfter !== undefined
       ? { 'Retry-After': String(Math.ceil(refusal.retryAfter ?? DEFAULT_RETRY_AFTER)) }
       : {}),

@@ -105,7 +105,8 @@ const PAGE = `<!doctype html>
 <h2 id="lines-title">This request in a shell</h2>
 <div class="line"><pre id="curl" tabindex="0" aria-label="curl line"></pre><button type="button" data-copy="curl">Copy the curl line</button></div>
 <div class="line"><pre id="tts" tabindex="0" aria-label="tts line"></pre><button type="button" data-copy="tts">Copy the tts line</button></div>
-<p class="note" id="key-note">Both lines read the key from the variable TTS_API_KEY.</p>
+<div class="line"><pre id="base" tabindex="0" aria-label="base URL for clients of OpenAI's speech interface"></pre><button type="button" data-copy="base">Copy for OpenAI's clients</button></div>
+<p class="note" id="key-note">The lines read the key from the variable TTS_API_KEY.</p>
 </section>
 </main>
 <script type="module">${PROGRAM}</script>

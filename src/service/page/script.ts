@@ -99,6 +99,7 @@ function showLines() {
   const request = body(), { config = {} } = request, letters = [...request.text].length;
   $('curl').textContent = ['curl -fsS -o speech.wav', ...(key === '' ? [] : ['-H "X-API-KEY: $TTS_API_KEY"']), "-H 'Content-Type: application/json'",
     '--data-raw ' + quoted(JSON.stringify(request)), quoted(address + '/tts')].join(' ');
+  $('base').textContent = 'OPENAI_BASE_URL=' + quoted(address + '/v1') + (key === '' ? '' : ' OPENAI_API_KEY="$TTS_API_KEY"');
   $('tts').textContent = [...(key === '' ? ['TTS_API_KEY=none'] : []), 'tts --base-url', quoted(address), '-s', request.speaker_no,
     ...(config.use_streaming_response ? ['--stream'] : []), ...(config.sample_rate ? ['-r', config.sample_rate] : []),
     ...(config.instructions ? ['-i', quoted(config.instructions)] : []), ...(letters > 1000 ? ['--max-chars', letters] : []),

@@ -7,26 +7,42 @@ import type { Effects, HeaderFault } from '../faults/fault.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { type Sound, storeSound } from '../http/stored-sound.ts';
 
+const WAV = 'audio/wav';
+
 export interface Manner {
   readonly streamed: boolean;
   readonly effects: Effects;
   onSound?(): void;
 }
 
+/** How samples become the bytes of an answer. */
+export interface Form {
+  readonly mediaType: string;
+  encoded(pcm: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>;
+}
+
 /** @throws Refusal before the answer begins; later errors break the connection */
 export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manner): Promise<void> {
   const { format } = sound;
-  const pcm = manner.effects.wavHeader === 'per-chunk' ? withHeaderEach(sound.pcm, format) : sound.pcm;
+  const { effects } = manner;
+  const pcm = effects.wavHeader === 'per-chunk' ? withHeaderEach(sound.pcm, format) : sound.pcm;
   // Only a whole sound can be halved by `truncate`.
-  if (manner.streamed && !manner.effects.truncate) await sendLive(exchange, { ...sound, pcm }, manner);
-  else await sendWhole(exchange, { ...sound, pcm }, manner);
+  if (manner.streamed && !effects.truncate) {
+    const header = leadingHeader(format, undefined, effects.wavHeader);
+    const encoded = (samples: AsyncIterable<Uint8Array>) => behind(header, samples);
+    await sendLive(exchange, { ...sound, pcm }, { mediaType: WAV, encoded }, manner);
+  } else await sendWhole(exchange, { ...sound, pcm }, manner);
 }
 
-/** A text that the engine may refuse waits for its first samples. */
-async function sendLive(
+/**
+ * A text that the engine may refuse waits for its first samples.
+ * @throws Refusal before the answer begins; later errors break the connection
+ */
+export async function sendLive(
   exchange: Exchange,
-  { format, pcm, speakable }: Sound,
-  { effects, onSound }: Manner,
+  { pcm, speakable }: Pick<Sound, 'pcm' | 'speakable'>,
+  { mediaType, encoded }: Form,
+  { effects, onSound }: Omit<Manner, 'streamed'>,
 ): Promise<void> {
   const pieces = pcm[Symbol.asyncIterator]();
   try {
@@ -34,10 +50,9 @@ async function sendLive(
     first.catch(() => {}); // not every case awaits it
     await (speakable ? Promise.race([first, yieldToEventLoop()]) : first);
     exchange.signal.throwIfAborted();
-    writeHead(exchange, effects);
+    writeHead(exchange, effects.contentType ?? mediaType);
     exchange.response.flushHeaders();
-    const header = leadingHeader(format, undefined, effects.wavHeader);
-    await send(exchange, joined(header, first, pieces, onSound), effects);
+    await send(exchange, encoded(resumed(first, pieces, onSound)), effects);
   } finally {
     await pieces.return?.();
   }
@@ -50,16 +65,16 @@ async function sendWhole(exchange: Exchange, { format, pcm }: Sound, manner: Man
     exchange.signal.throwIfAborted();
     const header = leadingHeader(format, stored.bytes, effects.wavHeader);
     const bytes = effects.truncate ? Math.floor(stored.bytes / 4) * 2 : stored.bytes;
-    writeHead(exchange, effects, streamed ? undefined : header.length + bytes);
+    writeHead(exchange, effects.contentType ?? WAV, streamed ? undefined : header.length + bytes);
     await send(exchange, limited(header, stored.read(), bytes, onSound), effects);
   } finally {
     await stored.dispose();
   }
 }
 
-function writeHead({ response }: Exchange, { contentType = 'audio/wav' }: Effects, length?: number): void {
+function writeHead({ response }: Exchange, mediaType: string, length?: number): void {
   response.writeHead(200, {
-    'Content-Type': contentType,
+    'Content-Type': mediaType,
     ...(length !== undefined && { 'Content-Length': length }),
   });
 }
@@ -72,13 +87,16 @@ async function send(exchange: Exchange, body: AsyncIterable<Uint8Array>, effects
   await pipeline(sent, exchange.response);
 }
 
-async function* joined(
-  header: Uint8Array,
+async function* behind(header: Uint8Array, pcm: AsyncIterable<Uint8Array>) {
+  if (header.length > 0) yield header;
+  yield* pcm;
+}
+
+async function* resumed(
   first: Promise<IteratorResult<Uint8Array>>,
   rest: AsyncIterator<Uint8Array>,
   onSound?: () => void,
 ) {
-  if (header.length > 0) yield header;
   if (!(await first).done) onSound?.();
   for (let next = await first; !next.done; next = await rest.next()) yield next.value;
 }

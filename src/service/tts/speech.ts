@@ -43,7 +43,11 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   }
 }
 
-function soundOf({ engine, metrics }: ServiceContext, utterance: Utterance, signal: AbortSignal): Sound {
+export function soundOf(
+  { engine, metrics }: ServiceContext,
+  utterance: Utterance,
+  signal: AbortSignal,
+): Sound {
   const format: PcmFormat = {
     encoding: 'integer',
     sampleRate: utterance.sampleRate,
@@ -65,7 +69,12 @@ async function* bytesOf(
   }
 }
 
-async function applyFaults(effects: Effects, exchange: Exchange, { traffic }: ServiceContext): Promise<void> {
+/** @throws Refusal for a status that was asked for; the reason of an abort */
+export async function applyFaults(
+  effects: Effects,
+  exchange: Exchange,
+  { traffic }: ServiceContext,
+): Promise<void> {
   const { signal } = exchange;
   if (effects.delay !== undefined) await sleep(effects.delay, undefined, { signal });
   if (effects.hang) {

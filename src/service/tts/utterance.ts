@@ -11,7 +11,7 @@ export interface SpeechOrder {
 }
 
 /** Hz. The interface promises it. */
-const DEFAULT_SAMPLE_RATE = 22_050;
+export const DEFAULT_SAMPLE_RATE = 22_050;
 
 /**
  * @param maxText the longest text, in code points

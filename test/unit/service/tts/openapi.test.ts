@@ -1,17 +1,21 @@
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { description } from '../../../../src/service/description.ts';
 import { Refusal } from '../../../../src/service/http/refusal.ts';
 import { errorBody } from '../../../../src/service/http/refuse.ts';
 import openapi from '../../../../src/service/tts/openapi.json' with { type: 'json' };
+import { emptyFolder } from '../../../support/folder.ts';
 
 const require = createRequire(import.meta.url);
 
 it('is an OpenAPI description without a fault, says a public linter', { timeout: 60_000 }, async () => {
   const linter = require.resolve('@redocly/cli/bin/cli.js');
-  const file = fileURLToPath(new URL('../../../../src/service/tts/openapi.json', import.meta.url));
+  const file = join(emptyFolder(), 'openapi.json');
+  writeFileSync(file, JSON.stringify(description('/', () => true)));
   const { stdout } = await promisify(execFile)(process.execPath, [linter, 'lint', file, '--format=json'], {
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   });

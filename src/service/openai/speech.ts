@@ -1,0 +1,86 @@
+import { converted } from '../../audio/convert.ts';
+import { sameFormat, untagged } from '../../audio/pcm.ts';
+import { styleOf } from '../../engine/style.ts';
+import { encodingOf, streamingOf } from '../../sink/encodings.ts';
+import { countCodePoints } from '../../text/unicode.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { readJson } from '../http/json-body.ts';
+import { Refusal } from '../http/refusal.ts';
+import { forClient } from '../http/refuse.ts';
+import type { Sound } from '../http/stored-sound.ts';
+import type { ServiceContext } from '../tts/context.ts';
+import { sendLive } from '../tts/send-speech.ts';
+import { applyFaults, soundOf } from '../tts/speech.ts';
+import { DEFAULT_SAMPLE_RATE, ignoredHeader, withPatience } from '../tts/utterance.ts';
+import { asEvents } from './events.ts';
+import { formatFor, type ResponseFormat, rowOf } from './formats.ts';
+import { type AudioRequest, checkAudioRequest } from './request.ts';
+import { voiceOf } from './voice.ts';
+
+/** Answers `POST /v1/audio/speech` with sound that leaves while it is made. */
+export async function speakForOpenAi(exchange: Exchange, context: ServiceContext): Promise<void> {
+  const { request, response, details, id } = exchange;
+  const { engine, limits, metrics } = context;
+  const asked = checkAudioRequest(await readJson(request, response, limits.body));
+  const speaker = voiceOf(asked.voice, engine.speakers);
+  assertShort(asked, context.maxText);
+  Object.assign(details, { speaker: speaker.no, characters: countCodePoints(asked.input) });
+  const { style, ignored } = await styleOf(asked.instructions);
+  const effects = context.faultControl?.effectsOn(exchange, asked.input, speaker.no) ?? {};
+  await applyFaults(effects, exchange, context);
+  response.setHeader('X-Voice', encodeURIComponent(context.hide(speaker.name)));
+  if (ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(ignored));
+  const release = takeEncoder(asked);
+  try {
+    const utterance = { text: asked.input, speaker, sampleRate: DEFAULT_SAMPLE_RATE, style };
+    const sound = soundOf(context, utterance, exchange.signal);
+    await sendLive(exchange, sound, await formOf(asked, sound), {
+      effects,
+      onSound: () => metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),
+    });
+  } catch (error) {
+    throw withPatience(forClient(error, id, context), engine);
+  } finally {
+    release();
+  }
+}
+
+/** An encoder is a thread or a process: a flood of requests may not start more of them. */
+const MOST_ENCODERS = 32;
+const UNENCODED: readonly ResponseFormat[] = ['wav', 'pcm'];
+
+let encoders = 0;
+
+/** @throws Refusal 503 while too many encoders are at work */
+function takeEncoder({ format }: AudioRequest): () => void {
+  if (UNENCODED.includes(format)) return () => {};
+  if (encoders >= MOST_ENCODERS) throw new Refusal(503, 'busy', 'Too many sounds are encoded already');
+  encoders += 1;
+  return () => {
+    encoders -= 1;
+  };
+}
+
+function assertShort({ input }: AudioRequest, maxText: number): void {
+  if (countCodePoints(input) <= maxText) return;
+  throw new Refusal(400, 'string_too_long', `input is longer than ${maxText} characters`, { field: 'input' });
+}
+
+/** @throws Refusal 400 for a format that this machine cannot write */
+async function formOf({ format: name, asEvents: isEvents }: AudioRequest, { format }: Sound) {
+  const row = rowOf(name);
+  const encoding = streamingOf(encodingOf('', { encode: row.encoding }), 'the answer');
+  await encoding.assertReady().catch((error: Error) => {
+    throw new Refusal(400, 'unsupported_format', error.message, { field: 'response_format' });
+  });
+  const to = formatFor(row, format);
+  return {
+    mediaType: isEvents ? 'text/event-stream' : row.mediaType,
+    async *encoded(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      const speech = { format, bytes: undefined, pcm };
+      const track = untagged(sameFormat(format, to) ? speech : converted(speech, to));
+      const bytes = encoding.stream(track, () => {});
+      yield* isEvents ? asEvents(bytes) : bytes;
+    },
+  };
+}

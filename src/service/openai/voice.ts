@@ -1,0 +1,52 @@
+import type { Speaker } from '../../engine/contract.ts';
+import { wellFormedStart } from '../http/json-body.ts';
+import { Refusal } from '../http/refusal.ts';
+
+/** Clients that were made for OpenAI send these names without being asked. */
+const OPENAI_VOICES: ReadonlySet<string> = new Set(
+  'alloy ash ballad cedar coral echo fable marin nova onyx sage shimmer verse'.split(' '),
+);
+
+const LONGEST_NAME = 80;
+
+/**
+ * Finds a voice by its name, its number or its language. One of OpenAI's names stands for the default voice where no
+ * voice of the service has it.
+ * @throws Refusal 400 for an unknown voice
+ */
+export function voiceOf(asked: string, speakers: readonly Speaker[]): Speaker {
+  const name = asked.trim();
+  const found = named(name, speakers) ?? speaking(name, speakers);
+  if (found) return found;
+  const [first] = speakers;
+  if (first && (name === '' || OPENAI_VOICES.has(name.toLowerCase()))) return first;
+  const shown = wellFormedStart(name, LONGEST_NAME);
+  throw new Refusal(
+    400,
+    'unknown_voice',
+    `There is no voice ${shown}; GET /v1/audio/voices lists the voices of this service`,
+    { field: 'voice' },
+  );
+}
+
+function named(name: string, speakers: readonly Speaker[]): Speaker | undefined {
+  const lower = name.toLowerCase();
+  return (
+    speakers.find((speaker) => speaker.name === name) ??
+    speakers.find((speaker) => speaker.name.toLowerCase() === lower) ??
+    (/^\d+$/.test(name) ? speakers.find(({ no }) => no === Number(name)) : undefined)
+  );
+}
+
+/** `en-GB` is spoken by its own voice, else by one of `en`. `en` is spoken by any. */
+function speaking(asked: string, speakers: readonly Speaker[]): Speaker | undefined {
+  if (!/^[a-z]{2,3}(?:[-_][a-z0-9]+)*$/i.test(asked)) return undefined;
+  const tag = asked.toLowerCase().replaceAll('_', '-');
+  const [base = ''] = tag.split('-');
+  const languages = speakers.map((speaker) => ({ speaker, language: speaker.language.toLowerCase() }));
+  const found =
+    languages.find(({ language }) => language === tag) ??
+    languages.find(({ language }) => language === base) ??
+    languages.find(({ language }) => language.split('-')[0] === base);
+  return found?.speaker;
+}

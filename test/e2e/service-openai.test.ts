@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import OpenAI, { APIError } from 'openai';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import type { ServiceOptions } from '../../src/service/service.ts';
+import { ask } from '../support/ask.ts';
+import { parseWav } from '../support/read-wav.ts';
+import { Sandbox } from '../support/run.ts';
+import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';
+import { KEY, startToneService, type ToneService } from '../support/tone-service.ts';
+
+let tones: ToneService;
+
+async function start(options?: Partial<ServiceOptions>): Promise<void> {
+  tones = await startToneService(options);
+}
+
+beforeEach(() => start());
+afterEach(() => tones.close());
+
+const client = (apiKey = KEY, maxRetries = 0) =>
+  new OpenAI({ baseURL: `${tones.service.url}/v1`, apiKey, maxRetries });
+
+type Wanted = Partial<OpenAI.Audio.SpeechCreateParams>;
+
+async function speak(wanted: Wanted = {}, options = {}) {
+  const body = { model: 'tts-1', voice: 'alloy', input: 'one two', ...wanted } as const;
+  const answer = await client().audio.speech.create(body, options);
+  return { headers: answer.headers, bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
+async function failure(doing: Promise<unknown>) {
+  const error = await doing.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(APIError);
+  const { status, type, param, code } = error as APIError;
+  return { status, type, param, code };
+}
+
+const SAMPLES = 'onetwo'.length * FRAMES_PER_CHARACTER;
+
+describe("OpenAI's own library for JavaScript", () => {
+  it('gets a WAV with the samples of the voice', async () => {
+    const { headers, bytes } = await speak({ response_format: 'wav', voice: 'tone-3' });
+    expect([headers.get('content-type'), headers.get('x-voice')]).toEqual(['audio/wav', 'tone-3']);
+    const { pcm, sampleRate } = parseWav(bytes);
+    expect(sampleRate).toBe(22_050);
+    expect(pcm).toEqual(Buffer.from(new Int16Array(SAMPLES).fill(3).buffer));
+  });
+
+  it('gets bare samples at 24,000 Hz as pcm', async () => {
+    const { bytes } = await speak({ response_format: 'pcm' });
+    expect(bytes.length).toBe(2 * Math.round((SAMPLES * 24_000) / 22_050));
+  });
+
+  it('gets events, whose sound is that of the plain answer', async () => {
+    const { bytes } = await speak({ response_format: 'pcm' });
+    const events = await speak({ response_format: 'pcm', stream_format: 'sse' });
+    expect(events.headers.get('content-type')).toBe('text/event-stream');
+    const all = events.bytes
+      .toString()
+      .trim()
+      .split('\n\n')
+      .map((event) => JSON.parse(event.replace(/^data: /, '')));
+    expect(all.pop()).toMatchObject({ type: 'speech.audio.done' });
+    expect(all.every(({ type }) => type === 'speech.audio.delta')).toBe(true);
+    expect(Buffer.concat(all.map(({ audio }) => Buffer.from(audio, 'base64')))).toEqual(bytes);
+  });
+
+  it.each([
+    ['TONE-4', 4],
+    ['4', 4],
+    ['en', 1],
+    ['nova', 1],
+    ['', 1],
+  ])('finds the voice %j', async (voice, no) => {
+    const { headers } = await speak({ voice, response_format: 'wav' });
+    expect(headers.get('x-voice')).toBe(`tone-${no}`);
+    expect(tones.engine.utterances.at(-1)?.speaker.no).toBe(no);
+  });
+
+  it('lets instructions shape the voice, and tells what it did not understand', async () => {
+    const { headers } = await speak({ instructions: 'slowly, and with feathers', response_format: 'wav' });
+    expect(tones.engine.utterances.at(-1)?.style.rate).toBeLessThan(1);
+    expect(headers.get('x-instructions-ignored')).toContain('feathers');
+  });
+
+  it.each<[string, Wanted, string, string]>([
+    ['an unknown voice', { voice: 'nobody' }, 'voice', 'unknown_voice'],
+    ['a blank text', { input: ' ' }, 'input', 'invalid_value'],
+    ['a speed out of range', { speed: 5 }, 'speed', 'invalid_value'],
+    ['an unknown format', { response_format: 'ape' as 'wav' }, 'response_format', 'invalid_value'],
+    ['a text that is too long', { input: 'x'.repeat(600_000) }, 'input', 'string_too_long'],
+  ])("gets errors in OpenAI's form: %s", async (_, wanted, param, code) => {
+    const type = 'invalid_request_error';
+    expect(await failure(speak(wanted))).toEqual({ status: 400, type, param, code });
+  });
+
+  it('hears of a wrong key, a path that is not there, and a voice that fails', async () => {
+    const { models } = client('wrong');
+    expect(await failure(Promise.resolve(models.list()))).toMatchObject({
+      status: 401,
+      type: 'authentication_error',
+      code: 'invalid_api_key',
+    });
+    expect(await failure(client().get('/nothing'))).toMatchObject({ status: 404, code: 'not_found' });
+    const broken = await failure(speak({ input: '沈黙 mute' }));
+    expect(broken).toMatchObject({ status: 422, type: 'invalid_request_error' });
+  });
+
+  it('tries again after 429, by itself', async () => {
+    await tones.close();
+    const { parseFaults } = await import('../../src/service/faults/fault-spec.ts');
+    await start({ faults: parseFaults(['status=429,times=2']) });
+    const given = { model: 'tts-1', voice: 'alloy', input: 'one', response_format: 'wav' } as const;
+    const answer = await client(KEY, 2).audio.speech.create(given);
+    expect(answer.status).toBe(200);
+    expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(44);
+  });
+
+  it('may leave in the middle: nobody is spoken to any more', async () => {
+    const leaving = new AbortController();
+    const given = { model: 'x', voice: '1', input: 'one stuck', response_format: 'wav' } as const;
+    const { body } = await client().audio.speech.create(given, { signal: leaving.signal });
+    await body?.getReader().read();
+    leaving.abort();
+    await expect.poll(() => tones.engine.active).toBe(0);
+  });
+
+  it('lists voices and models', async () => {
+    const names = (await client().models.list()).data.map(({ id }) => id);
+    expect(names).toContain('tts-1');
+    const { json } = await ask(`${tones.service.url}/v1/audio/voices`, {
+      headers: { authorization: `Bearer ${KEY}` },
+    });
+    expect(json.voices[0]).toEqual({ id: 'tone-1', name: 'tone-1', language: 'en-US', speaker_no: 1 });
+    expect(json.voices).toHaveLength(tones.engine.speakers.length);
+  });
+});
+
+describe('the key', () => {
+  it('counts as Bearer below /v1/ only', async () => {
+    const headers = { authorization: `Bearer ${KEY}` };
+    expect((await ask(`${tones.service.url}/speakers`, { headers })).status).toBe(401);
+    const { status, headers: told } = await ask(`${tones.service.url}/v1/models`);
+    expect([status, told['www-authenticate']]).toEqual([401, 'Bearer']);
+  });
+});
+
+describe('the built program', () => {
+  it('answers with MP3 where no format is named, and is an engine of its own', async () => {
+    const box = new Sandbox();
+    const { child, stdout } = box.start(['serve', '--port=0', '--json', '--no-auth']);
+    onTestFinished(() => void child.kill());
+    const [line] = await once(stdout, 'data');
+    const { url } = JSON.parse(String(line));
+    const openAi = new OpenAI({ baseURL: `${url}/v1`, apiKey: KEY, maxRetries: 0 });
+    const answer = await openAi.audio.speech.create({ model: 'x', voice: 'slt', input: 'Hello there.' });
+    expect(answer.headers.get('content-type')).toBe('audio/mpeg');
+    const mp3 = Buffer.from(await answer.arrayBuffer());
+    expect(mp3.readUInt16BE() & 0xffe0).toBe(0xffe0);
+    const engine = ['--engine', `${url}/v1`, '-s', 'slt', '-r', '22050', '-o', 'far.wav'];
+    const far = await box.tts(['Hello there.', ...engine]);
+    expect([far.status, far.stderr]).toEqual([0, '']);
+    await box.tts(['Hello there.', '-s', '2', '-o', 'near.wav']);
+    expect(box.read('far.wav')).toEqual(box.read('near.wav'));
+  });
+});
