@@ -5,8 +5,10 @@ import { addressIn, isOf, listServices } from '../cache/services.ts';
 import { ExitCode, usageError } from '../error.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import { visible } from '../printable.ts';
+import { loadSettings } from '../settings/load.ts';
 import { nearestName } from '../settings/nearest.ts';
 import type { Flags } from '../settings/resolve.ts';
+import { cacheLimit } from '../voices/cache-limit.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';
 import type { Context } from './context.ts';
 import { askYes } from './terminal/ask.ts';
@@ -25,9 +27,14 @@ export async function run(context: Context): Promise<number> {
   if (folder === undefined) throw noSegmentFolder();
   const choice = choiceOf(line.flags, { folder, uid: host.uid });
   const chosen = await measureCache(folder, choice);
+  const { bytes, entries } = chosen;
   if (clear && line.flags.yes !== true && !(await isAgreed(chosen, context))) return ExitCode.ok;
-  const found = clear ? await clearCache(folder, choice) : chosen;
-  notices.result(notices.json ? asData(folder, found, clear) : inWords(folder, found, clear));
+  if (clear) {
+    const found = await clearCache(folder, choice);
+    notices.result(notices.json ? clearedAsData(folder, found) : clearedInWords(folder, found));
+    return ExitCode.ok;
+  }
+  notices.result(notices.json ? { folder, bytes, entries } : await inWords(folder, chosen, context));
   return ExitCode.ok;
 }
 
@@ -91,14 +98,34 @@ function isClear(words: readonly string[]): boolean {
   );
 }
 
-function asData(folder: string, { entries, bytes }: Found, cleared: boolean): object {
-  return cleared ? { folder, removed: entries, freed: bytes } : { folder, bytes, entries };
+function clearedAsData(folder: string, { entries, bytes }: Found): object {
+  return { folder, removed: entries, freed: bytes };
 }
 
-function inWords(folder: string, { entries, bytes }: Found, cleared: boolean): string {
-  const removed = countOf(entries, 'entry', 'entries');
-  if (cleared) return `removed ${removed}, ${sizeInWords(bytes)} freed, from ${visible(folder)}`;
-  return [`folder   ${visible(folder)}`, `size     ${sizeInWords(bytes)}`, `entries  ${entries}`].join('\n');
+function clearedInWords(folder: string, { entries, bytes }: Found): string {
+  return `removed ${countOf(entries, 'entry', 'entries')}, ${sizeInWords(bytes)} freed, from ${visible(folder)}`;
+}
+
+async function inWords(folder: string, { entries, bytes }: Found, context: Context): Promise<string> {
+  const { settings } = await loadSettings({ flags: {} }, context);
+  const limit = cacheLimit(settings, context.host);
+  const hours = `${hoursOf(bytes)} of ${hoursOf(limit)} at ${USUAL_RATE} Hz`;
+  return [
+    `folder   ${visible(folder)}`,
+    `size     ${sizeInWords(bytes)}`,
+    `entries  ${entries}`,
+    `limit    ${sizeInWords(limit)}`,
+    `hours    ${hours}`,
+  ].join('\n');
+}
+
+/** Hz. The interface of a service promises it. */
+const USUAL_RATE = 22_050;
+const BYTES_PER_HOUR = USUAL_RATE * 2 * 3600;
+
+/** Exact to a tenth. */
+function hoursOf(bytes: number): number {
+  return Math.round((bytes / BYTES_PER_HOUR) * 10) / 10;
 }
 
 function sizeInWords(bytes: number): string {

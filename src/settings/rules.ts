@@ -289,8 +289,8 @@ export const rules = {
   cacheSize: rule({
     kind: byteCount,
     key: 'cacheSize',
-    fallback: 2 ** 30,
-    otherwise: '1 GiB',
+    fallback: 4 * 2 ** 30,
+    otherwise: '4 GiB, at most a tenth of the free room',
     help: 'what the cache may hold',
     userOnly: true,
   }),

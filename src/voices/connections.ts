@@ -8,6 +8,7 @@ import type { Espeak } from '../engine/espeak/voices.ts';
 import type { NumberedSource } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
+import { cacheLimit } from './cache-limit.ts';
 import type { Client, ClientOptions } from './client.ts';
 import type { Endpoint } from './service-choice.ts';
 import type { Voice, VoiceEvent, VoiceShape } from './voice.ts';
@@ -89,11 +90,11 @@ export class Connections {
    * @returns `undefined` where nothing is kept: built-in voices cost nothing, and sound for a callback does not come here
    */
   async cacheBytesFor(kind: Voice['kind']): Promise<number | undefined> {
-    const { cache, cacheSize, callbackUrl } = this.#plan.settings;
+    const { cache, callbackUrl } = this.#plan.settings;
     if (!cache.value || callbackUrl) return undefined;
-    if (kind === 'engine') return cacheSize.value;
     const service = kind === 'service' ? await this.#plan.service() : undefined;
-    return service && !service.mayBeForged ? cacheSize.value : undefined;
+    const isKept = kind === 'engine' || (service && !service.mayBeForged);
+    return isKept ? cacheLimit(this.#plan.settings, this.#context.host) : undefined;
   }
 
   /** The cache for voices of a kind, if their sound is kept. */

@@ -49,7 +49,15 @@ describe('tts cache', () => {
     await fill();
     const { status, stdout, stderr } = await cache();
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout.toString()).toBe(`folder   ${folder}\nsize     4.0 KiB\nentries  2\n`);
+    expect(stdout.toString()).toContain(`folder   ${folder}\nsize     4.0 KiB\nentries  2\nlimit    `);
+    expect(stdout.toString()).toMatch(/\nlimit {4}[\d.]+ [MG]iB\nhours {4}0 of [\d.]+ at 22050 Hz\n$/);
+  });
+
+  it('tells in hours what the config has room for', async () => {
+    writeUserConfig(sandbox, { cacheSize: '4 GiB' });
+    expect((await cache()).stdout.toString()).toMatch(
+      /\nlimit {4}4\.0 GiB\nhours {4}0 of 27\.1 at 22050 Hz\n$/,
+    );
   });
 
   it('counts in the largest unit of which there is one', async () => {
@@ -72,7 +80,8 @@ describe('tts cache', () => {
 
   it('shows nothing where nothing is, and makes no folder for that', async () => {
     const { status, stdout } = await cache();
-    expect([status, stdout.toString()]).toEqual([0, `folder   ${folder}\nsize     0 bytes\nentries  0\n`]);
+    expect(status).toBe(0);
+    expect(stdout.toString()).toContain(`folder   ${folder}\nsize     0 bytes\nentries  0\n`);
     expect((await cache('clear')).status).toBe(0);
     expect(existsSync(folder)).toBe(false);
   });
