@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
+import type { Pauses } from '../speech/mix.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { VoiceShape } from '../voices/voice.ts';
 import type { ManifestEntry } from './manifest.ts';
@@ -14,8 +15,7 @@ export interface Shape {
   /** The service or engine that the number of the speaker belongs to. */
   readonly owner: string;
   readonly voice: Omit<VoiceShape, 'identity'>;
-  /** Seconds. */
-  readonly paragraphPause: number;
+  readonly pauses: Pauses;
   readonly maxChars: number;
   readonly cutsParagraphs?: boolean | undefined;
 }
@@ -40,6 +40,11 @@ export class TextHash {
     this.#isBlank &&= text.trim() === '';
   }
 
+  /** @param mark what is heard and not spoken */
+  addMark(mark: string): void {
+    this.#hash.update(`\0${mark}\0`);
+  }
+
   finish(shape: Shape): RowKey {
     const key = keyOf(this.#hash.digest('hex'), this.#characters, shape);
     return { key, characters: this.#characters, isBlank: this.#isBlank };
@@ -54,14 +59,12 @@ export function rowKeyOf(text: string, shape: Shape): RowKey {
 function keyOf(
   text: string,
   characters: number,
-  { owner, voice, paragraphPause, maxChars, cutsParagraphs }: Shape,
+  { owner, voice, pauses: { paragraph, sentence }, maxChars, cutsParagraphs }: Shape,
 ): string {
   const { speaker, sampleRate, instructions } = voice;
-  const cut = characters > maxChars || cutsParagraphs ? maxChars : null;
-  return hash(
-    'sha256',
-    JSON.stringify([owner, speaker, sampleRate ?? null, instructions ?? null, paragraphPause, cut, text]),
-  );
+  const cut = characters > maxChars || cutsParagraphs || sentence > 0 ? maxChars : null;
+  const parts = [owner, speaker, sampleRate ?? null, instructions ?? null, paragraph, cut, text];
+  return hash('sha256', JSON.stringify(sentence > 0 ? [...parts, sentence] : parts));
 }
 
 const SMALL_FILE = 4 * 1024 * 1024;

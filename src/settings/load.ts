@@ -1,5 +1,8 @@
-import type { RunContext } from '../host.ts';
-import { loadConfig } from './config.ts';
+import { statSync } from 'node:fs';
+import type { Host, RunContext } from '../host.ts';
+import { findConfig } from './config-places.ts';
+import type { EngineEntry } from './engine-kind.ts';
+import type { Hide } from './read-config.ts';
 import type { Flags } from './resolve.ts';
 import { type ConfigFile, fromEnvironment, resolve, type Settings } from './resolve.ts';
 import { ruleOf } from './rules.ts';
@@ -39,4 +42,43 @@ function* namesIn(settings: Settings): Generator<string> {
 export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {
   const named = flags.config ?? fromEnvironment(ruleOf('config'), env)?.value;
   return typeof named === 'string' ? named : undefined;
+}
+
+/**
+ * A named file is the only one, and may be a pipe.
+ * @returns the files, the strongest first
+ * @throws TtsError (usage)
+ */
+async function loadConfig(
+  host: Host,
+  named: string | undefined,
+  options: { readonly hide: Hide; readonly signal: AbortSignal },
+): Promise<ConfigFile[]> {
+  if (named !== undefined) return [await (await import('./read-config.ts')).loadNamed(named, host, options)];
+  const candidates = findConfig(host);
+  if (candidates.length === 0) return [];
+  const { readConfig } = await import('./read-config.ts');
+  const loaded: ConfigFile[] = [];
+  for (const candidate of candidates) {
+    if (loaded.some(({ place }) => place === candidate.place)) continue;
+    loaded.push(readConfig(candidate, options.hide));
+  }
+  return loaded;
+}
+
+/** These permission bits let users besides the owner read a file. */
+const READ_BY_OTHERS = 0o044;
+
+/** Finds files with a key that other users can read. Windows has no such permissions. */
+export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Platform): string[] {
+  if (platform === 'win32') return [];
+  return files
+    .filter(({ place, values }) => place === 'user' && holdsKey(values))
+    .map(({ path }) => path)
+    .filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & READ_BY_OTHERS) !== 0);
+}
+
+function holdsKey({ apiKey, keys, engines = new Map() }: ConfigFile['values']): boolean {
+  const entries = [...(engines as ReadonlyMap<string, EngineEntry>).values()];
+  return (apiKey ?? keys) !== undefined || entries.some(({ key }) => key !== undefined);
 }

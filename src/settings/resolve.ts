@@ -46,12 +46,21 @@ function resolveOne(
   { flags, env, files }: SettingSources,
 ): Setting<unknown> | undefined {
   const flag = flags[name];
-  if (flag !== undefined) return read(rule, flag, { place: 'option', name: optionName(rule, flag) });
-  const variable = fromEnvironment(rule, env);
-  if (variable) return read(rule, variable.value, variable.origin);
   const inFile = fromFiles(rule, files);
+  if (flag !== undefined)
+    return over(inFile, rule, read(rule, flag, { place: 'option', name: optionName(rule, flag) }));
+  const variable = fromEnvironment(rule, env);
+  if (variable) return over(inFile, rule, read(rule, variable.value, variable.origin));
   if (inFile) return inFile;
   return rule.fallback === undefined ? undefined : { value: rule.fallback, origin: DEFAULT };
+}
+
+function over(
+  inFile: Setting<unknown> | undefined,
+  { combine }: Rule<unknown>,
+  given: Setting<unknown>,
+): Setting<unknown> {
+  return combine && inFile ? { ...given, value: combine([given.value, inFile.value]) } : given;
 }
 
 /** An empty variable counts as not set. */

@@ -16,6 +16,7 @@ import {
   url,
   words,
 } from './kind.ts';
+import { pauses } from './pairs.ts';
 import { keys, type Locate, locatedCommand, playerCommand, proxyUrl, speakers } from './special-kinds.ts';
 
 /** Options, configuration, help and README come from this table. */
@@ -37,7 +38,7 @@ export interface Rule<T> {
   readonly isCommon?: true;
   readonly ofRequests?: true;
   readonly secret?: true;
-  /** Joins the values of several config files. Without it, the strongest file counts. */
+  /** Joins the values of several places, the strongest first. Without it, the strongest place counts. */
   combine?(values: readonly T[]): T;
   projectMay?(value: NoInfer<T>): boolean;
   /** It decides what leaves, runs or is deleted on the user's machine. */
@@ -55,6 +56,11 @@ function rule<T>(rule: Rule<T>): Rule<T> {
   return rule;
 }
 
+/** The strongest value of each name. */
+function byName<T>(maps: readonly ReadonlyMap<string, T>[]): ReadonlyMap<string, T> {
+  return new Map(maps.toReversed().flatMap((map) => [...map]));
+}
+
 export const rules = {
   speaker: rule({
     kind: speaker,
@@ -70,7 +76,7 @@ export const rules = {
     key: 'speakers',
     otherwise: 'none',
     help: 'names for speakers, each with its number and its own settings',
-    combine: (books) => new Map(books.toReversed().flatMap((book) => [...book])),
+    combine: byName,
   }),
   output: rule({
     kind: fileName,
@@ -268,12 +274,20 @@ export const rules = {
     fallback: 4,
     help: 'requests at once, at most',
   }),
+  pauses: rule({
+    kind: pauses,
+    flags: '--pauses <border=seconds,...>',
+    key: 'pauses',
+    otherwise: 'chapter=1.5,scene=1.2,heading=0.8,paragraph=0.3,sentence=0',
+    help: 'silence at each border of the text',
+    combine: byName,
+  }),
   paragraphPause: rule({
     kind: number({ min: 0, max: 60, unit: 'seconds' }),
     flags: '--paragraph-pause <seconds>',
     key: 'paragraphPause',
     fallback: 0.3,
-    help: 'silence between paragraphs',
+    help: 'short for --pauses paragraph=SECONDS',
   }),
   cache: rule({
     kind: toggle,

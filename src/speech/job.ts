@@ -1,13 +1,13 @@
 import type { RunContext } from '../host.ts';
 import { loadSettings } from '../settings/load.ts';
-import type { Flags, Settings } from '../settings/resolve.ts';
+import { type Flags, outranks, type Settings } from '../settings/resolve.ts';
 import { assertFormatKnown } from '../sink/open.ts';
 import type { Limit } from '../text/segment.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
 import type { Voice } from '../voices/voice.ts';
 import { openVoices, type RunVoices } from '../voices/voices.ts';
 import { assertInputsKept } from './inputs-kept.ts';
-import type { Mix } from './mix.ts';
+import type { Mix, Pauses } from './mix.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
 import { type Input, sourcesOf, stagesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
@@ -112,9 +112,18 @@ export function planRun(settings: Settings, output: OutputPlan): RunPlan {
   };
 }
 
-/** A chapter begins after the silence of a paragraph. */
-export function mixOf({ paragraphPause: { value } }: Settings): Mix {
-  return { paragraphPause: value, chapterPause: value };
+export function mixOf(settings: Settings): Mix {
+  return { pauses: pausesOf(settings) };
+}
+
+const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
+
+/** Where both say how long the silence between paragraphs is, the stronger place counts, and `pauses` in the same place. */
+function pausesOf({ pauses, paragraphPause }: Settings): Pauses {
+  const said: Partial<Pauses> = Object.fromEntries(pauses?.value ?? []);
+  const isWeaker = !pauses || outranks(paragraphPause.origin, pauses.origin);
+  const { paragraph = paragraphPause.value } = isWeaker ? {} : said;
+  return { ...USUAL_PAUSES, ...said, paragraph };
 }
 
 /** With subtitles each sentence is a segment, unless `--max-chars` was typed. */
@@ -123,13 +132,14 @@ function cuttingOf(settings: Settings, voice: Limit): Omit<TextPlan, 'sources' |
   if (callbackUrl)
     return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false };
   const bySentence = subtitles && maxChars.origin.place !== 'option';
-  return {
-    voice,
-    pace: bySentence ? 'sentence' : 'by output',
-    cutsParagraphs: cutsParagraphs(settings),
-  };
+  return { voice, ...bordersOf(settings), ...(bySentence && { pace: 'sentence' }) };
 }
 
-export function cutsParagraphs({ paragraphPause }: Settings): boolean {
-  return paragraphPause.origin.place !== 'default';
+/** A silence that was asked for needs a segment on each side. */
+export function bordersOf(settings: Settings): Pick<TextPlan, 'pace' | 'cutsParagraphs'> {
+  const { pauses, paragraphPause } = settings;
+  return {
+    pace: pausesOf(settings).sentence > 0 ? 'sentence' : 'by output',
+    cutsParagraphs: paragraphPause.origin.place !== 'default' || pauses?.value.has('paragraph') === true,
+  };
 }

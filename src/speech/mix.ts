@@ -1,16 +1,16 @@
 import { describeFormat, type PcmFormat, type Speech, sameFormat } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
-import type { Pause } from '../text/segment.ts';
+import type { Border, Pause } from '../text/segment.ts';
 import type { Voice } from '../voices/voice.ts';
 import type { PartInTurn } from './look-ahead.ts';
 
 /** How the parts of a track are joined. */
 export interface Mix {
-  /** Seconds. */
-  readonly paragraphPause: number;
-  /** Seconds. */
-  readonly chapterPause: number;
+  readonly pauses: Pauses;
 }
+
+/** Seconds of silence. */
+export type Pauses = Readonly<Record<Border, number>>;
 
 /** The memory of a conversion grows with the ratio of the rates; from 4 to 768 kHz it is 192. */
 const HIGHEST_RATIO = 200;
@@ -58,8 +58,7 @@ export class Mixer {
   }
 
   #silenceOf(border: Exclude<Pause, number>): number {
-    const { paragraphPause, chapterPause } = this.#mix;
-    return { none: 0, paragraph: paragraphPause, chapter: chapterPause }[border];
+    return border === 'none' ? 0 : this.#mix.pauses[border];
   }
 }
 

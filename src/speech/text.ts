@@ -133,12 +133,15 @@ const LONGEST_WHOLE = 4 * 1024 * 1024;
 /** Puts the voice of the run in the place of names. */
 class Casting implements Stage<Piece, Piece<Limit>> {
   readonly #voice: Limit;
+  /** True if the text is one request, which no border cuts. */
+  readonly #isWhole: boolean;
   readonly #longest: number;
   #length = 0;
 
   constructor({ voice, pace }: TextPlan) {
     this.#voice = voice;
-    this.#longest = pace === 'whole' ? LONGEST_WHOLE : Number.POSITIVE_INFINITY;
+    this.#isWhole = pace === 'whole';
+    this.#longest = this.#isWhole ? LONGEST_WHOLE : Number.POSITIVE_INFINITY;
   }
 
   /** @throws TtsError (usage) for a text that is too long for one request */
@@ -146,7 +149,8 @@ class Casting implements Stage<Piece, Piece<Limit>> {
     if (piece.kind === 'voice') return [{ ...piece, voice: this.#voice }];
     if (piece.kind === 'text') this.#length += piece.text.length;
     if (this.#length > this.#longest) throw tooLong();
-    return [piece];
+    const isBorder = piece.kind === 'heading' || piece.kind === 'scene';
+    return this.#isWhole && isBorder ? [{ kind: 'paragraph' }] : [piece];
   }
 
   end(): readonly Piece<Limit>[] {

@@ -17,17 +17,32 @@ interface Room {
   readonly target: (piece: number) => number;
 }
 
+/** A piece of a paragraph. */
+interface Part {
+  readonly written: string;
+  /** False if it begins inside a sentence. */
+  readonly startsSentence: boolean;
+}
+
+export interface Packed extends Part, Cleaned {}
+
+/** Where the text is, in its paragraph. */
+interface Start extends Pick<Part, 'startsSentence'> {
+  /** The number of the first piece, from 0. */
+  readonly number: number;
+}
+
 /**
  * Each piece with its clean text. Pieces whose sound is in the cache from the time when all that is written was counted
  * stay as they are.
  */
 export function packClean(
   paragraph: string,
-  first: number,
+  start: Start,
   room: Room,
   { isKept }: Pick<Limit, 'isKept'>,
-): readonly Cleaned[] {
-  const packed = (counting: Counting) => [...cleanPieces(paragraph, pack(paragraph, first, room, counting))];
+): readonly Packed[] {
+  const packed = (counting: Counting) => [...cleanPieces(paragraph, pack(paragraph, start, room, counting))];
   const pieces = packed('clean');
   const hasSameLengths = pieces.every(({ written, text }) => written.length === text.length);
   if (!isKept || hasSameLengths) return pieces;
@@ -37,43 +52,49 @@ export function packClean(
   return earlier.every(isThere) ? earlier : pieces;
 }
 
-function* cleanPieces(paragraph: string, pieces: Iterable<string>): Generator<Cleaned> {
+function* cleanPieces(paragraph: string, pieces: Iterable<Part>): Generator<Packed> {
   const unbroken = unwrapped(paragraph);
   let at = 0;
-  for (const written of pieces) {
-    yield { written, text: cleaned(unbroken.slice(at, at + written.length)) };
-    at += written.length;
+  for (const piece of pieces) {
+    const end = at + piece.written.length;
+    yield { ...piece, text: cleaned(unbroken.slice(at, end)) };
+    at = end;
   }
 }
 
-/**
- * The joined pieces are the paragraph.
- * @param first number of the first piece, from 0
- */
+/** The joined pieces are the paragraph. */
 export function* pack(
   paragraph: string,
-  first: number,
+  start: Start,
   { max, target }: Room,
   counting: Counting,
-): Generator<string> {
-  let piece = '';
+): Generator<Part> {
+  let piece: Part | undefined;
   let length = 0;
-  let number = first;
-  for (const part of parts(paragraph, max, counting)) {
-    if (piece !== '' && length + lengthOf(part.trimEnd(), counting) > Math.min(max, target(number))) {
+  let { number } = start;
+  for (const part of parts(paragraph, start, max, counting)) {
+    const { written } = part;
+    if (piece && length + lengthOf(written.trimEnd(), counting) > Math.min(max, target(number))) {
       yield piece;
       number += 1;
-      piece = '';
+      piece = undefined;
       length = 0;
     }
-    piece += part;
-    length += lengthOf(part, counting);
+    piece = piece ? { ...piece, written: piece.written + written } : part;
+    length += lengthOf(written, counting);
   }
-  if (piece !== '') yield piece;
+  if (piece) yield piece;
 }
 
-function* parts(paragraph: string, max: number, counting: Counting): Generator<string> {
-  for (const sentence of sentences(paragraph)) yield* cut(sentence, max, counting);
+function* parts(paragraph: string, start: Start, max: number, counting: Counting): Generator<Part> {
+  let { startsSentence } = start;
+  for (const sentence of sentences(paragraph)) {
+    for (const written of cut(sentence, max, counting)) {
+      yield { written, startsSentence };
+      startsSentence = false;
+    }
+    startsSentence = true;
+  }
 }
 
 function lengthOf(text: string, counting: Counting): number {

@@ -27,6 +27,10 @@ export interface Heading {
 export type Piece<V = string | undefined> =
   | TextPiece
   | { readonly kind: 'paragraph' }
+  /** It stands in front of a heading, and after it. */
+  | { readonly kind: 'heading' }
+  /** A change of scene: `* * *` alone on its line. */
+  | { readonly kind: 'scene' }
   | { readonly kind: 'chapter'; readonly title: string | undefined; readonly level: number }
   | { readonly kind: 'pause'; readonly seconds: number }
   | { readonly kind: 'voice'; readonly voice: V; readonly place: Place };

@@ -9,8 +9,16 @@ export interface Limit {
   isKept?(part: Cleaned): boolean;
 }
 
-/** Seconds of a mark, or a border that the run has a silence for. */
-export type Pause = number | 'chapter' | 'paragraph' | 'none';
+/** The borders that a run has a silence for, from the greatest to the smallest. Where two of them meet, the greater one counts. */
+const BORDERS = ['chapter', 'scene', 'heading', 'paragraph', 'sentence'] as const;
+export type Border = (typeof BORDERS)[number];
+
+export function greater(a: Border, b: Border | undefined): Border {
+  return b !== undefined && BORDERS.indexOf(b) < BORDERS.indexOf(a) ? b : a;
+}
+
+/** Seconds of a mark, or the border that is crossed. */
+export type Pause = number | Border | 'none';
 
 /** The text of one request. */
 export interface Segment<V = Limit> {

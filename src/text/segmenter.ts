@@ -1,11 +1,12 @@
-import { type Cleaned, cleaned } from './clean.ts';
+import { cleaned } from './clean.ts';
 import { completeLength } from './complete.ts';
 import { leadingSpace, secondParagraph, unwrapped } from './lines.ts';
 import type { LiveStage } from './live.ts';
-import { type Pace, packClean, targets } from './pack.ts';
+import { type Pace, type Packed, packClean, targets } from './pack.ts';
 import { EMPTY_LINE, type Heading, type Piece, type Place, writtenOf } from './piece.ts';
 import { Position } from './position.ts';
-import type { Limit, Rest, Segment } from './segment.ts';
+import { type Border, greater, type Limit, type Rest, type Segment } from './segment.ts';
+import { type Judged, ShortText, windowOf } from './short-text.ts';
 import { fitting, hasAtMost, hasWord } from './unicode.ts';
 
 export interface SegmentOptions<V extends Limit = Limit> {
@@ -15,19 +16,19 @@ export interface SegmentOptions<V extends Limit = Limit> {
   readonly cutsParagraphs?: boolean | undefined;
 }
 
-/** UTF-16 units. */
-const SMALLEST_WINDOW = 16_384;
-const SEGMENTS_IN_WINDOW = 8;
+type Flowing = Extract<Piece, { readonly kind: 'text' | 'paragraph' }>;
 
 /**
  * Drops only white space between segments. A text that fits is one segment, except at pace "sentence" and with
  * `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. Its segments
  * depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of the text; only `flush` changes
- * that. Chapters, pauses and other voices end a segment. Memory is bounded by a window of eight segments or 16,384 UTF-16
+ * that. Between two pauses or voices, text is cut as one of its own. Memory is bounded by a window of eight segments or 16,384 UTF-16
  * units: longer paragraphs and grapheme clusters are cut there.
  */
 export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, Segment<V> | Rest> {
   readonly #options: SegmentOptions<V>;
+  readonly #mayBeShort: boolean;
+  readonly #short: ShortText<V>;
   #voice: V;
   /** The text after the last segment. */
   #text = '';
@@ -39,8 +40,10 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
   #isShort: boolean;
   /** True if a part of the text has left. */
   #isAhead = false;
+  /** False if the text begins inside a sentence. */
+  #startsSentence = true;
   /** What was read of the silence before the next segment, besides the border of a paragraph. */
-  #pause: number | 'chapter' | undefined;
+  #pause: number | Border | undefined;
   #chapter: Heading | undefined;
   /** A chapter that has no segment yet. */
   #opening: Omit<Heading, 'number'> | undefined;
@@ -48,36 +51,29 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
   constructor(options: SegmentOptions<V>) {
     this.#options = options;
     this.#voice = options.voice;
-    this.#isShort = options.pace !== 'sentence' && !options.cutsParagraphs;
+    this.#mayBeShort = options.pace !== 'sentence' && !options.cutsParagraphs;
+    this.#isShort = this.#mayBeShort;
+    this.#short = new ShortText(() => this.#voice, this.#mayBeShort);
   }
 
   get isHolding(): boolean {
-    return /\S/u.test(this.#text);
+    return /\S/u.test(this.#text) || this.#short.isHolding;
   }
 
   /** Yields what no later piece can change. */
   *push(piece: Piece<V>): Generator<Segment<V> | Rest> {
-    switch (piece.kind) {
-      case 'text':
-      case 'paragraph':
-        return yield* this.#add(piece);
-      case 'pause':
-        yield* this.#endPart();
-        this.#pause = piece.seconds + (typeof this.#pause === 'number' ? this.#pause : 0);
-        return;
-      case 'voice':
-        if (piece.voice !== this.#voice) yield* this.#endPart();
-        this.#voice = piece.voice;
-        return;
-      case 'chapter':
-        yield* this.#endPart();
-        yield* this.#rest();
-        this.#open(piece);
-    }
+    if (piece.kind === 'voice' && piece.voice !== this.#voice) {
+      yield* this.#endText();
+      this.#voice = piece.voice;
+    } else if (piece.kind === 'pause') {
+      yield* this.#endText();
+      this.#pause = piece.seconds + (typeof this.#pause === 'number' ? this.#pause : 0);
+    } else if (piece.kind !== 'voice') yield* this.#take(this.#short.push(piece));
   }
 
   /** @param idle milliseconds without text */
-  *flush(idle: number): Generator<Segment<V>> {
+  *flush(idle: number): Generator<Segment<V> | Rest> {
+    yield* this.#take(this.#short.judge(false));
     this.#skipSpace();
     const length = completeLength(this.#text, idle);
     const rest = this.#text.slice(length);
@@ -93,17 +89,31 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
   }
 
   *end(): Generator<Segment<V> | Rest> {
+    yield* this.#take(this.#short.judge(true));
     // Marks of a sentence that left before are left out: many services refuse bare marks.
     if (!this.#isAhead || hasWord(this.#text)) yield* this.#giveAll();
     this.#text = '';
     yield* this.#rest();
   }
 
-  *#add(piece: Extract<Piece, { kind: 'text' | 'paragraph' }>): Generator<Segment<V>> {
+  *#add(piece: Flowing): Generator<Segment<V>> {
     const text = writtenOf(piece);
     this.#position.add(text, piece.kind === 'text' ? piece.place : undefined);
     this.#text += text;
-    if (this.#text.length >= this.#window) yield* this.#settled();
+    if (this.#text.length >= windowOf(this.#voice)) yield* this.#settled();
+  }
+
+  *#take(all: Iterable<Judged<V>>): Generator<Segment<V> | Rest> {
+    for (const { piece, isInShort } of all)
+      if (piece.kind === 'text' || piece.kind === 'paragraph') yield* this.#add(piece);
+      else yield* this.#cross(piece, isInShort);
+  }
+
+  /** What comes next is cut as a text of its own. */
+  *#endText(): Generator<Segment<V> | Rest> {
+    yield* this.#take(this.#short.end(this.#mayBeShort));
+    yield* this.#endPart();
+    this.#isShort = this.#mayBeShort;
   }
 
   /** What comes next belongs to another segment. */
@@ -111,11 +121,17 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     if (hasWord(this.#text)) yield* this.#giveAll();
     this.#consume(this.#text);
     this.#isAhead = true;
+    this.#startsSentence = true;
   }
 
-  #open({ title, level }: Omit<Heading, 'number'>): void {
-    this.#opening = { title, level };
-    this.#pause = 'chapter';
+  *#cross(border: Exclude<Judged<V>['piece'], Flowing>, isInShort: boolean): Generator<Segment<V> | Rest> {
+    this.#isShort &&= isInShort;
+    yield* this.#endPart();
+    if (border.kind === 'chapter') {
+      yield* this.#rest();
+      this.#opening = { title: border.title, level: border.level };
+    }
+    if (typeof this.#pause !== 'number') this.#pause = greater(border.kind, this.#pause);
     this.#position.add(EMPTY_LINE);
     this.#position.pass(EMPTY_LINE);
   }
@@ -126,23 +142,19 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#pause = undefined;
   }
 
-  get #window(): number {
-    return Math.max(SMALLEST_WINDOW, this.#voice.maxChars * SEGMENTS_IN_WINDOW);
-  }
-
   *#settled(): Generator<Segment<V>> {
     for (this.#skipSpace(); this.#isKnownLong(); this.#skipSpace()) {
-      const view = fitting(this.#text, this.#window);
+      const view = fitting(this.#text, windowOf(this.#voice));
       const paragraph = secondParagraph(view);
       if (paragraph !== undefined) yield* this.#give(view.slice(0, paragraph));
-      else if (this.#text.length < this.#window) return;
-      else if ((yield* this.#giveAllButLast(view)) === view) yield* this.#whole(view);
+      else if (this.#text.length < windowOf(this.#voice)) return;
+      else if ((yield* this.#giveAllButLast(view)) === view) yield* this.#giveOpen(view);
     }
   }
 
   #isKnownLong(): boolean {
     const { length } = this.#text;
-    this.#isShort &&= length < this.#window && this.#fits(this.#text);
+    this.#isShort &&= length < windowOf(this.#voice) && this.#fits(this.#text);
     return !this.#isShort && length > 0;
   }
 
@@ -161,23 +173,32 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
 
   *#give(text: string): Generator<Segment<V>> {
     for (const piece of this.#pack(text)) yield* this.#one(piece);
+    this.#startsSentence = true;
   }
 
   /** @returns the last piece, which may go on */
   *#giveAllButLast(text: string): Generator<Segment<V>, string> {
-    let held: Cleaned = { written: '', text: '' };
+    let held: Packed = { written: '', text: '', startsSentence: this.#startsSentence };
     for (const piece of this.#pack(text)) {
       yield* this.#one(held);
       held = piece;
     }
+    this.#startsSentence = held.startsSentence;
     return held.written;
   }
 
-  #pack(text: string): readonly Cleaned[] {
+  /** Its last sentence goes on. */
+  *#giveOpen(text: string): Generator<Segment<V>> {
+    yield* this.#whole(text);
+    this.#startsSentence = false;
+  }
+
+  #pack(text: string): readonly Packed[] {
     this.#countParagraph();
     const { maxChars } = this.#voice;
     const target = targets[this.#options.pace](this.#paragraph);
-    return packClean(text, this.#numberInParagraph, { max: maxChars, target }, this.#voice);
+    const start = { number: this.#numberInParagraph, startsSentence: this.#startsSentence };
+    return packClean(text, start, { max: maxChars, target }, this.#voice);
   }
 
   #countParagraph(): void {
@@ -186,22 +207,23 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#numberInParagraph = 0;
   }
 
-  *#whole(text: string): Generator<Segment<V>> {
-    yield* this.#one({ written: text, text: cleaned(unwrapped(text, this.#options.pace === 'whole')) });
+  *#whole(written: string): Generator<Segment<V>> {
+    const text = cleaned(unwrapped(written, this.#options.pace === 'whole'));
+    yield* this.#one({ written, text, startsSentence: this.#startsSentence });
   }
 
-  *#one(piece: Cleaned): Generator<Segment<V>> {
+  *#one(piece: Packed): Generator<Segment<V>> {
     const space = leadingSpace(piece.written) ?? piece.written.length;
     this.#consume(piece.written.slice(0, space));
     const written = piece.written.slice(space).trimEnd();
     const text = piece.text.slice(leadingSpace(piece.text)).trimEnd();
     const { place } = this.#position;
     this.#consume(piece.written.slice(space));
-    if (text !== '') yield this.#segment({ written, text }, place);
+    if (text !== '') yield this.#segment({ ...piece, written, text }, place);
   }
 
-  #segment(what: Cleaned, place: Place): Segment<V> {
-    const border = this.#numberInParagraph === 0 ? 'paragraph' : 'none';
+  #segment({ written, text, startsSentence }: Packed, place: Place): Segment<V> {
+    const border = this.#numberInParagraph === 0 ? 'paragraph' : startsSentence ? 'sentence' : 'none';
     const pause = this.#pause ?? border;
     if (this.#opening) this.#chapter = { number: (this.#chapter?.number ?? 0) + 1, ...this.#opening };
     const [index, voice, chapter] = [this.#index, this.#voice, this.#chapter];
@@ -209,13 +231,13 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#opening = undefined;
     this.#index += 1;
     this.#numberInParagraph += 1;
-    return { kind: 'segment', index, ...what, place, voice, pause, chapter };
+    return { kind: 'segment', index, written, text, place, voice, pause, chapter };
   }
 
   /** Keeps a last character that may carry a mark. */
   #skipSpace(): void {
     const { length } = this.#text;
-    const space = leadingSpace(this.#text) ?? (length < this.#window ? 0 : length - 1);
+    const space = leadingSpace(this.#text) ?? (length < windowOf(this.#voice) ? 0 : length - 1);
     this.#consume(this.#text.slice(0, space));
   }
 
@@ -223,12 +245,4 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#position.pass(start);
     this.#text = this.#text.slice(start.length);
   }
-}
-
-/** The texts of the segments of a text without marks. */
-export function* cutText(text: string, voice: Limit): Generator<string> {
-  const segmenter = new Segmenter({ voice, pace: 'full' });
-  const place = { source: '' };
-  for (const segments of [segmenter.push({ kind: 'text', text, place }), segmenter.end()])
-    for (const each of segments) if (each.kind === 'segment') yield each.text;
 }

@@ -2,7 +2,6 @@ import { isExcepted, isLoopback } from '../address.ts';
 import type { ProxyRoute } from '../client/transport.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
-import { exposedFiles } from '../settings/config.ts';
 import {
   assertKeyMayGo,
   assertProxyMaySee,
@@ -11,6 +10,7 @@ import {
   type Key,
   keyOrigin,
 } from '../settings/key.ts';
+import { exposedFiles } from '../settings/load.ts';
 import { nearestName } from '../settings/nearest.ts';
 import {
   type ConfigFile,

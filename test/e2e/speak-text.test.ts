@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { serveText } from '../support/book.ts';
 import { serveBytes } from '../support/byte-server.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
+import { silencesOf } from '../support/text-audio.ts';
 import { plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(200));
@@ -173,6 +175,23 @@ describe('the text', () => {
     const { sampleRate, channels, bitsPerSample } = speechFormat;
     // Two pauses of one second.
     expect(longer - shorter).toBe((2 * sampleRate * channels * bitsPerSample) / 8);
+  });
+
+  it('has a silence at its headings and scenes, which are not sent, and another silence asks for nothing again', async () => {
+    const box = new Sandbox();
+    box.file('book.md', '# One\n\nIt began.\n\n---\n\nIt ended.\n');
+    box.file('book.txt', 'It began.\n\n* * *\n\nIt ended.\n');
+    const server = await serveText();
+    const speak = async (...args: string[]) => {
+      const { status, stdout } = await box.tts(args, { env: named(server.url, { TTS_CACHE: '1' }) });
+      expect(status).toBe(0);
+      return silencesOf(stdout.subarray(44));
+    };
+    expect(await speak('-f', 'book.md')).toEqual([0.8, 1.2]);
+    expect(server.texts.toSorted()).toEqual(['It began.', 'It ended.', 'One.']);
+    expect(await speak('-f', 'book.md', '--pauses', 'heading=2,scene=0')).toEqual([2]);
+    expect(await speak('-f', 'book.txt')).toEqual([1.2]);
+    expect(server.texts).toHaveLength(3);
   });
 
   it('loses escape sequences and control characters before it is sent or shown', async () => {

@@ -33,6 +33,18 @@ export function textOf(pcm: Buffer, framesPerByte = 1): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
 }
 
+/** The pauses of the sound, in seconds. */
+export function silencesOf(pcm: Buffer, sampleRate = 22_050): number[] {
+  const frames: number[] = [];
+  let isSilent = false;
+  for (let at = 0; at < pcm.length; at += 2) {
+    const wasSilent = isSilent;
+    isSilent = pcm.readInt16LE(at) === 0;
+    if (isSilent) frames.push((wasSilent ? (frames.pop() ?? 0) : 0) + 1);
+  }
+  return frames.map((each) => each / sampleRate);
+}
+
 /** What must be the same in a text and in its sound. */
 export function withoutSpace(text: string): string {
   return text.replace(/\s+/gu, '');

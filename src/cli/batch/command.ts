@@ -19,6 +19,7 @@ const ACCEPTED: readonly Name[] = [
   'lexicon',
   'maxChars',
   'concurrency',
+  'pauses',
   'paragraphPause',
   'dryRun',
   ...OF_REQUESTS.filter((name) => name !== 'stream'),

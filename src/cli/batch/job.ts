@@ -12,7 +12,7 @@ import { decode } from '../../reading/decode.ts';
 import { abortable, openUnchanged } from '../../reading/source.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
-import { cutsParagraphs, mixOf, type Pricing, pricingOf } from '../../speech/job.ts';
+import { bordersOf, mixOf, type Pricing, pricingOf } from '../../speech/job.ts';
 import type { Mix } from '../../speech/mix.ts';
 import { stagesOf } from '../../speech/readers.ts';
 import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
@@ -91,10 +91,10 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
         settings,
         stages: await stagesOf(settings, context),
         maxChars: settings.maxChars.value,
-        cutsParagraphs: cutsParagraphs(settings),
+        ...bordersOf(settings),
+        ...mixOf(settings),
         host,
         ownerOf: ownersIn(settings),
-        paragraphPause: settings.paragraphPause.value,
       });
     },
     rowsAtOnce: 2 * settings.concurrency.value,

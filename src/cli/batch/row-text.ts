@@ -2,7 +2,9 @@ import type { BatchRow } from '../../batch/plan.ts';
 import { type RowKey, rowKeyOf, type Shape, TextHash } from '../../batch/row-state.ts';
 import type { Host } from '../../host.ts';
 import { hasControls } from '../../reading/controls.ts';
+import { hasScene } from '../../reading/plain.ts';
 import type { Settings } from '../../settings/resolve.ts';
+import type { Pauses } from '../../speech/mix.ts';
 import { readerOf, sourcesOf } from '../../speech/readers.ts';
 import { RunText, type TextPlan } from '../../speech/text.ts';
 import type { Stage } from '../../text/live.ts';
@@ -10,7 +12,7 @@ import { type Piece, writtenOf } from '../../text/piece.ts';
 import type { Limit, Rest, Segment } from '../../text/segment.ts';
 import type { VoiceShape } from '../../voices/voice.ts';
 
-interface RowTextOptions extends Omit<Shape, 'voice' | 'owner'> {
+interface RowTextOptions extends Omit<Shape, 'voice' | 'owner'>, Pick<TextPlan, 'pace'> {
   ownerOf(voice: VoiceShape): string;
   readonly settings: Settings;
   readonly stages: TextPlan['stages'];
@@ -29,11 +31,12 @@ export class RowTexts {
 
   /** @throws TtsError (usage) for a file that cannot be read */
   async keyOf(row: BatchRow, signal: AbortSignal): Promise<RowKey> {
-    if (row.text !== undefined && this.#isAsWritten && !hasControls(row.text))
+    const isAsWritten = this.#isAsWritten && row.text !== undefined;
+    if (isAsWritten && !hasControls(row.text) && !hasScene(row.text))
       return rowKeyOf(row.text, this.#shapeOf(row));
     const hash = new TextHash();
     const text = await RunText.open(this.#planOf(row, {}), signal);
-    for await (const piece of text.pieces(signal)) hash.add(writtenOf(piece));
+    for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options.pauses);
     return hash.finish(this.#shapeOf(row));
   }
 
@@ -45,15 +48,15 @@ export class RowTexts {
   ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
     const hash = new TextHash();
     const segments = segmentsOf(
-      this.#planOf(row, voice, () => new Hashing(hash)),
+      this.#planOf(row, voice, () => new Hashing(hash, this.#options.pauses)),
       signal,
     );
     return { segments, key: () => hash.finish(this.#shapeOf(row)) };
   }
 
   #shapeOf({ voice }: BatchRow): Shape {
-    const { ownerOf, paragraphPause, maxChars, cutsParagraphs } = this.#options;
-    return { owner: ownerOf(voice), voice, paragraphPause, maxChars, cutsParagraphs };
+    const { ownerOf, pauses, maxChars, cutsParagraphs } = this.#options;
+    return { owner: ownerOf(voice), voice, pauses, maxChars, cutsParagraphs };
   }
 
   #planOf(
@@ -61,14 +64,14 @@ export class RowTexts {
     { isKept }: Pick<Limit, 'isKept'>,
     ...last: TextPlan['stages']
   ): TextPlan {
-    const { settings, stages, host, maxChars, cutsParagraphs = false } = this.#options;
+    const { settings, stages, host, maxChars, pace, cutsParagraphs = false } = this.#options;
     const input =
       textFile === undefined ? { words: [text ?? ''], files: [] } : { words: [], files: [textFile] };
     return {
       sources: () => sourcesOf(input, settings, host),
       stages: [...stages, ...last],
       voice: { maxChars, ...(isKept && { isKept }) },
-      pace: 'by output',
+      pace,
       cutsParagraphs,
     };
   }
@@ -82,17 +85,26 @@ async function* segmentsOf(plan: TextPlan, signal: AbortSignal): AsyncGenerator<
 /** Hashes what passes. */
 class Hashing implements Stage<Piece, Piece> {
   readonly #hash: TextHash;
+  readonly #pauses: Pauses;
 
-  constructor(hash: TextHash) {
+  constructor(hash: TextHash, pauses: Pauses) {
     this.#hash = hash;
+    this.#pauses = pauses;
   }
 
   push(piece: Piece): readonly Piece[] {
-    this.#hash.add(writtenOf(piece));
+    addTo(this.#hash, piece, this.#pauses);
     return [piece];
   }
 
   end(): readonly Piece[] {
     return [];
   }
+}
+
+/** The key of a text without such borders is the same as ever. */
+function addTo(hash: TextHash, piece: Piece, pauses: Pauses): void {
+  hash.add(writtenOf(piece));
+  const { kind } = piece;
+  if (kind === 'heading' || kind === 'scene' || kind === 'chapter') hash.addMark(`${kind} ${pauses[kind]}`);
 }

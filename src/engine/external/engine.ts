@@ -1,7 +1,7 @@
 import { Converter } from '../../audio/convert.ts';
 import { compileResampler, loadResampler, type Resampler } from '../../audio/resampler.ts';
 import { printable } from '../../printable.ts';
-import { cutText } from '../../text/segmenter.ts';
+import { cutText } from '../../text/cut-text.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { type Engine, EngineError, type Speaker, type Utterance } from '../contract.ts';
 import { SoundBudget, SoundQueue } from '../sound-queue.ts';

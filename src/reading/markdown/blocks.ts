@@ -10,6 +10,8 @@ import { TableReader } from './table.ts';
 type Gap = '' | ' ' | '\n' | '\n\n';
 
 export interface SpokenBlock {
+  /** A change of scene has no text. */
+  readonly kind: 'text' | 'heading' | 'scene';
   readonly gap: Gap;
   readonly text: string;
   /** It begins in this line of the source, from 0. */
@@ -18,17 +20,17 @@ export interface SpokenBlock {
 
 export function* spokenBlocks(document: MarkdownDocument, options: MarkdownOptions): Generator<SpokenBlock> {
   let isFirst = true;
-  for (const { text, line, isTight, goesOn } of new BlockReader(document, options).read()) {
+  for (const { kind, text, line, isTight, goesOn } of new BlockReader(document, options).read()) {
     const border = isTight ? '\n' : '\n\n';
-    yield { gap: goesOn ? ' ' : isFirst ? '' : border, text, line };
-    isFirst = false;
+    yield { kind, gap: goesOn ? ' ' : isFirst ? '' : border, text, line };
+    isFirst &&= kind === 'scene';
   }
 }
 
 /** UTF-16 units of inline text that are parsed at once: 20 ms for any text. */
 const LONGEST_INLINE = 8192;
 
-interface Block extends Pick<SpokenBlock, 'text' | 'line'> {
+interface Block extends Omit<SpokenBlock, 'gap'> {
   /** True if it shares a paragraph with the block before. */
   readonly isTight: boolean;
   /** True for a further part of a long paragraph. */
@@ -49,6 +51,7 @@ class BlockReader {
   #isTight = false;
   #isContinued = false;
   #endsLikeSentence = false;
+  #isHeading = false;
 
   constructor(document: MarkdownDocument, { code, footnotes }: MarkdownOptions) {
     this.#document = document;
@@ -61,11 +64,14 @@ class BlockReader {
     for (const [at, token] of this.#document.blocks.entries()) {
       line = token.map?.[0] ?? line;
       if (this.#skips(token)) continue;
+      if (token.type === 'hr') yield { kind: 'scene', text: '', line, isTight: false, goesOn: true };
       let goesOn = false;
       for (const part of this.#partsOf(token)) {
         const text = this.#textOf(part, at);
         if (!text) continue;
-        yield { text: this.#lead + text, line, isTight: this.#isTight && this.#isContinued, goesOn };
+        const isTight = this.#isTight && this.#isContinued;
+        const kind = this.#isHeading ? 'heading' : 'text';
+        yield { kind, text: this.#lead + text, line, isTight, goesOn };
         goesOn = true;
         this.#lead = '';
         this.#isContinued = true;
@@ -99,7 +105,7 @@ class BlockReader {
   }
 
   readonly #rules: Readonly<Record<string, Rule>> = {
-    heading_open: () => this.#startBlock(true),
+    heading_open: () => this.#startHeading(),
     paragraph_open: ({ hidden }) => this.#startBlock(this.#lists > 0, hidden),
     inline: ({ content }, at) => this.#inline(content, at),
     html_block: ({ content }) => this.#html(content),
@@ -121,7 +127,13 @@ class BlockReader {
     table_close: () => this.#endTable(),
   };
 
+  #startHeading(): undefined {
+    this.#startBlock(true);
+    this.#isHeading = true;
+  }
+
   #startBlock(endsLikeSentence: boolean, isTight = false): undefined {
+    this.#isHeading = false;
     this.#endsLikeSentence = endsLikeSentence;
     this.#isTight = isTight;
   }

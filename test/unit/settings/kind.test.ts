@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { baseUrl, byteCount, list, number, speaker, toggle, url, words } from '../../../src/settings/kind.ts';
 import { nearestName } from '../../../src/settings/nearest.ts';
+import { pauses } from '../../../src/settings/pairs.ts';
 
 describe('a kind of value', () => {
   it('number: from text only in plain digits, within its range', () => {
@@ -31,6 +32,24 @@ describe('a kind of value', () => {
     expect([0, 10.5, 1e9].map(byteCount.data)).toEqual([0, 11, 1e9]);
     for (const wrong of [-1, Number.NaN, Number.POSITIVE_INFINITY, null, true])
       expect(byteCount.data(wrong)).toBeUndefined();
+  });
+
+  it('pairs: text and data, with what is wrong in words', () => {
+    const { text, data, fault } = pauses;
+    const said = new Map([
+      ['scene', 2],
+      ['heading', 0.5],
+    ]);
+    expect(text(' scene=2, heading = 0.5')).toEqual(said);
+    expect(data({ scene: 2, heading: 0.5 })).toEqual(said);
+    expect(data('scene=2,heading=0.5')).toEqual(said);
+    for (const wrong of ['', ' ', 'scene', 'scene=', '=1', 'scene=1,', 'scen=1', 'scene=61', 'scene=-1'])
+      expect([text(wrong), data(wrong)], wrong).toEqual([undefined, undefined]);
+    for (const wrong of [{}, [], null, 1, { scene: '' }, { scene: true }])
+      expect(data(wrong)).toBeUndefined();
+    expect(fault?.('scen=1')?.hint).toContain('did you mean "scene"?');
+    expect(fault?.('scene=61')?.what).toContain('"61" is not allowed for "scene"');
+    expect(fault?.('scene')?.what).toBe('"scene" is not a name with a value');
   });
 
   it('toggle: common words from text, and nothing but booleans from data', () => {

@@ -16,7 +16,17 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
       'sampleRate',
       'instructions',
     ],
-    ...['baseUrl', 'engine', 'apiKey', 'apiKeyFile', 'maxChars', 'concurrency', 'paragraphPause', 'cache'],
+    ...[
+      'baseUrl',
+      'engine',
+      'apiKey',
+      'apiKeyFile',
+      'maxChars',
+      'concurrency',
+      'pauses',
+      'paragraphPause',
+      'cache',
+    ],
     ...['pricePer1000Chars', 'currency', 'timeout', 'retries', 'proxy'],
   ]);
 });

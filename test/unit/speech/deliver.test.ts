@@ -38,6 +38,8 @@ function service(speak: Speaking['speak']): Speaking {
   return { kind: 'service', speak };
 }
 
+const NO_PAUSES = { chapter: 0, scene: 0, heading: 0, paragraph: 0, sentence: 0 };
+
 function run(parts: readonly Speech[], options: Partial<DeliverOptions> = {}) {
   const sink = new MemorySink();
   const signals: AbortSignal[] = [];
@@ -49,7 +51,7 @@ function run(parts: readonly Speech[], options: Partial<DeliverOptions> = {}) {
     segments: () => segments(parts.length),
     voiceOf: () => voice,
     window: 2,
-    mix: { paragraphPause: 0, chapterPause: 0 },
+    mix: { pauses: NO_PAUSES },
     sink,
     listeners: [],
     signal: new AbortController().signal,
@@ -91,7 +93,7 @@ describe('deliver', () => {
     const [one, other]: unknown[][] = [[], []];
     const parts = [part([sound(2), sound(4)]), part([sound(6)])];
     const { delivery, sink } = run(parts, {
-      mix: { paragraphPause: 0.001, chapterPause: 0 },
+      mix: { pauses: { ...NO_PAUSES, paragraph: 0.001 } },
       listeners: [recorder(one ?? []), undefined, recorder(other ?? [])],
     });
     await delivery;

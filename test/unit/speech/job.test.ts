@@ -37,6 +37,29 @@ async function jobOf(flags: Record<string, unknown>, setup?: Setup): Promise<Spe
   return resolved.job;
 }
 
+describe('pauses', () => {
+  const usual = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
+
+  it.each<[flags: Record<string, unknown>, config: object, expected: object, cutsParagraphs: boolean]>([
+    [{}, {}, usual, false],
+    [{ pauses: 'scene=2' }, {}, { ...usual, scene: 2 }, false],
+    [{ pauses: 'scene=2' }, { pauses: { scene: 3, heading: 1 } }, { ...usual, scene: 2, heading: 1 }, false],
+    [{ paragraphPause: '1' }, {}, { ...usual, paragraph: 1 }, true],
+    [{ pauses: 'paragraph=2' }, { paragraphPause: 1 }, { ...usual, paragraph: 2 }, true],
+    [{ paragraphPause: '1' }, { pauses: 'paragraph=2,scene=3' }, { ...usual, paragraph: 1, scene: 3 }, true],
+    [{}, { pauses: { paragraph: 2 }, paragraphPause: 1 }, { ...usual, paragraph: 2 }, true],
+  ])('are those that are set, and the usual ones: %j', async (flags, config, expected, cutsParagraphs) => {
+    const { mix, text } = await jobOf(flags, { config });
+    expect(mix.pauses).toEqual(expected);
+    expect(text.cutsParagraphs).toBe(cutsParagraphs);
+  });
+
+  it('between sentences need a segment for each sentence', async () => {
+    expect((await jobOf({ pauses: 'sentence=0.1' })).text.pace).toBe('sentence');
+    expect((await jobOf({ pauses: 'sentence=0' })).text.pace).toBe('by output');
+  });
+});
+
 describe('resolveJob', () => {
   it('has the voice and the limits of a run, without a setting left', async () => {
     const { voice, cacheBytes } = await jobOf({ ...SERVICE, concurrency: '3', sampleRate: '8000' });

@@ -13,7 +13,7 @@ import { segmentOf } from './segment-of.ts';
 /** 1,000 frames of it are a second. */
 const format: PcmFormat = { encoding: 'integer', sampleRate: 1_000, channels: 1, bitsPerSample: 16 };
 
-const mix = { paragraphPause: 0.5, chapterPause: 0.8 };
+const mix = { pauses: { chapter: 0.8, scene: 0.7, heading: 0.6, paragraph: 0.5, sentence: 0.1 } };
 
 type Speaking = Parameters<typeof deliver>[0]['voiceOf'] extends (segment: Segment) => infer V ? V : never;
 
@@ -91,6 +91,8 @@ const place = { source: '' };
 const say = (text: string): Piece<never> => ({ kind: 'text', text, place });
 const pause = (seconds: number): Piece<never> => ({ kind: 'pause', seconds });
 const paragraph: Piece<never> = { kind: 'paragraph' };
+const heading: Piece<never> = { kind: 'heading' };
+const scene: Piece<never> = { kind: 'scene' };
 const chapter = (title: string): Piece<never> => ({ kind: 'chapter', title, level: 1 });
 
 function cut(...pieces: Piece<never>[]): (Segment | Rest)[] {
@@ -101,6 +103,9 @@ function cut(...pieces: Piece<never>[]): (Segment | Rest)[] {
 describe('pauses', () => {
   it.each<[string, Piece<never>[], (number | [number])[]]>([
     ['a border of paragraphs', [say('a'), paragraph, say('b')], [100, [500], 100]],
+    ['a heading', [say('a'), heading, paragraph, say('b')], [100, [600], 100]],
+    ['a scene next to a heading', [say('a'), paragraph, scene, heading, say('b')], [100, [700], 100]],
+    ['a mark instead of a scene', [say('a'), pause(2), scene, say('b')], [100, [2000], 100]],
     ['a border of chapters', [say('a'), chapter('B'), say('b')], [100, [800], 100]],
     ['no border in front of the first part', [chapter('A'), say('a')], [100]],
     ['a mark between two parts', [say('a'), pause(2), say('b')], [100, [2000], 100]],

@@ -126,7 +126,9 @@ it('Segments that were kept when the written text was counted stay as they are.'
     (_, at) => `This is number ${at}\u2060—\u2060a sentence${'\u2060'.repeat(9)}.`,
   ).join('  ');
   const room = { max: 200, target: targets.full(0) };
-  const earlier = [...pack(paragraph, 0, room, 'written')].map((written) => written.trim());
+  const earlier = [...pack(paragraph, { number: 0, startsSentence: true }, room, 'written')].map(
+    ({ written }) => written.trim(),
+  );
   const now = segmentsOf(paragraph, { maxChars: 200 }).map((each) => each.written);
   expect(now).not.toEqual(earlier);
   const kept = (most: number) => {

@@ -24,6 +24,8 @@ const pause = (seconds: number): Piece<Named> => ({ kind: 'pause', seconds });
 const voice = (named: Named): Piece<Named> => ({ kind: 'voice', voice: named, place: PLACE });
 const chapter = (title: string): Piece<Named> => ({ kind: 'chapter', title, level: 1 });
 const PARAGRAPH: Piece<Named> = { kind: 'paragraph' };
+const HEADING: Piece<Named> = { kind: 'heading' };
+const SCENE: Piece<Named> = { kind: 'scene' };
 
 const inWords = ({ voice: { name }, pause: before, place, chapter: heading, text: words }: Segment<Named>) =>
   `${heading ? `${heading.number} ${heading.title}, ` : ''}${name}, line ${place.line}, ${before}: ${words}`;
@@ -48,9 +50,9 @@ describe('a text of pieces', () => {
       [text('He said: '), voice(ANNA), text('I am here. So are you.'), voice(RUN), text(' And left.')],
       [
         'the run, line 1, paragraph: He said:',
-        'Anna, line 1, none: I am here.',
-        'Anna, line 1, none: So are you.',
-        'the run, line 1, none: And left.',
+        'Anna, line 1, sentence: I am here.',
+        'Anna, line 1, sentence: So are you.',
+        'the run, line 1, sentence: And left.',
       ],
     ],
     [
@@ -105,7 +107,39 @@ describe('a text of pieces', () => {
     [
       'marks without a word between two voices are left out',
       [text('"'), voice(ANNA), text('One.'), voice(RUN), text('"'), PARAGRAPH, text('He left.', 3)],
-      ['Anna, line 1, paragraph: One.', 'the run, line 1, none: "\n\nHe left.'],
+      ['Anna, line 1, paragraph: One.', 'the run, line 1, sentence: "\n\nHe left.'],
+    ],
+    [
+      'a heading and a scene end a segment, and the greater of two borders counts',
+      [text('Title.'), HEADING, PARAGRAPH, text('One.', 3), PARAGRAPH, SCENE, HEADING, text('Two.', 7)],
+      [
+        'the run, line 1, paragraph: Title.',
+        'the run, line 3, heading: One.',
+        'the run, line 7, scene: Two.',
+      ],
+    ],
+    [
+      'a text with borders that fits one segment is not cut at its paragraphs',
+      [text('Title.'), HEADING, PARAGRAPH, text('One.', 3), PARAGRAPH, text('Two.', 5)],
+      ['the run, line 1, paragraph: Title.', 'the run, line 3, heading: One.\n\nTwo.'],
+    ],
+    [
+      'a longer text with borders is cut at its paragraphs, as it is without them',
+      [text('One.'), PARAGRAPH, text('Two.', 3), SCENE, text('x'.repeat(1000), 5)],
+      [
+        'the run, line 1, paragraph: One.',
+        'the run, line 3, paragraph: Two.',
+        `the run, line 5, scene: ${'x'.repeat(1000)}`,
+      ],
+    ],
+    [
+      'after a pause, a text is cut as one of its own',
+      [text('x'.repeat(1001)), pause(1), text('One.'), PARAGRAPH, text('Two.', 3)],
+      [
+        `the run, line 1, paragraph: ${'x'.repeat(1000)}`,
+        'the run, line 1, none: x',
+        'the run, line 1, 1: One.\n\nTwo.',
+      ],
     ],
     ['blank text has no segment', [voice(ANNA), text(' '), PARAGRAPH], []],
   ])('%s', (_, pieces, expected) => {
@@ -136,7 +170,7 @@ describe('a text of pieces', () => {
     const said = cut([text(words), chapter('Next'), text(words, 3)], { pace: 'ramp', cutsParagraphs: true });
     expect(said).toEqual([
       'the run, line 1, paragraph: A sentence.',
-      'the run, line 1, none: Another one.',
+      'the run, line 1, sentence: Another one.',
       `1 Next, the run, line 3, chapter: ${words}`,
     ]);
   });

@@ -48,7 +48,7 @@ export async function* segmentsOf(
   const text = await RunText.open(plan, signal);
   for await (const segment of text.segments(pace === 'ramp', signal)) {
     if (segment.kind === 'rest') throw new Error('a text without pauses has a rest');
-    const startsParagraph = segment.pause === 'paragraph';
+    const startsParagraph = segment.pause !== 'none' && segment.pause !== 'sentence';
     yield { text: segment.written, line: segment.place.line, startsParagraph };
   }
 }

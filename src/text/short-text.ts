@@ -1,0 +1,70 @@
+import { type Piece, writtenOf } from './piece.ts';
+import type { Limit } from './segment.ts';
+import { hasAtMost } from './unicode.ts';
+
+/** UTF-16 units. */
+const SMALLEST_WINDOW = 16_384;
+const SEGMENTS_IN_WINDOW = 8;
+
+/** The longest text that may wait for its end, in UTF-16 units. */
+export function windowOf({ maxChars }: Limit): number {
+  return Math.max(SMALLEST_WINDOW, maxChars * SEGMENTS_IN_WINDOW);
+}
+
+/** All but marks. */
+type Written<V> = Exclude<Piece<V>, { readonly kind: 'pause' | 'voice' }>;
+
+/** A piece, and whether the text that it stands in fits one segment. */
+export interface Judged<V> {
+  readonly piece: Written<V>;
+  readonly isInShort: boolean;
+}
+
+/**
+ * Tells of each border whether it stands in a text that fits one segment, since a longer text is cut at its paragraphs, too.
+ * Until that is known, the borders wait, with all that comes after them.
+ */
+export class ShortText<V> {
+  readonly #limit: () => Limit;
+  #held: Written<V>[] = [];
+  #written = '';
+  #mayBeShort: boolean;
+
+  /** @param mayBeShort false if no border has to wait */
+  constructor(limit: () => Limit, mayBeShort: boolean) {
+    this.#limit = limit;
+    this.#mayBeShort = mayBeShort;
+  }
+
+  get isHolding(): boolean {
+    return this.#held.some((piece) => writtenOf(piece).trim() !== '');
+  }
+
+  *push(piece: Written<V>): Generator<Judged<V>> {
+    if (this.#mayBeShort) this.#written += writtenOf(piece);
+    if (this.#mayBeShort && this.#isLong) yield* this.judge(false);
+    const isBorder = piece.kind !== 'text' && piece.kind !== 'paragraph';
+    if (this.#mayBeShort && (isBorder || this.#held.length > 0)) this.#held.push(piece);
+    else yield { piece, isInShort: false };
+  }
+
+  get #isLong(): boolean {
+    const limit = this.#limit();
+    return this.#written.length >= windowOf(limit) || !hasAtMost(this.#written.trim(), limit.maxChars);
+  }
+
+  /** Gives out what waits. What follows stands in the same text. */
+  *judge(isShort: boolean): Generator<Judged<V>> {
+    const held = this.#held;
+    this.#held = [];
+    this.#written = '';
+    this.#mayBeShort = false;
+    for (const piece of held) yield { piece, isInShort: isShort };
+  }
+
+  /** Gives out what waits; then another text begins. */
+  *end(mayBeShort: boolean): Generator<Judged<V>> {
+    yield* this.judge(true);
+    this.#mayBeShort = mayBeShort;
+  }
+}
