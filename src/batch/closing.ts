@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isOfFormat } from '../sink/encodings.ts';
 import { findBatchFiles, journalName, lineOf, type ManifestEntry, manifestName } from './manifest.ts';
 import type { BatchPlan } from './plan.ts';
 import type { RowFolder } from './row-folder.ts';
@@ -33,9 +34,6 @@ export function* leftOver({ folder, plan, known }: Left): Generator<ManifestEntr
   }
 }
 
-/** A batch writes files with these endings. */
-const WRITTEN = /\.wav$/i;
-
 /** Finds what is left over and still as it was written: a manifest may come from somebody else. */
 export async function* prunable(left: Left, signal: AbortSignal): AsyncGenerator<ManifestEntry> {
   for (const entry of leftOver(left)) if (await isAsWritten(entry, left.folder, signal)) yield entry;
@@ -55,7 +53,7 @@ async function isAsWritten(
   signal: AbortSignal,
 ): Promise<boolean> {
   const path = folder.find(file);
-  return path !== undefined && WRITTEN.test(file) && (await hashFile(path, signal)) === sha256;
+  return path !== undefined && isOfFormat(file) && (await hashFile(path, signal)) === sha256;
 }
 
 export function removeMerged({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): void {

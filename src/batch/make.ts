@@ -1,6 +1,7 @@
 import { frameBytes } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
+import type { Encoding } from '../sink/encoding/encoding.ts';
 import { deliver, type Listener } from '../speech/deliver.ts';
 import type { Mix } from '../speech/mix.ts';
 import type { Rest, Segment } from '../text/segment.ts';
@@ -20,6 +21,7 @@ export interface MakeOptions {
   readonly folder: RowFolder;
   readonly journal: Journal;
   readonly writer: Writer;
+  encodingOf(file: string): Encoding;
   readonly rowsAtOnce: number;
   readonly mix: Mix;
   voiceOf(shape: VoiceShape): Voice;
@@ -91,7 +93,7 @@ export class Maker {
   }
 
   async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
-    const { folder, journal, writer, read, rowsAtOnce, mix, listeners } = this.#options;
+    const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, listeners } = this.#options;
     const voice = this.#options.voiceOf(row.voice);
     const text = read(row, voice, signal);
     let entry: ManifestEntry | undefined;
@@ -102,7 +104,13 @@ export class Maker {
       entry = { id, file, key, sha256, frames, sampleRate: format.sampleRate, characters };
       journal.add(entry);
     };
-    const sink = rowFile({ path: folder.pathOf(file), name: file, writer, onFinished });
+    const sink = rowFile({
+      path: folder.pathOf(file),
+      name: file,
+      writer,
+      encoding: encodingOf(file),
+      onFinished,
+    });
     try {
       await deliver({
         segments: () => text.segments,

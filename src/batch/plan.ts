@@ -1,5 +1,6 @@
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import { quoted, visible } from '../printable.ts';
+import type { EncodingName } from '../sink/encoding/names.ts';
 import { assertEncodable } from '../sink/encodings.ts';
 import type { VoiceShape } from '../voices/voice.ts';
 import { assertColumns, type ColumnNames, columnOf, type Field } from './columns.ts';
@@ -28,6 +29,8 @@ export interface PlanOptions {
   readonly columns: ColumnNames;
   readonly template: NameTemplate;
   readonly shard: Shard | undefined;
+  /** The value of `--encode`. */
+  readonly encode?: EncodingName | undefined;
   /**
    * @param where as in `prompts.csv, line 12, column speaker`
    * @throws TtsError (usage)
@@ -148,7 +151,7 @@ export class BatchPlan implements Disposable {
       ...(cell('speaker')?.trim() && { namesSpeaker: true }),
       file: template.nameOf((column) => cells.get(column) ?? (column === 'id' ? id : undefined)),
     };
-    assertEncodable(row.file);
+    assertEncodable(row.file, this.#options.encode);
     this.#assertNew(row);
     this.rows.add(row);
     if (this.#options.shard) this.#orders.push(orderOf(id));

@@ -4,7 +4,7 @@ import type { PcmFormat, Track } from '../audio/pcm.ts';
 import { AtomicFile } from '../files/atomic-file.ts';
 import { removeLeftoversIn, type Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';
-import { encodingOf } from '../sink/encodings.ts';
+import type { Encoding } from '../sink/encoding/encoding.ts';
 import { lookAt } from '../sink/open.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import { hashFile } from './row-state.ts';
@@ -22,6 +22,7 @@ export interface RowFileOptions {
   /** Messages use it. */
   readonly name: string;
   readonly writer: Writer;
+  readonly encoding: Encoding;
   /** It is called before the file gets its name: a run that is killed in between makes it again. */
   readonly onFinished: (file: FinishedFile) => Promise<void>;
 }
@@ -30,8 +31,7 @@ export interface RowFileOptions {
  * The part opens while the service works: making a file waits for the disk.
  * @throws TtsError (output)
  */
-export function rowFile({ path, name, writer, onFinished }: RowFileOptions): Sink {
-  const encoding = encodingOf(name);
+export function rowFile({ path, name, writer, encoding, onFinished }: RowFileOptions): Sink {
   const part = openPart({ path, name, writer });
   return {
     isLive: false,
@@ -87,7 +87,7 @@ function assertFolderWritable(folder: string): void {
   accessSync(folder, constants.W_OK | constants.X_OK);
 }
 
-function openPart({ path, name, writer }: Omit<RowFileOptions, 'onFinished'>): AtomicFile {
+function openPart({ path, name, writer }: Omit<RowFileOptions, 'encoding' | 'onFinished'>): AtomicFile {
   try {
     mkdirSync(dirname(path), { recursive: true });
     const old = lookAt(path, name);

@@ -18,6 +18,8 @@ export interface Shape {
   readonly pauses: Pauses;
   readonly maxChars: number;
   readonly cutsParagraphs?: boolean | undefined;
+  /** The format of the file and its bitrate; `undefined` for a WAV. */
+  readonly encoded?: readonly (string | number | null)[] | undefined;
 }
 
 export interface RowKey {
@@ -59,12 +61,13 @@ export function rowKeyOf(text: string, shape: Shape): RowKey {
 function keyOf(
   text: string,
   characters: number,
-  { owner, voice, pauses: { paragraph, sentence }, maxChars, cutsParagraphs }: Shape,
+  { owner, voice, pauses: { paragraph, sentence }, maxChars, cutsParagraphs, encoded }: Shape,
 ): string {
   const { speaker, sampleRate, instructions } = voice;
   const cut = characters > maxChars || cutsParagraphs || sentence > 0 ? maxChars : null;
   const parts = [owner, speaker, sampleRate ?? null, instructions ?? null, paragraph, cut, text];
-  return hash('sha256', JSON.stringify(sentence > 0 ? [...parts, sentence] : parts));
+  const further = [...(sentence > 0 ? [sentence] : []), ...(encoded ? [encoded] : [])];
+  return hash('sha256', JSON.stringify([...parts, ...further]));
 }
 
 const SMALL_FILE = 4 * 1024 * 1024;

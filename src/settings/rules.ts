@@ -94,8 +94,8 @@ export const rules = {
   bitrate: rule({
     kind: bitrate,
     flags: '--bitrate <kbits>',
-    otherwise: '64k for each channel',
-    help: 'kbit/s of MP3: 64k',
+    otherwise: 'MP3 and AAC 64k, Opus 32k for each channel',
+    help: 'kbit/s of the sound: 64k',
   }),
   play: rule({
     kind: toggle,

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { ExitCode, TtsError, usageError } from '../error.ts';
+import { usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 import type { Encoding, EncodingOptions, Format, StreamingEncoding } from './encoding/encoding.ts';
 import type { EncodingName } from './encoding/names.ts';
@@ -12,19 +12,32 @@ const formats: readonly Format[] = [
   later('alaw', ['.wav'], async () => (await import('./encoding/telephone.ts')).telephone('alaw')),
   later('ulaw', ['.wav'], async () => (await import('./encoding/telephone.ts')).telephone('ulaw')),
   later('s16le', [], async () => (await import('./encoding/raw.ts')).raw),
+  ...(['m4b', 'm4a', 'aac', 'ogg', 'opus', 'flac'] as const).map((name) =>
+    later(
+      name,
+      // Opus may lie in a file that ends in .ogg.
+      name === 'opus' ? ['.opus', '.ogg'] : [`.${name}`],
+      async (options) => {
+        const { ffmpegFormats } = await import('./encoding/ffmpeg/formats.ts');
+        return (await import('./encoding/ffmpeg/encoding.ts')).byFfmpeg(ffmpegFormats[name], options);
+      },
+      !name.startsWith('m4'),
+    ),
+  ),
 ];
 
 /** A format whose code is loaded when it is used. */
 function later(
   name: EncodingName,
   endings: readonly string[],
-  load: (options: EncodingOptions) => Promise<StreamingEncoding>,
+  load: (options: EncodingOptions) => Promise<Encoding>,
+  streams = true,
 ): Format {
   return {
     name,
     endings,
     open(options) {
-      let loading: Promise<StreamingEncoding> | undefined;
+      let loading: Promise<Encoding> | undefined;
       const loaded = () => {
         loading ??= load(options);
         return loading;
@@ -33,9 +46,11 @@ function later(
         name,
         assertReady: async () => (await loaded()).assertReady(),
         record: async (...sound) => (await loaded()).record(...sound),
-        async *stream(...sound) {
-          yield* (await loaded()).stream(...sound);
-        },
+        ...(streams && {
+          async *stream(...sound) {
+            yield* (await loaded()).stream?.(...sound) ?? [];
+          },
+        }),
       };
     },
   };
@@ -51,11 +66,23 @@ function endingOf(name: string): string | undefined {
 /** The encoding that is asked for by name, or else by the ending of a file. It is WAV where neither says another. */
 export function encodingOf(
   file: string,
-  { encode, ...options }: EncodingOptions & { encode?: EncodingName | undefined } = {},
+  { encode, ...options }: EncodingOptions & { readonly encode?: EncodingName | undefined },
 ): Encoding {
   const ending = endingOf(file) ?? '';
   const isMeant = ({ name, endings }: Format) => (encode ? name === encode : endings.includes(ending));
   return formats.find(isMeant)?.open(options) ?? wav;
+}
+
+/** The ending of a file that has no name yet. */
+export function usualEnding(encode: EncodingName = 'wav'): string {
+  const [ending = '.raw'] = formats.find(({ name }) => name === encode)?.endings ?? [];
+  return ending;
+}
+
+/** True if the name ends as one of a format that is written. */
+export function isOfFormat(name: string): boolean {
+  const ending = endingOf(name);
+  return ending !== undefined && formats.some(({ endings }) => endings.includes(ending));
 }
 
 /**
@@ -83,11 +110,11 @@ const KNOWN = [...new Set(formats.flatMap(({ endings }) => endings))]
   .join(', ')
   .replace(/, ([^,]+)$/, ' or $1');
 
-/** @throws TtsError (output) for an encoding that needs a file */
+/** @throws TtsError (usage) for an encoding that needs a file */
 export function streamingOf({ stream, ...encoding }: Encoding, name: string): StreamingEncoding {
   if (stream) return { ...encoding, stream };
-  throw new TtsError(`${name} is not a file, and ${encoding.name} can only be written to a file`, {
-    exitCode: ExitCode.output,
-    hint: 'name a file with -o, or choose another format',
-  });
+  throw usageError(
+    `${name} is not a file, and ${encoding.name} can only be written to a file`,
+    `name a file: -o book.${encoding.name}; --encode mp3 can go through a pipe`,
+  );
 }

@@ -68,7 +68,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     const cutting = cuttingOf(settings, { maxChars: settings.maxChars.value });
     return { mode: 'show-text', text: { sources: textSources, stages, ...cutting } };
   }
-  const output = planOutput(settings, host);
+  const output = planOutput(settings, context);
   assertInputsKept(request.files, loaded, output, host);
   if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
   const service = await chooseService(settings, { ...context, files });

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { closeQuietly } from '../async.ts';
 import { TtsError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
@@ -23,20 +24,39 @@ export interface OutputPlan {
   readonly mayFail: boolean;
 }
 
-export function planOutput(
-  { output, encode, bitrate, clobber, keepPartial, play, player, callbackUrl }: Settings,
-  { stdout }: Pick<Host, 'stdout'>,
-): OutputPlan {
+export function planOutput(settings: Settings, context: Pick<RunContext, 'host' | 'notices'>): OutputPlan {
+  const { output, encode, clobber, keepPartial, play, player, callbackUrl } = settings;
   const isPlayerTyped = player?.origin.place === 'option';
   return {
     name: output?.value,
     encode: encode?.value,
-    encoding: encodingOf(output?.value ?? '-', { encode: encode?.value, bitrate: bitrate?.value }),
+    encoding: encodingsOf(settings, context)(output?.value ?? '-'),
     clobber: clobber.value,
     keepsPartial: keepPartial.value,
-    isPlayed: play?.value ?? (isPlayerTyped || (!output && stdout.isTTY)),
+    isPlayed: play?.value ?? (isPlayerTyped || (!output && context.host.stdout.isTTY)),
     player: player?.value,
     mayFail: callbackUrl !== undefined && !output && !play?.value && !isPlayerTyped,
+  };
+}
+
+/** @returns the encoding of a file; those with one ending share it */
+export function encodingsOf(
+  { encode, bitrate, timeout }: Settings,
+  { host, notices }: Pick<RunContext, 'host' | 'notices'>,
+): (file: string) => Encoding {
+  const options = {
+    encode: encode?.value,
+    bitrate: bitrate?.value,
+    programs: host,
+    patienceMs: 1000 * timeout.value,
+    warn: (text: string) => notices.warn(text),
+  };
+  const known = new Map<string, Encoding>();
+  return (file) => {
+    const ending = encode ? '' : extname(file).toLowerCase();
+    const encoding = known.get(ending) ?? encodingOf(file, options);
+    known.set(ending, encoding);
+    return encoding;
   };
 }
 

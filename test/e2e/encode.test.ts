@@ -1,9 +1,11 @@
+import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { decoded } from '../support/decoded.ts';
-import { complete } from '../support/http-bytes.ts';
-import { isThere } from '../support/programs.ts';
+import { complete, inTurn } from '../support/http-bytes.ts';
+import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
@@ -47,6 +49,62 @@ describe('an MP3', () => {
     expect(box.list()).toEqual([]);
   });
 });
+
+describe('a book by ffmpeg', () => {
+  it('is written, and nothing beside it', async ({ skip }) => {
+    skip(!ffmpeg, 'no ffmpeg here');
+    const { env, box } = await setUp();
+    expect(await box.tts(['hi', '-o', 'a.m4b'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('a.m4b').toString('latin1', 4, 12)).toBe('ftypM4B ');
+    expect(box.list()).toEqual(['a.m4b']);
+  });
+
+  it('is refused before anything is sent where there is no ffmpeg', async () => {
+    const { env, box, server } = await setUp();
+    const refused = await box.tts(['hi', '-o', 'a.m4b'], { env: { ...env, PATH: '/nowhere' } });
+    expect(refused).toMatchObject({
+      status: 8,
+      stderr: expect.stringMatching(/not installed\nhint: .*\.mp3/),
+    });
+    expect(server.requests).toHaveLength(0);
+    expect(box.list()).toEqual([]);
+  });
+
+  it('is refused on a pipe', async () => {
+    const { env, box, server } = await setUp();
+    const refused = await box.tts(['hi', '--encode', 'm4b'], { env });
+    expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('-o book.m4b') });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it('has no process left after a kill, and the next run removes what stayed', async ({ skip }) => {
+    skip(!ffmpeg, 'no ffmpeg here');
+    const server = await serveBytes(
+      inTurn(async (wire) => {
+        await wire.write(
+          `HTTP/1.1 200 OK\r\nContent-Type: audio/wav\r\nContent-Length: ${wav.length}\r\n\r\n`,
+        );
+        await wire.write(wav.subarray(0, 40_000));
+      }, complete(wav)),
+    );
+    const box = new Sandbox();
+    const env = named(server.url);
+    const run = box.start(['hi', '-o', 'a.m4b', '--stream'], { env });
+    const childOf = () =>
+      spawnSync('pgrep', ['-P', String(run.child.pid), '-f', 'pipe:0'], { encoding: 'utf8' }).stdout;
+    await until(() => childOf() !== '');
+    const pid = Number(childOf());
+    await run.endBy('SIGKILL').catch(() => {});
+    await until(() => !isAlive(pid));
+    expect(box.list()).not.toContain('a.m4b');
+    expect(await box.tts(['hi', '-o', 'a.m4b'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.list()).toEqual(['a.m4b']);
+  });
+});
+
+async function until(happened: () => boolean): Promise<void> {
+  while (!happened()) await sleep(20);
+}
 
 describe('the sound', () => {
   it.each([

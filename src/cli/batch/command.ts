@@ -5,8 +5,10 @@ import { type TableKind, tableKindOf, tableKinds } from '../../batch/table.ts';
 import { NameTemplate } from '../../batch/template.ts';
 import { usageError } from '../../error.ts';
 import { visible } from '../../printable.ts';
+import type { Flags } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
-import { assertEncodable } from '../../sink/encodings.ts';
+import { ENCODINGS } from '../../sink/encoding/names.ts';
+import { assertEncodable, usualEnding } from '../../sink/encodings.ts';
 import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import type { BatchRequest } from './job.ts';
@@ -21,6 +23,8 @@ const ACCEPTED: readonly Name[] = [
   'concurrency',
   'pauses',
   'paragraphPause',
+  'encode',
+  'bitrate',
   'dryRun',
   ...OF_REQUESTS.filter((name) => name !== 'stream'),
 ];
@@ -28,7 +32,7 @@ const ACCEPTED: readonly Name[] = [
 const OWN = [
   new Option(
     '-o, --output <file>',
-    'name of each WAV, with columns in braces: out/{lang}/{id}.wav (default: {id}.wav)',
+    'name of each file, with columns in braces: out/{lang}/{id}.mp3 (default: {id}.wav)',
   ),
   new Option('--table <kind>', `what the tables are, whatever their names say: ${tableKinds.join(', ')}`),
   new Option('--columns <field=column,...>', 'columns by other names: id=Filename,text=Text'),
@@ -44,7 +48,7 @@ const OWN = [
 export const describeCommand = () =>
   subcommand(
     'batch',
-    'Read a table (CSV, TSV, JSONL, PSV) with columns id and text; write one WAV for each row.',
+    'Read a table (CSV, TSV, JSONL, PSV) with columns id and text; write one sound file for each row.',
     ACCEPTED,
     OWN,
   )
@@ -60,7 +64,7 @@ export async function run(context: Context): Promise<number> {
     flags,
     tables: line.words.map((name) => ({ name, kind: kindOf(name, table as string | undefined) })),
     columns: columns === undefined ? new Map() : parseColumns(String(columns)),
-    template: templateOf(String(flags.output ?? '{id}.wav')),
+    template: templateOf(flags),
     shard: shard === undefined ? undefined : parseShard(String(shard)),
     check: check === true,
     prune: prune === true,
@@ -115,7 +119,10 @@ function assertTogether({ tables, shard, check, prune, report, flags }: BatchReq
     );
 }
 
-function templateOf(output: string): NameTemplate {
-  assertEncodable(output);
-  return new NameTemplate(output);
+/** A format that is unknown is refused with all other settings. */
+function templateOf({ output, encode }: Flags): NameTemplate {
+  const format = ENCODINGS.find((each) => each === encode);
+  const template = output === undefined ? `{id}${usualEnding(format)}` : String(output);
+  if (encode === undefined || format) assertEncodable(template, format);
+  return new NameTemplate(template);
 }

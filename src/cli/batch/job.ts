@@ -12,8 +12,10 @@ import { decode } from '../../reading/decode.ts';
 import { abortable, openUnchanged } from '../../reading/source.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
+import type { Encoding } from '../../sink/encoding/encoding.ts';
 import { bordersOf, mixOf, type Pricing, pricingOf } from '../../speech/job.ts';
 import type { Mix } from '../../speech/mix.ts';
+import { encodingsOf } from '../../speech/outputs.ts';
 import { stagesOf } from '../../speech/readers.ts';
 import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
 import type { VoiceShape } from '../../voices/voice.ts';
@@ -50,6 +52,7 @@ export interface BatchJob {
   readonly json: boolean;
   readonly pricing: Pricing | undefined;
   readonly mix: Mix;
+  encodingOf(file: string): Encoding;
   openTexts(): Promise<RowTexts>;
   readonly rowsAtOnce: number;
   readonly voices: RunVoices;
@@ -68,6 +71,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     return chosen;
   };
   const voices = await openVoices({ settings, service }, context);
+  const encodingOf = encodingsOf(settings, context);
   const textFiles = new TextFiles(host, loaded, request.filesFrom);
   return {
     tables: request.tables.map((table) => openTable(table, context)),
@@ -75,6 +79,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
       columns: request.columns,
       template: request.template,
       shard: request.shard,
+      encode: settings.encode?.value,
       voiceOf: async (cells, where) => (await voices.of(wishOf(cells, where))).shape,
       textFileOf: (cell, table) => textFiles.pathOf(cell, table),
     },
@@ -86,21 +91,32 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     json: settings.json.value,
     pricing: pricingOf(settings),
     mix: mixOf(settings),
-    async openTexts() {
-      return new RowTexts({
-        settings,
-        stages: await stagesOf(settings, context),
-        maxChars: settings.maxChars.value,
-        ...bordersOf(settings),
-        ...mixOf(settings),
-        host,
-        ownerOf: ownersIn(settings),
-      });
-    },
+    encodingOf,
+    openTexts: () => openTexts(settings, encodingOf, context),
     rowsAtOnce: 2 * settings.concurrency.value,
     voices,
     chooseService: service,
   };
+}
+
+async function openTexts(
+  settings: Settings,
+  encodingOf: BatchJob['encodingOf'],
+  context: Context,
+): Promise<RowTexts> {
+  return new RowTexts({
+    settings,
+    stages: await stagesOf(settings, context),
+    maxChars: settings.maxChars.value,
+    ...bordersOf(settings),
+    ...mixOf(settings),
+    host: context.host,
+    ownerOf: ownersIn(settings),
+    encodedAs: (file) => {
+      const { name } = encodingOf(file);
+      return name === 'wav' ? undefined : [name, settings.bitrate?.value ?? null];
+    },
+  });
 }
 
 function openTable({ name, kind }: BatchRequest['tables'][number], { host, signal }: Context): NamedTable {

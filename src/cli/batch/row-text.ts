@@ -12,8 +12,9 @@ import { type Piece, writtenOf } from '../../text/piece.ts';
 import type { Limit, Rest, Segment } from '../../text/segment.ts';
 import type { VoiceShape } from '../../voices/voice.ts';
 
-interface RowTextOptions extends Omit<Shape, 'voice' | 'owner'>, Pick<TextPlan, 'pace'> {
+interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pick<TextPlan, 'pace'> {
   ownerOf(voice: VoiceShape): string;
+  encodedAs(file: string): Shape['encoded'];
   readonly settings: Settings;
   readonly stages: TextPlan['stages'];
   readonly host: Pick<Host, 'cwd' | 'stdin'>;
@@ -54,9 +55,9 @@ export class RowTexts {
     return { segments, key: () => hash.finish(this.#shapeOf(row)) };
   }
 
-  #shapeOf({ voice }: BatchRow): Shape {
-    const { ownerOf, pauses, maxChars, cutsParagraphs } = this.#options;
-    return { owner: ownerOf(voice), voice, pauses, maxChars, cutsParagraphs };
+  #shapeOf({ voice, file }: BatchRow): Shape {
+    const { ownerOf, encodedAs, pauses, maxChars, cutsParagraphs } = this.#options;
+    return { owner: ownerOf(voice), voice, pauses, maxChars, cutsParagraphs, encoded: encodedAs(file) };
   }
 
   #planOf(

@@ -12,6 +12,7 @@ import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { syncFolder } from '../../files/atomic-file.ts';
 import { unwritable } from '../../files/writable.ts';
+import type { Encoding } from '../../sink/encoding/encoding.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Voices } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
@@ -77,6 +78,7 @@ async function make(
   const service = await job.chooseService();
   const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
   const folders = prepareRowFiles(filesToMake(outcome), isRowFile, host);
+  for (const encoding of encodingsToMake(outcome, job)) await encoding.assertReady();
   await using voices = job.voices;
   if (service) await assertSpeakers(outcome, voices, context);
   if (service?.note) notices.note(service.note);
@@ -92,6 +94,7 @@ async function make(
     read: (row, voice, until) => texts.read(row, voice, until),
     journal,
     writer: host,
+    encodingOf: job.encodingOf,
     rowsAtOnce: job.rowsAtOnce,
     voiceOf: (shape) => voices.as(shape),
     listeners: [totals],
@@ -138,6 +141,12 @@ async function showProgress(
     const seconds = (performance.now() - begun) / 1000;
     return renderRows({ done: made + failed, failed, total, seconds }, columns);
   });
+}
+
+function encodingsToMake(outcome: Outcome, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
+  const encodings = new Set<Encoding>();
+  for (const file of filesToMake(outcome)) encodings.add(encodingOf(file));
+  return encodings;
 }
 
 function* filesToMake({ folder, plan, survey }: Outcome): Generator<string> {

@@ -37,7 +37,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   const { host, notices, signal } = context;
   const { text, settings } = sample;
   const totals = new RunTotals();
-  const output = planOutput(settings, host);
+  const output = planOutput(settings, context);
   assertInputsKept([], sample, output, host);
   if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
   const speaking = voicesOf(sample);

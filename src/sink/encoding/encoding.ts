@@ -1,4 +1,5 @@
 import type { Track } from '../../audio/pcm.ts';
+import type { Host } from '../../host.ts';
 import type { EncodingName } from './names.ts';
 
 export interface OpenFile {
@@ -19,9 +20,20 @@ export interface Written {
   readonly writtenBytes: number;
 }
 
+export interface Programs {
+  readonly env: Host['env'];
+  readonly platform: Host['platform'];
+}
+
 export interface EncodingOptions {
   /** It has kbit/s. `undefined` is what the format has for speech. */
   readonly bitrate?: number | undefined;
+  /** Where a program is looked for. Without it, none is found. */
+  readonly programs?: Programs;
+  /** Milliseconds that a program may neither take nor give anything: a minute, unless it is told. */
+  readonly patienceMs?: number;
+  /** Called with what had to be left out. */
+  readonly warn?: (text: string) => void;
 }
 
 /** A format that is asked for by its name or by the ending of a file. A new one is a file here and a row in `sink/encodings`. */

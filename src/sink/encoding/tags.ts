@@ -42,7 +42,7 @@ export function fieldsOf(tags: Tags): Fields {
     description,
     comment: narrator === undefined ? 'Spoken by tts' : `Spoken by tts: ${narrator}`,
     language,
-    language3: language === undefined ? undefined : languageCode(language),
+    language3: languageCode(language),
     series: series?.name,
     seriesPart: series?.number,
     grouping: series && `${series.name}${series.number === undefined ? '' : ` #${series.number}`}`,
@@ -100,7 +100,8 @@ const CODES: Readonly<Record<string, string>> = {
   zh: 'zho',
 };
 
-function languageCode(tag: string): string | undefined {
+/** @returns the code of ISO 639-2, such as `deu`, for a language tag */
+export function languageCode(tag = ''): string | undefined {
   const [language = ''] = tag.toLowerCase().split('-');
-  return language.length === 3 ? language : CODES[language];
+  return /^[a-z]{3}$/.test(language) ? language : CODES[language];
 }

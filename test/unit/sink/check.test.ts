@@ -80,7 +80,7 @@ describe('an encoding that needs a file', () => {
       const host = setUp();
       execFileSync('mkfifo', [join(host.cwd, 'fifo')]);
       await expect(openSink({ output, clobber: true, encoding }, host, signal)).rejects.toMatchObject({
-        exitCode: ExitCode.output,
+        exitCode: ExitCode.usage,
         message: `${output} is not a file, and m4b can only be written to a file`,
       });
     },
