@@ -174,6 +174,8 @@ export interface VoiceShape {
   readonly speaker: number;
   /** Hz. */
   readonly sampleRate?: number | undefined;
+  /** True where nobody asks for a rate, and the sound has that of the engine: then `sampleRate` is only a sign for it. */
+  readonly hasOwnRate?: boolean;
   readonly instructions?: string | undefined;
 }
 

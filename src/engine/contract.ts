@@ -5,8 +5,8 @@ export interface Speaker {
   readonly kind: 'neo.one' | 'Mermish';
   /** BCP 47, or espeak-ng's own tag. */
   readonly language: string;
-  /** Hz, before any resampling. */
-  readonly sampleRate: number;
+  /** Hz, before any resampling. It is `undefined` until an engine whose answers tell it has spoken. */
+  readonly sampleRate: number | undefined;
 }
 
 /** Factors; 1 changes nothing. */
@@ -24,11 +24,19 @@ export interface Style {
 export interface Utterance {
   readonly text: string;
   readonly speaker: Speaker;
-  /** Hz. */
-  readonly sampleRate: number;
+  /** Hz. Without it, the voice speaks at its own rate. */
+  readonly sampleRate?: number | undefined;
   readonly style: Style;
   /** A full queue does not refuse it. */
   readonly isPatient?: boolean;
+}
+
+/** Sound of 16-bit mono samples. */
+export interface EngineSound {
+  /** Hz. */
+  readonly sampleRate: number;
+  /** The pieces may have any length. */
+  readonly samples: AsyncIterable<Int16Array>;
 }
 
 /** Makes the sound of its speakers. */
@@ -37,11 +45,10 @@ export interface Engine {
   /** It counts the utterances that wait for their first passage. */
   readonly queued: number;
   /**
-   * The first read refuses a full queue before the event loop turns.
-   * @returns 16-bit mono samples
+   * A full queue refuses before the event loop turns: here or at the first read. The caller reads the samples, or aborts.
    * @throws EngineError here and while the samples are read
    */
-  speak(utterance: Utterance, signal: AbortSignal): AsyncIterable<Int16Array>;
+  speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound>;
   close(): Promise<void>;
 }
 
@@ -98,6 +105,9 @@ export class EngineError extends Error {
 export function queueFull(): EngineError {
   return new EngineError('busy', 'too many requests wait already');
 }
+
+/** Hz. The built-in voices and espeak-ng speak at this rate where none is asked for. */
+export const OWN_RATE = 22_050;
 
 /** The number of utterances that may wait while an engine is busy. */
 export const DEFAULT_MAX_QUEUE = 64;

@@ -1,4 +1,4 @@
-import { type Engine, EngineError, type Speaker, type Utterance } from './contract.ts';
+import { type Engine, EngineError, OWN_RATE, type Speaker, type Utterance } from './contract.ts';
 import type { FairQueue } from './fair-queue.ts';
 import type { Finish } from './finish.ts';
 import { type Passage, passages } from './passages.ts';
@@ -13,9 +13,11 @@ export function queuedEngine<Task>(
     get queued() {
       return queue.waiting;
     },
-    speak(utterance, signal) {
+    async speak(utterance, signal) {
+      const { sampleRate = OWN_RATE } = utterance;
       const how = recipe(utterance);
-      return audible(queue.run(tasks(utterance, how, signal), signal, utterance.isPatient), how.complaint);
+      const work = tasks({ ...utterance, sampleRate }, how, signal);
+      return { sampleRate, samples: audible(queue.run(work, signal, utterance.isPatient), how.complaint) };
     },
     close: () => queue.close(),
   };
@@ -47,7 +49,7 @@ export interface Recipe<Task> {
 }
 
 async function* tasks<Task>(
-  { text, sampleRate, style }: Utterance,
+  { text, sampleRate, style }: Utterance & { readonly sampleRate: number },
   recipe: Recipe<Task>,
   signal: AbortSignal,
 ): AsyncGenerator<Task, void, undefined> {

@@ -1,4 +1,4 @@
-import type { Speaker } from './contract.ts';
+import type { EngineSound, Speaker } from './contract.ts';
 
 /** A server with OpenAI's `/audio/speech` below its URL. */
 export interface ServerConfig {
@@ -91,16 +91,10 @@ export interface SourceVoice {
   readonly name: string;
   /** A tag of BCP 47, or "und" for an unknown language. */
   readonly language: string;
-  /** Hz. */
-  readonly sampleRate: number;
-}
-
-/** Sound of 16-bit mono samples. */
-export interface SourceSound {
-  /** Hz. */
-  readonly sampleRate: number;
-  /** The pieces may have any length. */
-  readonly samples: AsyncIterable<Int16Array>;
+  /** Hz. It is `undefined` where only an answer tells. */
+  readonly sampleRate: number | undefined;
+  /** Hz. It stands for the voice's own rate in the keys of the cache. By default it is `sampleRate`. */
+  readonly usualRate?: number;
 }
 
 export interface NumberedSource {
@@ -122,18 +116,6 @@ function speakerOf({ name, language, sampleRate }: SourceVoice): Omit<Speaker, '
   return { name, kind: 'neo.one', language, sampleRate };
 }
 
-/**
- * What shapes the sound besides the text.
- * @returns `undefined` for a built-in voice, whose sound is not kept
- */
-export function identityOf(speaker: number, sources: readonly NumberedSource[]): string | undefined {
-  for (const { source, voices } of sources) {
-    const voice = voices.get(speaker);
-    if (voice) return source.identityOf(voice);
-  }
-  return undefined;
-}
-
 export interface VoiceSource extends AsyncDisposable {
   readonly name: string;
   /** There is at least one, and the order is that of the engine. */
@@ -153,5 +135,5 @@ export interface VoiceSource extends AsyncDisposable {
    * @param speed 1 is the voice's own; a source that knows no speed takes no notice of it
    * @throws EngineError with the words of the source, here and while the samples are read
    */
-  speak(text: string, voice: SourceVoice, signal: AbortSignal, speed?: number): Promise<SourceSound>;
+  speak(text: string, voice: SourceVoice, signal: AbortSignal, speed?: number): Promise<EngineSound>;
 }

@@ -196,7 +196,7 @@ function listSpeakers(exchange: Exchange, { engine, hide }: HandlerContext): voi
     name: hide(name),
     kind,
     language,
-    sample_rate: sampleRate,
+    sample_rate: sampleRate ?? null,
   }));
   sendJson(exchange, 200, { speakers });
 }

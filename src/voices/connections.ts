@@ -71,15 +71,15 @@ export class Connections {
     };
     const speech = await kept.get({ shape: channel.shape, text: text.text, written }, make, signal);
     if (found === 'hit') this.#onEvent({ type: 'cache', index, found });
-    return speech;
+    return speech && channel.kind === 'engine' ? atRate(speech, fields.sampleRate) : speech;
   }
 
-  fieldsOf({ speaker, sampleRate, instructions }: VoiceShape): RequestFields {
+  fieldsOf({ speaker, sampleRate, hasOwnRate, instructions }: VoiceShape): RequestFields {
     const { stream, callbackUrl } = this.#plan.settings;
     return {
       speaker,
       stream: stream?.value,
-      sampleRate,
+      sampleRate: hasOwnRate ? undefined : sampleRate,
       instructions,
       callbackUrl: callbackUrl?.value.href,
     };
@@ -138,4 +138,10 @@ export class Connections {
     const { openEngine } = await import('./engine-voices.ts');
     return openEngine({ source, espeak: kind === 'espeak' ? this.#engines.espeak : undefined }, options);
   }
+}
+
+/** An entry may hold sound of the engine's own rate under the key of the rate that is asked for. */
+async function atRate(speech: Speech, sampleRate = speech.format.sampleRate): Promise<Speech> {
+  if (speech.format.sampleRate === sampleRate) return speech;
+  return (await import('../audio/convert.ts')).converted(speech, { ...speech.format, sampleRate });
 }

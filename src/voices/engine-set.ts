@@ -36,14 +36,16 @@ export async function openEngines(options: EngineSetOptions = {}): Promise<Prepa
   ];
   const speaking = new Map(engines.flatMap((engine) => engine.speakers.map(({ no }) => [no, engine])));
   return {
-    speakers: engines.flatMap(({ speakers }) => speakers),
+    get speakers() {
+      return engines.flatMap(({ speakers }) => speakers);
+    },
     get workers() {
       return queue.ready;
     },
     get queued() {
       return engines.reduce((sum, engine) => sum + engine.queued, 0);
     },
-    speak(utterance, signal) {
+    async speak(utterance, signal) {
       const engine = speaking.get(utterance.speaker.no);
       if (!engine) throw new RangeError(`there is no speaker ${utterance.speaker.no}`);
       return engine.speak(utterance, signal);

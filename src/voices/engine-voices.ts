@@ -20,9 +20,6 @@ interface EngineOptions extends ClientOptions {
   readonly isExternal: boolean;
 }
 
-/** Hz. Built-in voices speak at this rate unless another one is wished. */
-const USUAL_RATE = 22_050;
-
 interface Opening {
   /** What the user brings. */
   readonly source?: NumberedSource | undefined;
@@ -64,7 +61,7 @@ class EngineVoices {
 
   async speak(
     { text, index }: NumberedText,
-    { speaker: no, sampleRate = USUAL_RATE, instructions, stream }: RequestFields,
+    { speaker: no, sampleRate: asked, instructions, stream }: RequestFields,
     signal: AbortSignal,
   ): Promise<Speech> {
     const { onEvent } = this.#options;
@@ -73,7 +70,7 @@ class EngineVoices {
     const start = Date.now();
     onEvent({ type: 'request', index, text });
     const { style, ignored } = await styleOf(instructions);
-    const sound = this.#sound({ text, speaker, sampleRate, style }, signal);
+    const { sampleRate, pcm: sound } = await this.#begin({ text, speaker, sampleRate: asked, style }, signal);
     const { bytes, pcm } = await (stream ? begun : collected)(sound);
     onEvent({ type: 'answer', index, milliseconds: Date.now() - start });
     if (ignored.length > 0) onEvent({ type: 'ignored', instructions: ignored.map(excerpt).join(', ') });
@@ -81,29 +78,62 @@ class EngineVoices {
     return { format, bytes, pcm };
   }
 
-  /** While the engine speaks other texts, this one is not late. */
-  async *#sound(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-    const over = new AbortController();
-    const until = AbortSignal.any([signal, over.signal]);
-    const timer = new IdleTimer(this.#options.timeoutMs, (error) => over.abort(error));
-    const samples = this.#engine.speak(utterance, until)[Symbol.asyncIterator]();
+  async #begin(
+    utterance: Utterance,
+    signal: AbortSignal,
+  ): Promise<{ sampleRate: number; pcm: AsyncIterable<Uint8Array> }> {
+    const watch = new Watch(this.#waiting, this.#options.timeoutMs, signal);
     try {
-      for (;;) {
-        timer.restart();
-        this.#waiting.add(timer);
-        const next = await unlessAborted(samples.next(), until);
-        this.#waiting.delete(timer);
-        timer.stop();
-        for (const other of this.#waiting) other.restart();
-        if (next.done) return;
-        const { buffer, byteOffset, byteLength } = next.value;
-        if (byteLength > 0) yield new Uint8Array(buffer, byteOffset, byteLength);
-      }
-    } finally {
-      this.#waiting.delete(timer);
-      timer.stop();
-      over.abort(new Error('the sound is not needed any more'));
-      samples.return?.()?.catch(() => {});
+      const { sampleRate, samples } = await watch.wait(this.#engine.speak(utterance, watch.signal));
+      return { sampleRate, pcm: bytesOf(samples, watch) };
+    } catch (error) {
+      watch.end();
+      throw error;
     }
+  }
+}
+
+async function* bytesOf(samples: AsyncIterable<Int16Array>, watch: Watch): AsyncGenerator<Uint8Array> {
+  const source = samples[Symbol.asyncIterator]();
+  try {
+    for (let next = await watch.wait(source.next()); !next.done; next = await watch.wait(source.next())) {
+      const { buffer, byteOffset, byteLength } = next.value;
+      if (byteLength > 0) yield new Uint8Array(buffer, byteOffset, byteLength);
+    }
+  } finally {
+    watch.end();
+    source.return?.().catch(() => {});
+  }
+}
+
+/** Ends an utterance whose engine is silent for a time. While the engine speaks other texts, this one is not late. */
+class Watch {
+  readonly signal: AbortSignal;
+  readonly #waiting: Set<IdleTimer>;
+  readonly #over = new AbortController();
+  readonly #timer: IdleTimer;
+
+  /** @param waiting the timers of all utterances of the engine that wait for their next sound */
+  constructor(waiting: Set<IdleTimer>, timeoutMs: number, signal: AbortSignal) {
+    this.#waiting = waiting;
+    this.signal = AbortSignal.any([signal, this.#over.signal]);
+    this.#timer = new IdleTimer(timeoutMs, (error) => this.#over.abort(error));
+  }
+
+  async wait<T>(sound: Promise<T>): Promise<T> {
+    this.#timer.restart();
+    this.#waiting.add(this.#timer);
+    try {
+      return await unlessAborted(sound, this.signal);
+    } finally {
+      this.#waiting.delete(this.#timer);
+      this.#timer.stop();
+      for (const other of this.#waiting) other.restart();
+    }
+  }
+
+  end(): void {
+    this.#timer.stop();
+    this.#over.abort(new Error('the sound is not needed any more'));
   }
 }

@@ -1,4 +1,4 @@
-import type { Speaker } from '../engine/contract.ts';
+import { OWN_RATE, type Speaker } from '../engine/contract.ts';
 import type { Espeak } from '../engine/espeak/voices.ts';
 import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
 import { type NumberedSource, speakersOf } from '../engine/source.ts';
@@ -77,14 +77,14 @@ function withVoice(settings: Settings, { numbered, voice, no }: FoundVoice): Spe
     settings.engine?.origin ?? { place: 'default' as const, name: 'the default' };
   const known = [{ no, name: voice.name, kind: 'neo.one' }];
   const chosen = chooseSpeaker({ ...settings, speaker: { value: no, origin } }, known);
-  const { sampleRate = { value: voice.sampleRate, origin } } = chosen.settings;
-  return { no, settings: { ...chosen.settings, sampleRate }, sources: [numbered] };
+  return { ...chosen, sources: [numbered] };
 }
 
+/** The speakers with the rates that come out where none is asked for. */
 export function builtInSpeakers(
   espeak: Espeak | undefined,
   sources: readonly NumberedSource[] = [],
 ): Speaker[] {
-  const ofEspeak = espeak?.voices.map(({ speaker }) => speaker) ?? [];
-  return [...FLITE_SPEAKERS, ...ofEspeak, ...sources.flatMap(speakersOf)];
+  const own = [...FLITE_SPEAKERS, ...(espeak?.voices.map(({ speaker }) => speaker) ?? [])];
+  return [...own.map((speaker) => ({ ...speaker, sampleRate: OWN_RATE })), ...sources.flatMap(speakersOf)];
 }

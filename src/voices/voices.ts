@@ -1,7 +1,7 @@
 import type { Kept } from '../cache/kept.ts';
 import { requestBody } from '../client/request-body.ts';
 import type { NumberedText, RetryPolicy } from '../client/retry.ts';
-import { identityOf, type NumberedSource, unnumberedSpeakersOf } from '../engine/source.ts';
+import { type NumberedSource, unnumberedSpeakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import { type Channel, Connections, type Engines, type VoicesPlan } from './connections.ts';
 import { requestUrl } from './service-choice.ts';
@@ -58,8 +58,8 @@ export class RunVoices implements Voices {
   }
 
   as(shape: VoiceShape): Voice {
-    const { identity, speaker, sampleRate, instructions } = shape;
-    const key = JSON.stringify([identity, speaker, sampleRate ?? null, instructions ?? null]);
+    const { identity, speaker, sampleRate, hasOwnRate = false, instructions } = shape;
+    const key = JSON.stringify([identity, speaker, sampleRate ?? null, hasOwnRate, instructions ?? null]);
     const voice = this.#voices.get(key) ?? this.#make(shape);
     this.#voices.set(key, voice);
     return voice;
@@ -74,13 +74,16 @@ export class RunVoices implements Voices {
     return listSpeakers({ ...service, ...usual, ...policy }, this.#context.signal);
   }
 
-  /** The shape of a listed speaker. It has nothing of its own besides its number. */
-  shapeOf(speaker: number): VoiceShape {
+  /** The shape of a speaker with what is asked of it. */
+  shapeOf(speaker: number, asked: Pick<VoiceShape, 'sampleRate' | 'instructions'> = {}): VoiceShape {
     const { baseUrl } = this.#plan.settings;
-    const identity = baseUrl
-      ? requestUrl(baseUrl.value).href
-      : identityOf(speaker, [...this.#engines.sources]);
-    return { identity: identity ?? BUILT_IN, speaker };
+    if (baseUrl) return { ...asked, identity: requestUrl(baseUrl.value).href, speaker };
+    const source = this.#sourceOf(speaker);
+    const voice = source?.voices.get(speaker);
+    if (!source || !voice) return { ...asked, identity: BUILT_IN, speaker };
+    const identity = source.source.identityOf(voice);
+    if (asked.sampleRate !== undefined) return { ...asked, identity, speaker };
+    return { ...asked, identity, speaker, sampleRate: voice.usualRate ?? voice.sampleRate, hasOwnRate: true };
   }
 
   /** Bytes; `undefined` where the sound of the voice is not kept. */
@@ -122,11 +125,7 @@ export class RunVoices implements Voices {
     this.#engines.espeak ??= chosen.espeak;
     for (const source of chosen.sources) this.#engines.sources.add(source);
     const { sampleRate, instructions } = chosen.settings;
-    return {
-      ...this.shapeOf(chosen.no),
-      sampleRate: sampleRate?.value,
-      instructions: instructions?.value,
-    };
+    return this.shapeOf(chosen.no, { sampleRate: sampleRate?.value, instructions: instructions?.value });
   }
 
   #make(shape: VoiceShape): Voice {
@@ -134,7 +133,7 @@ export class RunVoices implements Voices {
     const channel = this.#channelOf(shape);
     const connections = this.#connections;
     const isOwn = channel.kind === 'built-in' || channel.kind === 'espeak';
-    const most = this.#sourceOf(shape)?.source.maxChars ?? Number.POSITIVE_INFINITY;
+    const most = this.#sourceOf(shape.speaker)?.source.maxChars ?? Number.POSITIVE_INFINITY;
     return {
       label: this.#espeakName(shape.speaker) ?? String(shape.speaker),
       kind: channel.kind,
@@ -150,7 +149,7 @@ export class RunVoices implements Voices {
   #channelOf(shape: VoiceShape): Channel {
     const { concurrency, baseUrl } = this.#plan.settings;
     if (baseUrl) return { kind: 'service', shape, atOnce: concurrency.value };
-    const source = this.#sourceOf(shape);
+    const source = this.#sourceOf(shape.speaker);
     if (!source) {
       const kind = this.#espeakName(shape.speaker) === undefined ? 'built-in' : 'espeak';
       return { kind, shape, atOnce: concurrency.value };
@@ -160,8 +159,8 @@ export class RunVoices implements Voices {
     return { kind: 'engine', shape, atOnce, source };
   }
 
-  #sourceOf({ identity, speaker }: VoiceShape): NumberedSource | undefined {
-    return [...this.#engines.sources].find((source) => identityOf(speaker, [source]) === identity);
+  #sourceOf(speaker: number): NumberedSource | undefined {
+    return [...this.#engines.sources].find(({ voices }) => voices.has(speaker));
   }
 
   #espeakName(no: number): string | undefined {

@@ -116,6 +116,21 @@ describe.each([
   });
 });
 
+it('A voice of an engine keeps its rate in the interface of OpenAI, and is then listed with it.', async () => {
+  const { url } = await serveEngine(1);
+  const rateListed = async () => {
+    const { speakers } = JSON.parse(await (await fetch(`${url}/speakers`)).text());
+    return speakers.find((each: { speaker_no: number }) => each.speaker_no === 1001).sample_rate;
+  };
+  expect(await rateListed()).toBeNull();
+  const body = JSON.stringify({ model: 'x', voice: 'anna', input: 'At its rate.', response_format: 'wav' });
+  const headers = { 'Content-Type': 'application/json' };
+  const answered = await fetch(`${url}/v1/audio/speech`, { method: 'POST', headers, body });
+  const { sampleRate, pcm } = parseWav(Buffer.from(await answered.arrayBuffer()));
+  expect([sampleRate, textOf(pcm, 200)]).toEqual([RATE, 'At its rate.']);
+  expect(await rateListed()).toBe(RATE);
+});
+
 it('A client of tts serve hears nothing of a temporary folder that takes no long sound, and the log does.', async () => {
   const box = new Sandbox();
   const { url, run } = await startServe(box, [], { TMPDIR: box.path('missing') });

@@ -8,7 +8,7 @@ import { expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import { serveSpeech } from '../support/speech-server.ts';
 import { writeUserConfig } from '../support/user-config.ts';
-import { chunk, fmtChunk, plainWav, sound } from '../unit/audio/wav-builder.ts';
+import { chunk, fmtChunk, plainWav, sound, speechFormat } from '../unit/audio/wav-builder.ts';
 
 const pcm = sound(4000);
 const wav = plainWav(pcm);
@@ -220,6 +220,67 @@ describe('an engine that is a server', () => {
   it('that is not there is an error of the connection', async () => {
     const box = new Sandbox();
     expectFailure(await box.tts([...OUT, '--engine', 'http://127.0.0.1:8/v1']), 6, /cannot be reached/);
+  });
+});
+
+describe('the rate of a server', () => {
+  /** A twentieth of a second for each character. The samples follow from the text. */
+  const soundOf = (text: string, sampleRate: number) => {
+    const samples = new Int16Array(Math.round((text.length * sampleRate) / 20));
+    for (let at = 0; at < samples.length; at += 1) samples[at] = text.charCodeAt(at % text.length) * 100 - at;
+    return Buffer.from(samples.buffer);
+  };
+  const long = Array.from(
+    { length: 80 },
+    (_, at) => `This is sentence ${at} of some fifty characters or so.`,
+  );
+  const texts = { short: TEXT, long: long.join(' ') };
+
+  it.each([
+    [8000, 'short', '--no-stream'],
+    [8000, 'long', '--stream'],
+    [22_050, 'short', '--stream'],
+    [22_050, 'long', '--no-stream'],
+    [44_100, 'long', '--stream'],
+    [44_100, 'short', '--no-stream'],
+    [48_000, 'long', '--no-stream'],
+    [48_000, 'short', '--stream'],
+  ] as const)('is that of its sound where none is asked for: %i Hz, %s, %s', async (rate, length, how) => {
+    const server = await serveSpeech((wire, request, number) => {
+      const bytes = soundOf((request.json as { input: string }).input, rate);
+      const body = plainWav(bytes, undefined, { ...speechFormat, sampleRate: rate });
+      return (how === '--stream' ? streamed(body, 9999) : complete(body))(wire, request, number);
+    });
+    const box = new Sandbox();
+    const text = texts[length];
+    const run = await box.tts(['-o', 'out.wav', '--engine', server.url, how, '--json'], { stdin: text });
+    expect(run.status).toBe(0);
+    const parts = server.asked.map(({ input }) => input);
+    parts.sort((one, other) => text.indexOf(one) - text.indexOf(other));
+    const spoken = Buffer.concat(parts.map((part) => soundOf(part, rate)));
+    expect(JSON.parse(run.stdout.toString())).toMatchObject({ format: { sampleRate: rate } });
+    expect(samplesIn(box).equals(spoken)).toBe(true);
+  });
+
+  it('is unknown before it has answered, and asked for it is made', async () => {
+    const server = await serveSpeech(complete(wav));
+    const box = new Sandbox();
+    const listed = await box.tts(['speakers', '--engine', server.url, '--json']);
+    const { speakers } = JSON.parse(listed.stdout.toString());
+    expect(speakers.find(({ no }: { no: number }) => no === 1001)).not.toHaveProperty('sampleRate');
+    await box.tts([TEXT, '-o', 'out.wav', '--engine', server.url, '-r', '8000']);
+    expect(box.read('out.wav').readUInt32LE(24)).toBe(8000);
+  });
+
+  it('is made of kept sound, too, where one is asked for', async () => {
+    const server = await serveSpeech(complete(wav));
+    const box = new Sandbox();
+    const speak = (...more: string[]) => box.tts([TEXT, '-o', 'out.wav', '--engine', server.url, ...more]);
+    await speak();
+    expect(samplesIn(box).equals(pcm)).toBe(true);
+    await speak('-r', '24000');
+    expect(box.read('out.wav').readUInt32LE(24)).toBe(24_000);
+    expect(server.asked).toHaveLength(1);
   });
 });
 

@@ -80,7 +80,7 @@ describe('tts speakers', () => {
     const lines = run.stdout.toString().trim().split('\n');
     expect(lines[0]).toMatch(/^NO +NAME +KIND +LANGUAGE +HZ +FROM$/);
     expect(lines).toContainEqual(expect.stringMatching(/^1190 +deep +neo\.one +hi +16000 +config$/));
-    expect(lines).toContainEqual(expect.stringMatching(/^1 +rms +neo\.one +en-US +16000 +service$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^1 +rms +neo\.one +en-US +22050 +service$/));
     expect(lines).toContainEqual(expect.stringMatching(/^11 +rms-mermish +Mermish/));
   });
 

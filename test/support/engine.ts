@@ -33,11 +33,13 @@ interface Request extends Partial<Omit<Utterance, 'speaker'>> {
   readonly signal?: AbortSignal;
 }
 
-export function speak(engine: PreparedEngines, request: Request): AsyncIterable<Int16Array> {
+export async function* speak(engine: PreparedEngines, request: Request): AsyncGenerator<Int16Array> {
   const { text, speaker: no = 1, sampleRate = 22_050, style = PLAIN, signal } = request;
   const speaker = engine.speakers.find((candidate) => candidate.no === no);
   if (!speaker) throw new Error(`no speaker ${no}`);
-  return engine.speak({ text, speaker, sampleRate, style }, signal ?? new AbortController().signal);
+  const until = signal ?? new AbortController().signal;
+  const { samples } = await engine.speak({ text, speaker, sampleRate, style }, until);
+  yield* samples;
 }
 
 /** All samples of an utterance. */

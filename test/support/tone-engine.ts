@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../src/async.ts';
-import type { EngineSet, Speaker, Utterance } from '../../src/engine/contract.ts';
+import type { EngineSet, EngineSound, Speaker, Utterance } from '../../src/engine/contract.ts';
 import { EngineError } from '../../src/engine/contract.ts';
 
 /** Frames that stand for one character. */
@@ -29,7 +29,12 @@ export class ToneEngine implements EngineSet {
   /** Bytes of sound so far. */
   made = 0;
 
-  async *speak(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
+  async speak(utterance: Utterance, signal: AbortSignal): Promise<EngineSound> {
+    const { sampleRate = 22_050 } = utterance;
+    return { sampleRate, samples: this.#samplesOf(utterance, signal) };
+  }
+
+  async *#samplesOf(utterance: Utterance, signal: AbortSignal): AsyncGenerator<Int16Array> {
     this.utterances.push(utterance);
     if (utterance.text.includes('full')) {
       throw new EngineError('busy', 'Too many requests are waiting', { retryAfter: 3 });

@@ -154,11 +154,8 @@ function voicesOf({ speakers, voices, settings, text }: Sample): Speaking[] {
     throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
   return [...once].map(([no, { name, kind = kindOf(no, speakers), instructions }]) => {
     const own = settingsFor({ no, name, kind, instructions }, settings);
-    const voice = voices.as({
-      ...voices.shapeOf(no),
-      sampleRate: own.sampleRate?.value,
-      instructions: own.instructions?.value,
-    });
+    const asked = { sampleRate: own.sampleRate?.value, instructions: own.instructions?.value };
+    const voice = voices.as(voices.shapeOf(no, asked));
     return { voice, label: `speaker ${no}${name ? ` (${name})` : ''}` };
   });
 }

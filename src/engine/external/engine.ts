@@ -3,7 +3,7 @@ import { compileResampler, loadResampler, type Resampler } from '../../audio/res
 import { printable } from '../../printable.ts';
 import { cutText } from '../../text/cut-text.ts';
 import { countCodePoints } from '../../text/unicode.ts';
-import { type Engine, EngineError, type Speaker, type Utterance } from '../contract.ts';
+import { type Engine, EngineError, type EngineSound, type Speaker, type Utterance } from '../contract.ts';
 import { SoundBudget, SoundQueue } from '../sound-queue.ts';
 import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from '../source.ts';
 import { Seats } from './seats.ts';
@@ -51,6 +51,8 @@ class ExternalEngine implements Engine {
   readonly #options: ExternalOptions;
   readonly #seats: Seats;
   readonly #budget = new SoundBudget(MOST_WAITING_BYTES);
+  /** The rates of the answers, by the numbers of the speakers. */
+  readonly #rates = new Map<number, number>();
   readonly #closing = new AbortController();
 
   constructor({ source, voices }: NumberedSource, options: ExternalOptions) {
@@ -61,37 +63,56 @@ class ExternalEngine implements Engine {
   }
 
   get speakers(): readonly Speaker[] {
-    return speakersOf({ voices: this.#voices });
+    return speakersOf({ voices: this.#voices }).map((speaker) => ({
+      ...speaker,
+      sampleRate: this.#rates.get(speaker.no) ?? speaker.sampleRate,
+    }));
   }
 
   get queued(): number {
     return this.#seats.waiting;
   }
 
-  async *speak(
-    { text, speaker, sampleRate, style }: Utterance,
-    signal: AbortSignal,
-  ): AsyncGenerator<Int16Array> {
+  async speak({ text, speaker, sampleRate, style }: Utterance, signal: AbortSignal): Promise<EngineSound> {
     const voice = this.#voices.get(speaker.no);
     if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
     const left = new AbortController();
     const until = AbortSignal.any([signal, this.#closing.signal, left.signal]);
     // The queue refuses before the event loop turns.
-    let leave: (() => void) | undefined = await this.#seats.take(true, until);
+    const leave = await this.#seats.take(true, until);
+    const rate = new Rate(sampleRate, (own) => this.#rates.set(speaker.no, own));
+    const task = { voice, rate, speed: style.rate, signal: until };
+    const parts = cutText(text, this.#source)[Symbol.iterator]();
+    const begun = this.#start({ ...task, text: parts.next().value ?? text }, leave);
+    const samples = this.#soundOf(begun, { ...task, parts }, left);
     try {
-      for (const part of cutText(text, this.#source)) {
-        leave ??= await this.#seats.take(false, until);
-        const sound = new SoundQueue(this.#budget, until);
-        void this.#fill(sound, { text: part, voice, sampleRate, speed: style.rate, signal: until }).finally(
-          leave,
-        );
-        leave = undefined;
-        yield* sound.read();
+      return { sampleRate: await rate.settled, samples };
+    } catch (error) {
+      left.abort(error);
+      throw error;
+    }
+  }
+
+  async *#soundOf(
+    begun: SoundQueue,
+    { parts, ...task }: Omit<Task, 'text'> & { readonly parts: Iterator<string> },
+    left: AbortController,
+  ): AsyncGenerator<Int16Array> {
+    try {
+      yield* begun.read();
+      for (let next = parts.next(); !next.done; next = parts.next()) {
+        const leave = await this.#seats.take(false, task.signal);
+        yield* this.#start({ ...task, text: next.value }, leave).read();
       }
     } finally {
-      leave?.();
       left.abort(new Error('the reader left'));
     }
+  }
+
+  #start(task: Task, leave: () => void): SoundQueue {
+    const sound = new SoundQueue(this.#budget, task.signal);
+    void this.#fill(sound, task).finally(leave);
+    return sound;
   }
 
   async close(): Promise<void> {
@@ -105,6 +126,7 @@ class ExternalEngine implements Engine {
       for await (const samples of this.#speakWhole(task)) await queue.push(samples);
       queue.end();
     } catch (error) {
+      task.rate.fail(error);
       queue.end(error);
     }
   }
@@ -116,7 +138,7 @@ class ExternalEngine implements Engine {
   async *#speakWhole(task: Task, cutAt?: number): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = task;
     const sound = await this.#source.speak(text, voice, signal, task.speed);
-    const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.sampleRate), signal);
+    const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.rate), signal);
     const limit = mostSeconds(text) / Math.min(1, task.speed);
     const needed = (leastSeconds(text) / task.speed) * sound.sampleRate;
     const held: Int16Array[] = [];
@@ -144,9 +166,10 @@ class ExternalEngine implements Engine {
     for (const half of halves(text)) yield* this.#speakWhole({ ...task, text: half }, seconds);
   }
 
-  async #resamplerFor(from: number, to: number): Promise<Resampler | undefined> {
+  async #resamplerFor(from: number, rate: Rate): Promise<Resampler | undefined> {
     if (from < LOWEST_RATE || from > HIGHEST_RATE)
       throw this.#failed(`sent sound of ${from} Hz; it may have ${LOWEST_RATE} to ${HIGHEST_RATE} Hz`);
+    const to = rate.from(from);
     return from === to ? undefined : (await this.#options.loadResampler())(from, to);
   }
 
@@ -155,11 +178,41 @@ class ExternalEngine implements Engine {
   }
 }
 
+/** The rate of an utterance: the one that is asked for, or else that of the engine's first answer. */
+class Rate {
+  readonly settled: Promise<number>;
+  #rate: number | undefined;
+  readonly #onOwn: (own: number) => void;
+  #settle: (rate: number) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+
+  /** @param onOwn is called with the rate of each answer */
+  constructor(asked: number | undefined, onOwn: (own: number) => void) {
+    this.#rate = asked;
+    this.#onOwn = onOwn;
+    this.settled = new Promise((resolve, reject) => {
+      this.#settle = resolve;
+      this.#reject = reject;
+    });
+    if (asked !== undefined) this.#settle(asked);
+  }
+
+  from(own: number): number {
+    this.#onOwn(own);
+    this.#rate ??= own;
+    this.#settle(this.#rate);
+    return this.#rate;
+  }
+
+  fail(error: unknown): void {
+    this.#reject(error);
+  }
+}
+
 interface Task {
   readonly text: string;
   readonly voice: SourceVoice;
-  /** Hz. */
-  readonly sampleRate: number;
+  readonly rate: Rate;
   /** 2 is twice as fast, where the source knows a speed. */
   readonly speed: number;
   readonly signal: AbortSignal;

@@ -6,8 +6,8 @@ import { readWav } from '../../audio/wav-reader.ts';
 import { Child, type Exit } from '../../files/child.ts';
 import { unwritable } from '../../files/writable.ts';
 import { IdleTimer, watched } from '../../idle.ts';
-import { EngineError } from '../contract.ts';
-import type { ProgramConfig, SourceSound } from '../source.ts';
+import { EngineError, type EngineSound } from '../contract.ts';
+import type { ProgramConfig } from '../source.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 
 interface RunOptions {
@@ -56,7 +56,7 @@ export class ProgramRun {
   }
 
   /** @throws EngineError, here and while the samples are read */
-  async sound(signal: AbortSignal): Promise<SourceSound> {
+  async sound(signal: AbortSignal): Promise<EngineSound> {
     const stop = () => {
       this.end();
       this.#tidy();
@@ -76,7 +76,7 @@ export class ProgramRun {
     this.#child.end();
   }
 
-  async #read(): Promise<SourceSound> {
+  async #read(): Promise<EngineSound> {
     const { output, sampleRate } = this.#config;
     if (this.#output !== undefined) await this.#assertEnded();
     const bytes =

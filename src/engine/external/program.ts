@@ -20,7 +20,10 @@ export async function openProgram(
   const identity = `program ${JSON.stringify([command, output, sampleRate])} ${filesIn([program, ...command])}`;
   return {
     name,
-    voices: voices.map((voice) => ({ name: voice, language: 'und', sampleRate })),
+    voices: voices.map((voice) => ({
+      ...{ name: voice, language: 'und', sampleRate: config.sampleRate },
+      usualRate: sampleRate,
+    })),
     takesAnyVoice: false,
     identityOf: (voice) => `${identity} ${voice.name}`,
     maxChars,

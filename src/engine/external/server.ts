@@ -4,8 +4,8 @@ import { WavError } from '../../audio/wav-format.ts';
 import { readWav } from '../../audio/wav-reader.ts';
 import { messageIn } from '../../error-message.ts';
 import { printable } from '../../printable.ts';
-import { EngineError } from '../contract.ts';
-import type { ServerConfig, SourceSound, SourceVoice, VoiceSource } from '../source.ts';
+import { EngineError, type EngineSound } from '../contract.ts';
+import type { ServerConfig, SourceVoice, VoiceSource } from '../source.ts';
 import { bareFormat, evenPieces, mono } from './mono.ts';
 import { firstBytes, IdleWatch, openRequester, peek, type Requester } from './server-http.ts';
 
@@ -45,7 +45,7 @@ export async function openServer(
     if (!config.voices) list = await server.listVoices(signal);
   }
   const listed = list.voices;
-  const sampleRate = config.sampleRate ?? USUAL_RATE;
+  const { sampleRate } = config;
   const voices = (listed?.length ? listed : [USUAL_VOICE]).map((name) => voiceOf(name, sampleRate));
   return {
     name: config.name,
@@ -73,8 +73,8 @@ function wantsKey({ url }: ServerConfig, { status }: VoiceList): boolean {
   return status === 401 || status === 403 || (status !== undefined && !isNearby(url.hostname));
 }
 
-function voiceOf(name: string, sampleRate: number): SourceVoice {
-  return { name, language: 'und', sampleRate };
+function voiceOf(name: string, sampleRate: number | undefined): SourceVoice {
+  return { name, language: 'und', sampleRate, usualRate: sampleRate ?? USUAL_RATE };
 }
 
 /**
@@ -128,7 +128,7 @@ class SpeechServer {
     return new EngineError('failed', `the list of voices of ${this.#config.name} has more than ${most}`);
   }
 
-  async speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<SourceSound> {
+  async speak(text: string, voice: SourceVoice, signal: AbortSignal): Promise<EngineSound> {
     const { model, format, sampleRate } = this.#config;
     const watch = new IdleWatch(this.#timeoutMs, signal);
     const body = JSON.stringify({
@@ -168,7 +168,7 @@ class SpeechServer {
     return new EngineError('unreachable', `${name} cannot be reached or broke off: ${words}`);
   }
 
-  async #sound(bytes: AsyncIterable<Uint8Array>, bareRate: number | undefined): Promise<SourceSound> {
+  async #sound(bytes: AsyncIterable<Uint8Array>, bareRate: number | undefined): Promise<EngineSound> {
     const { head, all } = await peek(bytes);
     if (bareRate !== undefined && isBare(head))
       return { sampleRate: bareRate, samples: mono(evenPieces(all), bareFormat(bareRate)) };

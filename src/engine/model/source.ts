@@ -15,7 +15,11 @@ export async function openModel(config: ModelConfig, options: ModelOptions): Pro
   const processes = new Processes(config, model, options);
   const { sampleRate, voices: count } = installed ?? checked(await processes.open(), name);
   const speakers = installed?.speakers ?? speakersOf(model, { name, count, voices: names, language });
-  const voices = speakers.map((each) => ({ name: each.name, language: each.language, sampleRate }));
+  const voices: SourceVoice[] = speakers.map((each) => ({
+    name: each.name,
+    language: each.language,
+    sampleRate,
+  }));
   const speakerOf = (voice: SourceVoice) => speakers[voices.indexOf(voice)] ?? missing(voice);
   return {
     name,

@@ -10,8 +10,8 @@ import { forClient } from '../http/refuse.ts';
 import type { Sound } from '../http/stored-sound.ts';
 import type { ServiceContext } from '../tts/context.ts';
 import { sendLive } from '../tts/send-speech.ts';
-import { applyFaults, soundOf } from '../tts/speech.ts';
-import { DEFAULT_SAMPLE_RATE, ignoredHeader, withPatience } from '../tts/utterance.ts';
+import { applyFaults, ownSoundOf } from '../tts/speech.ts';
+import { ignoredHeader, withPatience } from '../tts/utterance.ts';
 import { asEvents } from './events.ts';
 import { formatFor, type ResponseFormat, rowOf } from './formats.ts';
 import { type AudioRequest, checkAudioRequest } from './request.ts';
@@ -32,9 +32,9 @@ export async function speakForOpenAi(exchange: Exchange, context: ServiceContext
   if (ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(ignored));
   const release = takeEncoder(asked);
   try {
-    const utterance = { text: asked.input, speaker, sampleRate: DEFAULT_SAMPLE_RATE, style };
-    const sound = soundOf(context, utterance, exchange.signal);
-    await sendLive(exchange, sound, await formOf(asked, sound), {
+    const form = await formOf(asked);
+    const sound = await ownSoundOf(context, { text: asked.input, speaker, style }, exchange.signal);
+    await sendLive(exchange, sound, form(sound), {
       effects,
       onSound: () => metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),
     });
@@ -67,20 +67,20 @@ function assertShort({ input }: AudioRequest, maxText: number): void {
 }
 
 /** @throws Refusal 400 for a format that this machine cannot write */
-async function formOf({ format: name, asEvents: isEvents }: AudioRequest, { format }: Sound) {
+async function formOf({ format: name, asEvents: isEvents }: AudioRequest) {
   const row = rowOf(name);
   const encoding = streamingOf(encodingOf('', { encode: row.encoding }), 'the answer');
   await encoding.assertReady().catch((error: Error) => {
     throw new Refusal(400, 'unsupported_format', error.message, { field: 'response_format' });
   });
-  const to = formatFor(row, format);
-  return {
+  return ({ format }: Sound) => ({
     mediaType: isEvents ? 'text/event-stream' : row.mediaType,
     async *encoded(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      const to = formatFor(row, format);
       const speech = { format, bytes: undefined, pcm };
       const track = untagged(sameFormat(format, to) ? speech : converted(speech, to));
       const bytes = encoding.stream(track, () => {});
       yield* isEvents ? asEvents(bytes) : bytes;
     },
-  };
+  });
 }

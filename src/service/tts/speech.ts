@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { aborted } from '../../async.ts';
 import type { PcmFormat } from '../../audio/pcm.ts';
-import type { Utterance } from '../../engine/contract.ts';
+import type { EngineSound, Utterance } from '../../engine/contract.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { callbackTarget } from '../callbacks/policy.ts';
 import type { Effects } from '../faults/fault.ts';
@@ -13,7 +13,7 @@ import type { Sound } from '../http/stored-sound.ts';
 import type { ServiceContext } from './context.ts';
 import { checkRequest, surelySpeakable } from './request-check.ts';
 import { endConnection, sendSpeech } from './send-speech.ts';
-import { ignoredHeader, orderOf, withPatience } from './utterance.ts';
+import { ignoredHeader, orderOf, type RatedUtterance, withPatience } from './utterance.ts';
 
 export async function speak(exchange: Exchange, context: ServiceContext): Promise<void> {
   const { request, response, details, id } = exchange;
@@ -43,26 +43,36 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   }
 }
 
-export function soundOf(
-  { engine, metrics }: ServiceContext,
+function soundOf(context: ServiceContext, utterance: RatedUtterance, signal: AbortSignal): Sound {
+  return soundAt(utterance.sampleRate, utterance, context, () => context.engine.speak(utterance, signal));
+}
+
+/** Speaks at the voice's own rate, which the first answer of an engine may tell. */
+export async function ownSoundOf(
+  context: ServiceContext,
   utterance: Utterance,
   signal: AbortSignal,
+): Promise<Sound> {
+  const spoken = await context.engine.speak(utterance, signal);
+  return soundAt(spoken.sampleRate, utterance, context, async () => spoken);
+}
+
+function soundAt(
+  sampleRate: number,
+  { text, speaker }: Utterance,
+  { metrics }: ServiceContext,
+  speak: () => Promise<EngineSound>,
 ): Sound {
-  const format: PcmFormat = {
-    encoding: 'integer',
-    sampleRate: utterance.sampleRate,
-    channels: 1,
-    bitsPerSample: 16,
-  };
-  const count = (frames: number) => metrics?.addAudio(frames / utterance.sampleRate);
-  const speakable = surelySpeakable(utterance.text, utterance.speaker.language);
-  return { format, speakable, pcm: bytesOf(engine.speak(utterance, signal), count) };
+  const format: PcmFormat = { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
+  const count = (frames: number) => metrics?.addAudio(frames / sampleRate);
+  return { format, speakable: surelySpeakable(text, speaker.language), pcm: bytesOf(speak, count) };
 }
 
 async function* bytesOf(
-  samples: AsyncIterable<Int16Array>,
+  speak: () => Promise<EngineSound>,
   count: (frames: number) => void,
 ): AsyncGenerator<Uint8Array> {
+  const { samples } = await speak();
   for await (const { buffer, byteOffset, byteLength, length } of samples) {
     count(length);
     yield new Uint8Array(buffer, byteOffset, byteLength);

@@ -5,13 +5,18 @@ import { wellFormedStart } from '../http/json-body.ts';
 import { DEFAULT_RETRY_AFTER, Refusal } from '../http/refusal.ts';
 import type { SpeechRequest } from './request-check.ts';
 
+/** The interface promises a rate. */
+export interface RatedUtterance extends Utterance {
+  readonly sampleRate: number;
+}
+
 export interface SpeechOrder {
-  readonly utterance: Utterance;
+  readonly utterance: RatedUtterance;
   readonly ignored: readonly string[];
 }
 
 /** Hz. The interface promises it. */
-export const DEFAULT_SAMPLE_RATE = 22_050;
+const DEFAULT_SAMPLE_RATE = 22_050;
 
 /**
  * @param maxText the longest text, in code points

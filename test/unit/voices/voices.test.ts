@@ -158,6 +158,12 @@ describe('the voices of a run', () => {
     expect(bert).toMatchObject({ kind: 'engine', shape: { speaker: 1002 } });
     expect(bert.shape.identity).not.toBe(anna.shape.identity);
     expect(voices.as({ ...anna.shape })).toBe(anna);
+    // Nobody asks for a rate; the key of the cache has had this one ever since.
+    expect(anna.shape).toMatchObject({ sampleRate: 24_000, hasOwnRate: true });
+    expect(anna.request('hello')).toBe('{"text":"hello","speaker_no":1001}');
+    const slow = await voices.of({ sampleRate: said(24_000) });
+    expect(slow).not.toBe(anna);
+    expect(slow.request('hello')).toContain('"sample_rate":24000');
     expect(await voices.cacheBytesFor(anna)).toBeGreaterThan(0);
     const typed = await voicesOf({ engine: 'local', concurrency: '2', maxChars: '50' }, { engines });
     expect(await typed.of()).toMatchObject({ atOnce: 2, maxChars: 50 });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Engine, EngineError } from '../../../../src/engine/contract.ts';
+import type { Engine, EngineError, EngineSound } from '../../../../src/engine/contract.ts';
 import { openExternal } from '../../../../src/engine/external/engine.ts';
-import type { SourceSound, VoiceSource } from '../../../../src/engine/source.ts';
+import type { VoiceSource } from '../../../../src/engine/source.ts';
 import { PLAIN } from '../../../support/engine.ts';
 import { gate } from '../../../support/gate.ts';
 
@@ -31,7 +31,7 @@ async function sectionOf(
     takesAnyVoice: false,
     maxChars: 300,
     concurrency: 1,
-    async speak(text, _voice, signal): Promise<SourceSound> {
+    async speak(text, _voice, signal): Promise<EngineSound> {
       asked.push(text);
       return { sampleRate: RATE, samples: speak(text, signal, asked.length) };
     },
@@ -55,9 +55,13 @@ function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): S
   };
 }
 
-function utter({ engine }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
+async function* utter({ engine }: Talk, text: string, { signal = never, sampleRate = RATE, no = 1001 } = {}) {
   const speaker = engine.speakers.find((each) => each.no === no) ?? { ...engine.speakers[0], no };
-  return engine.speak({ text, speaker: speaker as never, sampleRate, style: PLAIN }, signal);
+  const { samples } = await engine.speak(
+    { text, speaker: speaker as never, sampleRate, style: PLAIN },
+    signal,
+  );
+  yield* samples;
 }
 
 async function framesOf(sound: AsyncIterable<Int16Array>): Promise<number> {
@@ -82,6 +86,13 @@ describe('the engine of an engine', () => {
     for await (const piece of utter(talk, 'Hi', { no: 1002 })) samples.push(...piece);
     expect(samples).toEqual([1, -2, 3, 32_767, -32_768]);
     await expect(framesOf(utter(talk, 'Hi', { no: 1003 }))).rejects.toThrow('there is no speaker 1003');
+  });
+
+  it('leaves nothing waiting whose reader has left before', async () => {
+    const talk = await sectionOf(speaking());
+    const gone = AbortSignal.abort(new Error('nobody listens'));
+    await expect(framesOf(utter(talk, 'Hello', { signal: gone }))).rejects.toThrow('nobody listens');
+    expect(talk.asked).toEqual([]);
   });
 
   it('converts to another rate', async () => {
