@@ -26,6 +26,8 @@ export interface ReadingOptions {
   readonly inFront?: Stage<string, string> | undefined;
   /** True if what is complete is worth more than what only the whole text can tell. */
   readonly isHeardLive?: boolean | undefined;
+  /** It is told what was left out, and the like: sentences without a full stop. */
+  readonly onRemark?: ((remark: string) => void) | undefined;
 }
 
 export interface Reading {

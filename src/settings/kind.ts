@@ -44,6 +44,21 @@ export const bitrate = textual<number>({
   },
 });
 
+/** The beginning and the end of a range, both included. */
+type Range = readonly [first: number, last: number];
+
+/** Whole numbers from 1 and ranges of them. */
+export const numbers = textual<readonly Range[]>({
+  allowed: 'numbers and ranges, as in 3,5-7',
+  text: (text) => {
+    const ranges = text.split(',').map((part) => /^\s*(\d{1,6})(?:\s*-\s*(\d{1,6}))?\s*$/.exec(part));
+    const read = ranges.map((range) => range && ([Number(range[1]), Number(range[2] ?? range[1])] as const));
+    return read.every((range) => range !== null && range[0] >= 1 && range[0] <= range[1])
+      ? (read as readonly Range[])
+      : undefined;
+  },
+});
+
 const WORDS = new Map([
   ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
   ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),

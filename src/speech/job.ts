@@ -129,10 +129,11 @@ function pausesOf({ pauses, paragraphPause }: Settings): Pauses {
 /** With subtitles each sentence is a segment, unless `--max-chars` was typed. */
 function cuttingOf(settings: Settings, voice: Limit): Omit<TextPlan, 'sources' | 'stages'> {
   const { callbackUrl, maxChars, subtitles } = settings;
+  const chapters = settings.chapters?.value;
   if (callbackUrl)
-    return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false };
+    return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false, chapters };
   const bySentence = subtitles && maxChars.origin.place !== 'option';
-  return { voice, ...bordersOf(settings), ...(bySentence && { pace: 'sentence' }) };
+  return { voice, ...bordersOf(settings), ...(bySentence && { pace: 'sentence' }), chapters };
 }
 
 /** A silence that was asked for needs a segment on each side. */

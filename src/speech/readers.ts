@@ -17,7 +17,7 @@ export interface Input {
   readonly files: readonly string[];
 }
 
-type ReaderSettings = Pick<Settings, 'code' | 'footnotes'>;
+type ReaderSettings = Pick<Settings, 'code' | 'footnotes' | 'ruby' | 'titles' | 'all' | 'chapters'>;
 
 /** The table of readers. A reader is loaded when it opens its first source. */
 const READERS: readonly ((settings: ReaderSettings) => Reader)[] = [() => plain, markdown, html, epub];
@@ -33,7 +33,7 @@ function markdown({ code, footnotes }: ReaderSettings): Reader {
   };
 }
 
-function html(): Reader {
+function html(settings: ReaderSettings): Reader {
   return {
     name: 'html',
     endings: ['.html', '.htm', '.xhtml', '.xht'],
@@ -42,23 +42,37 @@ function html(): Reader {
       const { openHtml } = await import('../reading/html/reader.ts');
       return openHtml(
         source,
-        { speaksReadings: false, speaksTitles: true, hasHeadingChapters: false },
+        { ...bookOptions(settings), hasHeadingChapters: chaptersWanted(settings) },
         signal,
       );
     },
   };
 }
 
-function epub(): Reader {
+function epub(settings: ReaderSettings): Reader {
   return {
     name: 'epub',
     endings: ['.epub'],
     begins: isEpub,
     async open(source, signal) {
       const { openEpub } = await import('../reading/epub/reader.ts');
-      return openEpub(source, { speaksReadings: false, speaksTitles: true, readsAll: false }, signal);
+      return openEpub(source, { ...bookOptions(settings), readsAll: settings.all.value }, signal);
     },
   };
+}
+
+/** Notes of a book are many, and stand inside its sentences: they are read only where somebody asks for it. */
+function bookOptions({ footnotes, ruby, titles }: ReaderSettings) {
+  return {
+    speaksReadings: ruby.value === 'reading',
+    speaksTitles: titles.value,
+    readsNotes: footnotes.value === 'read' && footnotes.origin.place !== 'default',
+  };
+}
+
+/** A text that is no book has chapters only where somebody asks for them, since a chapter ends a request. */
+function chaptersWanted({ chapters, titles }: ReaderSettings): boolean {
+  return chapters !== undefined || !titles.value;
 }
 
 /** Where neither a format is set nor an ending tells it, the first bytes do; what begins like no other format is text. */

@@ -1,6 +1,7 @@
 import { type TtsError, usageError } from '../error.ts';
 import type { Reader, Reading, Source } from '../reading/reading.ts';
 import { inTurn, type Stage, through, whileArriving } from '../text/live.ts';
+import { type ChapterRange, PickedChapters } from '../text/picked-chapters.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
 import { Segmenter, type SegmentOptions } from '../text/segmenter.ts';
@@ -15,6 +16,8 @@ export interface TextPlan {
   /** "By output" means that what is heard live begins with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by output';
   readonly cutsParagraphs: boolean;
+  /** The numbers of the chapters that are spoken; otherwise all. */
+  readonly chapters?: readonly ChapterRange[] | undefined;
 }
 
 export interface TextSource {
@@ -27,6 +30,7 @@ export class RunText {
   readonly #plan: TextPlan;
   readonly #readings: readonly Reading[];
   readonly #watched: readonly Watched[];
+  readonly #remarks = new Set<string>();
 
   private constructor(plan: TextPlan, readings: readonly Reading[], watched: readonly Watched[]) {
     this.#plan = plan;
@@ -36,7 +40,7 @@ export class RunText {
 
   /**
    * Checks files to their end, and waits for no byte of a pipe.
-   * @throws TtsError (usage) for a text that cannot be read
+   * @throws TtsError (usage) for a text that cannot be read, and for a chapter that it does not have
    */
   static async open(plan: TextPlan, signal: AbortSignal): Promise<RunText> {
     const readings: Reading[] = [];
@@ -46,7 +50,9 @@ export class RunText {
       watched.push(one);
       readings.push(await reader.open(one.source, signal));
     }
-    return new RunText(plan, readings, watched);
+    const text = new RunText(plan, readings, watched);
+    if (plan.chapters && text.canBeReadAgain) for await (const _ of text.pieces(signal));
+    return text;
   }
 
   /** The error for a text in which nothing is to be spoken. */
@@ -67,12 +73,24 @@ export class RunText {
     return this.#readings.reduce((sum, { source }) => sum + (source.size ?? 0), 0);
   }
 
+  /** What a reader has to say of its text. They are complete when the pieces have been read. */
+  get remarks(): readonly string[] {
+    return [...this.#remarks];
+  }
+
   /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
-  async *pieces(signal: AbortSignal, isHeardLive = false): AsyncGenerator<Piece> {
+  pieces(signal: AbortSignal, isHeardLive = false): AsyncIterable<Piece> {
+    const { chapters } = this.#plan;
+    const all = this.#allPieces(signal, isHeardLive);
+    return chapters ? through(all, new PickedChapters(chapters)) : all;
+  }
+
+  async *#allPieces(signal: AbortSignal, isHeardLive: boolean): AsyncGenerator<Piece> {
+    const onRemark = (remark: string) => this.#remarks.add(remark);
     const isOnly = this.#readings.length === 1;
     for (const [at, reading] of this.#readings.entries()) {
       if (at > 0) yield { kind: 'paragraph' };
-      for await (const piece of this.#staged(reading.pieces(signal, { isHeardLive })))
+      for await (const piece of this.#staged(reading.pieces(signal, { isHeardLive, onRemark })))
         yield isOnly && piece.kind === 'text' ? { ...piece, place: { ...piece.place, source: '' } } : piece;
     }
   }

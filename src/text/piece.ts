@@ -31,9 +31,17 @@ export type Piece<V = string | undefined> =
   | { readonly kind: 'heading' }
   /** A change of scene: `* * *` alone on its line. */
   | { readonly kind: 'scene' }
-  | { readonly kind: 'chapter'; readonly title: string | undefined; readonly level: number }
+  | ChapterPiece
   | { readonly kind: 'pause'; readonly seconds: number }
   | { readonly kind: 'voice'; readonly voice: V; readonly place: Place };
+
+interface ChapterPiece {
+  readonly kind: 'chapter';
+  readonly title: string | undefined;
+  readonly level: number;
+  /** It is set where chapters before it are left out. */
+  readonly number?: number;
+}
 
 export interface TextPiece {
   readonly kind: 'text';

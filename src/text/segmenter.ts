@@ -46,7 +46,7 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
   #pause: number | Border | undefined;
   #chapter: Heading | undefined;
   /** A chapter that has no segment yet. */
-  #opening: Omit<Heading, 'number'> | undefined;
+  #opening: (Omit<Heading, 'number'> & Partial<Heading>) | undefined;
 
   constructor(options: SegmentOptions<V>) {
     this.#options = options;
@@ -129,7 +129,8 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     yield* this.#endPart();
     if (border.kind === 'chapter') {
       yield* this.#rest();
-      this.#opening = { title: border.title, level: border.level };
+      const { kind: _, ...opening } = border;
+      this.#opening = opening;
     }
     if (typeof this.#pause !== 'number') this.#pause = greater(border.kind, this.#pause);
     this.#position.add(EMPTY_LINE);

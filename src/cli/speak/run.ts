@@ -61,9 +61,18 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (delivery?.failure) throw delivery.failure;
 
   await report(job, totals, delivery, context);
-  leftOut?.finish();
+  sayWhatIsMissing(leftOut, text, notices);
   if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
   return ExitCode.ok;
+}
+
+function sayWhatIsMissing(
+  leftOut: { finish(): void } | undefined,
+  { remarks }: RunText,
+  notices: Context['notices'],
+): void {
+  leftOut?.finish();
+  for (const remark of remarks) notices.note(remark);
 }
 
 type Total = ConstructorParameters<typeof Progress>[0]['total'];

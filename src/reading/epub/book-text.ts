@@ -1,7 +1,9 @@
 import type { Stage } from '../../text/live.ts';
 import type { Piece } from '../../text/piece.ts';
-import { Blocks, type ChapterStart, type HtmlOptions } from '../html/blocks.ts';
+import { Blocks } from '../html/blocks.ts';
 import { Markup } from '../html/markup.ts';
+import type { Notes } from '../html/notes.ts';
+import type { ChapterStart, HtmlOptions, Rules } from '../html/rules.ts';
 import type { Contents, Entry } from './contents.ts';
 import { leftOutAs } from './left-out.ts';
 
@@ -12,8 +14,11 @@ export interface EpubOptions extends Omit<HtmlOptions, 'hasHeadingChapters'> {
 
 /** The text of a book, one document after the other. */
 export class BookText {
+  /** What the book calls the parts that were left out. */
+  readonly leftOut = new Set<string>();
   readonly #name: string;
   readonly #blocks: Blocks;
+  readonly #rules: { notes: Notes | undefined } & Rules;
   /** The keys are documents, then fragments. */
   readonly #chapters = new Map<string, Map<string, ChapterStart>>();
   #ready: Piece[] = [];
@@ -23,16 +28,18 @@ export class BookText {
   constructor(name: string, { source, entries }: Contents, options: EpubOptions) {
     this.#name = name;
     for (const entry of entries) this.#add(entry);
-    this.#blocks = new Blocks(
-      { ...options, hasHeadingChapters: source === 'headings' },
-      {
-        leavesOut: (element, _, meanings) =>
-          element === 'nav' || (!options.readsAll && leftOutAs(meanings) !== undefined),
-        chapterAt: (id) => this.#take(id),
-        place: () => ({ source: name }),
-        piece: (piece) => void this.#ready.push(piece),
+    this.#rules = {
+      notes: undefined,
+      leavesOut: (element, _, meanings) => {
+        const part = options.readsAll ? undefined : leftOutAs(meanings);
+        if (part !== undefined) this.leftOut.add(part);
+        return element === 'nav' || part !== undefined;
       },
-    );
+      chapterAt: (id) => this.#take(id),
+      place: () => ({ source: name }),
+      piece: (piece) => void this.#ready.push(piece),
+    };
+    this.#blocks = new Blocks({ ...options, hasHeadingChapters: source === 'headings' }, this.#rules);
   }
 
   fragmentsIn(path: string): ReadonlySet<string> {
@@ -42,7 +49,8 @@ export class BookText {
   }
 
   /** @param found the fragments that the document has; chapters of others begin where it begins */
-  document(path: string, found: ReadonlySet<string>): Stage<string, Piece> {
+  document(path: string, found: ReadonlySet<string>, notes: Notes): Stage<string, Piece> {
+    this.#rules.notes = notes;
     const chapters = [...(this.#chapters.get(path) ?? [])];
     this.#open = new Map(chapters.filter(([fragment]) => found.has(fragment)));
     const first = chapters.find(([fragment]) => !found.has(fragment));

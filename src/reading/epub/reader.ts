@@ -2,13 +2,16 @@ import { usageError } from '../../error.ts';
 import { inTurn, type Stage, through } from '../../text/live.ts';
 import type { Piece } from '../../text/piece.ts';
 import { MarkupDecoder } from '../html/decode.ts';
+import { FoundNotes } from '../html/found-notes.ts';
+import { indexed } from '../html/note-index.ts';
+import { scanned } from '../html/scan.ts';
 import type { Reading, ReadingOptions, Source } from '../reading.ts';
 import { Archive, type Location } from './archive.ts';
 import { BookText, type EpubOptions } from './book-text.ts';
 import { type Contents, openNavigation, usable } from './contents.ts';
 import { documentsLeftOut } from './left-out.ts';
-import { openPackage, type Package } from './package.ts';
-import { scanned } from './scan.ts';
+import { openPackage, type Package, resolved } from './package.ts';
+import { remarksOn } from './remarks.ts';
 import { locationOf } from './spool.ts';
 
 /**
@@ -33,6 +36,7 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
   const book = new Book(source, location, options, {
     contents: contents ?? { source: 'headings', entries: [] },
     documents: read,
+    leftOut: documents.flatMap((path) => leftOut.get(path) ?? []),
   });
   return { source, pieces: (until, how) => book.pieces(until, how) };
 }
@@ -48,6 +52,8 @@ interface Plan {
   readonly contents: Contents;
   /** The documents that are read, in their order. */
   readonly documents: readonly string[];
+  /** What the book calls the documents that are not. */
+  readonly leftOut: readonly string[];
 }
 
 class Book {
@@ -63,23 +69,27 @@ class Book {
     this.#plan = plan;
   }
 
-  async *pieces(signal: AbortSignal, { inFront }: ReadingOptions = {}): AsyncGenerator<Piece> {
+  async *pieces(signal: AbortSignal, { inFront, onRemark }: ReadingOptions = {}): AsyncGenerator<Piece> {
     using archive = await Archive.open(this.#name, this.#location, signal);
+    const characters = (path: string, marks?: Stage<string, string>) =>
+      through(archive.bytes(path, signal), this.#decoder(path, marks));
     const text = new BookText(this.#name, this.#plan.contents, this.#options);
+    const notes = new FoundNotes({
+      readsNotes: this.#options.readsNotes,
+      resolve: (href, from) => resolved(from, href),
+      index: async (path) =>
+        archive.has(path) ? indexed(characters(path), `${path} in ${this.#name}`) : undefined,
+    });
+    let skipped = 0;
     for (const path of this.#plan.documents) {
-      const bytes = () => archive.bytes(path, signal);
-      const wanted = text.fragmentsIn(path);
-      const found = wanted.size === 0 ? wanted : await this.#fragmentsOf(path, bytes(), wanted);
-      yield* through(bytes(), inTurn(this.#decoder(path, inFront), text.document(path, found)));
+      const { ids, links } = await scanned(characters(path), text.fragmentsIn(path));
+      await notes.prepare(path, links);
+      const inDocument = notes.of(path);
+      yield* through(characters(path, inFront), text.document(path, ids, inDocument));
+      skipped += inDocument.skipped;
     }
-  }
-
-  async #fragmentsOf(
-    path: string,
-    bytes: AsyncIterable<Uint8Array>,
-    wanted: ReadonlySet<string>,
-  ): Promise<ReadonlySet<string>> {
-    return (await scanned(through(bytes, this.#decoder(path)), wanted)).ids;
+    const leftOut = new Set([...this.#plan.leftOut, ...text.leftOut]);
+    for (const remark of remarksOn(this.#plan.contents.source, leftOut, skipped)) onRemark?.(remark);
   }
 
   #decoder(path: string, inFront?: Stage<string, string>): Stage<Uint8Array, string> {

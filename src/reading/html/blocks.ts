@@ -1,36 +1,12 @@
-import { inSteps, type Piece, type Place } from '../../text/piece.ts';
+import { inSteps, type Place } from '../../text/piece.ts';
 import { withFullStop } from '../sentence-end.ts';
 import { BLOCKS, CLOSED, headingLevel, localName, TIGHT } from './elements.ts';
 import { Inline } from './inline.ts';
 import { type Attributes, isInitial, isShownAsBlock, isSilent, meaningsOf } from './meaning.ts';
+import { isMark, isMeantAsMark, leadsBack, noteAfter, saysNote, saysReference } from './notes.ts';
 import { Row } from './rows.ts';
+import type { ChapterStart, HtmlOptions, Rules } from './rules.ts';
 import { Titles } from './titles.ts';
-
-export interface ChapterStart {
-  readonly title: string | undefined;
-  /** 1 is the highest. */
-  readonly level: number;
-}
-
-export interface HtmlOptions {
-  /** A short reading in kana is spoken in place of its base. */
-  readonly speaksReadings: boolean;
-  readonly speaksTitles: boolean;
-  /** True where headings begin chapters. */
-  readonly hasHeadingChapters: boolean;
-}
-
-/** What the reader of a document decides on its elements. */
-export interface Rules {
-  /** True for an element that is not read, besides those that nobody sees. */
-  leavesOut?(name: string, attributes: Attributes, meanings: readonly string[]): boolean;
-  /** The chapter that begins where the element with this id begins. */
-  chapterAt?(id: string): ChapterStart | undefined;
-  /** It is called for each element that is read, and its result when the element ends. */
-  enter?(name: string, meanings: readonly string[]): (() => void) | undefined;
-  place(): Place;
-  piece(piece: Piece): void;
-}
 
 interface Frame {
   readonly name: string;
@@ -61,6 +37,8 @@ export class Blocks {
   #wasTight = false;
   /** The block before goes on. */
   #goesOn = false;
+  /** The block is a note that is not read here. */
+  #isNote = false;
 
   constructor(options: HtmlOptions, rules: Rules) {
     this.#options = options;
@@ -80,7 +58,9 @@ export class Blocks {
     const meanings = meaningsOf(attributes);
     const isBlock = BLOCKS.has(name) || isShownAsBlock(attributes);
     if (isBlock) this.#border();
-    if (this.#isUnspoken(name, attributes, meanings)) this.#silent = 1;
+    const isNote = id !== undefined && this.#rules.notes?.isNote(id) === true;
+    if (isNote && !isBlock) this.#isNote ||= this.#inline.isBlank;
+    if ((isNote && isBlock) || this.#isUnspoken(name, attributes, meanings)) this.#silent = 1;
     else this.#frames.push({ name, isBlock, end: this.#begin(name, attributes, meanings) });
   }
 
@@ -119,6 +99,8 @@ export class Blocks {
   #isUnspoken(name: string, attributes: Attributes, meanings: readonly string[]): boolean {
     if (isSilent(name, attributes, meanings)) return true;
     if (this.#rules.leavesOut?.(name, attributes, meanings)) return true;
+    if (leadsBack(attributes, meanings)) return true;
+    if (!this.#options.readsNotes && saysNote(name, attributes, meanings)) return true;
     if (name === 'rt') return !this.#options.speaksReadings;
     if (name === 'math') this.#inline.text(` ${attributes.alttext || 'formula'} `);
     return name === 'math' || (name === 'case' && this.#frames.at(-1)?.name === 'switch');
@@ -159,11 +141,30 @@ export class Blocks {
       case 'th':
         return void this.#row?.startCell();
     }
+    const isReference = saysReference(attributes, meanings);
+    if (isReference || (name === 'a' && attributes.href !== undefined)) {
+      const start = inline.mark;
+      return () => this.#endLink(start, attributes.href ?? '', isReference);
+    }
     if (isInitial(attributes)) {
       const start = inline.mark;
       return () => inline.endInitial(start);
     }
     return this.#rules.enter?.(name, meanings);
+  }
+
+  /** A reference is silent. Its note may be read in its place. */
+  #endLink(start: number, href: string, saysReference: boolean): void {
+    const text = this.#inline.from(start);
+    if (text === '') return;
+    const { notes } = this.#rules;
+    const isReference = saysReference
+      ? isMeantAsMark(text)
+      : isMark(text) && notes?.isReference(href) === true;
+    if (!isReference) return;
+    this.#inline.cut(start);
+    const note = notes?.take(href);
+    if (note) this.#inline.text(noteAfter(this.#inline.tail, note));
   }
 
   #picture({ alt }: Attributes, meanings: readonly string[]): void {
@@ -174,6 +175,7 @@ export class Blocks {
 
   #scene(): void {
     this.#endRow();
+    this.#rules.piece({ kind: 'scene' });
   }
 
   /** Blocks in a heading are its lines. */
@@ -192,14 +194,20 @@ export class Blocks {
     if (this.#options.hasHeadingChapters && this.#titles.isChapter(level))
       this.startChapter({ title, level });
     if (!this.#titles.speaks(text, true)) return;
+    if (!this.#isFirst) this.#rules.piece({ kind: 'paragraph' });
+    this.#isFirst = true;
+    this.#rules.piece({ kind: 'heading' });
     this.#give(withFullStop(text), false);
+    this.#rules.piece({ kind: 'heading' });
   }
 
   /** @param isLast false where the large first letter of a word may wait for the next block */
   #endBlock(isLast = false): void {
     if (this.#inline.length === 0 || (!isLast && this.#inline.isLoneInitial)) return;
     const text = this.#inline.take();
-    if (text === '') return;
+    const isNote = this.#isNote;
+    this.#isNote = false;
+    if (text === '' || isNote) return;
     const { name } = this.#frames.findLast(({ isBlock }) => isBlock) ?? { name: 'body' };
     if (this.#row && !this.#row.isLong) this.#row.add(text);
     else if (SCENE.test(text)) this.#scene();

@@ -25,6 +25,8 @@ const WRAPPED_EAST_ASIAN = new RegExp(
 const INITIAL_AND_REST = new RegExp(`(\\p{L})${INITIAL}(\\s*)(?=\\p{L})`, 'gu');
 const CONSONANT = /[b-df-hj-np-tv-xz]/iu;
 const LONE_INITIAL = new RegExp(`^\\s*[“"«‹‘„]?\\p{L}${INITIAL}\\s*$`, 'u');
+/** Parts that are looked at before a note. */
+const TAIL = 8;
 const ONE_LETTER = /^\s*[“"«‹‘„]?\p{L}\s*$/u;
 
 /** The text of one block, while it is read. */
@@ -78,12 +80,23 @@ export class Inline {
   endInitial(start: number): void {
     const letter = this.#parts.slice(start).join('');
     const isFirst = this.#parts.slice(0, start).join('').trim() === '';
-    if (isFirst && ONE_LETTER.test(letter)) this.#cut(start, letter.trim() + INITIAL);
+    if (!isFirst || !ONE_LETTER.test(letter)) return;
+    this.cut(start);
+    this.#add(letter.trim() + INITIAL);
   }
 
-  /** @returns a place in the text, for {@link Inline.endInitial} */
+  /** @returns a place in the text, for {@link Inline.endInitial}, {@link Inline.from} and {@link Inline.cut} */
   get mark(): number {
     return this.#parts.length;
+  }
+
+  from(start: number): string {
+    return spoken(this.#parts.slice(start).join(''));
+  }
+
+  /** @returns the end of the text */
+  get tail(): string {
+    return this.#parts.slice(-TAIL).join('');
   }
 
   startRuby(): void {
@@ -98,14 +111,21 @@ export class Inline {
   endReading(isSpoken: boolean): void {
     const reading = this.#reading ?? '';
     this.#reading = undefined;
-    if (isSpoken && this.#base !== undefined && /^[\p{sc=Hiragana}\p{sc=Katakana}ー・\s]+$/u.test(reading))
-      this.#cut(this.#base, reading.trim());
+    if (isSpoken && this.#base !== undefined && /^[\p{sc=Hiragana}\p{sc=Katakana}ー・\s]+$/u.test(reading)) {
+      this.cut(this.#base);
+      this.#add(reading.trim());
+    }
     this.#base = this.#parts.length;
   }
 
   endRuby(): void {
     this.#base = undefined;
     this.#reading = undefined;
+  }
+
+  /** Takes the end of the text away. */
+  cut(start: number): void {
+    for (const part of this.#parts.splice(start)) this.#length -= part.length;
   }
 
   /** @returns the text as it is spoken, and begins a new one */
@@ -130,11 +150,6 @@ export class Inline {
   #add(text: string): void {
     this.#parts.push(text);
     this.#length += text.length;
-  }
-
-  #cut(start: number, replacement: string): void {
-    for (const part of this.#parts.splice(start)) this.#length -= part.length;
-    this.#add(replacement);
   }
 }
 

@@ -1,8 +1,10 @@
 import { type Piece, type Place, writtenOf } from '../../text/piece.ts';
 import { hasWord } from '../../text/unicode.ts';
-import { Blocks, type HtmlOptions } from './blocks.ts';
+import { Blocks } from './blocks.ts';
 import { FURNITURE_ROLES, PAGE_FURNITURE } from './elements.ts';
 import { Markup } from './markup.ts';
+import type { Notes } from './notes.ts';
+import type { HtmlOptions } from './rules.ts';
 
 type Scope = 'main' | 'article' | 'body' | 'form';
 
@@ -28,8 +30,10 @@ export class Page {
   #ready: Piece[] = [];
   #chosen: Scope | undefined;
 
-  constructor(name: string, options: HtmlOptions) {
+  /** @param notes those that were found before, where the page can be read twice */
+  constructor(name: string, options: HtmlOptions, notes?: Notes) {
     this.#blocks = new Blocks(options, {
+      notes,
       leavesOut: (element, { role }) =>
         PAGE_FURNITURE.has(element) || (role !== undefined && FURNITURE_ROLES.has(role.trim())),
       enter: (element, meanings) => this.#enter(element, meanings),

@@ -11,6 +11,7 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
       'format',
       'code',
       'footnotes',
+      'ruby',
       'lexicon',
       'stream',
       'sampleRate',

@@ -10,7 +10,7 @@ import { zipOf } from '../../../support/zip.ts';
 import { written } from '../spoken.ts';
 
 const { signal } = new AbortController();
-const PLAIN: EpubOptions = { speaksReadings: false, speaksTitles: true, readsAll: false };
+const PLAIN: EpubOptions = { speaksReadings: false, speaksTitles: true, readsAll: false, readsNotes: false };
 
 async function opened(book: Buffer, options: Partial<EpubOptions> = {}) {
   const path = join(emptyFolder(), 'book.epub');

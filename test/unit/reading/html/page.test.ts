@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { HtmlOptions } from '../../../../src/reading/html/blocks.ts';
 import { Page } from '../../../../src/reading/html/page.ts';
+import type { HtmlOptions } from '../../../../src/reading/html/rules.ts';
 import { written } from '../spoken.ts';
 
-const PLAIN: HtmlOptions = { speaksReadings: false, speaksTitles: true, hasHeadingChapters: false };
+const PLAIN: HtmlOptions = {
+  speaksReadings: false,
+  speaksTitles: true,
+  hasHeadingChapters: false,
+  readsNotes: false,
+};
 
 /** The text of a page that comes in pieces of this size. */
 function read(html: string, options: Partial<HtmlOptions> = {}, size = html.length): Promise<string> {

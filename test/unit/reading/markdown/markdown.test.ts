@@ -253,6 +253,10 @@ const settingsOf = (format: 'text' | 'markdown' | 'auto') => {
     format: { value: format, origin },
     code: { value: 'skip', origin },
     footnotes: { value: 'skip', origin },
+    chapters: undefined,
+    titles: { value: true, origin },
+    all: { value: false, origin },
+    ruby: { value: 'base', origin },
   } as const;
 };
 

@@ -1,0 +1,120 @@
+import { BLOCKS, headingLevel, localName } from './elements.ts';
+import { Inline } from './inline.ts';
+import { Markup, type MarkupHandler } from './markup.ts';
+import { type Attributes, isSilent, meaningsOf } from './meaning.ts';
+import { leadsBack, saysNote } from './notes.ts';
+import type { Link } from './scan.ts';
+
+/** A block with a name: a note, if a reference leads to it and it looks like one. */
+interface Candidate {
+  readonly text: string;
+  /** It says that it is a note, or it lies in one that does. */
+  readonly isNote: boolean;
+  /** Its links lead to these names. */
+  readonly backTo: readonly string[];
+}
+
+interface Frame {
+  readonly isBlock: boolean;
+  readonly isHeading: boolean;
+  readonly isNote: boolean;
+  readonly start: number;
+  readonly ids: string[];
+  readonly backTo: string[];
+}
+
+/** The text of a link from a note back to its reference. */
+const ARROW = /[\s↩↑⤴^]+$/u;
+/** UTF-16 units. A longer block is no note. */
+const LONGEST_NOTE = 16_384;
+/** UTF-16 units of all blocks. */
+const MOST_KEPT = 8 * 1024 * 1024;
+
+/** Finds what may be the notes of a document. */
+export class NoteIndex implements MarkupHandler {
+  readonly #candidates = new Map<string, Candidate>();
+  readonly #frames: Frame[] = [];
+  readonly #inline = new Inline();
+  /** The number of open blocks with a name. */
+  #named = 0;
+  #silent = 0;
+  #kept = 0;
+
+  open(tag: string, attributes: Attributes): void {
+    const name = localName(tag);
+    const meanings = meaningsOf(attributes);
+    const isBack = leadsBack(attributes, meanings);
+    if (this.#silent > 0 || isBack || isSilent(name, attributes, meanings)) this.#silent += 1;
+    const isBlock = BLOCKS.has(name);
+    if (isBlock || name === 'br') this.#inline.text(' ');
+    const above = this.#frames.at(-1);
+    this.#frames.push({
+      isBlock,
+      isHeading: above?.isHeading === true || headingLevel(name) !== undefined,
+      isNote: above?.isNote === true || saysNote(name, attributes, meanings),
+      start: this.#inline.mark,
+      ids: [],
+      backTo: [],
+    });
+    this.#note(name, attributes);
+  }
+
+  text(text: string): void {
+    if (this.#silent === 0 && this.#named > 0) this.#inline.text(text);
+  }
+
+  close(): void {
+    if (this.#silent > 0) this.#silent -= 1;
+    const frame = this.#frames.pop();
+    if (!frame || frame.ids.length === 0) return;
+    this.#named -= 1;
+    const { isNote, isHeading, backTo, ids, start } = frame;
+    const text = this.#inline.from(start);
+    if (!isHeading && text.length <= LONGEST_NOTE && this.#kept < MOST_KEPT)
+      for (const id of ids) this.#candidates.set(id, { text, isNote, backTo });
+    this.#kept += text.length + ids.length;
+    if (this.#named === 0) this.#inline.take();
+  }
+
+  /** @returns the note that a link leads to, without its number; `undefined` for what is no note */
+  find(id: string, { label, ids, isRaised, saysReference }: Link): string | undefined {
+    const candidate = this.#candidates.get(id);
+    if (!candidate) return undefined;
+    const { text, isNote, backTo } = candidate;
+    const unlabelled = withoutLabel(text.replace(ARROW, ''), label);
+    const isMeant = isNote || saysReference || ids.some((name) => backTo.includes(name));
+    return isMeant || (isRaised && unlabelled !== undefined)
+      ? (unlabelled ?? text.replace(ARROW, ''))
+      : undefined;
+  }
+
+  /** An element inside a block names the block, if it stands at its beginning. */
+  #note(name: string, attributes: Attributes): void {
+    const block = this.#frames.findLast((frame) => frame.isBlock);
+    const ids = [attributes.id, name === 'a' ? attributes.name : undefined].filter((id) => id !== undefined);
+    const isAtStart = this.#frames.at(-1)?.isBlock || (block && this.#inline.from(block.start) === '');
+    if (block && ids.length > 0 && isAtStart) {
+      if (block.ids.length === 0) this.#named += 1;
+      block.ids.push(...ids);
+    }
+    const back = name === 'a' ? /#(.+)$/u.exec(attributes.href ?? '')?.[1] : undefined;
+    if (back === undefined || this.#named === 0) return;
+    for (const { ids: names, backTo } of this.#frames) if (names.length > 0) backTo.push(back);
+  }
+}
+
+/** Takes a whole document apart. */
+export async function indexed(characters: AsyncIterable<string>, name: string): Promise<NoteIndex> {
+  const index = new NoteIndex();
+  const markup = new Markup(index, name);
+  for await (const text of characters) markup.write(text);
+  markup.end();
+  return index;
+}
+
+/** @returns `undefined` for a text that does not begin with the label */
+function withoutLabel(text: string, label: string): string | undefined {
+  const bare = label.replace(/[\s()[\]{}.:]/gu, '').replace(/[\\^$.*+?|/-]/gu, '\\$&');
+  const pattern = new RegExp(`^[\\s(\\[{]*${bare}(?![\\p{L}\\p{N}])[\\s)\\]}.:]*`, 'iu');
+  return pattern.test(text) ? text.replace(pattern, '') : undefined;
+}
