@@ -9,6 +9,7 @@ export const commands: Commands = new Map(
     speakers: () => import('./cli/speakers/speakers.ts'),
     cache: () => import('./cli/cache.ts'),
     config: () => import('./cli/config.ts'),
+    voices: () => import('./cli/voices/voices.ts'),
     login: () => import('./cli/login/login.ts'),
     logout: () => import('./cli/login/logout.ts'),
     doctor: () => import('./cli/doctor/doctor.ts'),

@@ -73,7 +73,8 @@ async function openPool(
   { url, connections, timeoutMs: timeout, proxy: route }: TransportOptions,
   signal: AbortSignal,
 ): Promise<OpenPool> {
-  const { origin, pathname: path, host } = url;
+  const { origin, host } = url;
+  const path = url.pathname + url.search;
   const direct = { origin, path, headers: {} };
   const connect = { timeout, signal };
   if (!route || isExcepted(url, route.except))

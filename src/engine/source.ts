@@ -81,8 +81,6 @@ interface InstalledModel {
   readonly espeakData?: string | undefined;
   /** The folder that holds all of these. Paths count from it. */
   readonly base: string;
-  /** Folders with a `node_modules` in which the runtime may lie. */
-  readonly runtimes: readonly string[];
 }
 
 export type SourceConfig = ServerConfig | ProgramConfig | ModelConfig;

@@ -204,7 +204,7 @@ export class ProgramError extends Error {
   }
 }
 
-export interface OutputOptions extends Pick<ChildOptions, 'env'> {
+export interface OutputOptions extends Pick<ChildOptions, 'env' | 'cwd'> {
   readonly signal: AbortSignal;
   /** The text is written to stdin. */
   readonly input?: string;
@@ -218,9 +218,9 @@ export interface OutputOptions extends Pick<ChildOptions, 'env'> {
 export async function outputOf(
   program: string,
   args: readonly string[],
-  { env, signal, input = '' }: OutputOptions,
+  { env, cwd, signal, input = '' }: OutputOptions,
 ): Promise<Buffer> {
-  const child = new Child(program, args, { env, signal, stdin: 'pipe', stdout: 'pipe' });
+  const child = new Child(program, args, { env, cwd, signal, stdin: 'pipe', stdout: 'pipe' });
   await child.started;
   child.stdin.end(input);
   try {

@@ -38,7 +38,7 @@ export function cacheFolder({ env, home, platform }: User): string | undefined {
 
 export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
   const { TTS_CACHE_DIR: named } = host.env;
-  if (named) return located(fromHome(named, host.home), host.cwd);
+  if (named) return located(named, 'TTS_CACHE_DIR', host);
   const folder = cacheFolder(host);
   return folder === undefined ? undefined : join(folder, 'segments');
 }
@@ -50,14 +50,28 @@ export function noSegmentFolder(): TtsError {
   );
 }
 
-function located(name: string, cwd: string): string {
+/**
+ * Installed voices lie here, and the runtime that speaks them. A cache may be emptied at any time, and this may not.
+ * @returns `undefined` for a user without a home
+ * @throws TtsError (usage)
+ */
+export function dataFolder(host: User & Pick<Host, 'cwd'>): string | undefined {
+  const { env, home, platform } = host;
+  const { TTS_DATA_DIR: named, XDG_DATA_HOME: xdg, LOCALAPPDATA: local } = env;
+  if (named) return located(named, 'TTS_DATA_DIR', host);
+  if (xdg && isAbsolute(xdg)) return join(xdg, 'tts');
+  if (platform === 'win32' && local) return join(local, 'tts', 'Data');
+  if (home === undefined) return undefined;
+  if (platform === 'win32') return join(home, 'AppData', 'Local', 'tts', 'Data');
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'tts');
+  return join(home, '.local', 'share', 'tts');
+}
+
+function located(named: string, variable: string, { home, cwd }: Pick<Host, 'home' | 'cwd'>): string {
+  const name = fromHome(named, home);
   try {
     return pathOf(cwd, name);
   } catch (cause) {
-    throw usageError(
-      `there is no ${name} (TTS_CACHE_DIR)`,
-      'correct the name, or unset TTS_CACHE_DIR',
-      cause,
-    );
+    throw usageError(`there is no ${name} (${variable})`, `correct the name, or unset ${variable}`, cause);
   }
 }

@@ -122,7 +122,7 @@ export class Connections {
     await quietly(this.#kept);
   }
 
-  async #connect({ kind, atOnce, source }: Channel): Promise<Client> {
+  async #connect({ kind, atOnce, shape, source }: Channel): Promise<Client> {
     const { retries, timeout } = this.#plan.settings;
     const kept = await this.keptFor(kind);
     const options: ClientOptions = {
@@ -136,6 +136,8 @@ export class Connections {
     const service = kind === 'service' ? await this.#plan.service() : undefined;
     if (service) return (await import('./service-client.ts')).openService(service, options);
     const { openEngine } = await import('./engine-voices.ts');
+    const voice = source?.voices.get(shape.speaker);
+    if (voice) source?.source.prepare?.(voice);
     return openEngine({ source, espeak: kind === 'espeak' ? this.#engines.espeak : undefined }, options);
   }
 }

@@ -1,7 +1,9 @@
 import { EngineError, type EngineFault } from '../engine/contract.ts';
 import type { NumberedSource, SourceConfig, SourceVoice } from '../engine/source.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
+import { dataFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
+import { runtimesIn } from '../installed/runtimes.ts';
 import { nearestName } from '../settings/nearest.ts';
 import type { Setting, Settings } from '../settings/resolve.ts';
 import { configOf, entryOf } from './source-entries.ts';
@@ -158,7 +160,8 @@ export class SourceShelf {
     const { openSource } = await import('../engine/external/open-source.ts');
     const { host, signal } = this.#context;
     const timeoutMs = this.#settings.timeout.value * 1000;
-    const source = await openSource(config, { host, signal, timeoutMs }).catch((error) => {
+    const runtimes = runtimesIn(dataFolder(host), host.uid);
+    const source = await openSource(config, { host, signal, timeoutMs, runtimes }).catch((error) => {
       throw explained(error, config);
     });
     const numbered = source.voices.slice(0, NUMBERS_PER_ENGINE);

@@ -30,6 +30,8 @@ export async function speakerOf(
   const ofEngine = await voiceOfEngine(settings, shelf);
   if (ofEngine) return ofEngine;
   if (isAmong(FLITE_SPEAKERS, settings)) return { ...chooseSpeaker(settings, FLITE_SPEAKERS), sources: [] };
+  const installed = await (await import('./installed.ts')).findInstalled(settings, context);
+  if (installed) return withVoice(settings, installed);
   const { findEspeak } = await import('../engine/espeak/voices.ts');
   const { espeak, fault } = await findEspeak(context);
   const builtIn = builtInSpeakers(espeak);
@@ -39,10 +41,19 @@ export async function speakerOf(
     const chosen = speakersOf(await shelf.open(0));
     return { ...chooseSpeaker(settings, [...chosen, ...builtIn]), sources: [] };
   }
+  await assertNotOffered(settings, context);
   if (espeak) return chooseEspeak(settings, builtIn, espeak);
   const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
   const remark = `101 and up are the voices of espeak-ng, which ${why}`;
   return { ...chooseSpeaker(settings, FLITE_SPEAKERS, remark), sources: [] };
+}
+
+/** @throws TtsError (usage) with the line that installs it, for a voice of the catalogue that is not there */
+async function assertNotOffered({ speaker }: Settings, { host }: RunContext): Promise<void> {
+  if (typeof speaker?.value !== 'string') return;
+  const { notInstalled } = await import('../installed/not-installed.ts');
+  const error = notInstalled(speaker.value, speaker.origin.name, host);
+  if (error) throw error;
 }
 
 async function chooseEspeak(

@@ -177,9 +177,10 @@ export class RunVoices implements Voices {
       if (at !== chosen) this.#context.notices.warn((error as Error).message);
     });
     if (chosen !== undefined) await shelf.open(chosen);
+    const installed = await (await import('./installed.ts')).openInstalled(this.#context);
     this.#engines.espeak ??= espeak;
-    for (const source of sources) this.#engines.sources.add(source);
-    return [...builtInSpeakers(espeak, sources), ...sources.flatMap(unnumberedSpeakersOf)];
+    for (const source of [...sources, ...installed]) this.#engines.sources.add(source);
+    return [...builtInSpeakers(espeak, [...sources, ...installed]), ...sources.flatMap(unnumberedSpeakersOf)];
   }
 }
 

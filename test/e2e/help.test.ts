@@ -5,6 +5,7 @@ const COMMANDS = [
   'batch',
   'serve',
   'speakers',
+  'voices',
   'cache',
   'config',
   'login',

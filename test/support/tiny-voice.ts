@@ -139,7 +139,12 @@ export function writeTinyVoice(
 /** The same behind Piper's front end, which makes phonemes of words: each is {@link FRAMES_PER_CHARACTER} samples. */
 export function writeTinyPiper(folder: string): string {
   const model = tinyModel('piper', { ...METADATA, comment: 'piper', voice: 'en-us', has_espeak: '1' });
-  return writeVoice(folder, model, PHONEMES);
+  return writeVoice(folder, model, PIPER_SYMBOLS);
+}
+
+/** The model of a raw voice of Piper, without metadata. */
+export function rawTinyPiper(): Buffer {
+  return tinyModel('piper', {});
 }
 
 const METADATA = {
@@ -162,7 +167,7 @@ export function tinySound(text: string): Buffer {
 }
 
 /** Padding, beginning and end of a sentence, and the signs of espeak-ng for English. */
-const PHONEMES = "_^$ !',-.:;?abcdefhijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɡɪɹɾʃʊʌʒʔˈˌːθᵻ";
+export const PIPER_SYMBOLS = "_^$ !',-.:;?abcdefhijklmnoprstuvwxzæðŋɐɑɒɔəɚɛɜɡɪɹɾʃʊʌʒʔˈˌːθᵻ";
 
 function writeVoice(folder: string, model: Buffer, tokens: string): string {
   mkdirSync(folder, { recursive: true });

@@ -58,8 +58,14 @@ export async function run(context: Context): Promise<number> {
   return ExitCode.ok;
 }
 
-/** Opens the engines that are named. Without one, the service reads no config. */
+/** Opens the engines that are named, and all installed voices. */
 async function openSources(named: readonly string[], context: Context): Promise<NumberedSource[]> {
+  const { openInstalled } = await import('../../voices/installed.ts');
+  return [...(await openNamed(named, context)), ...(await openInstalled(context))];
+}
+
+/** Without a name, the service reads no config. */
+async function openNamed(named: readonly string[], context: Context): Promise<NumberedSource[]> {
   const rule = ruleOf('engine');
   const fallback = fromEnvironment(rule, context.host.env);
   const said = named.map((value) => ({ value, origin: { place: 'option', name: '--engine' } as const }));

@@ -6,11 +6,13 @@ export interface OpenOptions {
   readonly signal: AbortSignal;
   /** The longest time without a byte. */
   readonly timeoutMs: number;
+  /** Folders with a `node_modules` in which the runtime of models may lie. */
+  readonly runtimes: readonly string[];
 }
 
 /** @throws EngineError with what is missing */
 export async function openSource(config: SourceConfig, options: OpenOptions): Promise<VoiceSource> {
-  const { host, signal, timeoutMs } = options;
+  const { host, signal, timeoutMs, runtimes } = options;
   if (config.kind === 'server')
     return (await import('./server.ts')).openServer(config, { timeoutMs, signal });
   if (config.kind === 'program') {
@@ -23,5 +25,5 @@ export async function openSource(config: SourceConfig, options: OpenOptions): Pr
     });
   }
   const { openModel } = await import('../model/source.ts');
-  return openModel(config, { env: host.env, execPath: host.execPath });
+  return openModel(config, { env: host.env, execPath: host.execPath, runtimes });
 }

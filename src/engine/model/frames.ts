@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 
 export type Order =
+  | { readonly type: 'probe'; readonly runtimes: readonly string[]; readonly isBeside: boolean }
   | { readonly type: 'load'; readonly config: object; readonly runtimes?: readonly string[] }
   | {
       readonly type: 'speak';
@@ -12,6 +13,7 @@ export type Order =
   | { readonly type: 'cancel'; readonly id: number };
 
 export type Report =
+  | { readonly type: 'found'; readonly runtime: string }
   | { readonly type: 'loaded'; readonly sampleRate: number; readonly voices: number }
   | { readonly type: 'samples'; readonly id: number; readonly samples: Int16Array }
   | { readonly type: 'end'; readonly id: number }

@@ -19,6 +19,8 @@ export interface Loaded {
 export interface ModelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly execPath: string;
+  /** Folders with a `node_modules` in which the runtime may lie, besides that of this program. */
+  readonly runtimes: readonly string[];
 }
 
 export interface KeptModel extends ModelOptions {
@@ -26,8 +28,6 @@ export interface KeptModel extends ModelOptions {
   /** What sherpa-onnx is told. Its paths count from the folder `cwd`. */
   readonly config: object;
   readonly cwd: string;
-  /** Folders with a `node_modules` in which the runtime may lie, besides that of this program. */
-  readonly runtimes: readonly string[];
 }
 
 /** Keeps one process of a model running, and starts it again when it has died. */

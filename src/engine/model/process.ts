@@ -130,6 +130,7 @@ export class ModelProcess {
       if (report.type === 'loaded') onLoaded(report);
       else if (report.type === 'samples') await this.#pass(report);
       else if (report.type === 'end') this.#open.get(report.id)?.end();
+      else if (report.type === 'found') continue;
       else if (report.id === undefined) onFault(this.#failed(report.message));
       else this.#open.get(report.id)?.end(this.#failed(report.message));
     }

@@ -36,7 +36,9 @@ async function speak({ id, text, options, reference }: Extract<Order, { type: 's
 async function obey(order: Order): Promise<void> {
   const id = order.type === 'speak' ? order.id : undefined;
   try {
-    if (order.type === 'load') await load(order);
+    if (order.type === 'probe')
+      report({ type: 'found', runtime: loadRuntime(order.runtimes, order.isBeside).name });
+    else if (order.type === 'load') await load(order);
     else if (order.type === 'speak') await speak(order);
     else cancelled.add(order.id);
   } catch (error) {

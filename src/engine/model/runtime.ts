@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 /** sherpa-onnx, whichever of its packages is there. */
 export interface Runtime {
+  /** The name of its package. */
+  readonly name: string;
   open(config: object): Promise<OpenedModel>;
   readWave(file: string): Wave;
 }
@@ -47,27 +49,41 @@ const NATIVE = 'sherpa-onnx-node';
 const PORTABLE = 'sherpa-onnx';
 
 /**
- * A package has to be installed with tts, or by it: npm puts it into the same folder or into that of tts. Node itself would also
- * take one from every folder above, from the home folder and from `NODE_PATH`.
+ * Loads the first package that can be loaded: the native one does not load with every C library. A package has to be installed with
+ * tts, or by it: npm puts it into the same folder or into that of tts. Node itself would also take one from every folder above,
+ * from the home folder and from `NODE_PATH`.
  * @param installed folders with a `node_modules` that tts has filled
- * @throws Error that says how to install it
+ * @param isBeside false looks nowhere else
+ * @throws Error that says how to install it, or why none can be loaded
  */
-export function loadRuntime(installed: readonly string[]): Runtime {
+export function loadRuntime(installed: readonly string[], isBeside = true): Runtime {
+  const places = [
+    ...(isBeside ? placesBeside() : []),
+    ...installed.map((folder) => join(folder, 'node_modules')),
+  ];
+  const load = createRequire(import.meta.url);
+  let fault: unknown;
+  for (const name of [NATIVE, PORTABLE])
+    for (const folder of places.map((place) => join(place, name)).filter(existsSync)) {
+      try {
+        const loaded = load(folder);
+        return name === NATIVE ? nativeRuntime(loaded) : portableRuntime(loaded);
+      } catch (error) {
+        fault ??= error;
+      }
+    }
+  throw fault ?? new Error(`a model folder needs the package ${NATIVE}: npm install -g ${NATIVE}`);
+}
+
+function placesBeside(): string[] {
   const own = dirname(dirname(fileURLToPath(import.meta.url)));
   const shared = dirname(own);
-  const beside = [join(own, 'node_modules'), ...(basename(shared) === 'node_modules' ? [shared] : [])];
-  const places = [...beside, ...installed.map((folder) => join(folder, 'node_modules'))];
-  const find = (name: string) => places.map((place) => join(place, name)).find(existsSync);
-  const load = createRequire(import.meta.url);
-  const native = find(NATIVE);
-  if (native !== undefined) return nativeRuntime(load(native) as Native);
-  const portable = find(PORTABLE);
-  if (portable !== undefined) return portableRuntime(load(portable) as Portable);
-  throw new Error(`a model folder needs the package ${NATIVE}: npm install -g ${NATIVE}`);
+  return [join(own, 'node_modules'), ...(basename(shared) === 'node_modules' ? [shared] : [])];
 }
 
 function nativeRuntime({ OfflineTts, readWave }: Native): Runtime {
   return {
+    name: NATIVE,
     readWave,
     async open(config) {
       const model = await OfflineTts.createAsync(config);
@@ -90,6 +106,7 @@ function nativeRuntime({ OfflineTts, readWave }: Native): Runtime {
 
 function portableRuntime({ createOfflineTts, readWave }: Portable): Runtime {
   return {
+    name: PORTABLE,
     readWave,
     async open(config) {
       const model = createOfflineTts(config);

@@ -87,9 +87,10 @@ class Processes {
       .catch(() => {});
   }
 
-  /** A language that the model is told makes another sound. */
-  identityOf({ name, lang }: ModelSpeaker): string {
-    return `${this.#identity} ${name}${lang === undefined ? '' : ` ${lang}`}`;
+  /** A language that the model is told makes another sound. An installed voice may have another name on another machine. */
+  identityOf({ name, sid, lang }: ModelSpeaker): string {
+    const who = this.#config.installed ? sid : name;
+    return `${this.#identity} ${who}${lang === undefined ? '' : ` ${lang}`}`;
   }
 
   speak(text: string, speaker: ModelSpeaker, signal: AbortSignal, speed: number): AsyncGenerator<Int16Array> {
@@ -114,7 +115,6 @@ class Processes {
         ...this.#options,
         name,
         cwd,
-        runtimes: installed?.runtimes ?? [],
         config: configOf(this.#model, settings),
       });
     this.#keepers.set(accent, keeper);

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { modelIn } from '../engine/model/families.ts';
+import { type PiperConfig, tagOfEspeak } from '../engine/model/piper-config.ts';
+import { speakersOf } from '../engine/model/speakers.ts';
+import type { ModelSpeaker } from '../engine/source.ts';
+import { usageError } from '../error.ts';
+import type { OfferedVoice, Repository } from '../installed/catalogue.ts';
+import { CARD, type Checked, installedVoices, type Manifest } from '../installed/manifest.ts';
+import { pinnedLanguage } from './espeak.ts';
+import type { Downloaded } from './fetch/part.ts';
+import { MODEL, piperSettings, SETTINGS, writePiperModel } from './piper.ts';
+import type { Session } from './session.ts';
+import { filesOf, makeStage, place, publish } from './store.ts';
+import { ownEspeak, sharedEspeak } from './voice-espeak.ts';
+
+/** The first number of voices that the catalogue does not number. */
+const FIRST_OWN_NUMBER = 300_001;
+const NUMBERS_PER_VOICE = 1000;
+
+type Got = ReadonlyMap<string, Downloaded>;
+
+function ending(got: Got, pattern: RegExp): Downloaded | undefined {
+  return [...got].find(([path]) => pattern.test(path))?.[1];
+}
+
+export async function buildPiper(
+  voice: OfferedVoice,
+  got: Got,
+  repository: Repository,
+  session: Session,
+): Promise<Manifest> {
+  const [onnx, settings] = [ending(got, /\.onnx$/), ending(got, /\.onnx\.json$/)];
+  if (!onnx || !settings) throw usageError(`${voice.key} has no model with settings`, 'choose another voice');
+  const config = piperSettings(readFileSync(settings.path, 'utf8'), voice.key);
+  const stage = makeStage(session.data);
+  writePiperModel(onnx.path, config, stage);
+  place(settings.path, join(stage, SETTINGS));
+  const card = ending(got, /MODEL_CARD$/);
+  if (card) place(card.path, join(stage, CARD));
+  const language = pinnedLanguage(session.catalogue, config.espeakVoice);
+  const espeak =
+    voice.sources > 0 && language !== undefined
+      ? await sharedEspeak([language], session)
+      : await ownEspeak({ voice: config.espeakVoice, language, stage }, session);
+  const original = { size: onnx.size, sha256: onnx.sha256 };
+  const manifest: Manifest = {
+    ...commonOf(voice, repository, session),
+    ...piperFacts(voice.name, config),
+    checked: weakest([...got.values()].map(({ checked }) => checked)),
+    ...(espeak && { espeak }),
+    files: await filesOf(stage, new Map([[MODEL, original]])),
+  };
+  await publish(stage, manifest, session.data);
+  return manifest;
+}
+
+/** Speakers are called like their voice, since `-s 7150` would be a number. */
+export function piperFacts(
+  name: string,
+  config: PiperConfig,
+): Pick<Manifest, 'language' | 'sampleRate' | 'voices' | 'speakers' | 'scales'> {
+  const { speakerCount, speakerNames, sampleRate, scales } = config;
+  const language = config.language === 'und' ? tagOfEspeak(config.espeakVoice) : config.language;
+  const speakers = Array.from({ length: speakerCount }, (_, sid) => ({
+    name: speakerCount === 1 ? name : `${name}-${speakerNames.get(sid) ?? sid}`,
+    language,
+    sid,
+  }));
+  return { language, sampleRate, voices: speakerCount, speakers, scales };
+}
+
+export async function buildFolder(
+  voice: OfferedVoice,
+  got: Got,
+  repository: Repository,
+  session: Session,
+): Promise<Manifest> {
+  const stage = makeStage(session.data);
+  for (const [path, { path: from }] of got) {
+    const name = basename(path);
+    place(from, join(stage, name === 'LICENSE' ? CARD : name));
+  }
+  const espeak = await sharedEspeak(voice.espeak, session);
+  const data = espeak && join(session.data, espeak.folder);
+  const model = modelIn(stage, voice.name, data);
+  const manifest: Manifest = {
+    ...commonOf(voice, repository, session),
+    language: voice.language,
+    sampleRate: voice.sampleRate,
+    voices: voice.speakers,
+    speakers: offeredSpeakers(voice, model),
+    checked: weakest([...got.values()].map(({ checked }) => checked)),
+    ...(espeak && { espeak }),
+    files: await filesOf(stage),
+  };
+  await publish(stage, manifest, session.data);
+  return manifest;
+}
+
+function offeredSpeakers(
+  { name, speakers, speakerList, language }: OfferedVoice,
+  model: ReturnType<typeof modelIn>,
+): ModelSpeaker[] {
+  const listed = speakerList ?? [];
+  const count = Math.max(speakers, ...listed.map(({ sid }) => sid + 1));
+  const voices: string[] = [];
+  for (const { name: speaker, sid } of listed) voices[sid] = speaker;
+  const said = model.family === 'kokoro' ? undefined : language;
+  const all = speakersOf(model, { name, count, voices, language: said });
+  return speakerList ? listed.flatMap(({ sid }) => all[sid] ?? []) : all;
+}
+
+function commonOf(voice: OfferedVoice, { repo, commit }: Repository, { data, context }: Session) {
+  return {
+    format: 1 as const,
+    name: voice.name,
+    key: voice.key,
+    number: voice.number || nextNumber(installedVoices(data, context.host.uid), voice.name),
+    quality: voice.quality,
+    licence: voice.licence,
+    class: voice.class,
+    trained: voice.trained,
+    source: `${repo}@${commit}`,
+  };
+}
+
+/** A voice that is installed again keeps its number. */
+export function nextNumber(installed: readonly Manifest[], name: string): number {
+  const old = installed.find((voice) => voice.name === name);
+  if (old) return old.number;
+  const own = installed.filter(({ number }) => number >= FIRST_OWN_NUMBER);
+  const blocks = own.map(
+    ({ number, voices }) => number + NUMBERS_PER_VOICE * Math.max(1, Math.ceil(voices / NUMBERS_PER_VOICE)),
+  );
+  return Math.max(FIRST_OWN_NUMBER, ...blocks);
+}
+
+const STRENGTH: readonly Checked[] = ['not checked', 'md5', 'sha256 given', 'sha256 of the hub', 'sha256'];
+
+function weakest(all: readonly Checked[]): Checked {
+  return STRENGTH.find((each) => all.includes(each)) ?? 'not checked';
+}

@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { usageError } from '../error.ts';
+import { type Catalogue, type OfferedVoice, offered, type PinnedFile } from '../installed/catalogue.ts';
+import { nearestName } from '../settings/nearest.ts';
+import { pinnedLanguage } from './espeak.ts';
+import { ANOTHER_WAY, failure } from './fetch/answer.ts';
+import { addressIn } from './fetch/hub.ts';
+import type { Session } from './session.ts';
+
+/** Bytes. The list of Piper's voices has a quarter of it. */
+const LONGEST_LIST = 4 * 1024 * 1024;
+
+/** What the list of Piper's voices says of one. */
+interface ListedVoice {
+  readonly name: string;
+  readonly quality: string;
+  readonly num_speakers: number;
+  readonly language: { readonly code: string };
+  readonly files: Readonly<Record<string, { readonly size_bytes: number; readonly md5_digest: string }>>;
+}
+
+function isPiperKey(name: string): boolean {
+  return /^[a-z]{2,3}_[A-Z]{2}-[\p{L}\p{N}_]+-(x_low|low|medium|high)$/u.test(name);
+}
+
+/** @throws TtsError (usage) for a name that no voice can have */
+export function assertKnown(name: string, catalogue: Catalogue): void {
+  if (!offered(catalogue, name) && !isPiperKey(name)) throw unknown(name, catalogue);
+}
+
+/**
+ * Finds a voice in the catalogue, or among all voices of Piper at the commit of the catalogue.
+ * @throws TtsError (usage) for an unknown one
+ */
+export async function findOffer(name: string, session: Session): Promise<OfferedVoice> {
+  const { catalogue } = session;
+  const known = offered(catalogue, name);
+  if (known) return known;
+  const repository = catalogue.repositories.piper;
+  if (!repository) throw unknown(name, catalogue);
+  const list = await session.download({
+    name: 'voices.json',
+    url: addressIn(session.hub, repository, { path: 'voices.json' }),
+    most: LONGEST_LIST,
+    begins: Buffer.from('{'),
+  });
+  const voice = listedIn(readFileSync(list.path, 'utf8'), name);
+  session.spend(list.path);
+  if (!voice) throw unknown(name, catalogue);
+  return offerOf(name, voice, catalogue);
+}
+
+function unknown(name: string, { voices }: Catalogue) {
+  const names = voices.flatMap((voice) => [voice.name, voice.key]);
+  const nearest = nearestName(name, names);
+  return usageError(
+    `no voice is called ${JSON.stringify(name)}`,
+    `${nearest ? `did you mean ${nearest}? ` : ''}tts voices lists them; a key of Piper such as en_US-joe-medium works as well`,
+  );
+}
+
+/** @throws TtsError (service) for a list of another form */
+function listedIn(text: string, key: string): ListedVoice | undefined {
+  let list: Readonly<Record<string, ListedVoice>>;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    throw failure('the list of voices of the hub is not JSON', ANOTHER_WAY);
+  }
+  const voice = Object.hasOwn(list, key) ? list[key] : undefined;
+  if (!voice) return undefined;
+  const files = typeof voice.files === 'object' ? Object.entries(voice.files ?? {}) : [];
+  const isGood = files.every(
+    ([path, { size_bytes, md5_digest }]) =>
+      /^[\p{L}\p{N}_./-]+$/u.test(path) &&
+      !path.split('/').includes('..') &&
+      Number.isInteger(size_bytes) &&
+      size_bytes > 0 &&
+      /^[0-9a-f]{32}$/.test(md5_digest),
+  );
+  if (!isGood || files.length < 2 || typeof voice.name !== 'string')
+    throw failure(`the list of voices of the hub says of ${key} what cannot be true`, ANOTHER_WAY);
+  return voice;
+}
+
+function offerOf(key: string, voice: ListedVoice, catalogue: Catalogue): OfferedVoice {
+  const files = Object.entries(voice.files).map(
+    ([path, { size_bytes, md5_digest }]): PinnedFile => ({ path, size: size_bytes, md5: md5_digest }),
+  );
+  const isTaken = catalogue.voices.some(({ name }) => name === voice.name);
+  const [language = 'und'] = key.split('-');
+  const espeak = pinnedLanguage(catalogue, language.split('_')[0] ?? '');
+  return {
+    name: isTaken ? key : voice.name.toLowerCase(),
+    key,
+    number: 0,
+    from: 'piper',
+    language: language.replace('_', '-'),
+    quality: voice.quality,
+    sampleRate: /low$/.test(key) ? 16_000 : 22_050,
+    speakers: voice.num_speakers,
+    licence: 'see its card',
+    class: 'unknown',
+    trained: 'see card',
+    sources: 0,
+    espeak: espeak === undefined ? [] : [espeak],
+    files,
+  };
+}
+
+const FREE = /public domain|\bcc0\b|creative commons zero|\bunlicense\b/i;
+const WITH_NAME = /\bcc[ -]?by(?:[ -]?sa)?\b|\bapache\b|\bmit\b|\bbsd\b/i;
+const NOT_FOR_ALL = /\bnc\b|non-?commercial|research|see url|unknown|personal/i;
+
+/** What the card of a voice says of its licence. Nobody has looked at it: a word that is not clear is not free. */
+export function licenceIn(card: string): Pick<OfferedVoice, 'licence' | 'class'> {
+  const [, licence = ''] = /licen[cs]e\**\s*:\s*(.+)/i.exec(card) ?? [];
+  const said = licence.trim().slice(0, 100);
+  if (said === '') return { licence: 'not said by its card', class: 'unknown' };
+  if (NOT_FOR_ALL.test(said)) return { licence: said, class: 'non-commercial or unknown' };
+  if (FREE.test(said)) return { licence: said, class: 'free' };
+  return { licence: said, class: WITH_NAME.test(said) ? 'attribution' : 'unknown' };
+}

@@ -1,0 +1,145 @@
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import type { NumberedSource, SourceVoice } from '../engine/source.ts';
+import { dataFolder } from '../files/folders.ts';
+import type { RunContext } from '../host.ts';
+import { CARD, installedVoices, type Manifest, voicesFolder } from '../installed/manifest.ts';
+import { runtimesIn } from '../installed/runtimes.ts';
+import type { Settings } from '../settings/resolve.ts';
+import type { FoundVoice } from './source-shelf.ts';
+
+const MAX_CHARS = 300;
+
+/** A run opens each installed voice once. */
+const opened = new WeakMap<RunContext, Map<string, Promise<NumberedSource>>>();
+
+/**
+ * Finds the installed voice that a speaker means: by number, by its name, by the name of one of its speakers, or by its language.
+ * @throws EngineError if its folder has been damaged
+ */
+export async function findInstalled(
+  { speaker, speakers }: Settings,
+  context: RunContext,
+): Promise<FoundVoice | undefined> {
+  if (speaker === undefined) return undefined;
+  const { value } = speaker;
+  const configured = typeof value === 'string' ? speakers?.value.get(value) : undefined;
+  const asked = configured ? configured.no : value;
+  const found = asked === undefined ? undefined : meant(asked, manifestsOf(context));
+  if (!found) return undefined;
+  const numbered = await open(found.manifest, context);
+  const no = found.manifest.number + found.sid;
+  const voice = numbered.voices.get(no);
+  return voice && { numbered, voice, no };
+}
+
+/** All installed voices. One that cannot be opened is a warning. */
+export async function openInstalled(context: RunContext): Promise<NumberedSource[]> {
+  const opening = manifestsOf(context).map((manifest) =>
+    open(manifest, context).catch((error: unknown) => {
+      context.notices.warn((error as Error).message);
+      return [];
+    }),
+  );
+  return (await Promise.all(opening)).flat();
+}
+
+export function manifestsOf({ host }: Pick<RunContext, 'host'>): Manifest[] {
+  return installedVoices(dataFolder(host), host.uid);
+}
+
+interface Meant {
+  readonly manifest: Manifest;
+  readonly sid: number;
+}
+
+function meant(asked: string | number, manifests: readonly Manifest[]): Meant | undefined {
+  const all = manifests.flatMap((manifest) =>
+    manifest.speakers.map((speaker) => ({ manifest, speaker, sid: speaker.sid })),
+  );
+  if (typeof asked === 'number') return all.find(({ manifest, sid }) => manifest.number + sid === asked);
+  const name = asked.toLowerCase();
+  return (
+    all.find(({ manifest }) => manifest.name.toLowerCase() === name || manifest.key.toLowerCase() === name) ??
+    all.find(({ speaker }) => speaker.name.toLowerCase() === name) ??
+    all.find(({ speaker }) => shortOf(speaker.name) === name) ??
+    ofLanguage(name, all)
+  );
+}
+
+/** `heart` for `af_heart`: speakers of Kokoro begin with their language and their sex. */
+function shortOf(name: string): string | undefined {
+  return /^[a-z][fm]_(.+)$/.exec(name)?.[1];
+}
+
+interface Candidate extends Meant {
+  readonly speaker: { readonly language: string };
+}
+
+/** A tag (`de`, `en-GB`), or the name of a language in English. */
+function ofLanguage<T extends Candidate>(asked: string, all: readonly T[]): T | undefined {
+  const tag = asked.replaceAll('_', '-');
+  const tagOf = ({ speaker }: T) => speaker.language.toLowerCase();
+  const exact = all.find((each) => tagOf(each) === tag);
+  if (exact || tag.includes('-')) return exact;
+  return (
+    all.find((each) => tagOf(each).split('-')[0] === tag) ??
+    all.find((each) => nameOf(tagOf(each).split('-')[0] ?? '') === asked)
+  );
+}
+
+function nameOf(language: string): string | undefined {
+  if (!/^[a-z]{2,3}$/.test(language) || language === 'und') return undefined;
+  return new Intl.DisplayNames('en', { type: 'language' }).of(language)?.toLowerCase();
+}
+
+function open(manifest: Manifest, context: RunContext): Promise<NumberedSource> {
+  const all = opened.get(context) ?? new Map<string, Promise<NumberedSource>>();
+  opened.set(context, all);
+  const source = all.get(manifest.name) ?? openOne(manifest, context);
+  all.set(manifest.name, source);
+  return source;
+}
+
+async function openOne(manifest: Manifest, { host, signal }: RunContext): Promise<NumberedSource> {
+  const { openSource } = await import('../engine/external/open-source.ts');
+  const data = dataFolder(host) ?? '';
+  const { name, number, sampleRate, voices, scales, espeak } = manifest;
+  const folder = join(voicesFolder(data), name);
+  const speakers = manifest.speakers.map(({ reference, ...speaker }) => ({
+    ...speaker,
+    ...(reference !== undefined && { reference: join(folder, reference) }),
+  }));
+  const source = await openSource(
+    {
+      kind: 'model',
+      name,
+      folder,
+      maxChars: MAX_CHARS,
+      concurrency: 1,
+      installed: {
+        identity: identityOf(manifest),
+        sampleRate,
+        voices,
+        speakers,
+        scales,
+        base: data,
+        espeakData: espeak && join(data, espeak.folder),
+      },
+    },
+    { host, signal, timeoutMs: 0, runtimes: runtimesIn(data, host.uid) },
+  );
+  const numbered = source.voices.map(
+    (voice: SourceVoice, at) => [number + (speakers[at]?.sid ?? at), voice] as const,
+  );
+  return { source, voices: new Map(numbered) };
+}
+
+/** The checksum of all that shapes the sound: the same on two machines, so that a copied cache serves both. */
+function identityOf({ files, espeak, scales, sampleRate }: Manifest): string {
+  const sums = [...files, ...(espeak?.files ?? [])]
+    .filter(({ name }) => name !== CARD && !name.endsWith('.json'))
+    .map(({ name, sha256 }) => `${name} ${sha256}`)
+    .sort();
+  return `installed ${hash('sha256', JSON.stringify([sums, scales ?? null, sampleRate]))}`;
+}

@@ -1,0 +1,200 @@
+import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { expectFailure, Sandbox } from '../support/run.ts';
+import { startServe } from '../support/serve.ts';
+import { hasSherpa, tinySound } from '../support/tiny-voice.ts';
+import { ESPEAK_DATA, filesBelow, piperFiles, standIn, tinyFiles } from '../support/voices.ts';
+
+const OUT = ['-o', 'out.wav', '--json'];
+const data = (box: Sandbox) => join(box.home, '.local', 'share', 'tts');
+
+describe.runIf(hasSherpa())('an installed voice', () => {
+  it('comes from the hub, speaks, and speaks on without a network, in serve as well, until it is removed', async () => {
+    const box = new Sandbox();
+    const { hub, env } = await standIn(box);
+    expectFailure(
+      await box.tts(['hi', '-s', 'tina'], { env }),
+      2,
+      /^tts: --speaker: the voice tina is not installed\nhint: tts voices install tina \(\d+ MB, public domain\)\n$/,
+    );
+    const install = await box.tts(['voices', 'install', 'tina'], { env });
+    expect(install).toMatchObject({ status: 0 });
+    expect(install.stderr).toContain('Speak with: tts -s tina "Hello"');
+    expect(statSync(data(box)).mode & 0o777).toBe(0o700);
+    expect(filesBelow(data(box))).toEqual([
+      'voices/tina/MODEL_CARD',
+      'voices/tina/model.onnx',
+      'voices/tina/tokens.txt',
+      'voices/tina/voice.json',
+    ]);
+    const asked = hub.requests.length;
+    const gone = { ...env, HF_ENDPOINT: 'http://127.0.0.1:9' };
+    for (const speaker of ['tina', 'de', 'German', 'tina-1', '200001'])
+      expect(await box.tts(['hi', ...OUT, '-s', speaker], { env: gone })).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+    expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
+    expect(hub.requests).toHaveLength(asked);
+    const again = await box.tts(['voices', 'install', 'tina'], { env: gone });
+    expect(again).toMatchObject({ status: 0 });
+    expect(again.stderr).toContain('tina is installed already');
+
+    const { url, run } = await startServe(box, [], gone);
+    const { speakers } = (await (await fetch(`${url}/speakers`)).json()) as {
+      speakers: { speaker_no: number; name: string }[];
+    };
+    expect(speakers.filter(({ speaker_no }) => speaker_no > 200_000).map(({ name }) => name)).toEqual([
+      'tina-0',
+      'tina-1',
+      'tina-2',
+    ]);
+    const body = JSON.stringify({ text: 'hi', speaker_no: 200_002, config: { sample_rate: 16_000 } });
+    const answer = await fetch(`${url}/tts`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body,
+    });
+    expect(
+      Buffer.from(await answer.arrayBuffer())
+        .subarray(44)
+        .equals(tinySound('hi')),
+    ).toBe(true);
+    await run.endBy('SIGTERM');
+
+    expect(await box.tts(['voices', 'remove', 'tina'], { env })).toMatchObject({ status: 0 });
+    expect(filesBelow(data(box))).toEqual([]);
+    expectFailure(await box.tts(['hi', '-s', 'tina'], { env }), 2, /is not installed/);
+  });
+
+  it.runIf(ESPEAK_DATA)('of Piper gets its metadata, its tokens and the data of its language', async () => {
+    const box = new Sandbox();
+    const { env } = await standIn(box);
+    const install = await box.tts(['voices', 'install', 'pia', 'tina', '--json'], { env });
+    expect(install).toMatchObject({ status: 0 });
+    const { installed, runtime } = JSON.parse(install.stdout.toString());
+    expect(installed.map(({ name, checked }: Record<string, string>) => [name, checked])).toEqual([
+      ['pia', 'sha256'],
+      ['tina', 'sha256'],
+    ]);
+    expect(runtime).toBe('sherpa-onnx-node');
+    expect(await box.tts(['hello', ...OUT, '-s', 'pia'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.read('out.wav').length).toBeGreaterThan(44 + 5 * 1600);
+    expect(await box.tts(['voices', 'verify'], { env })).toMatchObject({ status: 0 });
+    const dictionary = join(data(box), 'espeak', 'c0ffee00', 'en_dict');
+    const model = join(data(box), 'voices', 'pia', 'model.onnx');
+    writeFileSync(model, readFileSync(model).reverse());
+    rmSync(dictionary);
+    const damaged = await box.tts(['voices', 'verify'], { env });
+    expect(damaged.status).toBe(7);
+    expect(damaged.stderr).toBe(
+      'tts: pia: not as installed\n  pia: model.onnx has another checksum\n  pia: en_dict is missing\nhint: install again: tts voices install --force pia\n',
+    );
+    expect(await box.tts(['voices', 'install', '--force', 'pia'], { env })).toMatchObject({ status: 0 });
+    expect(await box.tts(['voices', 'verify'], { env })).toMatchObject({ status: 0 });
+    await box.tts(['voices', 'remove', 'pia'], { env });
+    expect(existsSync(join(data(box), 'espeak'))).toBe(false);
+    expect(existsSync(join(data(box), 'voices', 'tina'))).toBe(true);
+  });
+
+  it('comes from a folder, an archive, and a raw voice of Piper, without a network', async () => {
+    const box = new Sandbox();
+    for (const [name, bytes] of Object.entries(tinyFiles())) box.file(`anna/${name}`, bytes);
+    await box.shell('tar czf anna.tar.gz anna; tar cjf anna.tar.bz2 anna');
+    const env = { HF_ENDPOINT: 'http://127.0.0.1:9' };
+    const places = ['anna', 'anna.tar.gz', ...(existsSync(box.path('anna.tar.bz2')) ? ['anna.tar.bz2'] : [])];
+    for (const [at, from] of places.entries()) {
+      const name = `anna${at}`;
+      expect(await box.tts(['voices', 'install', '--from', from, '--name', name], { env })).toMatchObject({
+        status: 0,
+      });
+      expect(await box.tts(['hi', ...OUT, '-s', name], { env })).toMatchObject({ status: 0, stderr: '' });
+      expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
+    }
+    const list = await box.tts(['voices', '--installed', '--json'], { env });
+    const { voices } = JSON.parse(list.stdout.toString());
+    expect(
+      voices.map(({ name, number }: { name: string; number: number }) => [name, number]).slice(0, 2),
+    ).toEqual([
+      ['anna0', 300_001],
+      ['anna1', 301_001],
+    ]);
+    expect(filesBelow(join(data(box), '.parts'))).toEqual([]);
+  });
+
+  it.runIf(ESPEAK_DATA)('comes from an .onnx with its .json', async () => {
+    const box = new Sandbox();
+    const { onnx, settings } = piperFiles();
+    box.file('own.onnx', onnx);
+    box.file('own.onnx.json', settings);
+    await box.shell(`cp -r '${ESPEAK_DATA}' espeak-ng-data`);
+    const env = { HF_ENDPOINT: 'http://127.0.0.1:9' };
+    expect(await box.tts(['voices', 'install', '--from', 'own.onnx'], { env })).toMatchObject({ status: 0 });
+    expect(await box.tts(['hello', ...OUT, '-s', 'own'], { env })).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  it('has the same identity on two machines, so that the cache of one serves the other', async () => {
+    const one = new Sandbox();
+    const { env } = await standIn(one);
+    const cache = { ...env, TTS_CACHE_DIR: one.path('cache') };
+    for (const box of [one, new Sandbox()]) {
+      await box.tts(['voices', 'install', 'tina'], { env: cache });
+      const run = await box.tts(['hi', ...OUT, '-s', 'tina'], { env: cache });
+      expect(JSON.parse(run.stdout.toString())).toMatchObject({ fromCache: box === one ? 0 : 1 });
+    }
+  });
+});
+
+describe('tts voices', () => {
+  it('lists the catalogue without a network', async () => {
+    const box = new Sandbox();
+    const list = await box.tts(['voices', '--json']);
+    const { voices } = JSON.parse(list.stdout.toString());
+    expect(voices.slice(0, 4).map(({ name }: { name: string }) => name)).toEqual([
+      'cori',
+      'kristin',
+      'ljspeech',
+      'norman',
+    ]);
+    const german = await box.tts(['voices', '--language', 'de']);
+    expect(german.stdout.toString()).toMatch(/thorsten +de-DE +63 +CC0, begun from lessac +5x +medium/);
+    expect(german.stdout.toString()).not.toContain('cori');
+    expect((await box.tts(['voices', '--installed'])).stdout.toString()).toBe('no voice is like that\n');
+  });
+
+  it.runIf(hasSherpa())('asks for a licence that is not free, and shows the card', async () => {
+    const box = new Sandbox();
+    const { env } = await standIn(box, { class: 'non-commercial', licence: 'CC BY-NC' });
+    expectFailure(
+      await box.tts(['voices', 'install', 'tina'], { env }),
+      2,
+      /not free for everybody .*: CC BY-NC\n/,
+    );
+    const install = await box.tts(['voices', 'install', 'tina', '--accept-licence'], { env });
+    expect(install).toMatchObject({ status: 0 });
+    expect(install.stderr).toContain('License: Public domain');
+  });
+
+  it('refuses wrong words, and says what a dry run would do', async () => {
+    const box = new Sandbox();
+    expectFailure(await box.tts(['voices', 'instal', 'cori']), 2, /did you mean install\?/);
+    expectFailure(await box.tts(['voices', 'install', 'crori']), 2, /did you mean cori\?/);
+    expectFailure(await box.tts(['voices', 'install']), 2, /which voice\?/);
+    expectFailure(await box.tts(['voices', 'remove', 'cori']), 2, /the voice cori is not installed/);
+    const dry = await box.tts(['voices', 'install', 'cori', '--dry-run', '--json']);
+    expect(JSON.parse(dry.stdout.toString()).voices[0]).toMatchObject({
+      name: 'cori',
+      folder: join(data(box), 'voices', 'cori'),
+    });
+    expect(existsSync(data(box))).toBe(false);
+  });
+
+  it('uses no folder that others may write', async () => {
+    const box = new Sandbox();
+    box.file('shared/voices/x', '');
+    chmodSync(box.path('shared'), 0o777);
+    const env = { TTS_DATA_DIR: box.path('shared') };
+    expectFailure(await box.tts(['voices', 'install', 'cori'], { env }), 2, /others may write to it/);
+  });
+});

@@ -1,0 +1,129 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { emptyFolder } from './folder.ts';
+import { type StandInHub, sha256, standInHub } from './hub.ts';
+import { piperSettings } from './piper-settings.ts';
+import type { Sandbox } from './run.ts';
+import { PIPER_SYMBOLS, rawTinyPiper, writeTinyVoice } from './tiny-voice.ts';
+
+/** Where this machine keeps espeak-ng's data, if it does. */
+export const ESPEAK_DATA = [
+  process.env.TTS_TEST_ESPEAK_DATA ?? '',
+  '/usr/lib/x86_64-linux-gnu/espeak-ng-data',
+  '/usr/share/espeak-ng-data',
+].find((folder) => folder !== '' && existsSync(folder));
+
+const CARD_TEXT = 'License: Public domain\n';
+
+const COMMIT = 'c0ffee00c0ffee00';
+
+/** A voice of three speakers without espeak-ng. */
+export function tinyFiles(): Record<string, Buffer> {
+  const folder = writeTinyVoice(join(emptyFolder(), 'voice'));
+  return {
+    'model.onnx': readFileSync(join(folder, 'model.onnx')),
+    'tokens.txt': readFileSync(join(folder, 'tokens.txt')),
+    LICENSE: Buffer.from(CARD_TEXT),
+  };
+}
+
+/** A raw voice of Piper, without metadata and without tokens. */
+export function piperFiles(changes: object = {}): Record<'onnx' | 'settings' | 'card', Buffer> {
+  const phoneme_id_map = Object.fromEntries([...PIPER_SYMBOLS].map((each, id) => [each, [id]]));
+  const settings = piperSettings({ phoneme_id_map, espeak: { voice: 'en-us' }, ...changes });
+  return {
+    onnx: rawTinyPiper(),
+    settings: Buffer.from(
+      JSON.stringify({ ...settings, language: { code: 'en_US', name_english: 'English' } }),
+    ),
+    card: Buffer.from(CARD_TEXT),
+  };
+}
+
+export interface StandIn {
+  readonly hub: StandInHub;
+  readonly env: Record<string, string>;
+}
+
+/** A hub with two tiny voices (`tina`, and `pia` of Piper) and a catalogue of them. */
+export async function standIn(box: Sandbox, changes: object = {}): Promise<StandIn> {
+  const files: Record<string, Buffer> = {};
+  const pin = (repo: string, path: string, bytes: Buffer) => {
+    files[`${repo}/resolve/${COMMIT}/${path}`] = bytes;
+    return { path, size: bytes.length, sha256: sha256(bytes) };
+  };
+  const tina = Object.entries(tinyFiles()).map(([name, bytes]) => pin('tiny/voices', name, bytes));
+  const { onnx, settings, card } = piperFiles();
+  const key = 'en_US-pia-medium';
+  const at = 'en/en_US/pia/medium';
+  const pia = [
+    pin('tiny/piper', `${at}/${key}.onnx`, onnx),
+    pin('tiny/piper', `${at}/${key}.onnx.json`, settings),
+    pin('tiny/piper', `${at}/MODEL_CARD`, card),
+  ];
+  const espeak = espeakPins((path, bytes) => pin('tiny/espeak', path, bytes));
+  const voice = {
+    quality: 'medium',
+    sampleRate: 16_000,
+    licence: 'public domain',
+    class: 'free',
+    trained: 'scratch',
+    sources: 1,
+  };
+  const catalogue = {
+    repositories: {
+      piper: { repo: 'tiny/piper', commit: COMMIT },
+      tiny: { repo: 'tiny/voices', commit: COMMIT },
+      espeak: { repo: 'tiny/espeak', commit: COMMIT },
+    },
+    espeak,
+    voices: [
+      {
+        ...voice,
+        name: 'tina',
+        key: 'tiny-tina',
+        number: 200_001,
+        from: 'tiny',
+        language: 'de-DE',
+        speakers: 3,
+        espeak: [],
+        files: tina,
+        ...changes,
+      },
+      {
+        ...voice,
+        name: 'pia',
+        key,
+        number: 201_001,
+        from: 'piper',
+        language: 'en-US',
+        speakers: 1,
+        espeak: ['en'],
+        files: pia,
+      },
+    ],
+  };
+  box.file('catalogue.json', JSON.stringify(catalogue));
+  const hub = await standInHub(files);
+  return { hub, env: { TTS_VOICES_CATALOGUE: box.path('catalogue.json'), HF_ENDPOINT: hub.url } };
+}
+
+function espeakPins(pin: (path: string, bytes: Buffer) => object): object {
+  if (!ESPEAK_DATA) return { licence: 'GPL', base: [], languages: {} };
+  const folder = ESPEAK_DATA;
+  const read = (name: string) => pin(`espeak-ng-data/${name}`, readFileSync(join(folder, name)));
+  const inLanguages = readdirSync(join(folder, 'lang', 'gmw')).filter((name) => /^en(-US)?$/.test(name));
+  return {
+    licence: 'GPL',
+    base: ['phontab', 'phonindex', 'phondata', 'intonations'].map(read),
+    languages: { en: [read('en_dict'), ...inLanguages.map((name) => read(join('lang', 'gmw', name)))] },
+  };
+}
+
+/** All files below a folder, with their sizes. */
+export function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => statSync(join(folder, name)).isFile())
+    .sort();
+}
