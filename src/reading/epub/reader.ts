@@ -11,6 +11,7 @@ import { BookText, type EpubOptions } from './book-text.ts';
 import { type Contents, openNavigation, usable } from './contents.ts';
 import { documentsLeftOut } from './left-out.ts';
 import { openPackage, type Package, resolved } from './package.ts';
+import { assertOpen } from './protection.ts';
 import { remarksOn } from './remarks.ts';
 import { locationOf } from './spool.ts';
 
@@ -26,6 +27,7 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
   const documents = documentsOf(archive, content, options);
   if (documents.length === 0)
     throw usageError(`${name} holds no text to read`, 'get the file again, or convert it first');
+  await assertOpen(archive, documents, name, signal);
   const { tables, landmarks } = await openNavigation(archive, content, signal);
   const chaptersIn = (path: string) => tables[0]?.entries.filter((entry) => entry.path === path).length ?? 0;
   const leftOut = new Map(options.readsAll ? [] : documentsLeftOut(landmarks, chaptersIn));

@@ -43,7 +43,12 @@ export class Inline {
   }
 
   get isBlank(): boolean {
-    return this.#parts.every((part) => part.trim() === '');
+    return this.isBlankFrom(0);
+  }
+
+  isBlankFrom(start: number): boolean {
+    for (let at = start; at < this.#parts.length; at += 1) if (this.#parts[at]?.trim() !== '') return false;
+    return true;
   }
 
   /** True if all there is, is the large first letter of a word. */
@@ -79,7 +84,7 @@ export class Inline {
   /** The text before was the large first letter of a word, if it is one letter. */
   endInitial(start: number): void {
     const letter = this.#parts.slice(start).join('');
-    const isFirst = this.#parts.slice(0, start).join('').trim() === '';
+    const isFirst = this.#parts.slice(0, start).every((part) => part.trim() === '');
     if (!isFirst || !ONE_LETTER.test(letter)) return;
     this.cut(start);
     this.#add(letter.trim() + INITIAL);

@@ -12,6 +12,8 @@ export interface MarkupHandler {
 
 /** More would take quadratic time. */
 const DEEPEST = 512;
+/** UTF-16 units that are kept of declarations. */
+const LONGEST_SUBSET = 1000;
 /** UTF-16 units. */
 const LONGEST = 64 * 1024 * 1024;
 
@@ -23,6 +25,8 @@ export class Markup {
   readonly #parser: Parser;
   #length = 0;
   #depth = 0;
+  /** What was read of declarations inside the document type. */
+  #subset: string | undefined;
   /** The line ends in what was written, and the offset up to which they were counted. */
   #lines = { counted: 0, at: 0, rest: '' };
 
@@ -33,10 +37,14 @@ export class Markup {
       {
         onopentag: (tag, attributes) => {
           this.#depth += 1;
+          this.#subset = undefined;
           if (this.#depth > DEEPEST) throw tooDeep(this.#name);
           handler.open(tag, attributes);
         },
-        ontext: (text) => handler.text(text),
+        onprocessinginstruction: (name, data) => {
+          if (/^!doctype$/iu.test(name) && data.includes('[') && !data.includes(']')) this.#subset = '';
+        },
+        ontext: (text) => this.#text(text, handler),
         onclosetag: (tag) => {
           this.#depth -= 1;
           handler.close(tag);
@@ -63,6 +71,20 @@ export class Markup {
 
   end(): void {
     this.#parser.end();
+  }
+
+  /** The parser takes the end of the first declaration for the end of the document type. */
+  #text(text: string, handler: MarkupHandler): void {
+    if (this.#subset === undefined) {
+      handler.text(text);
+      return;
+    }
+    this.#subset = (this.#subset + text).slice(-LONGEST_SUBSET);
+    const end = /\]\s*>/u.exec(this.#subset);
+    if (!end) return;
+    const rest = this.#subset.slice(end.index + end[0].length);
+    this.#subset = undefined;
+    handler.text(rest);
   }
 
   #countLines(): void {

@@ -92,7 +92,7 @@ export class NoteIndex implements MarkupHandler {
   #note(name: string, attributes: Attributes): void {
     const block = this.#frames.findLast((frame) => frame.isBlock);
     const ids = [attributes.id, name === 'a' ? attributes.name : undefined].filter((id) => id !== undefined);
-    const isAtStart = this.#frames.at(-1)?.isBlock || (block && this.#inline.from(block.start) === '');
+    const isAtStart = this.#frames.at(-1)?.isBlock || (block && this.#inline.isBlankFrom(block.start));
     if (block && ids.length > 0 && isAtStart) {
       if (block.ids.length === 0) this.#named += 1;
       block.ids.push(...ids);
