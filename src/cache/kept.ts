@@ -70,14 +70,19 @@ export class Kept {
     }
   }
 
-  /** A look does not count as use. */
-  async has({ shape, text, written = text }: Wanted): Promise<boolean> {
-    for (const each of new Set([text, written]))
-      if (await this.#store.has(segmentKey(shape, each))) return true;
-    return false;
+  /**
+   * A look does not count as use.
+   * @returns the seconds of the sound; `undefined` if it is not kept
+   */
+  async secondsOf({ shape, text, written = text }: Wanted): Promise<number | undefined> {
+    for (const each of new Set([text, written])) {
+      const seconds = await this.#store.secondsOf(segmentKey(shape, each));
+      if (seconds !== undefined) return seconds;
+    }
+    return undefined;
   }
 
-  /** As `has`, at once: it looks at names only. */
+  /** True for what seems to be kept. It answers at once, as it looks at names only. */
   mayHave({ shape, text, written = text }: Wanted): boolean {
     return [text, written].some((each) => this.#store.mayHave(segmentKey(shape, each)));
   }

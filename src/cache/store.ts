@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PcmFormat, Speech } from '../audio/pcm.ts';
+import { type PcmFormat, type Speech, secondsOf } from '../audio/pcm.ts';
 import { overheadBytes } from '../audio/wav-header.ts';
 import { codeOf } from '../error.ts';
 import { closeEntry, isEntryName, type OpenEntry, openEntry, placeOf, readSamples } from './entry.ts';
@@ -74,11 +74,20 @@ export class Store {
     return { format, bytes, pcm };
   }
 
+  /**
+   * A look does not count as use.
+   * @returns the seconds of the sound; `undefined` without an entry
+   */
+  async secondsOf(key: string): Promise<number | undefined> {
+    const entry = await this.#find(key);
+    if (!entry) return undefined;
+    await closeEntry(entry.file);
+    return secondsOf(entry.format, entry.bytes);
+  }
+
   /** A look does not count as use. */
   async has(key: string): Promise<boolean> {
-    const entry = await this.#find(key);
-    if (entry) await closeEntry(entry.file);
-    return entry !== undefined;
+    return (await this.secondsOf(key)) !== undefined;
   }
 
   /** True if there is a file with the name of the entry. */

@@ -40,7 +40,7 @@ export class Mixer {
     const isAtStart = !this.#hasBegun;
     this.#hasBegun = true;
     if (typeof pause === 'number') return (rest ?? 0) + pause;
-    return rest ?? (isAtStart ? 0 : this.#silenceOf(pause));
+    return rest ?? (isAtStart ? 0 : silenceOf(pause, this.#mix));
   }
 
   /** @throws TtsError (service) for a voice of a service that changes its format, and for a rate out of all proportion */
@@ -56,10 +56,12 @@ export class Mixer {
       throw formatChanged(this.#number, this.#format, format);
     return (await import('../audio/convert.ts')).converted(speech, this.#format);
   }
+}
 
-  #silenceOf(border: Exclude<Pause, number>): number {
-    return border === 'none' ? 0 : this.#mix.pauses[border];
-  }
+/** @returns seconds of silence */
+export function silenceOf(pause: Pause, { pauses }: Mix): number {
+  if (typeof pause === 'number') return pause;
+  return pause === 'none' ? 0 : pauses[pause];
 }
 
 function ratioOf(a: number, b: number): number {

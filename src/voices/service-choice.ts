@@ -41,7 +41,7 @@ export async function chooseService(
   settings: Settings,
   { host, notices, signal, files }: ChoiceContext,
 ): Promise<Endpoint | undefined> {
-  const { baseUrl, engine } = settings;
+  const { baseUrl, engine, dryRun } = settings;
   if (baseUrl && engine && !outranks(baseUrl.origin, engine.origin))
     throw usageError(
       `${engine.origin.name} and ${baseUrl.origin.name} contradict each other: an engine speaks behind the built-in service`,
@@ -51,6 +51,7 @@ export async function chooseService(
     notices.warn(`${path} holds a key and can be read by others: chmod 600 ${path}`);
   const isNeeded = baseUrl || settings.callbackUrl || !isOfThisMachine(settings);
   if (!isNeeded) return undefined;
+  if (dryRun.value && baseUrl) return unasked(baseUrl, settings, host);
   const key = await findKey(settings, { cwd: host.cwd, home: host.home, signal });
   if (key) notices.hide(key.value);
   if (!baseUrl) {
@@ -65,9 +66,19 @@ export async function chooseService(
   if (proxy) notices.hide(proxy.url.password);
   if (proxy && !isExcepted(url, proxy.except)) assertProxyMaySee(key, { base: url, proxy }, settings);
   const note = noteOn(baseUrl, key.origin, settings);
-  const mayBeForged =
-    proxy?.origin.place === 'project' && url.protocol === 'http:' && !isExcepted(url, proxy.except);
+  const mayBeForged = isForgeable(url, proxy);
   return { url, key: key.value, keyOrigin: key.origin.name, proxy, note, mayBeForged };
+}
+
+/** The service of a dry run needs no key, as nothing is sent to it. */
+function unasked(baseUrl: Setting<URL>, settings: Settings, host: Host): Endpoint {
+  const url = requestUrl(baseUrl.value);
+  const proxy = proxyFor(baseUrl, settings, host);
+  return { url, key: '', keyOrigin: '', proxy: undefined, mayBeForged: isForgeable(url, proxy) };
+}
+
+function isForgeable(url: URL, proxy: ReturnType<typeof proxyFor>): boolean {
+  return proxy?.origin.place === 'project' && url.protocol === 'http:' && !isExcepted(url, proxy.except);
 }
 
 /** @returns the error of a run that needs a service, and names none */

@@ -90,11 +90,36 @@ describe('a batch', () => {
     writeFileSync(box.path('out/en/bye.wav'), 'damaged');
     rmSync(box.path('out/en/hello.wav'));
     const dry = await box.tts(['batch', 'p.csv', ...OUT, '--dry-run'], { env });
-    expect(dry.stdout.toString()).toBe('3 rows: 1 new, 2 changed, 0 unchanged, 0 empty; 44 characters\n');
+    expect(dry.stdout.toString()).toBe(
+      '3 rows: 1 new, 2 changed, 0 unchanged, 0 empty; 44 characters, 44 to send; about 2.9 s of sound\n',
+    );
     expect(server.requests).toHaveLength(3);
     await box.tts(['batch', 'p.csv', ...OUT], { env });
     expect(server.requests).toHaveLength(6);
     expect(box.read('out/de/hallo.wav')).toEqual(Buffer.from(wavOf('Guten Abend.')));
+  });
+
+  it('tells before what of it the cache has, and counts what comes twice once', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    const env = named(server.url, { TTS_CACHE: '1' });
+    box.file('.ttsrc.json', '{"pricePer1000Chars":1000,"currency":"EUR"}');
+    box.file('p.csv', 'id,text\na,Kept before.\n');
+    await box.tts(['batch', 'p.csv', '-o', 'old/{id}.wav'], { env });
+    box.file('p.csv', 'id,text\na,Kept before.\nb,Twice.\nc,Twice.\n');
+    const dry = (...more: string[]) =>
+      box.tts(['batch', 'p.csv', '-o', 'new/{id}.wav', '--dry-run', ...more], {
+        env: { ...env, TTS_API_KEY: '' },
+      });
+    expect((await dry()).stdout.toString()).toMatch(
+      /^3 rows: 3 new, .*; 24 characters, 6 to send, price 6\.00 EUR; about .* of sound\n$/,
+    );
+    expect(JSON.parse((await dry('--json')).stdout.toString())).toMatchObject({
+      charactersToSend: 6,
+      price: 6,
+    });
+    await box.tts(['batch', 'p.csv', '-o', 'new/{id}.wav'], { env });
+    expect(server.requests).toHaveLength(2);
   });
 
   it.each([

@@ -8,6 +8,7 @@ import { fakePlayer } from '../support/fake-player.ts';
 import { answer } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { serveSpeech } from '../support/speech-server.ts';
 
 const TEXT = 'The first sentence. The second one.\n\nA paragraph of its own.\n';
 const SOUND = { sampleRate: 8000, framesPerByte: 100 };
@@ -125,8 +126,25 @@ test('A dry run sends nothing, and tells the same segments and requests as the r
   expect(spoken).toMatchObject({ characters, segments, requests });
   const again = await sandbox.tts(['--dry-run', ...args.slice(1)], { env });
   expect(again.stdout.toString()).toBe(
-    'characters  58\nto send     0\nsegments    2\nin cache    2\nrequests    0\nprice       0.00 EUR\n',
+    'characters  58\nto send     0\nsegments    2\nin cache    2\nrequests    0\nlength      1.0 s\nprice       0.00 EUR\n',
   );
+  const { duration } = spoken;
+  const told = await sandbox.tts(['--dry-run', ...args], { env });
+  expect(JSON.parse(told.stdout.toString()).duration).toBeCloseTo(duration, 1);
+});
+
+test('A dry run needs no key, and tells a price in one form, which is nothing for voices of this machine.', async () => {
+  const box = new Sandbox();
+  box.file('.ttsrc.json', '{"baseUrl":"http://127.0.0.1:9","pricePer1000Chars":20.5,"speaker":7}');
+  const args = ['-o', 'out.wav', '--dry-run', TEXT];
+  const paid = await box.tts(args);
+  expect({ status: paid.status, stderr: paid.stderr }).toEqual({ status: 0, stderr: '' });
+  expect(paid.stdout.toString()).toMatch(/\nlength {6}about 4\.\d s\nprice {7}1\.23\n$/);
+  box.file('.ttsrc.json', '{"pricePer1000Chars":20.5,"currency":"EUR"}');
+  expect((await box.tts(args)).stdout.toString()).toMatch(/\nprice {7}0\.00 EUR\n$/);
+  const server = await serveSpeech(answer(500, 'no'));
+  const own = await box.tts([...args, '--json', '--engine', server.url]);
+  expect(JSON.parse(own.stdout.toString())).toMatchObject({ charactersToSend: 60, price: 0 });
 });
 
 test('A dry run counts a text that comes twice as one request where segments are kept, as the run itself does.', async () => {
@@ -181,7 +199,7 @@ test.runIf(isThere('setsid')).each([
     ['-o', 'missing/out.wav'],
     /missing\/out\.wav: the folder does not/,
   ],
-  ['of the sound below a file', ['-o', 'here.wav/out.wav'], /no folder/],
+  ['of the sound below a file', ['-o', 'here.wav/out.wav'], /not a folder/],
   ['of the sound that is to be kept', ['-o', 'here.wav', '--no-clobber'], /here\.wav exists/],
   ['that is a device', ['-o', '/dev/tty'], /\/dev\/tty/],
   ['of the subtitles in a folder that is missing', ['--subtitles', 'missing/out.srt'], /folder does not/],
@@ -219,7 +237,7 @@ test('A dry run starts no service of its own, and has nothing to tell of a blank
   const run = await new Sandbox().tts(['--dry-run', 'hello']);
   expect(run.stderr).toBe('');
   expect(run.stdout.toString()).toBe(
-    'characters  5\nto send     5\nsegments    1\nin cache    0\nrequests    1\n',
+    'characters  5\nto send     5\nsegments    1\nin cache    0\nrequests    1\nlength      about 0.3 s\n',
   );
   expectFailure(await new Sandbox().tts(['--dry-run', ' ']), 2, /nothing to say/);
 });

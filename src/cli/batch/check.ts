@@ -8,42 +8,26 @@ import { KnownFiles, Survey } from '../../batch/survey.ts';
 import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { visible } from '../../printable.ts';
-import { costOf } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
 import { readerReady } from '../terminal/print.ts';
-import { countOf, grouped, priceInWords } from '../terminal/style.ts';
+import { countOf } from '../terminal/style.ts';
 import type { BatchJob } from './job.ts';
+import type { RowTexts } from './row-text.ts';
 
-async function look(job: BatchJob, plan: BatchPlan, known: KnownFiles, { signal }: Context): Promise<Survey> {
-  const texts = await job.openTexts();
+export async function look(
+  { texts, folder }: Pick<BatchJob, 'folder'> & { readonly texts: RowTexts },
+  plan: BatchPlan,
+  known: KnownFiles,
+  { signal }: Context,
+): Promise<Survey> {
   const keyOf = (row: BatchRow) => texts.keyOf(row, signal);
-  return Survey.take(plan, known, { folder: job.folder, keyOf, signal });
-}
-
-export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
-  using known = new KnownFiles(job.folder.path, context.host.uid);
-  const { counts, characters } = await look(job, plan, known, context);
-  const { missing, stale, damaged, unchanged, empty } = counts;
-  const changed = stale + damaged;
-  const rows = missing + changed + unchanged + empty;
-  const price = job.pricing && costOf(characters, job.pricing);
-  const { notices } = context;
-  if (job.json) {
-    const cost = { dryRun: true, rows, new: missing, changed, unchanged, empty, characters, ...price };
-    notices.result(cost);
-    return ExitCode.ok;
-  }
-  const states = `${missing} new, ${changed} changed, ${unchanged} unchanged, ${empty} empty`;
-  const label = price?.currency === undefined ? 'price ' : '';
-  const cost = price ? `, ${label}${priceInWords(price)}` : '';
-  notices.result(`${countOf(rows, 'row')}: ${states}; ${grouped(characters)} characters${cost}`);
-  return ExitCode.ok;
+  return Survey.take(plan, known, { folder, keyOf, signal });
 }
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */
 export async function check(job: BatchJob, plan: BatchPlan, context: Context): Promise<number> {
   using known = new KnownFiles(job.folder.path, context.host.uid);
-  const survey = await look(job, plan, known, context);
+  const survey = await look({ ...job, texts: await job.openTexts() }, plan, known, context);
   const outcome = { ...job, plan, known, survey };
   const faults = await report(outcome, job, context);
   await fold(outcome, context);

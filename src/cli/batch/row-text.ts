@@ -30,11 +30,16 @@ export class RowTexts {
     this.#isAsWritten = options.stages.length === 0 && readerOf('', options.settings).name === 'text';
   }
 
+  /** @returns the text of a row that is spoken as it stands in the table; `undefined` for others */
+  asWritten({ text }: BatchRow): string | undefined {
+    if (text === undefined || !this.#isAsWritten) return undefined;
+    return hasControls(text) || hasScene(text) ? undefined : text;
+  }
+
   /** @throws TtsError (usage) for a file that cannot be read */
   async keyOf(row: BatchRow, signal: AbortSignal): Promise<RowKey> {
-    const isAsWritten = this.#isAsWritten && row.text !== undefined;
-    if (isAsWritten && !hasControls(row.text) && !hasScene(row.text))
-      return rowKeyOf(row.text, this.#shapeOf(row));
+    const written = this.asWritten(row);
+    if (written !== undefined) return rowKeyOf(written, this.#shapeOf(row));
     const hash = new TextHash();
     const text = await RunText.open(this.#planOf(row, {}), signal);
     for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options.pauses);

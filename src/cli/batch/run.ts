@@ -30,7 +30,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   const job = await resolveBatch(request, context);
   using plan = await BatchPlan.read(job.tables, job.planOptions);
   if (request.check) return await (await import('./check.ts')).check(job, plan, context);
-  if (job.dryRun) return await (await import('./check.ts')).dryRun(job, plan, context);
+  if (job.dryRun) return await (await import('./dry-run.ts')).dryRun(job, plan, context);
   makeFolder(job.folder.path);
   if (request.report !== undefined) {
     const tables = request.tables.map(({ name }) => name);

@@ -1,8 +1,6 @@
 import type { SpeechJob } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
 
-/** English prose at a usual pace. */
-const SECONDS_PER_CHARACTER = 0.067;
 const DEFAULT_RATE = 22_050;
 const BYTES_PER_SAMPLE = 2;
 /** A cache uses this share of its limit at most; the rest is room for an eviction. */
@@ -11,14 +9,15 @@ const GIB = 2 ** 30;
 
 type Room = Pick<SpeechJob, 'cacheBytes' | 'voice'>;
 
+/** @param seconds of sound */
 export function warnOfRoom(
   { cacheBytes, voice }: Room,
-  characters: number,
+  seconds: number,
   { notices }: Pick<Context, 'notices'>,
 ): void {
   if (cacheBytes === undefined) return;
   const rate = voice.shape.sampleRate ?? DEFAULT_RATE;
-  const bytes = characters * SECONDS_PER_CHARACTER * rate * BYTES_PER_SAMPLE;
+  const bytes = seconds * rate * BYTES_PER_SAMPLE;
   if (bytes <= cacheBytes * SHARE_IN_USE) return;
   const enough = Math.ceil((2 * bytes) / SHARE_IN_USE / GIB) / 2;
   notices.warn(

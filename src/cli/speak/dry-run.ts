@@ -1,12 +1,11 @@
-import { type Kept, segmentKey, type VoiceShape } from '../../cache/kept.ts';
 import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
+import { Estimate, type Estimated } from '../../speech/estimate.ts';
 import { costOf, type Resolved } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
 import { RunText } from '../../speech/text.ts';
-import type { Segment } from '../../text/segment.ts';
-import { countCodePoints } from '../../text/unicode.ts';
 import type { Context } from '../context.ts';
+import { duration } from '../terminal/progress-line.ts';
 import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';
 
@@ -17,67 +16,32 @@ type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;
 
 /**
  * Sends nothing; removes damaged entries of the cache.
- * @throws TtsError as the run does before it sends anything
+ * @throws TtsError as the run does before it sends anything, but not for its key
  */
 export async function dryRun({ job, pricing }: DryRun, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   await using _voices = job.voices;
   if (job.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(job.subtitles);
   const isLive = await checkOutput(job.output, host);
-  const count = new Count(job.voice.shape, await job.voices.keptFor(job.voice));
+  const estimate = new Estimate(job.mix);
+  const kept = await job.voices.keptFor(job.voice);
   const bodies: string[] = [];
   const runText = await RunText.open(job.text, signal);
+  let isFirst = true;
   for await (const segment of runText.segments(isLive, signal)) {
+    await estimate.add(segment, isFirst, job.voice, kept);
     if (segment.kind === 'rest') continue;
-    await count.add(segment);
+    isFirst = false;
     if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(job.voice.request(segment.text));
   }
-  if (count.segments === 0) throw runText.blank();
-  warnOfRoom(job, count.result.characters, context);
-  const cost = { ...count.result, ...(pricing && costOf(count.result.charactersToSend, pricing)) };
-  notices.result(job.json ? asData(cost, bodies) : inWords(cost, bodies));
+  if (isFirst) throw runText.blank();
+  warnOfRoom(job, estimate.result.duration, context);
+  const cost = { ...estimate.result, ...(pricing && costOf(estimate.paidCharacters, pricing)) };
+  notices.result(job.json ? asData(cost, bodies) : inWords(cost, estimate.isGuessed, bodies));
   return ExitCode.ok;
 }
 
-class Count {
-  segments = 0;
-  readonly #shape: VoiceShape;
-  readonly #kept: Kept | undefined;
-  readonly #seen = new Set<string>();
-  #characters = 0;
-  #inCache = 0;
-  #charactersToSend = 0;
-
-  constructor(shape: VoiceShape, kept: Kept | undefined) {
-    this.#shape = shape;
-    this.#kept = kept;
-  }
-
-  get result() {
-    const { segments } = this;
-    const [characters, inCache, charactersToSend] = [this.#characters, this.#inCache, this.#charactersToSend];
-    return { characters, charactersToSend, segments, requests: segments - inCache, inCache };
-  }
-
-  async add({ text, written }: Segment): Promise<void> {
-    const characters = countCodePoints(text);
-    this.segments += 1;
-    this.#characters += characters;
-    if (await this.#isKept(text, written)) this.#inCache += 1;
-    else this.#charactersToSend += characters;
-  }
-
-  async #isKept(text: string, written: string): Promise<boolean> {
-    if (!this.#kept) return false;
-    const shape = this.#shape;
-    const key = segmentKey(shape, text);
-    const isKept = this.#seen.has(key) || (await this.#kept.has({ shape, text, written }));
-    this.#seen.add(key);
-    return isKept;
-  }
-}
-
-type Cost = Count['result'] & Partial<ReturnType<typeof costOf>>;
+type Cost = Estimated & Partial<ReturnType<typeof costOf>>;
 
 function asData(cost: Cost, bodies: readonly string[]): object {
   const shown = bodies.length > 0 && { bodies: bodies.map((body) => JSON.parse(body)) };
@@ -85,7 +49,8 @@ function asData(cost: Cost, bodies: readonly string[]): object {
 }
 
 function inWords(
-  { characters, charactersToSend, segments, requests, inCache, price, currency }: Cost,
+  { characters, charactersToSend, segments, requests, inCache, duration: seconds, price, currency }: Cost,
+  isGuessed: boolean,
   bodies: readonly string[],
 ): string {
   return [
@@ -94,6 +59,7 @@ function inWords(
     `segments    ${segments}`,
     `in cache    ${inCache}`,
     `requests    ${requests}`,
+    `length      ${isGuessed ? 'about ' : ''}${duration(seconds)}`,
     ...(price === undefined ? [] : [`price       ${priceInWords({ price, ...(currency && { currency }) })}`]),
     ...bodies.map(visible),
   ].join('\n');

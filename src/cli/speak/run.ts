@@ -15,6 +15,9 @@ import { eventsTo, introducing, report, withKept } from './report.ts';
 /** Each open request allows so many segments ahead, so that all stay busy behind a slow one. */
 const WINDOW = 2;
 
+/** English prose at a usual pace. */
+const SECONDS_PER_BYTE = 0.067;
+
 /** Nothing is sent before everything is checked and open. */
 export async function speak(request: SpeakRequest, context: Context): Promise<number> {
   const { host, notices, signal } = context;
@@ -38,7 +41,7 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   using _notes = isOffTerminal(context) ? new ProgressNotes({ notices, totals, total }) : undefined;
   if (job.note) notices.note(job.note);
   // Bytes are as many as the characters, or more.
-  warnOfRoom(job, text.knownSize, context);
+  warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
   await voices.open(voice);
 

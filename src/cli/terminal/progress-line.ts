@@ -104,7 +104,7 @@ export function closingLine(closing: Closing): string {
 }
 
 /** Writes `9.8 s`, `41 s`, `3 min 12 s` or `2 h 5 min`. */
-function duration(seconds: number): string {
+export function duration(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${whole} s`;

@@ -36,18 +36,20 @@ export function grouped(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-/** Writes a price as `$0.30` or `0.30 EUR`, or as a number if there is no currency. */
+/** Writes a price as `$0.30`, `0.30 EUR` or `0.30`. One that is too small for two decimals gets four. */
 export function priceInWords({
   price,
-  currency,
+  currency = '',
 }: {
   readonly price: number;
   readonly currency?: string;
 }): string {
-  if (currency === undefined) return String(price);
-  const amount = price.toFixed(Math.max(2, `${price}`.split('.')[1]?.length ?? 0));
+  const amount = price.toFixed(price > 0 && price < SMALLEST_SHOWN ? 4 : 2);
   return /\p{L}/u.test(currency) ? `${amount} ${currency}` : `${currency}${amount}`;
 }
+
+/** Less would be rounded to nothing. */
+const SMALLEST_SHOWN = 0.005;
 
 export function table(rows: readonly (readonly string[])[]): string {
   const widest = (column: number) =>
