@@ -27,6 +27,8 @@ export interface Utterance {
   /** Hz. Without it, the voice speaks at its own rate. */
   readonly sampleRate?: number | undefined;
   readonly style: Style;
+  /** The words that the style was read from, for an engine that reads them itself. */
+  readonly instructions?: string | undefined;
   /** A full queue does not refuse it. */
   readonly isPatient?: boolean;
 }
@@ -56,6 +58,8 @@ export interface Engine {
 export interface EngineSet extends Engine {
   /** Threads of Flite that can begin at once. */
   readonly workers: number;
+  /** True for a service of somebody else, which reads instructions itself and may refuse any text. */
+  readonly isFar?: boolean;
 }
 
 /**

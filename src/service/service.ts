@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLoopback } from '../address.ts';
 import type { EngineSet } from '../engine/contract.ts';
+import type { Host } from '../host.ts';
 import { Callbacks } from './callbacks/callbacks.ts';
 import { readCallbackPolicy } from './callbacks/policy.ts';
 import type { Fault } from './faults/fault.ts';
@@ -39,6 +40,8 @@ export interface ServiceOptions {
   /** True serves `GET /metrics`. */
   readonly metrics?: boolean;
   readonly limits?: Partial<Limits>;
+  /** Encoders of some formats are looked for here. */
+  readonly programs?: Pick<Host, 'env' | 'platform'> | undefined;
 }
 
 export interface Service {
@@ -87,6 +90,7 @@ async function contextOf(options: ServiceOptions, server: Server, limits: Limits
     limits,
     log,
     metrics,
+    programs: options.programs,
     callbackPolicy,
     basePath,
     maxText: options.maxText ?? DEFAULT_MAX_TEXT,

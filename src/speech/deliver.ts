@@ -19,53 +19,80 @@ export interface Listener {
   complete?(): Promise<void>;
 }
 
-export interface DeliverOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize'> {
+/** How the sound of a text is made from its parts. */
+export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize'> {
   readonly voiceOf: (segment: Segment) => Pick<Voice, 'kind' | 'speak'>;
   /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
   readonly budgetBytes?: number;
   readonly mix: Mix;
-  readonly sink: Sink;
   readonly listeners: readonly (Listener | undefined)[];
   /** The error for a text without a segment. */
   readonly blank?: () => TtsError;
+}
+
+export interface DeliverOptions extends TrackOptions {
+  readonly sink: Sink;
 }
 
 /**
  * @returns `undefined` if the service sends the sound elsewhere
  * @throws TtsError; then the sink holds nothing that looks whole
  */
-export async function deliver(options: DeliverOptions): Promise<Delivery | undefined> {
-  const { sink, signal, voiceOf, blank = blankText } = options;
-  const chapters = new Chapters();
-  const tap = tapOf([...options.listeners, chapters]);
+export async function deliver({ sink, ...options }: DeliverOptions): Promise<Delivery | undefined> {
+  const { signal } = options;
   const over = new AbortController();
-  const until = AbortSignal.any([signal, over.signal]);
-  const synthesize: LookAheadOptions['synthesize'] = (segment, over) => voiceOf(segment).speak(segment, over);
-  const ahead = new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize, signal: until });
+  const ahead = lookAhead({ ...options, signal: AbortSignal.any([signal, over.signal]) });
   try {
     // A blank text is an error even if the reader has left.
     const left = sink.left && ahead.begun.then(() => sink.left);
-    const first = await unlessLeft(ahead.next(), left);
-    if (first === 'left') return { bytes: 0, writtenBytes: 0, readerLeft: true };
-    if (!first) throw blank();
-    const { speech } = first;
-    if (!speech) {
-      tap.onPart(first, 0);
-      return undefined;
-    }
-    const isWhole = ahead.isAlone && typeof first.segment.pause !== 'number';
-    const mixer = new Mixer(options.mix, speech.format);
-    const track: Track = {
-      format: speech.format,
-      bytes: isWhole ? speech.bytes : undefined,
-      pcm: soundOf({ ...first, speech }, ahead, { mixer, voiceOf, tap, chapters }),
-      tags: {},
-      chapters: () => chapters.list,
-    };
-    return await sink.write(track, signal);
+    const track = await unlessLeft(trackFrom(ahead, options), left);
+    if (track === 'left') return { bytes: 0, writtenBytes: 0, readerLeft: true };
+    return track && (await sink.write(track, signal));
   } finally {
     over.abort(new Error('the delivery is over'));
   }
+}
+
+/**
+ * Joins the sound of a text.
+ * @param options whoever reads less than the whole track has to abort their signal
+ * @returns `undefined` if the service sends the sound elsewhere
+ * @throws TtsError, here and while the track is read
+ */
+export function trackOf(options: TrackOptions): Promise<Track | undefined> {
+  return trackFrom(lookAhead(options), options);
+}
+
+function lookAhead({ voiceOf, ...options }: TrackOptions): LookAhead {
+  const synthesize: LookAheadOptions['synthesize'] = (segment, until) =>
+    voiceOf(segment).speak(segment, until);
+  return new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize });
+}
+
+async function trackFrom(ahead: LookAhead, options: TrackOptions): Promise<Track | undefined> {
+  const { voiceOf, mix, listeners, blank = blankText } = options;
+  const chapters = new Chapters();
+  const tap = tapOf([...listeners, chapters]);
+  const first = await ahead.next();
+  if (!first) throw blank();
+  const { speech } = first;
+  if (!speech) {
+    tap.onPart(first, 0);
+    return undefined;
+  }
+  const isWhole = ahead.isAlone && typeof first.segment.pause !== 'number';
+  return {
+    format: speech.format,
+    bytes: isWhole ? speech.bytes : undefined,
+    pcm: soundOf({ ...first, speech }, ahead, {
+      mixer: new Mixer(mix, speech.format),
+      voiceOf,
+      tap,
+      chapters,
+    }),
+    tags: {},
+    chapters: () => chapters.list,
+  };
 }
 
 async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined): Promise<T | 'left'> {

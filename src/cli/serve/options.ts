@@ -7,6 +7,8 @@ import { faultHelp, parseFaults } from '../../service/faults/fault-spec.ts';
 import { DEFAULT_HOST, DEFAULT_MAX_TEXT } from '../../service/http/refusal.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { type Kind, number, words } from '../../settings/kind.ts';
+import type { Flags } from '../../settings/resolve.ts';
+import { type Name, ruleOf } from '../../settings/rules.ts';
 import { readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { printLine } from '../terminal/print.ts';
@@ -29,12 +31,16 @@ export interface ServeOptions {
   /** `undefined` without `--fault`: clients cannot set faults then. */
   readonly faults: readonly Fault[] | undefined;
   readonly engines: readonly string[];
+  /** The settings of a service to stand in front of. */
+  readonly relay: Flags | undefined;
   readonly log: LogForm | undefined;
   readonly readyFile: string | undefined;
   readonly json: boolean;
 }
 
-type Flags = Partial<Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile' | 'log' | 'cors', string>> &
+type OwnFlags = Partial<
+  Record<'host' | 'port' | 'apiKey' | 'basePath' | 'readyFile' | 'log' | 'cors', string>
+> &
   Partial<Record<'workers' | 'maxQueue' | 'maxText', string>> &
   Partial<Record<'callbacks' | 'fault' | 'engine', string[]>> & { auth: boolean; json?: boolean };
 
@@ -63,16 +69,17 @@ const pathFaults: readonly (readonly [RegExp, hint: string])[] = [
 export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): ServeOptions | undefined {
   const line = readSubcommand(describeCommand(), context);
   if (!line) return undefined;
-  const flags = line.flags as Flags;
+  const flags = line.flags as OwnFlags;
   if (flags.fault?.includes('help')) {
     printLine(context.host.stdout, faultHelp());
     return undefined;
   }
+  const relay = relayFlags(line.flags);
   const host = parsed('--host', flags.host ?? DEFAULT_HOST, address);
   return {
     host,
     port: parsed('--port', flags.port ?? DEFAULT_PORT, number({ min: 0, max: 65_535, whole: true })),
-    apiKey: readKey(flags, context.host.env, host),
+    apiKey: readKey(flags, relay ? {} : context.host.env, host),
     basePath: readBasePath(flags.basePath ?? ''),
     workers:
       flags.workers === undefined
@@ -84,17 +91,46 @@ export function readServeOptions(context: Pick<Context, 'argv' | 'host'>): Serve
     cors: flags.cors === undefined ? undefined : parsed('--cors', flags.cors, corsOrigin),
     faults: flags.fault && parseFaults(flags.fault),
     engines: flags.engine ?? [],
+    relay,
     log: flags.log as LogForm | undefined,
     readyFile: flags.readyFile,
     json: flags.json ?? false,
   };
 }
 
+/** These settings count for a service that `tts serve` stands in front of. */
+const RELAY: readonly Name[] = [
+  'baseUrl',
+  'concurrency',
+  'maxChars',
+  'cache',
+  'timeout',
+  'retries',
+  'proxy',
+  'allowInsecureHttp',
+  'config',
+];
+
+/** @throws TtsError (usage) for such a setting without a service, and for a service with engines */
+function relayFlags(flags: Flags & { readonly engine?: unknown }): Flags | undefined {
+  const said = RELAY.filter((name) => flags[name] !== undefined);
+  const [first] = said;
+  if (first === undefined) return undefined;
+  if (flags.baseUrl === undefined)
+    throw usageError(
+      `${ruleOf(first).flags?.split(' ')[0]} counts only with --base-url`,
+      'name the service that this one is to stand in front of',
+    );
+  if (flags.engine !== undefined)
+    throw usageError('--base-url and --engine contradict each other', 'leave one of them out');
+  return Object.fromEntries(said.map((name) => [name, flags[name]]));
+}
+
 export function describeCommand(): Command {
   return subcommand(
     'serve',
     'Run the text-to-speech service (POST /tts) on this machine; no network is needed.',
-    [],
+    RELAY,
     [
       new Option('--host <address>', `address to listen on (default: ${DEFAULT_HOST})`),
       new Option('--port <n>', `port; 0 picks a free one (default: ${DEFAULT_PORT})`),
@@ -128,7 +164,7 @@ export function describeCommand(): Command {
 }
 
 function readKey(
-  { auth, apiKey }: Flags,
+  { auth, apiKey }: OwnFlags,
   env: Readonly<Record<string, string | undefined>>,
   host: string,
 ): string | null | undefined {

@@ -1,7 +1,5 @@
 import { aborted } from '../../async.ts';
 import type { EngineSet } from '../../engine/contract.ts';
-import { espeakIfAny } from '../../engine/espeak/voices.ts';
-import type { NumberedSource } from '../../engine/source.ts';
 import { codeOf, ExitCode, usageError } from '../../error.ts';
 import { interruption } from '../../exit.ts';
 import type { Host } from '../../host.ts';
@@ -9,12 +7,9 @@ import type { LogRecord } from '../../service/http/exchange.ts';
 import { randomKey, type Service, startService } from '../../service/service.ts';
 import { checkedKey } from '../../settings/key.ts';
 import { readKeyFile } from '../../settings/key-file.ts';
-import { loadSettings } from '../../settings/load.ts';
-import { fromEnvironment, refused } from '../../settings/resolve.ts';
-import { ruleOf } from '../../settings/rules.ts';
-import { SourceShelf } from '../../voices/source-shelf.ts';
 import type { Context } from '../context.ts';
 import type { Notices } from '../terminal/notices.ts';
+import { openServeEngines } from './engines.ts';
 import { describeCommand, readServeOptions, type ServeOptions } from './options.ts';
 import { announce, logLine } from './output.ts';
 import { ReadyFile } from './ready-file.ts';
@@ -35,47 +30,13 @@ export async function run(context: Context): Promise<number> {
   };
   if (options.apiKey) notices.hide(options.apiKey);
   const apiKey = options.apiKey === undefined ? randomKey() : options.apiKey;
-  const { openEngines } = await import('../../voices/engine-set.ts');
-  const { workers, maxQueue } = options;
-  const espeak = await espeakIfAny(context).catch((error) => {
-    // Stopping is success during the start, too.
-    if (!signal.aborted) throw error;
-    return undefined;
-  });
-  const sources = await openSources(options.engines, context);
-  const engine = await openEngines({
-    espeak,
-    sources,
-    maxQueue,
-    ...(workers !== undefined && { workers }),
-  });
+  const engine = await openServeEngines(options, context);
   try {
-    await engine.prepare();
     await serve({ engine, apiKey, options }, host, notices, signal);
   } finally {
     await engine.close();
   }
   return ExitCode.ok;
-}
-
-/** Opens the engines that are named, and all installed voices. */
-async function openSources(named: readonly string[], context: Context): Promise<NumberedSource[]> {
-  const { openInstalled } = await import('../../voices/installed.ts');
-  return [...(await openNamed(named, context)), ...(await openInstalled(context))];
-}
-
-/** Without a name, the service reads no config. */
-async function openNamed(named: readonly string[], context: Context): Promise<NumberedSource[]> {
-  const rule = ruleOf('engine');
-  const fallback = fromEnvironment(rule, context.host.env);
-  const said = named.map((value) => ({ value, origin: { place: 'option', name: '--engine' } as const }));
-  const chosen = said.length > 0 ? said : fallback ? [fallback] : [];
-  if (chosen.length === 0) return [];
-  for (const { value, origin } of chosen)
-    if (rule.kind.text(value) === undefined) throw refused(rule, value, origin);
-  const { settings } = await loadSettings({ flags: {} }, context);
-  const shelf = new SourceShelf(settings, context, chosen);
-  return Promise.all(chosen.map((_, at) => shelf.open(at)));
 }
 
 interface Setup {
@@ -88,7 +49,7 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   const { readyFile } = setup.options;
   const ready = readyFile === undefined ? undefined : new ReadyFile(readyFile, host.cwd);
   await ready?.check();
-  const service = await listen(setup, notices);
+  const service = await listen(setup, host, notices);
   try {
     announce(service.url, setup, notices);
     await ready?.write(`${service.url}\n`);
@@ -100,7 +61,11 @@ async function serve(setup: Setup, host: Host, notices: Notices, signal: AbortSi
   }
 }
 
-async function listen({ engine, apiKey, options }: Setup, notices: Notices): Promise<Service> {
+async function listen(
+  { engine, apiKey, options }: Setup,
+  { env, platform }: Host,
+  notices: Notices,
+): Promise<Service> {
   const { host, port, basePath, callbacks, cors, faults, maxText } = options;
   const log = (record: LogRecord) => {
     const isFailure = record.event === 'defect' || record.event === 'engine';
@@ -121,6 +86,7 @@ async function listen({ engine, apiKey, options }: Setup, notices: Notices): Pro
       hide: (text) => notices.redactOwn(text),
       maxText,
       metrics: true,
+      programs: { env, platform },
     });
   } catch (error) {
     throw unusable(error, host, port);

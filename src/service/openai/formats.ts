@@ -13,6 +13,9 @@ const FORMATS = {
   mp3: { encoding: 'mp3', mediaType: 'audio/mpeg' },
   wav: { encoding: 'wav', mediaType: 'audio/wav' },
   pcm: { encoding: 's16le', mediaType: 'audio/pcm', sampleRate: 24_000 },
+  flac: { encoding: 'flac', mediaType: 'audio/flac' },
+  opus: { encoding: 'opus', mediaType: 'audio/ogg' },
+  aac: { encoding: 'aac', mediaType: 'audio/aac' },
 } as const satisfies Record<string, Row>;
 
 export type ResponseFormat = keyof typeof FORMATS;

@@ -1,6 +1,7 @@
 import { converted } from '../../audio/convert.ts';
 import { sameFormat, untagged } from '../../audio/pcm.ts';
 import { styleOf } from '../../engine/style.ts';
+import type { Programs } from '../../sink/encoding/encoding.ts';
 import { encodingOf, streamingOf } from '../../sink/encodings.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -25,15 +26,17 @@ export async function speakForOpenAi(exchange: Exchange, context: ServiceContext
   const speaker = voiceOf(asked.voice, engine.speakers);
   assertShort(asked, context.maxText);
   Object.assign(details, { speaker: speaker.no, characters: countCodePoints(asked.input) });
-  const { style, ignored } = await styleOf(asked.instructions);
+  const { instructions } = asked;
+  const { style, ignored } = await styleOf(engine.isFar ? '' : instructions);
   const effects = context.faultControl?.effectsOn(exchange, asked.input, speaker.no) ?? {};
   await applyFaults(effects, exchange, context);
   response.setHeader('X-Voice', encodeURIComponent(context.hide(speaker.name)));
   if (ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(ignored));
   const release = takeEncoder(asked);
   try {
-    const form = await formOf(asked);
-    const sound = await ownSoundOf(context, { text: asked.input, speaker, style }, exchange.signal);
+    const form = await formOf(asked, context.programs);
+    const utterance = { text: asked.input, speaker, style, instructions };
+    const sound = await ownSoundOf(context, utterance, exchange.signal);
     await sendLive(exchange, sound, form(sound), {
       effects,
       onSound: () => metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),
@@ -67,9 +70,12 @@ function assertShort({ input }: AudioRequest, maxText: number): void {
 }
 
 /** @throws Refusal 400 for a format that this machine cannot write */
-async function formOf({ format: name, asEvents: isEvents }: AudioRequest) {
+async function formOf({ format: name, asEvents: isEvents }: AudioRequest, programs: Programs | undefined) {
   const row = rowOf(name);
-  const encoding = streamingOf(encodingOf('', { encode: row.encoding }), 'the answer');
+  const encoding = streamingOf(
+    encodingOf('', { encode: row.encoding, ...(programs && { programs }) }),
+    'the answer',
+  );
   await encoding.assertReady().catch((error: Error) => {
     throw new Refusal(400, 'unsupported_format', error.message, { field: 'response_format' });
   });

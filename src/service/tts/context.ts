@@ -1,4 +1,5 @@
 import type { EngineSet } from '../../engine/contract.ts';
+import type { Host } from '../../host.ts';
 import type { Callbacks } from '../callbacks/callbacks.ts';
 import type { CallbackPolicy } from '../callbacks/policy.ts';
 import type { FaultControl } from '../faults/fault-control.ts';
@@ -16,6 +17,8 @@ export interface ServiceContext {
   /** Code points. */
   readonly maxText: number;
   readonly limits: Limits;
+  /** Encoders are looked for here. Without it, none is found. */
+  readonly programs: Pick<Host, 'env' | 'platform'> | undefined;
   /** It is missing without `--fault`. */
   readonly faultControl: FaultControl | undefined;
   readonly callbackPolicy: CallbackPolicy;

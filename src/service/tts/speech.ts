@@ -60,12 +60,13 @@ export async function ownSoundOf(
 function soundAt(
   sampleRate: number,
   { text, speaker }: Utterance,
-  { metrics }: ServiceContext,
+  { engine, metrics }: ServiceContext,
   speak: () => Promise<EngineSound>,
 ): Sound {
   const format: PcmFormat = { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 };
   const count = (frames: number) => metrics?.addAudio(frames / sampleRate);
-  return { format, speakable: surelySpeakable(text, speaker.language), pcm: bytesOf(speak, count) };
+  const speakable = !engine.isFar && surelySpeakable(text, speaker.language);
+  return { format, speakable, pcm: bytesOf(speak, count) };
 }
 
 async function* bytesOf(

@@ -24,7 +24,7 @@ const DEFAULT_SAMPLE_RATE = 22_050;
  */
 export async function orderOf(
   request: SpeechRequest,
-  { speakers }: EngineSet,
+  { speakers, isFar = false }: EngineSet,
   maxText: number,
 ): Promise<SpeechOrder> {
   const { text, config = {} } = request;
@@ -40,9 +40,10 @@ export async function orderOf(
   }
   if (config.sample_rate !== undefined) requireKind(speaker, 'neo.one', 'sample_rate');
   if (config.instructions !== undefined) requireKind(speaker, 'Mermish', 'instructions');
-  const { style, ignored } = await styleOf(config.instructions);
+  const { instructions } = config;
+  const { style, ignored } = await styleOf(isFar ? '' : instructions);
   const sampleRate = Math.round(config.sample_rate ?? DEFAULT_SAMPLE_RATE);
-  return { utterance: { text, speaker, sampleRate, style }, ignored };
+  return { utterance: { text, speaker, sampleRate, style, instructions }, ignored };
 }
 
 function requireKind({ no, kind }: Speaker, needed: Speaker['kind'], option: string): void {

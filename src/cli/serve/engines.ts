@@ -1,0 +1,72 @@
+import type { EngineSet } from '../../engine/contract.ts';
+import { espeakIfAny } from '../../engine/espeak/voices.ts';
+import type { NumberedSource } from '../../engine/source.ts';
+import { loadSettings } from '../../settings/load.ts';
+import { fromEnvironment, refused } from '../../settings/resolve.ts';
+import { ruleOf } from '../../settings/rules.ts';
+import { SourceShelf } from '../../voices/source-shelf.ts';
+import type { Context } from '../context.ts';
+import type { ServeOptions } from './options.ts';
+
+/** What speaks in the service: a service that it stands in front of, or else the voices of this machine. */
+export async function openServeEngines(options: ServeOptions, context: Context): Promise<EngineSet> {
+  if (options.relay) return openServiceInFront(options, context);
+  const { openEngines } = await import('../../voices/engine-set.ts');
+  const { workers, maxQueue } = options;
+  const espeak = await espeakIfAny(context).catch((error) => {
+    // Stopping is success during the start, too.
+    if (!context.signal.aborted) throw error;
+    return undefined;
+  });
+  const sources = await openSources(options.engines, context);
+  const engine = await openEngines({
+    espeak,
+    sources,
+    maxQueue,
+    ...(workers !== undefined && { workers }),
+  });
+  await engine.prepare();
+  return engine;
+}
+
+/** Opens the engines that are named, and all installed voices. */
+async function openSources(named: readonly string[], context: Context): Promise<NumberedSource[]> {
+  const { openInstalled } = await import('../../voices/installed.ts');
+  return [...(await openNamed(named, context)), ...(await openInstalled(context))];
+}
+
+/** Without a name, the service reads no config. */
+async function openNamed(named: readonly string[], context: Context): Promise<NumberedSource[]> {
+  const rule = ruleOf('engine');
+  const fallback = fromEnvironment(rule, context.host.env);
+  const said = named.map((value) => ({ value, origin: { place: 'option', name: '--engine' } as const }));
+  const chosen = said.length > 0 ? said : fallback ? [fallback] : [];
+  if (chosen.length === 0) return [];
+  for (const { value, origin } of chosen)
+    if (rule.kind.text(value) === undefined) throw refused(rule, value, origin);
+  const { settings } = await loadSettings({ flags: {} }, context);
+  const shelf = new SourceShelf(settings, context, chosen);
+  return Promise.all(chosen.map((_, at) => shelf.open(at)));
+}
+
+/** Sound that arrives in pieces can leave in pieces. */
+const STREAMED = { value: true, origin: { place: 'default', name: 'tts serve' } } as const;
+
+async function openServiceInFront({ relay, maxQueue }: ServeOptions, context: Context): Promise<EngineSet> {
+  const [{ chooseService }, { openVoices }, { openRelay }] = await Promise.all([
+    import('../../voices/service-choice.ts'),
+    import('../../voices/voices.ts'),
+    import('../../speech/relay.ts'),
+  ]);
+  const loaded = await loadSettings({ flags: relay ?? {} }, context);
+  const settings = { ...loaded.settings, stream: loaded.settings.stream ?? STREAMED };
+  const service = await chooseService(settings, { ...context, files: loaded.files });
+  if (service?.note) context.notices.note(service.note);
+  const voices = await openVoices({ settings, service: async () => service }, context);
+  try {
+    return await openRelay({ voices, settings, maxQueue });
+  } catch (error) {
+    await voices[Symbol.asyncDispose]();
+    throw error;
+  }
+}
