@@ -4,6 +4,7 @@ import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
 import { LONGEST_CONFIG } from '../engine/model/piper-config.ts';
 import { usageError } from '../error.ts';
 import { fromHome } from '../files/paths.ts';
+import type { Host } from '../host.ts';
 import { offered } from '../installed/catalogue.ts';
 import { CARD, type Checked, installedVoices, type Manifest, readManifest } from '../installed/manifest.ts';
 import { isArchive, unpack } from './archive.ts';
@@ -71,14 +72,22 @@ interface Brought {
   readonly checked: Checked;
 }
 
+/** @throws TtsError (usage) for a file or a folder that is not there */
+export function assertThere(from: string, { cwd, home }: Pick<Host, 'cwd' | 'home'>): void {
+  if (isAddress(from) || statSync(resolve(cwd, fromHome(from, home)), { throwIfNoEntry: false })) return;
+  throw usageError(`there is no ${from}`, 'name a folder, an .onnx, an archive, or an https URL');
+}
+
+function isAddress(from: string): boolean {
+  return /^https?:\/\//i.test(from);
+}
+
 /** Gets what is named to this machine, and unpacks it. */
 async function bring({ from, sha256 }: LocalVoice, session: Session): Promise<Brought> {
   const { cwd, home } = session.context.host;
-  if (/^https?:\/\//i.test(from)) return await bringFrom(new URL(from), sha256, session);
+  if (isAddress(from)) return await bringFrom(new URL(from), sha256, session);
   const path = resolve(cwd, fromHome(from, home));
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) throw usageError(`there is no ${from}`, 'name a folder, an .onnx, an archive, or an https URL');
-  if (stats.isDirectory()) {
+  if (statSync(path).isDirectory()) {
     if (sha256 !== undefined)
       throw usageError('--sha256 is the checksum of a file, and not of a folder', 'leave it out');
     return { place: path, origin: basename(path), checked: 'not checked' };

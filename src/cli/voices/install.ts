@@ -5,7 +5,7 @@ import type { RunContext } from '../../host.ts';
 import { missingEspeak } from '../../install/espeak.ts';
 import { hubOf } from '../../install/fetch/hub.ts';
 import { installOffered } from '../../install/install.ts';
-import { installLocal } from '../../install/local.ts';
+import { assertThere, installLocal } from '../../install/local.ts';
 import { withVoicesLock } from '../../install/lock.ts';
 import { assertKnown, findOffer } from '../../install/offer.ts';
 import { findRuntime, installRuntime, RUNTIME, RUNTIME_BYTES } from '../../install/runtime.ts';
@@ -70,6 +70,7 @@ async function installNamed({ names, data }: VoicesLine, session: Session): Prom
 }
 
 async function installFrom(line: VoicesLine, session: Session): Promise<Done> {
+  assertThere(textOf(line, 'from') ?? '', session.context.host);
   const runtime = await ensureRuntime(line.data, 0, session.context);
   const [from = '', name, language] = ['from', 'name', 'language'].map((each) => textOf(line, each));
   const voice = { from, name, language, sha256: checksum(textOf(line, 'sha256')) };
