@@ -1,4 +1,4 @@
-import { type Speech, silence, silentFrames, type Track } from '../audio/pcm.ts';
+import { type Speech, silence, silentFrames, type Tags, type Track } from '../audio/pcm.ts';
 import type { TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import type { Segment } from '../text/segment.ts';
@@ -25,6 +25,7 @@ export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'sy
   /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
   readonly budgetBytes?: number;
   readonly mix: Mix;
+  readonly tags?: Tags | undefined;
   readonly listeners: readonly (Listener | undefined)[];
   /** The error for a text without a segment. */
   readonly blank?: () => TtsError;
@@ -90,7 +91,7 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions): Promise<Track
       tap,
       chapters,
     }),
-    tags: {},
+    tags: options.tags ?? {},
     chapters: () => chapters.list,
   };
 }

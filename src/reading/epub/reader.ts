@@ -6,6 +6,7 @@ import { FoundNotes } from '../html/found-notes.ts';
 import { indexed } from '../html/note-index.ts';
 import { scanned } from '../html/scan.ts';
 import type { Reading, ReadingOptions, Source } from '../reading.ts';
+import { aboutBook } from './about.ts';
 import { Archive, type Location } from './archive.ts';
 import { BookText, type EpubOptions } from './book-text.ts';
 import { type Contents, openNavigation, usable } from './contents.ts';
@@ -40,7 +41,8 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
     documents: read,
     leftOut: documents.flatMap((path) => leftOut.get(path) ?? []),
   });
-  return { source, pieces: (until, how) => book.pieces(until, how) };
+  const about = aboutBook(content, name, location);
+  return { source, about, pieces: (until, how) => book.pieces(until, how) };
 }
 
 /** @throws TtsError (usage) for a document that is too large */
