@@ -93,7 +93,7 @@ const place = { source: '' };
 const say = (text: string): Piece<never> => ({ kind: 'text', text, place });
 const pause = (seconds: number): Piece<never> => ({ kind: 'pause', seconds });
 const paragraph: Piece<never> = { kind: 'paragraph' };
-const heading: Piece<never> = { kind: 'heading' };
+const heading: Piece<never> = { kind: 'heading', level: 1 };
 const scene: Piece<never> = { kind: 'scene' };
 const chapter = (title: string): Piece<never> => ({ kind: 'chapter', title, level: 1 });
 
