@@ -101,8 +101,8 @@ export interface NumberedSource {
   readonly voices: ReadonlyMap<number, SourceVoice>;
 }
 
-export function speakersOf({ voices }: Pick<NumberedSource, 'voices'>): Speaker[] {
-  return [...voices].map(([no, voice]) => ({ no, ...speakerOf(voice) }));
+export function speakersOf({ source, voices }: NumberedSource): Speaker[] {
+  return [...voices].map(([no, voice]) => ({ no, ...speakerOf(voice), engine: source.name }));
 }
 
 export function unnumberedSpeakersOf({ source, voices }: NumberedSource): Omit<Speaker, 'no'>[] {

@@ -3,6 +3,7 @@ import OpenAI, { APIError } from 'openai';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import type { ServiceOptions } from '../../src/service/service.ts';
 import { ask } from '../support/ask.ts';
+import { isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { Sandbox } from '../support/run.ts';
 import { FRAMES_PER_CHARACTER } from '../support/tone-engine.ts';
@@ -10,11 +11,11 @@ import { KEY, startToneService, type ToneService } from '../support/tone-service
 
 let tones: ToneService;
 
-async function start(options?: Partial<ServiceOptions>): Promise<void> {
+async function startTones(options?: Partial<ServiceOptions>): Promise<void> {
   tones = await startToneService(options);
 }
 
-beforeEach(() => start());
+beforeEach(() => startTones());
 afterEach(() => tones.close());
 
 const client = (apiKey = KEY, maxRetries = 0) =>
@@ -112,7 +113,7 @@ describe("OpenAI's own library for JavaScript", () => {
   it('tries again after 429, by itself', async () => {
     await tones.close();
     const { parseFaults } = await import('../../src/service/faults/fault-spec.ts');
-    await start({ faults: parseFaults(['status=429,times=2']) });
+    await startTones({ faults: parseFaults(['status=429,times=2']) });
     const given = { model: 'tts-1', voice: 'alloy', input: 'one', response_format: 'wav' } as const;
     const answer = await client(KEY, 2).audio.speech.create(given);
     expect(answer.status).toBe(200);
@@ -136,6 +137,58 @@ describe("OpenAI's own library for JavaScript", () => {
     });
     expect(json.voices[0]).toEqual({ id: 'tone-1', name: 'tone-1', language: 'en-US', speaker_no: 1 });
     expect(json.voices).toHaveLength(tones.engine.speakers.length);
+  });
+});
+
+describe.skipIf(!isThere('ffmpeg'))('formats that ffmpeg writes (skipped without ffmpeg)', () => {
+  it.each([
+    ['flac', 'audio/flac', 'fLaC'],
+    ['opus', 'audio/ogg', 'OggS'],
+    ['aac', 'audio/aac', '\xff\xf1'],
+  ] as const)('has %s', async (response_format, mediaType, start) => {
+    await tones.close();
+    await startTones({ programs: { env: process.env, platform: process.platform } });
+    const { headers, bytes } = await speak({ response_format, input: 'a longer text '.repeat(20) });
+    expect(headers.get('content-type')).toBe(mediaType);
+    expect(bytes.toString('latin1', 0, start.length)).toBe(start);
+  });
+
+  it('names the format that this machine cannot write', async () => {
+    expect(await failure(speak({ response_format: 'flac' }))).toMatchObject({
+      status: 400,
+      param: 'response_format',
+      code: 'unsupported_format',
+    });
+  });
+});
+
+describe('what is hostile', () => {
+  const send = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+    ask(`${tones.service.url}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...headers },
+      body,
+    });
+
+  it.each<[string, unknown, Readonly<Record<string, string>>, number, string]>([
+    ['a body beyond the limit', 'x'.repeat(2 ** 21), {}, 413, 'body_too_large'],
+    ['another type', '{}', { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
+    ['a deep list', '['.repeat(100_000), {}, 400, 'invalid_json'],
+    ['a field twice', '{"input":"a","input":"b"}', {}, 400, 'repeated_key'],
+    ['a list', [], {}, 400, 'invalid_json'],
+    ['a text that is a number', { input: 5 }, {}, 400, 'invalid_value'],
+  ])('is refused in the form of the interface: %s', async (...row) => {
+    const [, body, headers, status, code] = row;
+    const answer = await send(body, headers);
+    expect([answer.status, answer.json.error.code]).toEqual([status, code]);
+    expect(answer.json.error.type).toBe('invalid_request_error');
+  });
+
+  it('hears of a foreign name for a service without a key', async () => {
+    await tones.close();
+    await startTones({ apiKey: null });
+    const { status, json } = await send({ input: 'one' }, { host: 'evil.example' });
+    expect([status, json.error.code]).toEqual([403, 'foreign_host']);
   });
 });
 

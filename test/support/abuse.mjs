@@ -43,11 +43,23 @@ function speechRequest(keyed) {
   return `POST /tts HTTP/1.1\r\nHost: x\r\n${keyed}${type}\r\n${body}`;
 }
 
+function openAiRequest(keyed) {
+  const input = oneOf(['Hello.', 'This sentence is longer than the others. '.repeat(1 + below(50))]);
+  const body = JSON.stringify({
+    input,
+    voice: oneOf(['alloy', 'slt']),
+    response_format: oneOf(['wav', 'pcm', 'mp3']),
+  });
+  const type = `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`;
+  return `POST /v1/audio/speech HTTP/1.1\r\nHost: x\r\n${keyed}${type}\r\n${body}`;
+}
+
 function tunnelRequest(keyed) {
   return `CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n${keyed}\r\n`;
 }
 
-const anyRequest = (keyed) => (below(20) === 0 ? tunnelRequest : oneOf([getRequest, speechRequest]))(keyed);
+const anyRequest = (keyed) =>
+  (below(20) === 0 ? tunnelRequest : oneOf([getRequest, speechRequest, openAiRequest]))(keyed);
 
 function requests(count) {
   const keyed = keyLine();

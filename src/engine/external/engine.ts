@@ -63,7 +63,7 @@ class ExternalEngine implements Engine {
   }
 
   get speakers(): readonly Speaker[] {
-    return speakersOf({ voices: this.#voices }).map((speaker) => ({
+    return speakersOf({ source: this.#source, voices: this.#voices }).map((speaker) => ({
       ...speaker,
       sampleRate: this.#rates.get(speaker.no) ?? speaker.sampleRate,
     }));

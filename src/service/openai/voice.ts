@@ -10,12 +10,14 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set(
 const LONGEST_NAME = 80;
 
 /**
- * Finds a voice by its name, its number or its language. One of OpenAI's names stands for the default voice where no
- * voice of the service has it.
+ * Finds a voice by its name, also as `engine:name`, by its number or its language. One of OpenAI's names stands for the
+ * default voice where no voice of the service has it: the first one that an engine brings, else the first of all.
  * @throws Refusal 400 for an unknown voice
  */
-export function voiceOf(asked: string, speakers: readonly Speaker[]): Speaker {
+export function voiceOf(asked: string, all: readonly Speaker[]): Speaker {
   const name = asked.trim();
+  const isBrought = ({ engine }: Speaker) => engine !== undefined;
+  const speakers = [...all.filter(isBrought), ...all.filter((speaker) => !isBrought(speaker))];
   const found = named(name, speakers) ?? speaking(name, speakers);
   if (found) return found;
   const [first] = speakers;
@@ -31,9 +33,11 @@ export function voiceOf(asked: string, speakers: readonly Speaker[]): Speaker {
 
 function named(name: string, speakers: readonly Speaker[]): Speaker | undefined {
   const lower = name.toLowerCase();
+  const namesOf = ({ name, engine }: Speaker) =>
+    engine === undefined ? [name] : [name, `${engine}:${name}`];
   return (
-    speakers.find((speaker) => speaker.name === name) ??
-    speakers.find((speaker) => speaker.name.toLowerCase() === lower) ??
+    speakers.find((speaker) => namesOf(speaker).includes(name)) ??
+    speakers.find((speaker) => namesOf(speaker).some((each) => each.toLowerCase() === lower)) ??
     (/^\d+$/.test(name) ? speakers.find(({ no }) => no === Number(name)) : undefined)
   );
 }
