@@ -1,5 +1,5 @@
 import { ExitCode } from '../../error.ts';
-import { visible } from '../../printable.ts';
+import { printable, visible } from '../../printable.ts';
 import { Estimate, type Estimated } from '../../speech/estimate.ts';
 import { costOf, type Resolved } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { duration } from '../terminal/progress-line.ts';
 import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';
+import { ChapterCosts, chapterLines } from './chapter-costs.ts';
 
 /** So many bodies are shown with `--verbose`. */
 const SHOWN_BODIES = 3;
@@ -27,31 +28,48 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const kept = await job.voices.keptFor(job.voice);
   const bodies: string[] = [];
   const runText = await RunText.open(job.text, signal);
+  const chapters = new ChapterCosts(estimate, pricing);
   let isFirst = true;
   for await (const segment of runText.segments(isLive, signal)) {
+    if (segment.kind === 'segment') chapters.enter(segment.chapter);
     await estimate.add(segment, isFirst, job.voice, kept);
     if (segment.kind === 'rest') continue;
     isFirst = false;
     if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(job.voice.request(segment.text));
   }
+  chapters.enter(undefined);
   if (isFirst) throw runText.blank();
   warnOfRoom(job, estimate.result.duration, context);
   const cost = { ...estimate.result, ...(pricing && costOf(estimate.paidCharacters, pricing)) };
-  notices.result(job.json ? asData(cost, bodies) : inWords(cost, estimate.isGuessed, bodies));
+  const book = { chapters: chapters.list, remarks: runText.remarks };
+  notices.result(
+    job.json ? asData(cost, book, bodies) : inWords(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),
+  );
   return ExitCode.ok;
 }
 
 type Cost = Estimated & Partial<ReturnType<typeof costOf>>;
 
-function asData(cost: Cost, bodies: readonly string[]): object {
+interface Book {
+  readonly chapters: ChapterCosts['list'];
+  /** What the reader has to say of the book, such as what was left out. */
+  readonly remarks: readonly string[];
+}
+
+function asData(cost: Cost, { chapters, remarks }: Book, bodies: readonly string[]): object {
   const shown = bodies.length > 0 && { bodies: bodies.map((body) => JSON.parse(body)) };
-  return { dryRun: true, ...cost, ...shown };
+  const book = { ...(chapters.length > 0 && { chapters }), ...(remarks.length > 0 && { remarks }) };
+  return { dryRun: true, ...cost, ...book, ...shown };
 }
 
 function inWords(
   { characters, charactersToSend, segments, requests, inCache, duration: seconds, price, currency }: Cost,
-  isGuessed: boolean,
-  bodies: readonly string[],
+  {
+    chapters,
+    remarks,
+    bodies,
+    isGuessed,
+  }: Book & { readonly bodies: readonly string[]; readonly isGuessed: boolean },
 ): string {
   return [
     `characters  ${characters}`,
@@ -61,6 +79,8 @@ function inWords(
     `requests    ${requests}`,
     `length      ${isGuessed ? 'about ' : ''}${duration(seconds)}`,
     ...(price === undefined ? [] : [`price       ${priceInWords({ price, ...(currency && { currency }) })}`]),
+    ...(chapters.length === 0 ? [] : [`chapters    ${chapters.length}`, ...chapterLines(chapters)]),
+    ...remarks.map(printable),
     ...bodies.map(visible),
   ].join('\n');
 }

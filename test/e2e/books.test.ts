@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { serveBytes } from '../support/byte-server.ts';
+import { epubOf } from '../support/epub.ts';
+import { complete } from '../support/http-bytes.ts';
+import { expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
+import { plainWav, sound } from '../unit/audio/wav-builder.ts';
+
+const wav = plainWav(sound(200));
+
+const BOOK = epubOf({
+  documents: {
+    'title.xhtml': '<section epub:type="titlepage"><h1>The Book</h1></section>',
+    'one.xhtml':
+      '<h1>One</h1><p>First<a epub:type="noteref" href="#n">1</a> text.</p><aside epub:type="footnote" id="n">Note.</aside>',
+    'two.xhtml': '<h1>Two</h1><p>Second text.</p>',
+  },
+  nav: '<li><a href="one.xhtml">One</a></li><li><a href="two.xhtml">Two</a></li>',
+});
+
+async function run(args: readonly string[], options: RunOptions = {}) {
+  const server = await serveBytes(complete(wav));
+  const box = new Sandbox();
+  box.file('novel.epub', BOOK);
+  box.file('notes.md', '# A\n\na\n\n# B\n\nb\n');
+  const ended = await box.tts(args, { ...options, env: { ...named(server.url), TTS_CACHE: '0' } });
+  return { ended, spoken: server.requests.map(({ json }) => (json as { text: string }).text) };
+}
+
+describe('a book', () => {
+  it('is spoken chapter by chapter, and the run says what it left out', async () => {
+    const { ended, spoken } = await run(['-f', 'novel.epub', '-o', 'novel.wav', '--concurrency', '1']);
+    expect(ended.status).toBe(0);
+    expect(spoken.join(' ')).toBe('One. First text. Two. Second text.');
+    expect(ended.stderr).toBe(
+      [
+        'tts: the chapters are those of the table of contents (nav)',
+        'tts: left out: title page; --all reads what is left out',
+        'tts: 1 note is not read; --footnotes read reads it where it is referred to',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('comes through a pipe, and gives only the chapters that were asked for', async () => {
+    const args = ['--chapters', '2', '--no-titles', '-q', '-o', 'x.wav'];
+    expect((await run(args, { stdin: BOOK })).spoken).toEqual(['Second text.']);
+    expect((await run(['-f', 'notes.md', ...args])).spoken).toEqual(['b']);
+  });
+
+  it('of chapters that are not there is refused before anything is sent', async () => {
+    const { ended, spoken } = await run(['-f', 'novel.epub', '--chapters', '1,3-4']);
+    expectFailure(ended, 2, /there is no chapter 4: the text has 2 of them/);
+    expect(spoken).toEqual([]);
+  });
+
+  it('is listed by --dry-run, with the length of each chapter', async () => {
+    const { ended } = await run(['-f', 'novel.epub', '--dry-run', '--json', '--footnotes', 'read']);
+    expect(JSON.parse(ended.stderr || ended.stdout.toString())).toMatchObject({
+      dryRun: true,
+      characters: 38,
+      chapters: [
+        { number: 1, title: 'One', level: 1, characters: 22 },
+        { number: 2, title: 'Two', level: 1, characters: 16 },
+      ],
+      remarks: [/nav/, /title page/].map((pattern) => expect.stringMatching(pattern)),
+    });
+  });
+
+  it('that is none is refused with a sentence', async () => {
+    const box = new Sandbox();
+    box.file('x.epub', 'PK\x03\x04 and no more');
+    expectFailure(await box.tts(['-f', 'x.epub']), 2, /cannot read x\.epub: the book is damaged/);
+  });
+});
+
+describe('a web page', () => {
+  it('is read without its menus, from a pipe as well', async () => {
+    const page =
+      '<!doctype html><title>T</title><nav>Menu</nav><main><h1>Head</h1><p>Text</main><footer>Foot';
+    const { ended, spoken } = await run([], { stdin: page });
+    expect(ended.stderr).toBe('');
+    expect(spoken.join(' ').replace(/\s+/g, ' ')).toBe('Head. Text');
+  });
+});
