@@ -31,6 +31,8 @@ export interface Utterance {
   readonly style: Style;
   /** The words that the style was read from, for an engine that reads them itself. */
   readonly instructions?: string | undefined;
+  /** Is called where an engine has dropped a part of the text, which was then spoken in smaller parts. */
+  readonly onCut?: ((message: string) => void) | undefined;
   /** A full queue does not refuse it. */
   readonly isPatient?: boolean;
 }
@@ -90,6 +92,8 @@ interface EngineErrorOptions {
   readonly retryAfter?: number | undefined;
   /** The HTTP status of the engine's own answer, where it is a server. */
   readonly status?: number | undefined;
+  /** True if the same utterance fails again. */
+  readonly isFinal?: boolean;
 }
 
 /** An engine did not speak. The message has the engine's own words. */
@@ -98,12 +102,18 @@ export class EngineError extends Error {
   readonly kind: EngineFault;
   readonly retryAfter: number | undefined;
   readonly status: number | undefined;
+  readonly isFinal: boolean;
 
-  constructor(kind: EngineFault, message: string, { retryAfter, status }: EngineErrorOptions = {}) {
+  constructor(
+    kind: EngineFault,
+    message: string,
+    { retryAfter, status, isFinal = false }: EngineErrorOptions = {},
+  ) {
     super(message);
     this.kind = kind;
     this.retryAfter = retryAfter;
     this.status = status;
+    this.isFinal = isFinal;
   }
 }
 

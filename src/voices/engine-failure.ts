@@ -20,7 +20,14 @@ export function engineFailure(error: unknown, who: Failing): TtsError {
   if (error.kind === 'no storage') return noRoom(error);
   if (error.kind === 'refused' && error.status !== undefined && !isTransient(error.status))
     return refused(error, error.status);
+  if (error.isFinal) return short(error);
   return who.isExternal ? failed(error) : ofBuiltIn(error, who);
+}
+
+function short(cause: EngineError): TtsError {
+  const hint =
+    'maxChars stands beside the engine under "engines" in your own config; --max-chars sets it for a run';
+  return new TtsError(cause.message, { exitCode: ExitCode.service, hint, cause });
 }
 
 function silent(cause: IdleError, { name, timeoutMs }: Failing): TtsError {

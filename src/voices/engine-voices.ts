@@ -70,7 +70,10 @@ class EngineVoices {
     const start = Date.now();
     onEvent({ type: 'request', index, text });
     const { style, ignored } = await styleOf(instructions);
-    const { sampleRate, pcm: sound } = await this.#begin({ text, speaker, sampleRate: asked, style }, signal);
+    const { sampleRate, pcm: sound } = await this.#begin(
+      { text, speaker, sampleRate: asked, style, onCut: (message) => onEvent({ type: 'cut', message }) },
+      signal,
+    );
     const { bytes, pcm } = await (stream ? begun : collected)(sound);
     onEvent({ type: 'answer', index, milliseconds: Date.now() - start });
     if (ignored.length > 0) onEvent({ type: 'ignored', instructions: ignored.map(excerpt).join(', ') });

@@ -57,7 +57,7 @@ export function eventsTo(
     notices.detail(() => describe(event));
     if (!progress) warnOfPause(event, notices);
     if (event.type === 'leftover') warnOnce(event.type, `${describe(event)}: words may be missing`);
-    if (event.type === 'ignored') warnOnce(event.type, describe(event));
+    if (event.type === 'ignored' || event.type === 'cut') warnOnce(event.type, describe(event));
   };
 }
 
@@ -127,6 +127,8 @@ export function describe(event: VoiceEvent): string {
       return `the service sent ${event.bytes} bytes behind the samples of a WAV that are neither sound nor a chunk`;
     case 'ignored':
       return `the voice does not understand "${event.instructions}"; it knows words such as ${KNOWN_INSTRUCTIONS}`;
+    case 'cut':
+      return `${event.message}; the text was spoken in smaller parts`;
     case 'other take':
       return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
   }

@@ -1,18 +1,12 @@
 import { Converter } from '../../audio/convert.ts';
 import { compileResampler, loadResampler, type Resampler } from '../../audio/resampler.ts';
-import { printable } from '../../printable.ts';
 import { cutText } from '../../text/cut-text.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import { type Engine, EngineError, type EngineSound, type Speaker, type Utterance } from '../contract.ts';
 import { SoundBudget, SoundQueue } from '../sound-queue.ts';
-import { type NumberedSource, type SourceVoice, speakersOf, type VoiceSource } from '../source.ts';
+import { type NumberedSource, speakersOf, type VoiceSource } from '../source.ts';
 import { Seats } from './seats.ts';
-
-/** A shorter sound lacks a part of the text. */
-const LEAST_SECONDS_PER_CHARACTER = 0.02;
-
-/** Only letters and digits count. A shorter text may have any sound. */
-const FEWEST_CHARACTERS = 40;
+import { excerpt, type Parted, WholeSounds } from './whole-sounds.ts';
 
 /** A longer sound never ends, or is not that of the text. */
 const MOST_SECONDS_PER_CHARACTER = 1;
@@ -53,12 +47,14 @@ class ExternalEngine implements Engine {
   readonly #budget = new SoundBudget(MOST_WAITING_BYTES);
   /** The rates of the answers, by the numbers of the speakers. */
   readonly #rates = new Map<number, number>();
+  readonly #whole: WholeSounds<Task>;
   readonly #closing = new AbortController();
 
   constructor({ source, voices }: NumberedSource, options: ExternalOptions) {
     this.#source = source;
     this.#voices = voices;
     this.#options = options;
+    this.#whole = new WholeSounds(source.name, (task, count) => this.#speakOnce(task, count));
     this.#seats = new Seats(source.concurrency, options.maxQueue);
   }
 
@@ -73,7 +69,10 @@ class ExternalEngine implements Engine {
     return this.#seats.waiting;
   }
 
-  async speak({ text, speaker, sampleRate, style }: Utterance, signal: AbortSignal): Promise<EngineSound> {
+  async speak(
+    { text, speaker, sampleRate, style, onCut }: Utterance,
+    signal: AbortSignal,
+  ): Promise<EngineSound> {
     const voice = this.#voices.get(speaker.no);
     if (!voice) throw new RangeError(`there is no speaker ${speaker.no}`);
     const left = new AbortController();
@@ -81,7 +80,7 @@ class ExternalEngine implements Engine {
     // The queue refuses before the event loop turns.
     const leave = await this.#seats.take(true, until);
     const rate = new Rate(sampleRate, (own) => this.#rates.set(speaker.no, own));
-    const task = { voice, rate, speed: style.rate, signal: until };
+    const task = { voice, rate, speed: style.rate, signal: until, onCut };
     const parts = cutText(text, this.#source)[Symbol.iterator]();
     const begun = this.#start({ ...task, text: parts.next().value ?? text }, leave);
     const samples = this.#soundOf(begun, { ...task, parts }, left);
@@ -123,7 +122,7 @@ class ExternalEngine implements Engine {
   /** While the budget lasts, a slow reader does not keep the seat. */
   async #fill(queue: SoundQueue, task: Task): Promise<void> {
     try {
-      for await (const samples of this.#speakWhole(task)) await queue.push(samples);
+      for await (const samples of this.#whole.speak(task)) await queue.push(samples);
       queue.end();
     } catch (error) {
       task.rate.fail(error);
@@ -132,38 +131,29 @@ class ExternalEngine implements Engine {
   }
 
   /**
-   * Sound that is too short is asked for again in halves.
-   * @param cutAt seconds of the whole, for a half
+   * @param count is kept up to date
+   * @throws EngineError for sound that is too long, or none
    */
-  async *#speakWhole(task: Task, cutAt?: number): AsyncGenerator<Int16Array> {
+  async *#speakOnce(task: Task, count: { seconds: number }): AsyncGenerator<Int16Array> {
     const { text, voice, signal } = task;
     const sound = await this.#source.speak(text, voice, signal, task.speed);
     const convert = new Converter(await this.#resamplerFor(sound.sampleRate, task.rate), signal);
     const limit = mostSeconds(text) / Math.min(1, task.speed);
-    const needed = (leastSeconds(text) / task.speed) * sound.sampleRate;
-    const held: Int16Array[] = [];
     let frames = 0;
     try {
       for await (const samples of sound.samples) {
         frames += samples.length;
         if (frames > limit * sound.sampleRate)
           throw this.#failed(`sent more than ${limit} s of sound for "${excerpt(text)}"`);
-        for await (const converted of convert.push(samples)) held.push(converted);
-        if (cutAt === undefined && frames >= needed) yield* held.splice(0);
+        // A fast voice may be asked for a higher speed as well.
+        count.seconds = (frames / sound.sampleRate) * Math.max(1, task.speed);
+        yield* convert.push(samples);
       }
-      if (frames > 0 && frames >= needed && !isAsLong(frames / sound.sampleRate, cutAt)) {
-        yield* held;
-        yield convert.end();
-        return;
-      }
+      if (frames === 0) throw this.#failed(`sent no sound for "${excerpt(text)}"`);
+      yield convert.end();
     } finally {
       convert.free();
     }
-    if (frames === 0) throw this.#failed(`sent no sound for "${excerpt(text)}"`);
-    const seconds = frames / sound.sampleRate;
-    if (cutAt !== undefined)
-      throw this.#failed(`sent ${seconds.toFixed(1)} s of sound for "${excerpt(text)}"`);
-    for (const half of halves(text)) yield* this.#speakWhole({ ...task, text: half }, seconds);
   }
 
   async #resamplerFor(from: number, rate: Rate): Promise<Resampler | undefined> {
@@ -209,42 +199,13 @@ class Rate {
   }
 }
 
-interface Task {
-  readonly text: string;
-  readonly voice: SourceVoice;
+interface Task extends Parted {
   readonly rate: Rate;
   /** 2 is twice as fast, where the source knows a speed. */
   readonly speed: number;
   readonly signal: AbortSignal;
 }
 
-function leastSeconds(text: string): number {
-  const characters = text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
-  return characters < FEWEST_CHARACTERS ? 0 : characters * LEAST_SECONDS_PER_CHARACTER;
-}
-
 function mostSeconds(text: string): number {
   return countCodePoints(text) * MOST_SECONDS_PER_CHARACTER + MOST_SECONDS_MORE;
-}
-
-function isAsLong(seconds: number, whole: number | undefined): boolean {
-  return whole !== undefined && Math.abs(seconds - whole) <= whole * SAME_LENGTH;
-}
-
-const SAME_LENGTH = 0.02;
-
-function halves(text: string): string[] {
-  const length = countCodePoints(text);
-  let parts: string[] = [];
-  for (const share of LARGER_HALVES) {
-    parts = [...cutText(text, { maxChars: Math.ceil(length * share) })];
-    if (parts.length === 2) break;
-  }
-  return parts;
-}
-
-const LARGER_HALVES = [0.5, 0.55, 0.6];
-
-function excerpt(text: string): string {
-  return printable(text.slice(0, 60));
 }

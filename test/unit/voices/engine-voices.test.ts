@@ -59,11 +59,11 @@ const TEXT = 'We saw the moon rise over the mountains. '.repeat(5);
 
 describe('sound of an engine of this program', () => {
   it('is complete before it is given, so that its size is known', async () => {
-    const { ask, events } = await voicesOf(speaking(4));
+    const { ask, events } = await voicesOf(speaking(14));
     const speech = await ask(TEXT);
     expect(speech?.format).toMatchObject({ sampleRate: RATE, channels: 1, bitsPerSample: 16 });
-    expect(speech?.bytes).toBe(4 * RATE * 2);
-    expect(speech && (await collect(speech.pcm))).toHaveLength(4 * RATE * 2);
+    expect(speech?.bytes).toBe(14 * RATE * 2);
+    expect(speech && (await collect(speech.pcm))).toHaveLength(14 * RATE * 2);
     expect(events.map(({ type }) => type)).toEqual(['request', 'answer']);
   });
 
@@ -72,10 +72,10 @@ describe('sound of an engine of this program', () => {
     const speech = await ask(TEXT);
     expect(speech?.bytes).toBeUndefined();
     expect(speech && (await collect(speech.pcm))).toHaveLength(120 * RATE * 2);
-    const { ask: askShort } = await voicesOf(speaking(4));
+    const { ask: askShort } = await voicesOf(speaking(14));
     const streamed = await askShort(TEXT, { stream: true });
     expect(streamed?.bytes).toBeUndefined();
-    expect(streamed && (await collect(streamed.pcm))).toHaveLength(4 * RATE * 2);
+    expect(streamed && (await collect(streamed.pcm))).toHaveLength(14 * RATE * 2);
   });
 
   it('that breaks off goes on at the same frame', async () => {
@@ -83,15 +83,15 @@ describe('sound of an engine of this program', () => {
       async function* speak(...asked) {
         const [, , call] = asked;
         let pieces = 0;
-        for await (const piece of speaking(8)(...asked)) {
-          if (call === 1 && pieces === 10) throw new EngineError('failed', 'a pipe broke');
+        for await (const piece of speaking(14)(...asked)) {
+          if (call === 1 && pieces === 20) throw new EngineError('failed', 'a pipe broke');
           pieces += 1;
           yield piece;
         }
       },
       { retries: 1 },
     );
-    const { ask: askWhole } = await voicesOf(speaking(8));
+    const { ask: askWhole } = await voicesOf(speaking(14));
     const [broken, whole] = [await ask(TEXT, { stream: true }), await askWhole(TEXT)];
     const heard = broken && (await collect(broken.pcm));
     expect(events.map(({ type }) => type)).toEqual(['request', 'answer', 'retry', 'request', 'answer']);

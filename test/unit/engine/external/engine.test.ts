@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Engine, EngineError, EngineSound } from '../../../../src/engine/contract.ts';
+import type { Engine, EngineError, EngineSound, Speaker } from '../../../../src/engine/contract.ts';
 import { openExternal } from '../../../../src/engine/external/engine.ts';
 import type { VoiceSource } from '../../../../src/engine/source.ts';
 import { PLAIN } from '../../../support/engine.ts';
@@ -219,26 +219,71 @@ describe('the sound of an engine', () => {
 });
 
 describe('a sound that is too short for its text', () => {
-  const text = SENTENCE.repeat(8).trim();
+  const text = SENTENCE.repeat(16).trim();
+  /** 15 characters a second at 8000 Hz. */
+  const USUAL = 533;
 
-  it('is asked for in two halves of the same length', async () => {
-    const talk = await sectionOf(speaking(200, 280), { maxChars: 1000 });
-    const [whole, half] = [10, 5].map((times) => SENTENCE.repeat(times).trim()) as [string, string];
-    expect(await framesOf(utter(talk, whole))).toBe(2 * half.length * 200);
-    expect(talk.asked).toEqual([whole, half, half]);
+  it.each([80, 150, 280, 400])('is asked for in halves, until nothing is missing: %i', async (limit) => {
+    const talk = await sectionOf(speaking(USUAL, limit), { maxChars: 1000 });
+    const heard: string[] = [];
+    for await (const piece of utter(talk, text)) heard.push(...new Set([...piece].map(String)));
+    const spoken = [...new Set(heard)].map((number) => talk.asked[Number(number) - 1] ?? '');
+    expect(spoken.join(' ')).toBe(text);
+    expect(Math.max(...spoken.map(({ length }) => length))).toBeLessThanOrEqual(limit);
+  });
+
+  it('tells what to do, and keeps what it knows for the next text', async () => {
+    const talk = await sectionOf(speaking(USUAL, 150), { maxChars: 1000 });
+    const told: string[] = [];
+    const speaker = talk.engine.speakers[0] as Speaker;
+    const say = async (some: string) => {
+      const utterance = { text: some, speaker, sampleRate: RATE, style: PLAIN };
+      const onCut = (message: string) => void told.push(message);
+      return framesOf((await talk.engine.speak({ ...utterance, onCut }, never)).samples);
+    };
+    await say(text);
+    expect(told).toEqual([
+      expect.stringMatching(
+        /^mine sent 10\.0 s of sound for "This is .*", too short for 847 characters: the engine seems to drop text; set maxChars: 150$/,
+      ),
+    ]);
+    // It is spoken at 70 % of the usual pace, which alone would be no sign.
+    const next = SENTENCE.repeat(4).trim();
+    expect(await say(next)).toBeGreaterThan(200 * USUAL);
+  });
+
+  it('is asked for in halves below 60 % of the pace of a slow voice', async () => {
+    const slow = speaking(2 * USUAL);
+    const talk = await sectionOf((some, signal, number) =>
+      number === 5 ? speaking(USUAL)(some, signal, number) : slow(some, signal, number),
+    );
+    const sentence = SENTENCE.repeat(2).trim();
+    for (let time = 0; time < 5; time += 1) await framesOf(utter(talk, sentence));
+    expect(talk.asked.length).toBeGreaterThan(5);
+  });
+
+  it('is that of a fast voice if halves are as fast, and is not asked for again', async () => {
+    const talk = await sectionOf(speaking(280), { maxChars: 1000 });
+    const frames = text.length * 280;
+    expect(await framesOf(utter(talk, text))).toBe(frames);
+    const asked = talk.asked.length;
+    expect(await framesOf(utter(talk, text))).toBe(frames);
+    expect(talk.asked.length).toBe(asked + 1);
   });
 
   it.each([
-    ['is too short as well', speaking(240, 60)],
-    ['is cut at the same place', speaking(240, 200)],
-  ])('is an error if a half %s', async (_, speak) => {
+    ['all of it at once', speaking(USUAL, 20)],
+    ['nearly nothing', speaking(1)],
+  ])('is an error if small pieces are too short as well: %s', async (_, speak) => {
     const talk = await sectionOf(speak, { maxChars: 1000 });
     const failed: Promise<number> = framesOf(utter(talk, text));
     await expect(failed).rejects.toMatchObject({
       kind: 'failed',
+      isFinal: true,
     } satisfies Partial<EngineError>);
-    await expect(failed).rejects.toThrow(/^mine sent \d\.\d s of sound for "This is one of many/);
-    expect(talk.asked).toHaveLength(2);
+    await expect(failed).rejects.toThrow(
+      /^mine sent \d\.\d s of sound for "This is one of many.*", too short for 847 characters: the engine seems to drop text; set maxChars: 40$/,
+    );
   });
 
   it('is no error below forty letters, and always one without a sample', async () => {

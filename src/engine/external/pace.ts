@@ -1,0 +1,78 @@
+import { leastSeconds, usualSeconds } from '../../text/pace.ts';
+import { countCodePoints } from '../../text/unicode.ts';
+
+/** Letters and digits. A shorter text may have any sound. */
+const FEWEST_LETTERS = 40;
+
+/** Sound below this share of the pace of a voice may lack a part of the text. */
+const SHARE = 0.6;
+
+/** So many texts tell the pace of a voice. */
+const FEWEST_TEXTS = 3;
+
+/** Later texts take the places of the first ones. */
+const MOST_TEXTS = 64;
+
+/** A text that is longer than what an engine has spoken of another one by so much may be cut as well. */
+const MARGIN = 1.05;
+
+/** What is known of the pace of a voice. A pace of 1 is the usual one. */
+export class VoicePace {
+  readonly #paces: number[] = [];
+  #count = 0;
+  #isFast = false;
+  /** Characters that the engine speaks of a text at most, as far as it is known. */
+  #limit = Number.POSITIVE_INFINITY;
+
+  /** @returns the seconds from which on the sound of the text counts as whole without a question */
+  secondsOfWhole(text: string): number {
+    if (lettersOf(text).length < FEWEST_LETTERS) return 0;
+    if (this.#isBeyondLimit(text)) return Number.POSITIVE_INFINITY;
+    return Math.max(leastSecondsOf(text), SHARE * this.#pace * usualSeconds(text));
+  }
+
+  /** The sound was that of the whole text. */
+  learn(text: string, seconds: number): void {
+    if (lettersOf(text).length < FEWEST_LETTERS) return;
+    this.#paces[this.#count % MOST_TEXTS] = seconds / usualSeconds(text);
+    this.#count += 1;
+  }
+
+  /** The sound seemed to be short, and was that of the whole text. */
+  learnFast(text: string, seconds: number): void {
+    this.#isFast ||= !this.#isBeyondLimit(text);
+    this.learn(text, seconds);
+  }
+
+  /** The sound was that of a part of its text. */
+  learnLimit(seconds: number): void {
+    this.#limit = Math.min(this.#limit, charactersIn(seconds / this.#pace));
+  }
+
+  #isBeyondLimit(text: string): boolean {
+    return countCodePoints(text) > MARGIN * this.#limit;
+  }
+
+  /** The median. Until a fast one is proven, sound of a usual pace is expected. */
+  get #pace(): number {
+    if (this.#paces.length < FEWEST_TEXTS) return 1;
+    const sorted = this.#paces.toSorted((a, b) => a - b);
+    const median = sorted[Math.floor(sorted.length / 2)] ?? 1;
+    return this.#isFast ? median : Math.max(1, median);
+  }
+}
+
+/** Only letters and digits count. */
+export function leastSecondsOf(text: string): number {
+  const letters = lettersOf(text);
+  return letters.length < FEWEST_LETTERS ? 0 : leastSeconds(letters.join(''));
+}
+
+function lettersOf(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}]/gu) ?? [];
+}
+
+/** @returns the number of letters that are spoken in a time at a usual pace */
+export function charactersIn(seconds: number): number {
+  return Math.round(seconds / usualSeconds('x'));
+}
