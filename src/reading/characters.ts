@@ -6,17 +6,23 @@ import type { Source } from './reading.ts';
 
 /**
  * Checks a source for a reader of text.
+ * @param look sees all of a text that can be read again
  * @returns its characters without control sequences, from the first one each time
  * @throws TtsError (usage) for what is not text
  */
 export async function openCharacters(
   source: Source,
   signal: AbortSignal,
+  look: (text: string) => void = () => {},
 ): Promise<(signal: AbortSignal) => AsyncIterable<string>> {
   const { name, words } = source;
-  if (words !== undefined) return () => through(singleItem(words.replaceAll('\r\n', '\n')), new Controls());
+  if (words !== undefined) {
+    const text = words.replaceAll('\r\n', '\n');
+    look(text);
+    return () => through(singleItem(text), new Controls());
+  }
   const label = name === '-' ? 'stdin' : name;
-  if (source.again) for await (const _ of decode(source.again(signal), label));
+  if (source.again) for await (const text of decode(source.again(signal), label)) look(text);
   let isRead = false;
   return (until) => {
     const bytes = isRead && source.again ? source.again(until) : source.bytes(until);

@@ -1,24 +1,58 @@
 import { countLineBreaks } from '../text/lines.ts';
 import { inTurn, type Stage, through } from '../text/live.ts';
-import { inSteps, type Piece, type TextPiece } from '../text/piece.ts';
+import { inSteps, type Piece } from '../text/piece.ts';
 import { openCharacters } from './characters.ts';
+import { decode } from './decode.ts';
+import { TextFacts } from './prose/facts.ts';
+import { type ProseOptions, prose } from './prose/prose.ts';
+import { PARAGRAPH_END } from './prose/wording.ts';
 import type { Reader } from './reading.ts';
 
-/** Text is read as it stands: its empty lines are the borders of its paragraphs. */
-export const plain: Reader = {
-  name: 'text',
-  endings: [],
-  async open(source, signal) {
-    const characters = await openCharacters(source, signal);
-    return {
-      source,
-      pieces(until, { inFront } = {}) {
-        const lines = new Lines(source.name);
-        return through(characters(until), inFront ? inTurn(inFront, lines) : lines);
-      },
-    };
-  },
-};
+/** Text is read as books have it; its empty lines are the borders of its paragraphs. */
+export function plainReader({ all }: Pick<ProseOptions, 'all'>): Reader {
+  return {
+    name: 'text',
+    endings: [],
+    async open(source, signal) {
+      const known = new TextFacts();
+      const characters = await openCharacters(source, signal, (text) => known.see(text));
+      known.finish();
+      if (source.again && known.hasDivided)
+        for await (const text of decode(source.again(signal), source.name)) known.countWords(text);
+      return {
+        source,
+        pieces(until, { inFront, onRemark = () => {} } = {}) {
+          const isKnown = source.again !== undefined;
+          const facts = isKnown ? known : new TextFacts();
+          const reading = inTurn(prose(facts, { all, tell: onRemark }), new Lines(source.name));
+          const stage = isKnown ? reading : inTurn(new Looking(facts), reading);
+          return through(characters(until), inFront ? inTurn(inFront, stage) : stage);
+        },
+      };
+    },
+  };
+}
+
+export const plain = plainReader({ all: false });
+
+/** Gathers what is known of a text that can be read only once. */
+class Looking implements Stage<string, string> {
+  readonly #facts: TextFacts;
+
+  constructor(facts: TextFacts) {
+    this.#facts = facts;
+  }
+
+  push(text: string): readonly string[] {
+    this.#facts.see(text);
+    this.#facts.countWords(text);
+    return [text];
+  }
+
+  end(): readonly string[] {
+    return [];
+  }
+}
 
 /** A line that stands for a change of scene: `* * *`, `---` or `⁂`. */
 const SCENE = /^[^\S\n]*(?:([*-])(?:[^\S\n]*\1){2,}|⁂(?:[^\S\n]*⁂)*)[^\S\n]*$/gmu;
@@ -72,8 +106,11 @@ class Lines implements Stage<string, Piece> {
     return !isCut && MAYBE_SCENE.test(line) ? line : '';
   }
 
-  *#text(text: string): Generator<TextPiece> {
-    yield* inSteps(text, { source: this.#source, line: this.#line });
-    this.#line += countLineBreaks(text);
+  *#text(text: string): Generator<Piece> {
+    for (const [number, paragraph] of text.split(PARAGRAPH_END).entries()) {
+      if (number > 0) yield { kind: 'paragraph' };
+      yield* inSteps(paragraph, { source: this.#source, line: this.#line });
+      this.#line += countLineBreaks(paragraph);
+    }
   }
 }

@@ -14,7 +14,8 @@ const WIDE_SPACE = /(?<=[.!?…:]["'”’»)\]]{0,3}) {2}(?=\S|$)/gu;
 
 /** A space with a combining mark is a character. */
 const gaps = lazy(
-  () => new RegExp(`[ \\t]*[\\n\\v\\f\\r\\u0085\\u2028\\u2029][\\s--\\u00a0]*(?!${EXTENDER})`, 'gv'),
+  () =>
+    new RegExp(`(?<![ \\t])[ \\t]*[\\n\\v\\f\\r\\u0085\\u2028\\u2029][\\s--\\u00a0]*(?!${EXTENDER})`, 'gv'),
 );
 const EMPTY_LINE = /\n[^\S\n]*\n/u;
 

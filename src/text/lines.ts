@@ -34,15 +34,27 @@ export function unwrapped(text: string, isWhole = false): string {
   if (!text.includes('\n')) return text;
   const borders = new Set(lineBorders(text));
   return text.replace(lineBreak(), (gap, at: number) => {
-    const isBorder = borders.has(at + gap.length) || (isWhole && endsLikeProse(text.slice(0, at)));
+    const next = at + gap.length;
+    const isBorder =
+      borders.has(next) || (endsLikeProse(text.slice(0, at)) && (isWhole || isShortLine(text, at, next)));
     return isBorder ? gap : gap.replace('\n', '\u2028');
   });
+}
+
+/** No text is so narrow that its lines would be wrapped there. */
+function isShortLine(text: string, end: number, next: number): boolean {
+  const start = text.lastIndexOf('\n', end - 1) + 1;
+  return end - start + 1 + firstWordLength(text.slice(next)) <= RAGGEDNESS * NARROWEST_WRAP;
+}
+
+function firstWordLength(text: string): number {
+  return /^\S{0,200}/u.exec(text)?.[0].length ?? 0;
 }
 
 function separates(line: string, next: string, room: number): boolean {
   if (isListItem(next)) return true;
   if (goesOn(line) || startsLower(next)) return false;
-  return line.length + 1 + (/^\S{0,200}/u.exec(next)?.[0].length ?? 0) <= room;
+  return line.length + 1 + firstWordLength(next) <= room;
 }
 
 // Lazy patterns: short texts never compile them, which saves 1.5 ms.

@@ -25,7 +25,7 @@ test('A sentence is not asked for before its end, however long that takes.', asy
   await sleep(1500);
   expect(server.texts).toEqual([]);
   run.stdin.write('end. ');
-  await vi.waitFor(() => expect(server.texts).toEqual(['This one has no\nend.']), 5000);
+  await vi.waitFor(() => expect(server.texts).toEqual(['This one has no end.']), 5000);
   run.stdin.end();
   expect((await run.ended).status).toBe(0);
 });

@@ -18,6 +18,7 @@ const ACCEPTED: readonly Name[] = [
   'format',
   'code',
   'footnotes',
+  'all',
   'lexicon',
   'maxChars',
   'concurrency',

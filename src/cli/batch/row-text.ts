@@ -3,6 +3,7 @@ import { type RowKey, rowKeyOf, type Shape, TextHash } from '../../batch/row-sta
 import type { Host } from '../../host.ts';
 import { hasControls } from '../../reading/controls.ts';
 import { hasScene } from '../../reading/plain.ts';
+import { isAsSpoken } from '../../reading/prose/prose.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Pauses } from '../../speech/mix.ts';
 import { readerOf, sourcesOf } from '../../speech/readers.ts';
@@ -33,7 +34,7 @@ export class RowTexts {
   /** @returns the text of a row that is spoken as it stands in the table; `undefined` for others */
   asWritten({ text }: BatchRow): string | undefined {
     if (text === undefined || !this.#isAsWritten) return undefined;
-    return hasControls(text) || hasScene(text) ? undefined : text;
+    return isAsSpoken(text) && !hasControls(text) && !hasScene(text) ? text : undefined;
   }
 
   /** @throws TtsError (usage) for a file that cannot be read */

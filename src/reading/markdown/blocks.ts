@@ -12,8 +12,6 @@ type Gap = '' | ' ' | '\n' | '\n\n';
 export interface SpokenBlock {
   /** A change of scene has no text. */
   readonly kind: 'text' | 'heading' | 'scene';
-  /** 1 is the highest heading, 0 stands for other blocks. */
-  readonly level: number;
   readonly gap: Gap;
   readonly text: string;
   /** It begins in this line of the source, from 0. */
@@ -22,9 +20,9 @@ export interface SpokenBlock {
 
 export function* spokenBlocks(document: MarkdownDocument, options: MarkdownOptions): Generator<SpokenBlock> {
   let isFirst = true;
-  for (const { kind, level, text, line, isTight, goesOn } of new BlockReader(document, options).read()) {
+  for (const { kind, text, line, isTight, goesOn } of new BlockReader(document, options).read()) {
     const border = isTight ? '\n' : '\n\n';
-    yield { kind, level, gap: goesOn ? ' ' : isFirst ? '' : border, text, line };
+    yield { kind, gap: goesOn ? ' ' : isFirst ? '' : border, text, line };
     isFirst &&= kind === 'scene';
   }
 }
@@ -53,7 +51,7 @@ class BlockReader {
   #isTight = false;
   #isContinued = false;
   #endsLikeSentence = false;
-  #level = 0;
+  #isHeading = false;
 
   constructor(document: MarkdownDocument, { code, footnotes }: MarkdownOptions) {
     this.#document = document;
@@ -66,16 +64,14 @@ class BlockReader {
     for (const [at, token] of this.#document.blocks.entries()) {
       line = token.map?.[0] ?? line;
       if (this.#skips(token)) continue;
-      if (token.type === 'hr')
-        yield { kind: 'scene', level: 0, text: '', line, isTight: false, goesOn: true };
+      if (token.type === 'hr') yield { kind: 'scene', text: '', line, isTight: false, goesOn: true };
       let goesOn = false;
       for (const part of this.#partsOf(token)) {
         const text = this.#textOf(part, at);
         if (!text) continue;
         const isTight = this.#isTight && this.#isContinued;
-        const level = this.#level;
-        const kind = level > 0 ? 'heading' : 'text';
-        yield { kind, level, text: this.#lead + text, line, isTight, goesOn };
+        const kind = this.#isHeading ? 'heading' : 'text';
+        yield { kind, text: this.#lead + text, line, isTight, goesOn };
         goesOn = true;
         this.#lead = '';
         this.#isContinued = true;
@@ -109,7 +105,7 @@ class BlockReader {
   }
 
   readonly #rules: Readonly<Record<string, Rule>> = {
-    heading_open: ({ tag }) => this.#startHeading(Number(tag.slice(1))),
+    heading_open: () => this.#startHeading(),
     paragraph_open: ({ hidden }) => this.#startBlock(this.#lists > 0, hidden),
     inline: ({ content }, at) => this.#inline(content, at),
     html_block: ({ content }) => this.#html(content),
@@ -131,13 +127,13 @@ class BlockReader {
     table_close: () => this.#endTable(),
   };
 
-  #startHeading(level: number): undefined {
+  #startHeading(): undefined {
     this.#startBlock(true);
-    this.#level = level;
+    this.#isHeading = true;
   }
 
   #startBlock(endsLikeSentence: boolean, isTight = false): undefined {
-    this.#level = 0;
+    this.#isHeading = false;
     this.#endsLikeSentence = endsLikeSentence;
     this.#isTight = isTight;
   }

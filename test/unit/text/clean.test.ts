@@ -38,6 +38,7 @@ describe('clean text', () => {
 
   it.each([
     ['paragraphs', 'One.\n\nTwo.'],
+    ['sentences on short lines', 'One.\nTwo.'],
     ['items', '- one\n- two'],
     ['a heading', 'Chapter 1\nIt was a dark and stormy night; the rain fell in torrents.'],
     ['spaces between words', 'a   b'],

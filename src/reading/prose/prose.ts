@@ -1,0 +1,26 @@
+import { inTurn, type Stage } from '../../text/live.ts';
+import type { TextFacts } from './facts.ts';
+import { Licence } from './licence.ts';
+import { Pages } from './pages.ts';
+import { Wording } from './wording.ts';
+
+export interface ProseOptions {
+  /** True if the header and the licence of Project Gutenberg are read, too. */
+  readonly all: boolean;
+  readonly tell: (note: string) => void;
+}
+
+const LICENCE_NOTE = 'the header and the licence of Project Gutenberg are left out; --all reads them';
+
+/** What can only stand in a text that these rules change. */
+const SIGNS = /[_\f\n]|--|\[|^\s*(?:The )?Project Gutenberg/u;
+
+export function isAsSpoken(text: string): boolean {
+  return !SIGNS.test(text);
+}
+
+/** Plain text as books have it. No line break is lost. */
+export function prose(facts: TextFacts, { all, tell }: ProseOptions): Stage<string, string> {
+  const wording = inTurn(new Pages(facts), new Wording(facts));
+  return all ? wording : inTurn(new Licence(() => tell(LICENCE_NOTE)), wording);
+}
