@@ -8,7 +8,6 @@ import type { Espeak } from '../engine/espeak/voices.ts';
 import type { NumberedSource } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
-import { cacheLimit } from './cache-limit.ts';
 import type { Client, ClientOptions } from './client.ts';
 import type { Endpoint } from './service-choice.ts';
 import type { Voice, VoiceEvent, VoiceShape } from './voice.ts';
@@ -94,7 +93,9 @@ export class Connections {
     if (!cache.value || callbackUrl) return undefined;
     const service = kind === 'service' ? await this.#plan.service() : undefined;
     const isKept = kind === 'engine' || (service && !service.mayBeForged);
-    return isKept ? cacheLimit(this.#plan.settings, this.#context.host) : undefined;
+    if (!isKept) return undefined;
+    const { cacheLimit } = await import('./cache-limit.ts');
+    return cacheLimit(this.#plan.settings, this.#context.host);
   }
 
   /** The cache for voices of a kind, if their sound is kept. */
