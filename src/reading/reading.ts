@@ -30,8 +30,23 @@ export interface ReadingOptions {
   readonly onRemark?: ((remark: string) => void) | undefined;
 }
 
+/** What a document says of itself. */
+export interface About {
+  readonly title?: string | undefined;
+  readonly author?: string | undefined;
+  /** A language tag, such as `de` or `en-GB`. */
+  readonly language?: string | undefined;
+  /** It begins with the year. */
+  readonly date?: string | undefined;
+  readonly description?: string | undefined;
+  readonly series?: { readonly name: string; readonly number?: string | undefined } | undefined;
+  /** Reads the picture, of whatever kind it is. */
+  readonly cover?: (signal: AbortSignal) => Promise<Uint8Array | undefined>;
+}
+
 export interface Reading {
   readonly source: Source;
+  readonly about?: About | undefined;
   /** They begin with the first one, as often as they are asked for; those of a pipe can be asked for once. */
   pieces(signal: AbortSignal, options?: ReadingOptions): AsyncIterable<Piece>;
 }

@@ -98,6 +98,24 @@ export const rules = {
     otherwise: 'MP3 and AAC 64k, Opus 32k for each channel',
     help: 'kbit/s of the sound: 64k',
   }),
+  title: rule({
+    kind: words,
+    flags: '--title <text>',
+    otherwise: 'that of the book',
+    help: 'title in the tags of the sound',
+  }),
+  author: rule({
+    kind: words,
+    flags: '--author <text>',
+    otherwise: 'that of the book',
+    help: 'author in the tags of the sound',
+  }),
+  cover: rule({
+    kind: fileName,
+    flags: '--cover <file>',
+    otherwise: 'that of the book',
+    help: 'picture in the tags of the sound: JPEG or PNG',
+  }),
   play: rule({
     kind: toggle,
     flags: '--play',

@@ -11,6 +11,8 @@ export interface KnownSpeaker {
 
 export interface Choice {
   readonly no: number;
+  /** It is `undefined` for a number of a service that no config describes. */
+  readonly kind: string | undefined;
   readonly settings: Settings;
 }
 
@@ -26,7 +28,29 @@ export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]
   const chosen = find(settings, known, remark);
   const configured = [...(settings.speakers?.value.values() ?? [])];
   const kind = kindOf(chosen.no, known) ?? chosen.kind ?? kindOf(chosen.no, configured);
-  return { no: chosen.no, settings: settingsFor({ ...chosen, kind }, settings, known.length > 0) };
+  return { no: chosen.no, kind, settings: settingsFor({ ...chosen, kind }, settings, known.length > 0) };
+}
+
+/** What a run asks of its speaker, as far as another voice of its text can do it. A voice has its own settings besides. */
+export function sharedWith(
+  { kind, settings: own }: Choice,
+  { sampleRate, instructions }: Pick<Settings, 'sampleRate' | 'instructions'>,
+): Pick<Settings, 'sampleRate' | 'instructions'> {
+  const can = (needed: string, unknown: boolean) => (kind ? isKind(kind, needed) : unknown);
+  const rate = can(NEEDED_KINDS.sampleRate, true) ? sampleRate : undefined;
+  const words = can(NEEDED_KINDS.instructions, false) ? instructions : undefined;
+  return {
+    sampleRate: rate && isGivenNow(rate) ? rate : (own.sampleRate ?? rate),
+    instructions: words && isGivenNow(words) ? words : (own.instructions ?? words),
+  };
+}
+
+function isKind(kind: string, needed: string): boolean {
+  return kind.toLowerCase() === needed.toLowerCase();
+}
+
+function isGivenNow({ origin: { place } }: Setting<unknown>): boolean {
+  return place === 'option' || place === 'environment';
 }
 
 /** True for a known speaker, and where no speaker is asked for. */
@@ -106,8 +130,7 @@ function stronger<T>(
   own: T | undefined,
   origin: Origin,
 ): Setting<T> | undefined {
-  const isGivenNow = given?.origin.place === 'option' || given?.origin.place === 'environment';
-  return own === undefined || isGivenNow ? given : { value: own, origin };
+  return own === undefined || (given && isGivenNow(given)) ? given : { value: own, origin };
 }
 
 function assertSupported(
@@ -118,7 +141,7 @@ function assertSupported(
   const { kind } = speaker;
   for (const [option, needed] of Object.entries(NEEDED_KINDS)) {
     const given = settings[option as keyof typeof NEEDED_KINDS];
-    if (!given || kind.toLowerCase() === needed.toLowerCase()) continue;
+    if (!given || isKind(kind, needed)) continue;
     throw usageError(
       `${given.origin.name}: speaker ${labelOf(speaker)} is a ${kind} speaker, and only ${needed} speakers accept ${option === 'sampleRate' ? 'a sample rate' : 'instructions'}`,
       option === 'instructions' && isBuiltIn

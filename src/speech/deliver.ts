@@ -1,4 +1,4 @@
-import { type Speech, silence, silentFrames, type Track } from '../audio/pcm.ts';
+import { type Speech, sameFormat, silence, silentFrames, type Tags, type Track } from '../audio/pcm.ts';
 import type { TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import type { Segment } from '../text/segment.ts';
@@ -25,9 +25,19 @@ export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'sy
   /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
   readonly budgetBytes?: number;
   readonly mix: Mix;
+  readonly tags?: Tags | undefined;
+  /** It is set for a text of several voices. */
+  readonly lead?: Lead | undefined;
   readonly listeners: readonly (Listener | undefined)[];
   /** The error for a text without a segment. */
   readonly blank?: () => TtsError;
+}
+
+/** The speaker of a run, to whose rate the others are brought. */
+export interface Lead {
+  readonly voice: Pick<Voice, 'kind' | 'speak'>;
+  /** Hz, as far as it is known before. */
+  readonly sampleRate: number | undefined;
 }
 
 export interface DeliverOptions extends TrackOptions {
@@ -80,19 +90,29 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions): Promise<Track
     tap.onPart(first, 0);
     return undefined;
   }
-  const isWhole = ahead.isAlone && typeof first.segment.pause !== 'number';
+  const sampleRate = (await rateOf(first.segment, ahead, options)) ?? speech.format.sampleRate;
+  const format = { ...speech.format, sampleRate };
+  const isWhole =
+    ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
+  const mixer = new Mixer(mix, format);
   return {
-    format: speech.format,
+    format,
     bytes: isWhole ? speech.bytes : undefined,
-    pcm: soundOf({ ...first, speech }, ahead, {
-      mixer: new Mixer(mix, speech.format),
-      voiceOf,
-      tap,
-      chapters,
-    }),
-    tags: {},
+    pcm: soundOf({ ...first, speech }, ahead, { mixer, voiceOf, tap, chapters }),
+    tags: options.tags ?? {},
     chapters: () => chapters.list,
   };
+}
+
+/** @returns `undefined` where the first part has the rate of the track */
+async function rateOf(
+  first: Segment,
+  ahead: LookAhead,
+  { lead, voiceOf }: TrackOptions,
+): Promise<number | undefined> {
+  if (!lead || lead.sampleRate !== undefined) return lead?.sampleRate;
+  if (voiceOf(first) === lead.voice) return undefined;
+  return (await ahead.formatOf((segment) => voiceOf(segment) === lead.voice))?.sampleRate;
 }
 
 async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined): Promise<T | 'left'> {
@@ -129,7 +149,7 @@ async function* soundOf(
   ahead: LookAhead,
   { mixer, voiceOf, tap, chapters }: Desk,
 ): AsyncGenerator<Uint8Array> {
-  const { format } = first.speech;
+  const { format } = mixer;
   for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
     const { segment } = part;
     const pause = mixer.pauseBefore(part);

@@ -21,12 +21,13 @@ export function assertInputsKept(
 ): void {
   const written = writtenBy(output, settings);
   if (written.length === 0) return;
-  const { lexicon, subtitles } = settings;
+  const { lexicon, subtitles, cover } = settings;
   const keyFile = keyFileOf(settings);
   const read = files.map((name) => ({ option: '--file', path: name === '-' ? '/dev/stdin' : name }));
   read.push(...configs.map(({ path }) => ({ option: 'the config', path })));
   // Two outputs must differ, too.
   if (subtitles) read.push({ option: '--subtitles', path: subtitles.value });
+  if (cover) read.push({ option: '--cover', path: cover.value });
   if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
   if (keyFile) read.push({ option: keyFile.origin.name, path: namedFile(keyFile, host, 'TTS_API_KEY_FILE') });
   const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path, host) }));

@@ -11,6 +11,7 @@ import type { Mix, Pauses } from './mix.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
 import { type Input, sourcesOf, stagesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
+import type { TagsPlan } from './tags.ts';
 import type { TextPlan } from './text.ts';
 
 export interface SpeakRequest extends Input {
@@ -21,6 +22,7 @@ export interface SpeakRequest extends Input {
 export interface RunPlan {
   readonly output: OutputPlan;
   readonly mix: Mix;
+  readonly tags: TagsPlan;
   /** A service sends the sound to this address instead of here. */
   readonly callbackUrl: string | undefined;
   readonly json: boolean;
@@ -107,6 +109,11 @@ export function planRun(settings: Settings, output: OutputPlan): RunPlan {
   return {
     output,
     mix: mixOf(settings),
+    tags: {
+      title: settings.title?.value,
+      author: settings.author?.value,
+      cover: settings.cover?.value,
+    },
     callbackUrl: settings.callbackUrl?.value.href,
     json: settings.json.value,
   };

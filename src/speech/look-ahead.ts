@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
-import type { Speech } from '../audio/pcm.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { TtsError } from '../error.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
@@ -33,6 +34,9 @@ export interface Sparing {
   /** Called in the part's turn. */
   spare(error: TtsError, segment: Segment): void;
 }
+
+/** Milliseconds in which a text that is there gives its next segment. */
+const PATIENCE = 50;
 
 interface StartedPart {
   readonly segment: Segment;
@@ -104,6 +108,17 @@ export class LookAhead {
         sparing.spare(error, segment);
       }
     }
+  }
+
+  /** The format of the first such part among those that are asked for. It waits for the answer, but for no text. */
+  async formatOf(isMeant: (segment: Segment) => boolean): Promise<PcmFormat | undefined> {
+    for (const started of this.#started) {
+      const part = await Promise.race([started, sleep(PATIENCE)]).catch(() => undefined);
+      if (!part) return undefined;
+      const speech = 'segment' in part && isMeant(part.segment) ? part.sound.speech : undefined;
+      if (speech) return (await speech.catch(() => undefined))?.format;
+    }
+    return undefined;
   }
 
   async #nextStarted(): Promise<StartedPart | undefined> {

@@ -20,16 +20,16 @@ type Kind = Pick<Voice, 'kind'>;
 /** Brings the parts of one track together: the pauses between them, and one format for all voices. */
 export class Mixer {
   readonly #mix: Mix;
-  readonly #format: PcmFormat;
+  readonly format: PcmFormat;
   /** The first format of each voice. */
   readonly #formats = new Map<Kind, PcmFormat>();
   #hasBegun = false;
   #number = 0;
 
-  /** @param format that of the first part, to which all others are brought */
+  /** @param format that of the track, to which all parts are brought */
   constructor(mix: Mix, format: PcmFormat) {
     this.#mix = mix;
-    this.#format = format;
+    this.format = format;
   }
 
   /**
@@ -51,10 +51,10 @@ export class Mixer {
     this.#number += 1;
     if (voice.kind === 'service' && !sameFormat(format, first))
       throw formatChanged(this.#number, first, format);
-    if (sameFormat(format, this.#format)) return speech;
-    if (ratioOf(format.sampleRate, this.#format.sampleRate) > HIGHEST_RATIO)
-      throw formatChanged(this.#number, this.#format, format);
-    return (await import('../audio/convert.ts')).converted(speech, this.#format);
+    if (sameFormat(format, this.format)) return speech;
+    if (ratioOf(format.sampleRate, this.format.sampleRate) > HIGHEST_RATIO)
+      throw formatChanged(this.#number, this.format, format);
+    return (await import('../audio/convert.ts')).converted(speech, this.format);
   }
 }
 

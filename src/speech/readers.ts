@@ -7,6 +7,7 @@ import { isEpub, isHtml } from '../reading/documents.ts';
 import { plainReader } from '../reading/plain.ts';
 import type { Reader } from '../reading/reading.ts';
 import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../reading/source.ts';
+import { withChapters } from '../reading/with-chapters.ts';
 import { namedFile } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { TextPlan, TextSource } from './text.ts';
@@ -17,7 +18,10 @@ export interface Input {
   readonly files: readonly string[];
 }
 
-type ReaderSettings = Pick<Settings, 'code' | 'footnotes' | 'ruby' | 'titles' | 'all' | 'chapters'>;
+type ReaderSettings = Pick<
+  Settings,
+  'code' | 'footnotes' | 'ruby' | 'all' | 'chapters' | 'titles' | 'pauses' | 'output' | 'encode'
+>;
 
 /** The table of readers. A reader is loaded when it opens its first source. */
 const READERS: readonly ((settings: ReaderSettings) => Reader)[] = [text, markdown, html, epub];
@@ -48,11 +52,7 @@ function html(settings: ReaderSettings): Reader {
     begins: isHtml,
     async open(source, signal) {
       const { openHtml } = await import('../reading/html/reader.ts');
-      return openHtml(
-        source,
-        { ...bookOptions(settings), hasHeadingChapters: chaptersWanted(settings) },
-        signal,
-      );
+      return openHtml(source, bookOptions(settings), signal);
     },
   };
 }
@@ -70,17 +70,20 @@ function epub(settings: ReaderSettings): Reader {
 }
 
 /** Notes of a book are many, and stand inside its sentences: they are read only where somebody asks for it. */
-function bookOptions({ footnotes, ruby, titles }: ReaderSettings) {
+function bookOptions({ footnotes, ruby }: ReaderSettings) {
   return {
     speaksReadings: ruby.value === 'reading',
-    speaksTitles: titles.value,
     readsNotes: footnotes.value === 'read' && footnotes.origin.place !== 'default',
   };
 }
 
-/** A text that is no book has chapters only where somebody asks for them, since a chapter ends a request. */
-function chaptersWanted({ chapters, titles }: ReaderSettings): boolean {
-  return chapters !== undefined || !titles.value;
+/** Formats whose files hold the marks of chapters. */
+const HAS_CHAPTERS = /^(?:mp3|m4b|m4a|aac|opus|ogg|oga|flac)$/i;
+
+/** The border of a chapter ends a request, so a text that is no book has none of itself. */
+function wantsChapters({ chapters, titles, pauses, output, encode }: ReaderSettings): boolean {
+  const format = encode?.value ?? /\.([^.]+)$/.exec(output?.value ?? '')?.[1] ?? '';
+  return chapters !== undefined || !titles.value || pauses?.value.has('chapter') || HAS_CHAPTERS.test(format);
 }
 
 /** Where neither a format is set nor an ending tells it, the first bytes do; what begins like no other format is text. */
@@ -89,10 +92,11 @@ export function readerOf(
   { format, ...settings }: ReaderSettings & Pick<Settings, 'format'>,
 ): Reader {
   const ending = extname(name).toLowerCase();
-  const readers = READERS.map((make) => make(settings));
+  const how = { areWanted: wantsChapters(settings), areTitlesSpoken: settings.titles.value };
+  const readers = READERS.map((make) => withChapters(make(settings), how));
   const isMeant = (reader: Reader) =>
     format.value === 'auto' ? reader.endings.includes(ending) : reader.name === format.value;
-  return readers.find(isMeant) ?? byContent(readers, text(settings));
+  return readers.find(isMeant) ?? byContent(readers, withChapters(text(settings), how));
 }
 
 /** @throws TtsError (usage) for a file that is not there */

@@ -1,7 +1,7 @@
 import { type TtsError, usageError } from '../error.ts';
-import type { Reader, Reading, Source } from '../reading/reading.ts';
+import type { About, Reader, Reading, Source } from '../reading/reading.ts';
+import { type ChapterRange, PickedChapters } from '../text/chapters/picked.ts';
 import { inTurn, type Stage, through, whileArriving } from '../text/live.ts';
-import { type ChapterRange, PickedChapters } from '../text/picked-chapters.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
 import { Segmenter, type SegmentOptions } from '../text/segmenter.ts';
@@ -62,6 +62,11 @@ export class RunText {
     return only && others.length === 0 && only.source.name === '-' && !only.hasBytes
       ? nothingPiped()
       : blankText();
+  }
+
+  /** What the first document that says something says of itself. */
+  get about(): About | undefined {
+    return this.#readings.find(({ about }) => about)?.about;
   }
 
   get canBeReadAgain(): boolean {

@@ -28,7 +28,7 @@ export type Piece<V = string | undefined> =
   | TextPiece
   | { readonly kind: 'paragraph' }
   /** It stands in front of a heading, and after it. */
-  | { readonly kind: 'heading' }
+  | { readonly kind: 'heading' /** 1 is the highest. */; readonly level: number }
   /** A change of scene: `* * *` alone on its line. */
   | { readonly kind: 'scene' }
   | ChapterPiece

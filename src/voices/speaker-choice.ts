@@ -4,7 +4,7 @@ import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
 import { type NumberedSource, speakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
-import { type Choice, chooseSpeaker, isAmong } from '../settings/speaker.ts';
+import { type Choice, chooseSpeaker, isAmong, settingsFor } from '../settings/speaker.ts';
 import type { FoundVoice, SourceShelf } from './source-shelf.ts';
 
 interface SpeakerChoice extends Choice {
@@ -43,6 +43,8 @@ export async function speakerOf(
   }
   await assertNotOffered(settings, context);
   if (espeak) return chooseEspeak(settings, builtIn, espeak);
+  const english = inEnglish(settings);
+  if (english) return { ...chooseSpeaker(english, FLITE_SPEAKERS), sources: [] };
   const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
   const remark = `101 and up are the voices of espeak-ng, which ${why}`;
   return { ...chooseSpeaker(settings, FLITE_SPEAKERS, remark), sources: [] };
@@ -54,6 +56,17 @@ async function assertNotOffered({ speaker }: Settings, { host }: RunContext): Pr
   const { notInstalled } = await import('../installed/not-installed.ts');
   const error = notInstalled(speaker.value, speaker.origin.name, host);
   if (error) throw error;
+}
+
+/** The built-in voices speak a variety of English where no other voice does. */
+function inEnglish(settings: Settings): Settings | undefined {
+  const { value, origin } = settings.speaker ?? {};
+  if (typeof value !== 'string' || !origin || settings.speakers?.value.has(value)) return undefined;
+  const code = value.toLowerCase().replaceAll('_', '-');
+  const fits = (language: string) =>
+    code === 'english' || `${language.toLowerCase()}-`.startsWith(`${code}-`);
+  const found = FLITE_SPEAKERS.find(({ language }) => fits(language));
+  return found && { ...settings, speaker: { value: found.no, origin } };
 }
 
 async function chooseEspeak(
@@ -87,7 +100,10 @@ function withVoice(settings: Settings, { numbered, voice, no }: FoundVoice): Spe
   const origin = settings.speaker?.origin ??
     settings.engine?.origin ?? { place: 'default' as const, name: 'the default' };
   const known = [{ no, name: voice.name, kind: 'neo.one' }];
-  const chosen = chooseSpeaker({ ...settings, speaker: { value: no, origin } }, known);
+  const { value = '' } = settings.speaker ?? {};
+  const own = settings.speakers?.value.get(String(value));
+  const named = own ? settingsFor({ ...own, no, name: String(value) }, settings) : settings;
+  const chosen = chooseSpeaker({ ...named, speaker: { value: no, origin } }, known);
   return { ...chosen, sources: [numbered] };
 }
 

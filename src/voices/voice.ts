@@ -13,6 +13,8 @@ export interface Voice {
   readonly kind: 'service' | 'engine' | 'espeak' | 'built-in';
   /** The longest text of a request, in code points. */
   readonly maxChars: number;
+  /** Hz, as far as it is known before the voice speaks. */
+  readonly sampleRate: number | undefined;
   /** Texts that it speaks at once. */
   readonly atOnce: number;
   readonly shape: VoiceShape;
@@ -51,6 +53,12 @@ export type VoiceEvent =
 export interface Voices extends AsyncDisposable {
   /** @throws TtsError (usage) for an unknown speaker, or one that cannot do what is wished */
   of(wish?: Wish): Promise<Voice>;
+  /**
+   * A further voice of a text. It may be one of this program or its engines besides the service of the run, and takes only
+   * those settings of the run that it can do.
+   * @throws TtsError (usage) for an unknown speaker
+   */
+  cast(speaker: Setting<string | number>): Promise<Voice>;
   /** @param shape of a voice that was found before, or of a listed speaker */
   as(shape: VoiceShape): Voice;
   /**

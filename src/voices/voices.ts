@@ -1,8 +1,12 @@
 import type { Kept } from '../cache/kept.ts';
 import { requestBody } from '../client/request-body.ts';
 import type { NumberedText, RetryPolicy } from '../client/retry.ts';
+import { OWN_RATE } from '../engine/contract.ts';
 import { type NumberedSource, unnumberedSpeakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
+import { Recent } from '../recent.ts';
+import type { Setting, Settings } from '../settings/resolve.ts';
+import { type Choice, sharedWith } from '../settings/speaker.ts';
 import { type Channel, Connections, type Engines, type VoicesPlan } from './connections.ts';
 import { requestUrl } from './service-choice.ts';
 import type { SourceShelf } from './source-shelf.ts';
@@ -11,9 +15,6 @@ import type { ListedVoice, Voice, VoiceEvent, VoiceShape, Voices, Wish } from '.
 
 /** The identity of voices that are made by this program itself. */
 const BUILT_IN = 'built-in';
-
-/** The largest number of voices that are remembered. Instructions may differ in every row of a batch. */
-const MOST_REMEMBERED = 1000;
 
 /** Texts that wait at an engine besides those that it speaks: it never waits for one. */
 const WAITING = 2;
@@ -57,6 +58,13 @@ export class RunVoices implements Voices {
     return this.as(shape);
   }
 
+  async cast(speaker: Setting<string | number>): Promise<Voice> {
+    const key = JSON.stringify(['cast', speaker.value, speaker.origin.place]);
+    const shape = this.#wishes.get(key) ?? (await this.#chooseCast(speaker));
+    this.#wishes.set(key, shape);
+    return this.as(shape);
+  }
+
   as(shape: VoiceShape): Voice {
     const { identity, speaker, sampleRate, hasOwnRate = false, instructions } = shape;
     const key = JSON.stringify([identity, speaker, sampleRate ?? null, hasOwnRate, instructions ?? null]);
@@ -74,10 +82,13 @@ export class RunVoices implements Voices {
     return listSpeakers({ ...service, ...usual, ...policy }, this.#context.signal);
   }
 
-  /** The shape of a speaker with what is asked of it. */
-  shapeOf(speaker: number, asked: Pick<VoiceShape, 'sampleRate' | 'instructions'> = {}): VoiceShape {
-    const { baseUrl } = this.#plan.settings;
-    if (baseUrl) return { ...asked, identity: requestUrl(baseUrl.value).href, speaker };
+  /** The shape of a speaker of the service or, without one, of this program. */
+  shapeOf(speaker: number, asked: Asked = {}): VoiceShape {
+    const identity = this.#serviceIdentity;
+    return identity === undefined ? this.#ownShapeOf(speaker, asked) : { ...asked, identity, speaker };
+  }
+
+  #ownShapeOf(speaker: number, asked: Asked): VoiceShape {
     const source = this.#sourceOf(speaker);
     const voice = source?.voices.get(speaker);
     if (!source || !voice) return { ...asked, identity: BUILT_IN, speaker };
@@ -106,8 +117,11 @@ export class RunVoices implements Voices {
 
   /** @throws TtsError (usage) for an unknown engine */
   openShelf(): Promise<SourceShelf> {
+    const { baseUrl, engine } = this.#plan.settings;
+    // The voice of an engine that a service stands for is not meant.
+    const chosen = engine && !baseUrl ? [engine] : [];
     this.#shelf ??= import('./source-shelf.ts').then(
-      ({ SourceShelf }) => new SourceShelf(this.#plan.settings, this.#context),
+      ({ SourceShelf }) => new SourceShelf(this.#plan.settings, this.#context, chosen),
     );
     return this.#shelf;
   }
@@ -117,15 +131,42 @@ export class RunVoices implements Voices {
     return this.#connections.close();
   }
 
+  get #serviceIdentity(): string | undefined {
+    const { baseUrl } = this.#plan.settings;
+    return baseUrl && requestUrl(baseUrl.value).href;
+  }
+
   async #choose(wish: Wish): Promise<VoiceShape> {
     const { settings } = this.#plan;
-    const said = { ...settings, ...wish };
-    const openShelf = settings.baseUrl ? undefined : () => this.openShelf();
+    const chosen = await this.#find({ ...settings, ...wish }, settings.baseUrl !== undefined);
+    return this.shapeOf(chosen.no, askedBy(chosen.settings));
+  }
+
+  async #chooseCast(speaker: Setting<string | number>): Promise<VoiceShape> {
+    const { settings } = this.#plan;
+    const { baseUrl, speakers } = settings;
+    const isNumber =
+      typeof speaker.value === 'number' || speakers?.value.get(speaker.value)?.no !== undefined;
+    const isOfService = baseUrl !== undefined && isNumber;
+    const alone = { ...settings, speaker, sampleRate: undefined, instructions: undefined };
+    const chosen = await this.#find(baseUrl ? { ...alone, engine: undefined } : alone, isOfService).catch(
+      async (error) => {
+        const service = await this.#plan.service();
+        if (!service) throw error;
+        const { withListedNumber } = await import('./service-choice.ts');
+        throw await withListedNumber(error, alone, service, this.#context.signal);
+      },
+    );
+    const asked = askedBy(sharedWith(chosen, settings));
+    return isOfService ? this.shapeOf(chosen.no, asked) : this.#ownShapeOf(chosen.no, asked);
+  }
+
+  async #find(said: Settings, isOfService: boolean): Promise<Choice> {
+    const openShelf = isOfService ? undefined : () => this.openShelf();
     const chosen = await speakerOf(said, openShelf, this.#context);
     this.#engines.espeak ??= chosen.espeak;
     for (const source of chosen.sources) this.#engines.sources.add(source);
-    const { sampleRate, instructions } = chosen.settings;
-    return this.shapeOf(chosen.no, { sampleRate: sampleRate?.value, instructions: instructions?.value });
+    return chosen;
   }
 
   #make(shape: VoiceShape): Voice {
@@ -133,11 +174,14 @@ export class RunVoices implements Voices {
     const channel = this.#channelOf(shape);
     const connections = this.#connections;
     const isOwn = channel.kind === 'built-in' || channel.kind === 'espeak';
-    const most = this.#sourceOf(shape.speaker)?.source.maxChars ?? Number.POSITIVE_INFINITY;
+    const { source } = channel;
+    const most = source?.source.maxChars ?? Number.POSITIVE_INFINITY;
+    const ownRate = isOwn ? OWN_RATE : source?.voices.get(shape.speaker)?.sampleRate;
     return {
       label: this.#espeakName(shape.speaker) ?? String(shape.speaker),
       kind: channel.kind,
       maxChars: Math.min(settings.maxChars.value, most),
+      sampleRate: shape.hasOwnRate ? ownRate : (shape.sampleRate ?? ownRate),
       atOnce: channel.atOnce,
       shape,
       speak: (text, signal) => connections.speak(channel, isOwn ? asWritten(text) : text, signal),
@@ -147,8 +191,9 @@ export class RunVoices implements Voices {
   }
 
   #channelOf(shape: VoiceShape): Channel {
-    const { concurrency, baseUrl } = this.#plan.settings;
-    if (baseUrl) return { kind: 'service', shape, atOnce: concurrency.value };
+    const { concurrency } = this.#plan.settings;
+    if (shape.identity === this.#serviceIdentity)
+      return { kind: 'service', shape, atOnce: concurrency.value };
     const source = this.#sourceOf(shape.speaker);
     if (!source) {
       const kind = this.#espeakName(shape.speaker) === undefined ? 'built-in' : 'espeak';
@@ -184,24 +229,13 @@ export class RunVoices implements Voices {
   }
 }
 
+type Asked = Pick<VoiceShape, 'sampleRate' | 'instructions'>;
+
+function askedBy({ sampleRate, instructions }: Pick<Settings, 'sampleRate' | 'instructions'>): Asked {
+  return { sampleRate: sampleRate?.value, instructions: instructions?.value };
+}
+
 /** The voices of this program look at the lines of a text themselves. */
 function asWritten(text: NumberedText): NumberedText {
   return { ...text, text: text.written ?? text.text };
-}
-
-/** Forgets what was not used for the longest time. */
-class Recent<T> {
-  readonly #items = new Map<string, T>();
-
-  get(key: string): T | undefined {
-    return this.#items.get(key);
-  }
-
-  /** This counts as use. */
-  set(key: string, item: T): void {
-    this.#items.delete(key);
-    this.#items.set(key, item);
-    const [oldest] = this.#items.keys();
-    if (this.#items.size > MOST_REMEMBERED && oldest !== undefined) this.#items.delete(oldest);
-  }
 }

@@ -4,7 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { decoded } from '../support/decoded.ts';
+import { epubOf } from '../support/epub.ts';
 import { complete, inTurn } from '../support/http-bytes.ts';
+import { readChapters, readId3, textOf } from '../support/mp3.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
@@ -105,6 +107,42 @@ describe('a book by ffmpeg', () => {
 async function until(happened: () => boolean): Promise<void> {
   while (!happened()) await sleep(20);
 }
+
+describe('tags', () => {
+  const book = epubOf({
+    documents: { 'a.xhtml': '<h1>One</h1><p>First.</p>', 'b.xhtml': '<h1>Two</h1><p>Second.</p>' },
+    nav: '<li><a href="a.xhtml">One</a></li><li><a href="b.xhtml">Two</a></li>',
+    metadata: '<dc:title>Of the book</dc:title><dc:language>de</dc:language>',
+  });
+
+  it('are those of the options and the book, with chapters and a cover', async () => {
+    const { env, box } = await setUp();
+    box.file('book.epub', book);
+    box.file('cover.jpg', Buffer.from('ffd8ffe000104a464946', 'hex'));
+    const tags = ['--title', 'The Book', '--author', 'Ann Author', '--cover', 'cover.jpg'];
+    const run = await box.tts(['-f', 'book.epub', '-o', 'a.mp3', ...tags], { env });
+    expect(run).toMatchObject({ status: 0, stderr: '' });
+    const { frames } = readId3(box.read('a.mp3'));
+    const texts = Object.fromEntries(
+      frames.filter(({ id }) => id[0] === 'T').map((each) => [each.id, textOf(each)]),
+    );
+    expect(texts).toMatchObject({ TIT2: 'The Book', TALB: 'The Book', TPE1: 'Ann Author', TLAN: 'deu' });
+    expect(frames.map(({ id }) => id)).toContain('APIC');
+    expect(readChapters(frames).map(({ title }) => title)).toEqual(['One', 'Two']);
+  });
+
+  it('lose a cover that players do not take with a word, and a cover that is not there is an error', async () => {
+    const { env, box, server } = await setUp();
+    box.file('cover.gif', 'GIF89a');
+    const run = await box.tts(['hi', '-o', 'a.mp3', '--title', 'B', '--cover', 'cover.gif'], { env });
+    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('the cover is left out') });
+    expect(readId3(box.read('a.mp3')).frames.map(({ id }) => id)).not.toContain('APIC');
+    expect(server.requests).toHaveLength(1);
+    const missing = await box.tts(['hi', '-o', 'b.mp3', '--cover', 'none.jpg'], { env });
+    expect(missing).toMatchObject({ status: 2, stderr: expect.stringContaining('none.jpg') });
+    expect(server.requests).toHaveLength(1);
+  });
+});
 
 describe('the sound', () => {
   it.each([

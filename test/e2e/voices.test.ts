@@ -82,6 +82,12 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     expect(await box.tts(['hello', ...OUT, '-s', 'pia'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav').length).toBeGreaterThan(44 + 5 * 1600);
     expect(await box.tts(['voices', 'verify'], { env })).toMatchObject({ status: 0 });
+    const doctor = await box.tts(['doctor', '--json'], { env });
+    expect(JSON.parse(doctor.stdout.toString()).findings).toContainEqual({
+      name: 'voices',
+      state: 'good',
+      detail: 'pia, tina: all of them speak',
+    });
     const dictionary = join(data(box), 'espeak', 'c0ffee00', 'en_dict');
     const model = join(data(box), 'voices', 'pia', 'model.onnx');
     writeFileSync(model, readFileSync(model).reverse());

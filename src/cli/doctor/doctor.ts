@@ -8,6 +8,7 @@ import { noSegmentFolder, segmentFolder } from '../../files/folders.ts';
 import { type LoadedSettings, loadSettings } from '../../settings/load.ts';
 import { chooseProxy, type Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
+import { manifestsOf } from '../../voices/installed.ts';
 import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
 import { type CommandLine, OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
 import { withoutPassword } from '../config.ts';
@@ -15,6 +16,7 @@ import type { Context } from '../context.ts';
 import { examine, type Finding, findingInWords, skipped } from './finding.ts';
 import { examinePlayer } from './player.ts';
 import { trySpeaking } from './speaking.ts';
+import { tryInstalled } from './voices.ts';
 
 const SETTINGS: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
 
@@ -59,6 +61,9 @@ export async function* examinations(request: ExamineRequest, context: Context): 
   else yield* STEPS.map((name) => skipped(name, 'not looked at: the config comes first'));
   yield await examinePlayer(settled?.settings, context);
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
+  const installed = manifestsOf(context);
+  if (installed.length > 0)
+    yield await examine('voices', () => tryInstalled(installed, settled?.settings, context));
 }
 
 const STEPS = ['key', 'proxy', 'dns', 'connection', 'tls', 'request'];

@@ -1,6 +1,8 @@
 import { secondsOf } from '../../audio/pcm.ts';
 import { TtsError } from '../../error.ts';
+import { dataFolder } from '../../files/folders.ts';
 import type { Host } from '../../host.ts';
+import { installedVoices } from '../../installed/manifest.ts';
 import { printable } from '../../printable.ts';
 import { isStdout } from '../../sink/open.ts';
 import type { Delivery } from '../../sink/sink.ts';
@@ -69,14 +71,22 @@ export function introducing(
   const who = isEspeak ? `${label} (${shape.speaker}), a voice of espeak-ng,` : 'the built-in English voice';
   let isIntroduced = kind === 'service' || kind === 'engine';
   return (event) => {
-    const note = `no base URL is set, so ${who} speaks; --base-url names a service`;
-    const isTold = isIntroduced || notices.quiet || notices.json;
-    if (!isTold && isNewToday(note, host)) notices.note(note);
+    if (!isIntroduced && !notices.quiet && !notices.json) {
+      const better = isEspeak ? '' : betterVoice(host);
+      const note = `no base URL is set, so ${who} speaks; --base-url names a service${better}`;
+      if (isNewToday(note, host)) notices.note(note);
+    }
     if (!isIntroduced && isEspeak && isNumbered)
       notices.note(`on another machine ${shape.speaker} may be another voice; -s "${label}" is the same one`);
     isIntroduced = true;
     onEvent(event);
   };
+}
+
+/** The line that brings a natural voice, where there is none. */
+function betterVoice(host: Host): string {
+  const isThere = installedVoices(dataFolder(host), host.uid).length > 0;
+  return isThere ? '' : '; a natural voice: tts voices install cori';
 }
 
 /** docs/instructions.md has all of the built-in voice. */

@@ -1,6 +1,7 @@
+import type { Tags } from '../../audio/pcm.ts';
 import { ExitCode } from '../../error.ts';
 import { deliver } from '../../speech/deliver.ts';
-import { resolveJob, type SpeakRequest } from '../../speech/job.ts';
+import { resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
 import { openOutputs } from '../../speech/outputs.ts';
 import { RunText } from '../../speech/text.ts';
 import { RunTotals } from '../../speech/totals.ts';
@@ -18,18 +19,21 @@ const WINDOW = 2;
 /** English prose at a usual pace. */
 const SECONDS_PER_BYTE = 0.067;
 
-/** Nothing is sent before everything is checked and open. */
 export async function speak(request: SpeakRequest, context: Context): Promise<number> {
-  const { host, notices, signal } = context;
-  const totals = new RunTotals();
   const resolved = await resolveJob(request, context);
   if (resolved.mode === 'show-text') return (await import('./show-text.ts')).showText(resolved.text, context);
   if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
-  const { job } = resolved;
+  return speakJob(resolved.job, request, context);
+}
+
+/** Nothing is sent before everything is checked and open. */
+async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context): Promise<number> {
+  const { host, notices, signal } = context;
+  const totals = new RunTotals();
   const { voice } = job;
   await using voices = job.voices;
-
   const text = await RunText.open(job.text, signal);
+  const tags = await tagsFor(job, text, context);
   await using outputs = await openOutputs(job, context);
   const { sink, subtitles } = outputs;
   const { isLive } = sink;
@@ -51,6 +55,7 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
     voiceOf: () => voice,
     window: WINDOW * voice.atOnce,
     mix: job.mix,
+    tags,
     sink,
     signal,
     sparing: leftOut,
@@ -76,6 +81,12 @@ function sayWhatIsMissing(
 ): void {
   leftOut?.finish();
   for (const remark of remarks) notices.note(remark);
+}
+
+/** A WAV holds none. */
+async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Promise<Tags | undefined> {
+  if (job.output.encoding.name === 'wav') return undefined;
+  return (await import('../../speech/tags.ts')).tagsOf(job.tags, { about, voice: job.voice }, context);
 }
 
 type Total = ConstructorParameters<typeof Progress>[0]['total'];

@@ -7,7 +7,7 @@ import type { ChapterStart, HtmlOptions, Rules } from '../html/rules.ts';
 import type { Contents, Entry } from './contents.ts';
 import { leftOutAs } from './left-out.ts';
 
-export interface EpubOptions extends Omit<HtmlOptions, 'hasHeadingChapters'> {
+export interface EpubOptions extends HtmlOptions {
   /** Title pages, contents and the like are read, too. */
   readonly readsAll: boolean;
 }
@@ -25,7 +25,7 @@ export class BookText {
   /** The chapters of the document that is read. */
   #open = new Map<string, ChapterStart>();
 
-  constructor(name: string, { source, entries }: Contents, options: EpubOptions) {
+  constructor(name: string, { entries }: Contents, options: EpubOptions) {
     this.#name = name;
     for (const entry of entries) this.#add(entry);
     this.#rules = {
@@ -39,7 +39,7 @@ export class BookText {
       place: () => ({ source: name }),
       piece: (piece) => void this.#ready.push(piece),
     };
-    this.#blocks = new Blocks({ ...options, hasHeadingChapters: source === 'headings' }, this.#rules);
+    this.#blocks = new Blocks(options, this.#rules);
   }
 
   fragmentsIn(path: string): ReadonlySet<string> {

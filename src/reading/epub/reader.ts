@@ -1,4 +1,5 @@
 import { usageError } from '../../error.ts';
+import { HeadingChapters } from '../../text/chapters/headings.ts';
 import { inTurn, type Stage, through } from '../../text/live.ts';
 import type { Piece } from '../../text/piece.ts';
 import { MarkupDecoder } from '../html/decode.ts';
@@ -6,6 +7,7 @@ import { FoundNotes } from '../html/found-notes.ts';
 import { indexed } from '../html/note-index.ts';
 import { scanned } from '../html/scan.ts';
 import type { Reading, ReadingOptions, Source } from '../reading.ts';
+import { aboutBook } from './about.ts';
 import { Archive, type Location } from './archive.ts';
 import { BookText, type EpubOptions } from './book-text.ts';
 import { type Contents, openNavigation, usable } from './contents.ts';
@@ -14,6 +16,7 @@ import { openPackage, type Package, resolved } from './package.ts';
 import { assertOpen } from './protection.ts';
 import { remarksOn } from './remarks.ts';
 import { locationOf } from './spool.ts';
+import { withoutTable } from './without-table.ts';
 
 /**
  * Looks at what the book says of itself. Its documents are read when their turn comes.
@@ -34,13 +37,25 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
   for (const { path, properties } of content.items.values())
     if (properties.includes('nav') && !options.readsAll) leftOut.set(path, 'contents');
   const read = documents.filter((path) => !leftOut.has(path));
-  const contents = tables.map((table) => usable(table, read)).find((table) => table !== undefined);
+  const contents =
+    tables.map((table) => usable(table, read)).find((table) => table !== undefined) ??
+    (await withoutTable(read, (path) =>
+      through(archive.bytes(path, signal), new MarkupDecoder(`${path} in ${name}`)),
+    ));
   const book = new Book(source, location, options, {
-    contents: contents ?? { source: 'headings', entries: [] },
+    contents,
     documents: read,
     leftOut: documents.flatMap((path) => leftOut.get(path) ?? []),
   });
-  return { source, pieces: (until, how) => book.pieces(until, how) };
+  const about = aboutBook(content, name, location);
+  return {
+    source,
+    about,
+    pieces(until, how) {
+      const pieces = book.pieces(until, how);
+      return contents.source === 'headings' ? through(pieces, new HeadingChapters()) : pieces;
+    },
+  };
 }
 
 /** @throws TtsError (usage) for a document that is too large */

@@ -6,7 +6,6 @@ import { type Attributes, isInitial, isShownAsBlock, isSilent, meaningsOf } from
 import { isMark, isMeantAsMark, leadsBack, noteAfter, saysNote, saysReference } from './notes.ts';
 import { Row } from './rows.ts';
 import type { ChapterStart, HtmlOptions, Rules } from './rules.ts';
-import { Titles } from './titles.ts';
 
 interface Frame {
   readonly name: string;
@@ -25,7 +24,6 @@ export class Blocks {
   readonly #rules: Rules;
   readonly #frames: Frame[] = [];
   readonly #inline = new Inline();
-  readonly #titles: Titles;
   /** Elements that are open inside of one that is silent, itself included. */
   #silent = 0;
   #pre = 0;
@@ -43,7 +41,6 @@ export class Blocks {
   constructor(options: HtmlOptions, rules: Rules) {
     this.#options = options;
     this.#rules = rules;
-    this.#titles = new Titles(options.speaksTitles);
   }
 
   open(tag: string, attributes: Attributes): void {
@@ -92,7 +89,6 @@ export class Blocks {
   startChapter(start: ChapterStart): void {
     this.end();
     this.#rules.piece({ kind: 'chapter', ...start });
-    this.#titles.start(start.title);
     this.#isFirst = true;
   }
 
@@ -190,15 +186,11 @@ export class Blocks {
     this.#heading = undefined;
     if (text === '') return;
     this.#endRow();
-    const title = text.replace(/\s+/gu, ' ');
-    if (this.#options.hasHeadingChapters && this.#titles.isChapter(level))
-      this.startChapter({ title, level });
-    if (!this.#titles.speaks(text, true)) return;
     if (!this.#isFirst) this.#rules.piece({ kind: 'paragraph' });
     this.#isFirst = true;
-    this.#rules.piece({ kind: 'heading' });
+    this.#rules.piece({ kind: 'heading', level });
     this.#give(withFullStop(text), false);
-    this.#rules.piece({ kind: 'heading' });
+    this.#rules.piece({ kind: 'heading', level });
   }
 
   /** @param isLast false where the large first letter of a word may wait for the next block */
@@ -211,8 +203,7 @@ export class Blocks {
     const { name } = this.#frames.findLast(({ isBlock }) => isBlock) ?? { name: 'body' };
     if (this.#row && !this.#row.isLong) this.#row.add(text);
     else if (SCENE.test(text)) this.#scene();
-    else if (this.#titles.speaks(text, false))
-      this.#give(CLOSED.has(name) ? withFullStop(text) : text, TIGHT.has(name));
+    else this.#give(CLOSED.has(name) ? withFullStop(text) : text, TIGHT.has(name));
     this.#goesOn = false;
     this.#place = undefined;
   }
@@ -220,8 +211,7 @@ export class Blocks {
   #endRow(): void {
     const row = this.#row;
     this.#row = undefined;
-    for (const text of row?.take() ?? [])
-      if (this.#titles.speaks(text, false)) this.#give(withFullStop(text), true);
+    for (const text of row?.take() ?? []) this.#give(withFullStop(text), true);
     this.#place = undefined;
   }
 

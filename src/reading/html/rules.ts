@@ -11,9 +11,6 @@ export interface ChapterStart {
 export interface HtmlOptions {
   /** A short reading in kana is spoken in place of its base. */
   readonly speaksReadings: boolean;
-  readonly speaksTitles: boolean;
-  /** True where headings begin chapters. */
-  readonly hasHeadingChapters: boolean;
   /** Notes are read where they are referred to, if they are known there, and otherwise where they stand. */
   readonly readsNotes: boolean;
 }

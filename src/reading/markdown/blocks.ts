@@ -12,6 +12,8 @@ type Gap = '' | ' ' | '\n' | '\n\n';
 export interface SpokenBlock {
   /** A change of scene has no text. */
   readonly kind: 'text' | 'heading' | 'scene';
+  /** 1 is the highest heading, 0 stands for other blocks. */
+  readonly level: number;
   readonly gap: Gap;
   readonly text: string;
   /** It begins in this line of the source, from 0. */
@@ -20,9 +22,9 @@ export interface SpokenBlock {
 
 export function* spokenBlocks(document: MarkdownDocument, options: MarkdownOptions): Generator<SpokenBlock> {
   let isFirst = true;
-  for (const { kind, text, line, isTight, goesOn } of new BlockReader(document, options).read()) {
+  for (const { kind, level, text, line, isTight, goesOn } of new BlockReader(document, options).read()) {
     const border = isTight ? '\n' : '\n\n';
-    yield { kind, gap: goesOn ? ' ' : isFirst ? '' : border, text, line };
+    yield { kind, level, gap: goesOn ? ' ' : isFirst ? '' : border, text, line };
     isFirst &&= kind === 'scene';
   }
 }
@@ -51,7 +53,7 @@ class BlockReader {
   #isTight = false;
   #isContinued = false;
   #endsLikeSentence = false;
-  #isHeading = false;
+  #level = 0;
 
   constructor(document: MarkdownDocument, { code, footnotes }: MarkdownOptions) {
     this.#document = document;
@@ -64,14 +66,16 @@ class BlockReader {
     for (const [at, token] of this.#document.blocks.entries()) {
       line = token.map?.[0] ?? line;
       if (this.#skips(token)) continue;
-      if (token.type === 'hr') yield { kind: 'scene', text: '', line, isTight: false, goesOn: true };
+      if (token.type === 'hr')
+        yield { kind: 'scene', level: 0, text: '', line, isTight: false, goesOn: true };
       let goesOn = false;
       for (const part of this.#partsOf(token)) {
         const text = this.#textOf(part, at);
         if (!text) continue;
         const isTight = this.#isTight && this.#isContinued;
-        const kind = this.#isHeading ? 'heading' : 'text';
-        yield { kind, text: this.#lead + text, line, isTight, goesOn };
+        const level = this.#level;
+        const kind = level > 0 ? 'heading' : 'text';
+        yield { kind, level, text: this.#lead + text, line, isTight, goesOn };
         goesOn = true;
         this.#lead = '';
         this.#isContinued = true;
@@ -105,7 +109,7 @@ class BlockReader {
   }
 
   readonly #rules: Readonly<Record<string, Rule>> = {
-    heading_open: () => this.#startHeading(),
+    heading_open: ({ tag }) => this.#startHeading(Number(tag.slice(1))),
     paragraph_open: ({ hidden }) => this.#startBlock(this.#lists > 0, hidden),
     inline: ({ content }, at) => this.#inline(content, at),
     html_block: ({ content }) => this.#html(content),
@@ -127,13 +131,13 @@ class BlockReader {
     table_close: () => this.#endTable(),
   };
 
-  #startHeading(): undefined {
+  #startHeading(level: number): undefined {
     this.#startBlock(true);
-    this.#isHeading = true;
+    this.#level = level;
   }
 
   #startBlock(endsLikeSentence: boolean, isTight = false): undefined {
-    this.#isHeading = false;
+    this.#level = 0;
     this.#endsLikeSentence = endsLikeSentence;
     this.#isTight = isTight;
   }

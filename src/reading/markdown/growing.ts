@@ -160,13 +160,13 @@ function nextOf<T>(items: Iterator<T>): T | undefined {
   return done ? undefined : value;
 }
 
-function* piecesOf({ kind, gap, text }: SpokenBlock, place: Place): Generator<Piece> {
+function* piecesOf({ kind, level, gap, text }: SpokenBlock, place: Place): Generator<Piece> {
   if (kind === 'scene') return yield { kind };
   if (gap === '\n\n') yield { kind: 'paragraph' };
   else if (gap !== '') yield { kind: 'text', text: gap, place };
-  if (kind === 'heading') yield { kind };
+  if (kind === 'heading') yield { kind, level };
   yield* inSteps(text, place);
-  if (kind === 'heading') yield { kind };
+  if (kind === 'heading') yield { kind, level };
 }
 
 /** The next sentence has begun in the same line. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Chapter, frameBytes, type PcmFormat, type Track } from '../../../src/audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import type { Sink } from '../../../src/sink/sink.ts';
-import { deliver, type Listener } from '../../../src/speech/deliver.ts';
+import { deliver, type Lead, type Listener } from '../../../src/speech/deliver.ts';
 import type { Sparing } from '../../../src/speech/look-ahead.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
@@ -28,6 +28,7 @@ function speaking(own: PcmFormat = format, kind: Speaking['kind'] = 'engine'): S
 interface Run {
   readonly voices?: readonly Speaking[];
   readonly sparing?: Sparing;
+  readonly lead?: Lead;
   readonly window?: number;
 }
 
@@ -42,7 +43,7 @@ interface Heard {
 
 async function hear(
   items: readonly (Segment | Rest)[],
-  { voices, sparing, window = 3 }: Run = {},
+  { voices, sparing, lead, window = 3 }: Run = {},
 ): Promise<Heard> {
   const found: { track?: Track; pcm: Buffer } = { pcm: Buffer.alloc(0) };
   const sink: Sink = {
@@ -63,6 +64,7 @@ async function hear(
     },
     voiceOf: ({ index }) => voices?.[index] ?? usual,
     sparing,
+    lead,
     window,
     mix,
     sink,
@@ -91,7 +93,7 @@ const place = { source: '' };
 const say = (text: string): Piece<never> => ({ kind: 'text', text, place });
 const pause = (seconds: number): Piece<never> => ({ kind: 'pause', seconds });
 const paragraph: Piece<never> = { kind: 'paragraph' };
-const heading: Piece<never> = { kind: 'heading' };
+const heading: Piece<never> = { kind: 'heading', level: 1 };
 const scene: Piece<never> = { kind: 'scene' };
 const chapter = (title: string): Piece<never> => ({ kind: 'chapter', title, level: 1 });
 
@@ -193,6 +195,24 @@ describe('voices of other formats', () => {
     }
     const { track } = await hear(three, { voices: [format, stereo, bytes].map((own) => speaking(own)) });
     expect(track.format).toEqual(format);
+  });
+
+  it.each([
+    ['known before', 800],
+    ['known from its first answer', undefined],
+  ])('are brought to the rate of the speaker of the run, which is %s', async (_, sampleRate) => {
+    const voices = [stereo, format, bytes].map((own) => speaking(own));
+    const voice = voices[2] as Speaking;
+    const { track, runs } = await hear(three, { voices, lead: { voice, sampleRate } });
+    expect(track.format).toEqual({ ...stereo, sampleRate: 800 });
+    const frames = runs.flat().reduce((sum, count) => sum + count, 0);
+    expect(frames).toBe(3 * 80 + 2 * 400);
+  });
+
+  it('are brought to that of the first part if the speaker of the run says nothing soon', async () => {
+    const voices = [stereo, format, bytes].map((own) => speaking(own));
+    const lead = { voice: speaking(), sampleRate: undefined };
+    expect((await hear(three, { voices, lead })).track.format).toEqual(stereo);
   });
 
   it('last as long as before', async () => {

@@ -24,7 +24,7 @@ const pause = (seconds: number): Piece<Named> => ({ kind: 'pause', seconds });
 const voice = (named: Named): Piece<Named> => ({ kind: 'voice', voice: named, place: PLACE });
 const chapter = (title: string): Piece<Named> => ({ kind: 'chapter', title, level: 1 });
 const PARAGRAPH: Piece<Named> = { kind: 'paragraph' };
-const HEADING: Piece<Named> = { kind: 'heading' };
+const HEADING: Piece<Named> = { kind: 'heading', level: 1 };
 const SCENE: Piece<Named> = { kind: 'scene' };
 
 const inWords = ({ voice: { name }, pause: before, place, chapter: heading, text: words }: Segment<Named>) =>

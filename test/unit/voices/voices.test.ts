@@ -10,10 +10,11 @@ import { chooseService } from '../../../src/voices/service-choice.ts';
 import type { Voice } from '../../../src/voices/voice.ts';
 import { openVoices } from '../../../src/voices/voices.ts';
 import { emptyFolder } from '../../support/folder.ts';
-import { answer } from '../../support/http-bytes.ts';
+import { answer, complete } from '../../support/http-bytes.ts';
 import { serveRows, wavOf } from '../../support/row-service.ts';
 import { serveSpeech } from '../../support/speech-server.ts';
 import { collect } from '../audio/body.ts';
+import { plainWav, sound } from '../audio/wav-builder.ts';
 
 const { signal } = new AbortController();
 
@@ -167,6 +168,54 @@ describe('the voices of a run', () => {
     expect(await voices.cacheBytesFor(anna)).toBeGreaterThan(0);
     const typed = await voicesOf({ engine: 'local', concurrency: '2', maxChars: '50' }, { engines });
     expect(await typed.of()).toMatchObject({ atOnce: 2, maxChars: 50 });
+  });
+
+  it('of one text may be those of a service, of an engine and of this program', async () => {
+    const service = await serveRows();
+    const { url } = await serveSpeech(complete(plainWav(sound(4000))));
+    const config = {
+      engines: { mine: { url, maxChars: 200, concurrency: 3 } },
+      speakers: {
+        anna: { no: 7, sampleRate: 16_000 },
+        dear: { engine: 'mine', voice: 'bert', sampleRate: 8000 },
+      },
+    };
+    const voices = await voicesOf(
+      { ...SERVICE, baseUrl: service.url, speaker: '1', maxChars: '500' },
+      config,
+    );
+    const cast = (name: string | number) => voices.cast(said(name));
+    const own = await voices.of();
+    expect(await cast(1)).toBe(own);
+    expect(await cast(2)).toMatchObject({ kind: 'service', maxChars: 500, atOnce: 4, shape: { speaker: 2 } });
+    expect(await cast('anna')).toMatchObject({ kind: 'service', sampleRate: 16_000, shape: { speaker: 7 } });
+    const bert = await cast('mine:bert');
+    expect(bert).toMatchObject({ kind: 'engine', maxChars: 200, atOnce: 5, sampleRate: undefined });
+    expect(await cast('dear')).toMatchObject({ kind: 'engine', sampleRate: 8000 });
+    const slt = await cast('slt');
+    expect(slt).toMatchObject({ kind: 'built-in', sampleRate: 22_050, shape: { speaker: 2 } });
+    expect(await cast('en')).toMatchObject({ kind: 'built-in', shape: { speaker: 1 } });
+    expect(await cast('en-gb')).toMatchObject({ kind: 'built-in', shape: { speaker: 3 } });
+    await expect(cast('nobody')).rejects.toThrow(
+      'p.csv, line 2, column speaker: no speaker is called "nobody"',
+    );
+    expect(await voices.cacheBytesFor(slt)).toBeUndefined();
+    expect(await voices.cacheBytesFor(bert)).toBeGreaterThan(0);
+    expect(await heard(own, 'hello')).toEqual(Buffer.from(wavOf('hello')).subarray(44));
+    expect(await heard(bert, 'hello')).toEqual(sound(4000));
+    expect(service.requests).toHaveLength(1);
+  });
+
+  it('of one text take what they can do of what the run asks', async () => {
+    const flags = { speaker: '11', instructions: 'slow', sampleRate: undefined };
+    const voices = await voicesOf(flags, { speakers: { deep: { no: 2, sampleRate: 8000 } } });
+    expect((await voices.of()).shape).toMatchObject({ speaker: 11, instructions: 'slow' });
+    expect((await voices.cast(said(12))).shape).toMatchObject({ instructions: 'slow' });
+    expect((await voices.cast(said(2))).shape.instructions).toBeUndefined();
+    expect((await voices.cast(said('deep'))).shape).toMatchObject({ speaker: 2, sampleRate: 8000 });
+    const rated = await voicesOf({ speaker: '1', sampleRate: '16000' });
+    expect((await rated.cast(said(12))).shape.sampleRate).toBeUndefined();
+    expect((await rated.cast(said(3))).shape.sampleRate).toBe(16_000);
   });
 
   it('of this program and its engines are listed together, with a warning for an engine that is not there', async () => {

@@ -10,7 +10,7 @@ import type { ZipEntry } from '../../../support/zip.ts';
 import { written } from '../spoken.ts';
 
 const { signal } = new AbortController();
-const PLAIN = { speaksReadings: false, speaksTitles: true, readsAll: false, readsNotes: false };
+const PLAIN = { speaksReadings: false, readsAll: false, readsNotes: false };
 
 async function read(book: Buffer): Promise<string> {
   const path = join(emptyFolder(), 'book.epub');

@@ -24,7 +24,7 @@ const LEFT_OUT: Readonly<Record<string, readonly RegExp[]>> = {
 describe.skipIf(folder === undefined)('a published book', () => {
   it.each(samplesIn(folder, '.epub'))('is read word for word: %s', async (name) => {
     const path = join(folder ?? '', name);
-    const options = { speaksReadings: false, speaksTitles: true, readsAll: false, readsNotes: false };
+    const options = { speaksReadings: false, readsAll: false, readsNotes: false };
     const reading = await openEpub(fileSource(path, '/'), options, signal);
     let text = '';
     for await (const piece of reading.pieces(signal))

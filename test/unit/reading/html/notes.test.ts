@@ -11,7 +11,7 @@ interface Read {
 }
 
 async function read(html: string, readsNotes: boolean, isPipe = false): Promise<Read> {
-  const options = { speaksReadings: false, speaksTitles: true, hasHeadingChapters: false, readsNotes };
+  const options = { speaksReadings: false, readsNotes };
   const { bytes, ...source } = wordsSource(html);
   const file = { ...source, bytes, words: undefined, again: isPipe ? undefined : bytes };
   const remarks: string[] = [];

@@ -5,8 +5,6 @@ import { written } from '../spoken.ts';
 
 const PLAIN: HtmlOptions = {
   speaksReadings: false,
-  speaksTitles: true,
-  hasHeadingChapters: false,
   readsNotes: false,
 };
 
@@ -97,15 +95,6 @@ describe('HTML', () => {
   it('gives main out while it comes', () => {
     const page = new Page('', PLAIN);
     expect([...page.push('<nav>x</nav><main><p>One.</p><p>Two')].length).toBeGreaterThan(0);
-  });
-
-  it('has chapters by headings', async () => {
-    const html = 'x<h1>A</h1>a<h2>B</h2>b<h3>C</h3>c<h1>D</h1>d';
-    const options = { hasHeadingChapters: true };
-    expect(await read(html, options)).toBe('x{1 A}A.\n\na{2 B}B.\n\nb\n\nC.\n\nc{1 D}D.\n\nd');
-    expect(await read('<h3>A</h3>a<h4>B</h4>', options)).toBe('{3 A}A.\n\na\n\nB.');
-    const silent = { ...options, speaksTitles: false };
-    expect(await read(html, silent)).toBe('x{1 A}a{2 B}b\n\nC.\n\nc{1 D}d');
   });
 
   it('has a limit for elements inside each other', async () => {

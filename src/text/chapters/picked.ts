@@ -1,7 +1,7 @@
-import { type TtsError, usageError } from '../error.ts';
-import type { Stage } from './live.ts';
-import type { Piece } from './piece.ts';
-import { hasWord } from './unicode.ts';
+import { type TtsError, usageError } from '../../error.ts';
+import type { Stage } from '../live.ts';
+import type { Piece } from '../piece.ts';
+import { hasWord } from '../unicode.ts';
 
 /** The beginning and the end of a range of chapters, both included. */
 export type ChapterRange = readonly [first: number, last: number];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type ChapterRange, PickedChapters } from '../../../src/text/picked-chapters.ts';
-import type { Piece } from '../../../src/text/piece.ts';
+import { type ChapterRange, PickedChapters } from '../../../../src/text/chapters/picked.ts';
+import type { Piece } from '../../../../src/text/piece.ts';
 
 const place = { source: '' };
 const text = (words: string): Piece => ({ kind: 'text', text: words, place });

@@ -1,0 +1,100 @@
+import type { About } from '../reading.ts';
+import { Archive, type Location } from './archive.ts';
+import type { Package } from './package.ts';
+import { allIn, type Element, firstIn, plainText, treeOf } from './tree.ts';
+
+/** Bytes of a picture; a larger one is none for players. */
+const LARGEST_COVER = 32 * 1024 * 1024;
+
+/** What the package file says of the book. The cover is read when it is asked for. */
+export function aboutBook({ root, items }: Package, name: string, location: Location): About {
+  const metadata = firstIn(root, 'metadata') ?? root;
+  const metas = [...allIn(metadata, 'meta')];
+  const cover = coverPath(items, metas);
+  return {
+    title: titleOf(metadata, metas),
+    author: authorsOf(metadata, metas),
+    language: firstText(metadata, 'language'),
+    date: dateOf(metadata),
+    description: descriptionOf(metadata, name),
+    series: seriesOf(metas),
+    ...(cover !== undefined && {
+      async cover(signal) {
+        using archive = await Archive.open(name, location, signal);
+        return archive.whole(cover, LARGEST_COVER, signal);
+      },
+    }),
+  };
+}
+
+function firstText(metadata: Element, name: string): string | undefined {
+  for (const element of allIn(metadata, name)) {
+    const text = plainText(element);
+    if (text !== '') return text;
+  }
+  return undefined;
+}
+
+/** @returns what a `meta` says of an element, by the property of EPUB 3 */
+function refined(
+  metas: readonly Element[],
+  { attributes: { id } }: Element,
+  property: string,
+): string | undefined {
+  if (id === undefined) return undefined;
+  const meta = metas.find(
+    ({ attributes }) => attributes.refines === `#${id}` && attributes.property === property,
+  );
+  return meta && plainText(meta);
+}
+
+function titleOf(metadata: Element, metas: readonly Element[]): string | undefined {
+  const titles = [...allIn(metadata, 'title')];
+  const main = titles.find(
+    (title) => refined(metas, title, 'title-type') === 'main' && plainText(title) !== '',
+  );
+  return main ? plainText(main) : firstText(metadata, 'title');
+}
+
+/** A creator without a role is an author. */
+function authorsOf(metadata: Element, metas: readonly Element[]): string | undefined {
+  const creators = [...allIn(metadata, 'creator')].filter((creator) => plainText(creator) !== '');
+  const roleOf = (creator: Element) => creator.attributes.role ?? refined(metas, creator, 'role') ?? 'aut';
+  const authors = creators.filter((creator) => roleOf(creator) === 'aut');
+  const names = (authors.length > 0 ? authors : creators).map(plainText);
+  return names.length === 0 ? undefined : names.join(', ');
+}
+
+/** @returns when the book was published, of which players show the year */
+function dateOf(metadata: Element): string | undefined {
+  const dates = [...allIn(metadata, 'date')].filter(({ attributes: { event } }) => event !== 'modification');
+  const [date] = dates.map(plainText).filter((text) => /^\d{4}/.test(text));
+  return date?.replace(/T.*$/u, '');
+}
+
+/** Descriptions often are HTML. */
+function descriptionOf(metadata: Element, name: string): string | undefined {
+  const text = firstText(metadata, 'description');
+  return text && (plainText(treeOf(text, name, false)) || undefined);
+}
+
+function seriesOf(metas: readonly Element[]): About['series'] {
+  const named = (wanted: string) =>
+    metas.find(({ attributes }) => attributes.name === wanted)?.attributes.content;
+  const calibre = named('calibre:series')?.trim();
+  if (calibre) return { name: calibre, number: named('calibre:series_index')?.replace(/\.0+$/, '') };
+  const collection = metas.find(({ attributes }) => attributes.property === 'belongs-to-collection');
+  if (!collection || plainText(collection) === '') return undefined;
+  return { name: plainText(collection), number: refined(metas, collection, 'group-position') };
+}
+
+function coverPath(items: Package['items'], metas: readonly Element[]): string | undefined {
+  const all = [...items.values()];
+  const named = metas.find(({ attributes }) => attributes.name === 'cover')?.attributes.content;
+  const isPicture = ({ mediaType }: { mediaType: string }) => mediaType.startsWith('image/');
+  const found =
+    all.find(({ properties }) => properties.includes('cover-image')) ??
+    (named === undefined ? undefined : items.get(named)) ??
+    all.find((item) => /^cover/i.test(item.id) && isPicture(item));
+  return found && isPicture(found) ? found.path : undefined;
+}

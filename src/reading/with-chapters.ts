@@ -1,0 +1,45 @@
+import { type Stage, through } from '../text/live.ts';
+import type { Piece } from '../text/piece.ts';
+import type { Reader } from './reading.ts';
+
+interface Chapters {
+  /** A book has chapters in any case. */
+  readonly areWanted: boolean;
+  readonly areTitlesSpoken: boolean;
+}
+
+/** Gives a text the chapters that it does not have of itself, and leaves their titles out. */
+export function withChapters(reader: Reader, { areWanted, areTitlesSpoken }: Chapters): Reader {
+  if (areTitlesSpoken && (reader.name === 'epub' || !areWanted)) return reader;
+  return {
+    ...reader,
+    async open(source, signal) {
+      const [reading, stages] = await Promise.all([
+        reader.open(source, signal),
+        stagesFor(reader.name, areTitlesSpoken),
+      ]);
+      const pieces: typeof reading.pieces = (until, how) =>
+        stages.reduce<AsyncIterable<Piece>>(
+          (before, make) => through(before, make()),
+          reading.pieces(until, how),
+        );
+      return { ...reading, pieces };
+    },
+  };
+}
+
+async function stagesFor(
+  format: Reader['name'],
+  areTitlesSpoken: boolean,
+): Promise<readonly (() => Stage<Piece, Piece>)[]> {
+  const [{ HeadingChapters }, { PageChapters }, { UntitledChapters }] = await Promise.all([
+    import('../text/chapters/headings.ts'),
+    import('../text/chapters/pages.ts'),
+    import('../text/chapters/untitled.ts'),
+  ]);
+  const stages: (() => Stage<Piece, Piece>)[] = [];
+  if (format === 'text') stages.push(() => new PageChapters());
+  else if (format !== 'epub') stages.push(() => new HeadingChapters());
+  if (!areTitlesSpoken) stages.push(() => new UntitledChapters());
+  return stages;
+}

@@ -1,0 +1,63 @@
+import type { Stage } from '../live.ts';
+import type { Piece } from '../piece.ts';
+
+/** UTF-16 units. A longer block is no title. */
+const LONGEST_TITLE = 1000;
+
+/** Leaves the titles of chapters out: the headings where a chapter begins, and blocks that repeat its title. */
+export class UntitledChapters implements Stage<Piece, Piece> {
+  /** The words of the title that were not read yet; `undefined` after the title. */
+  #left: string | undefined;
+  #held: Piece[] = [];
+  #isInHeading = false;
+
+  *push(piece: Piece): Generator<Piece> {
+    if (piece.kind === 'chapter') {
+      yield* this.#judge();
+      this.#left = wordsOf(piece.title ?? '');
+      return yield piece;
+    }
+    if (this.#left === undefined) return yield piece;
+    if (piece.kind === 'heading' && this.#isInHeading) return this.#leaveOut();
+    if (piece.kind === 'text' || this.#isInHeading) {
+      this.#held.push(piece);
+      if (textOf(this.#held).length > LONGEST_TITLE) yield* this.#release();
+      return;
+    }
+    yield* this.#judge();
+    if (piece.kind !== 'heading' || this.#left === undefined) return yield piece;
+    this.#isInHeading = true;
+    this.#held = [piece];
+  }
+
+  end(): Iterable<Piece> {
+    return this.#judge();
+  }
+
+  /** Decides on a block that is no heading. */
+  *#judge(): Generator<Piece> {
+    const words = wordsOf(textOf(this.#held));
+    if (words !== '' && ` ${this.#left ?? ''} `.includes(` ${words} `)) this.#leaveOut();
+    else if (words !== '') yield* this.#release();
+  }
+
+  *#release(): Generator<Piece> {
+    this.#left = undefined;
+    this.#isInHeading = false;
+    yield* this.#held.splice(0);
+  }
+
+  #leaveOut(): void {
+    const words = wordsOf(textOf(this.#held.splice(0)));
+    this.#left = ` ${this.#left ?? ''} `.replace(` ${words} `, ' ').trim();
+    this.#isInHeading = false;
+  }
+}
+
+function textOf(pieces: readonly Piece[]): string {
+  return pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
+}
+
+function wordsOf(text: string): string {
+  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ');
+}
