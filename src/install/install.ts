@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { basename, extname } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { usageError } from '../error.ts';
 import {
   bytesOf,
@@ -11,10 +11,10 @@ import {
 import { type Manifest, readManifest } from '../installed/manifest.ts';
 import { buildFolder, buildPiper } from './build.ts';
 import { addressIn } from './fetch/hub.ts';
-import type { Downloaded } from './fetch/part.ts';
+import { type Downloaded, partName } from './fetch/part.ts';
 import { licenceIn } from './offer.ts';
 import type { Session } from './session.ts';
-import { inMegabytes } from './store.ts';
+import { inMegabytes, partsFolder } from './store.ts';
 
 /** Bytes. */
 const LONGEST_SMALL_FILE = 1024 * 1024;
@@ -28,10 +28,15 @@ export async function installOffered(voice: OfferedVoice, session: Session): Pro
   const { data, context } = session;
   const old = readManifest(data, voice.name, context.host.uid);
   if (old && old.key !== voice.key) throw taken(voice.name, old);
-  if (old && !session.options.force && isSame(old, voice)) return undefined;
+  const repository = repositoryOf(voice, session);
+  if (old && !session.options.force && isSame(old, voice)) {
+    // A run that was killed at its end left them.
+    for (const file of voice.files) session.spend(partOf(file, repository, session));
+    session.settle();
+    return undefined;
+  }
   if (voice.class !== 'unknown' && !isFree(voice))
     if (!session.options.acceptsLicence) session.assertAccepted(voice.name, voice.licence, '');
-  const repository = repositoryOf(voice, session);
   context.notices.note(introduction(voice, repository));
   const got = new Map<string, Downloaded>();
   const fetch = async (file: PinnedFile) => {
@@ -84,6 +89,10 @@ function introduction(
   { repo }: Repository,
 ): string {
   return `${name}: ${language}, ${sampleRate / 1000} kHz, ${licence}; ${inMegabytes(bytesOf(files))} of ${repo}`;
+}
+
+function partOf(file: PinnedFile, repository: Repository, { data, hub }: Session): string {
+  return join(partsFolder(data), partName({ ...file, url: addressIn(hub, repository, file) }));
 }
 
 function isSame({ files }: Manifest, { files: wanted }: OfferedVoice): boolean {

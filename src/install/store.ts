@@ -109,7 +109,9 @@ export async function publish(stage: string, manifest: Manifest, data: string): 
     renameSync(stage, target);
     rmSync(old, { recursive: true, force: true });
   });
-  await syncFolder(voicesFolder(data));
+  await syncFolder(voicesFolder(data)).catch((error: unknown) => {
+    throw unwritable(target, error, ELSEWHERE);
+  });
   return target;
 }
 

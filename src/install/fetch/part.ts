@@ -38,6 +38,11 @@ export interface Downloaded {
 /** What came is not what was asked for. If it continues older bytes, these may be the wrong ones. */
 export class WrongBytes extends TtsError {}
 
+/** The name of a part is the checksum of the file, or that of its address where this is not known. */
+export function partName({ sha256, url }: Pick<Wanted, 'sha256' | 'url'>): string {
+  return `${sha256 ?? createHash('sha256').update(url.href).digest('hex')}.part`;
+}
+
 interface Writing {
   readonly timeoutMs: number;
   readonly onProgress: (bytes: number) => void;
@@ -51,8 +56,7 @@ export class Part {
 
   constructor(wanted: Wanted, folder: string) {
     this.#wanted = wanted;
-    const own = wanted.sha256 ?? createHash('sha256').update(wanted.url.href).digest('hex');
-    this.#path = join(folder, `${own}.part`);
+    this.#path = join(folder, partName(wanted));
     if (wanted.size !== undefined && this.size > wanted.size) this.remove();
   }
 
