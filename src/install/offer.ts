@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { usageError } from '../error.ts';
 import { type Catalogue, type OfferedVoice, offered, type PinnedFile } from '../installed/catalogue.ts';
+import { installedVoices } from '../installed/manifest.ts';
 import { nearestName } from '../settings/nearest.ts';
 import { pinnedLanguage } from './espeak.ts';
 import { ANOTHER_WAY, failure } from './fetch/answer.ts';
@@ -47,7 +48,7 @@ export async function findOffer(name: string, session: Session): Promise<Offered
   const voice = listedIn(readFileSync(list.path, 'utf8'), name);
   session.spend(list.path);
   if (!voice) throw unknown(name, catalogue);
-  return offerOf(name, voice, catalogue);
+  return offerOf(name, voice, session);
 }
 
 function unknown(name: string, { voices }: Catalogue) {
@@ -83,15 +84,17 @@ function listedIn(text: string, key: string): ListedVoice | undefined {
   return voice;
 }
 
-function offerOf(key: string, voice: ListedVoice, catalogue: Catalogue): OfferedVoice {
+function offerOf(key: string, voice: ListedVoice, { catalogue, data, context }: Session): OfferedVoice {
   const files = Object.entries(voice.files).map(
     ([path, { size_bytes, md5_digest }]): PinnedFile => ({ path, size: size_bytes, md5: md5_digest }),
   );
-  const isTaken = catalogue.voices.some(({ name }) => name === voice.name);
+  const short = voice.name.toLowerCase();
+  const others = installedVoices(data, context.host.uid).filter((each) => each.key !== key);
+  const isTaken = [...catalogue.voices, ...others].some(({ name }) => name === short);
   const [language = 'und'] = key.split('-');
   const espeak = pinnedLanguage(catalogue, language.split('_')[0] ?? '');
   return {
-    name: isTaken ? key : voice.name.toLowerCase(),
+    name: isTaken ? key : short,
     key,
     number: 0,
     from: 'piper',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { emptyFolder } from './folder.ts';
@@ -106,6 +107,31 @@ export async function standIn(box: Sandbox, changes: object = {}): Promise<Stand
   box.file('catalogue.json', JSON.stringify(catalogue));
   const hub = await standInHub(files);
   return { hub, env: { TTS_VOICES_CATALOGUE: box.path('catalogue.json'), HF_ENDPOINT: hub.url } };
+}
+
+/** Adds a voice that only the list of the hub knows. */
+export function listOnHub({ hub }: StandIn, key: string, card: string, settings: object = {}): void {
+  const files = { ...piperFiles(settings), card: Buffer.from(card) };
+  const at = `en/en_US/joe/medium`;
+  const listed: Record<string, object> = {};
+  for (const [path, bytes] of [
+    [`${at}/${key}.onnx`, files.onnx],
+    [`${at}/${key}.onnx.json`, files.settings],
+    [`${at}/MODEL_CARD`, files.card],
+  ] as const) {
+    hub.files.set(`tiny/piper/resolve/${COMMIT}/${path}`, bytes);
+    const md5_digest = createHash('md5').update(bytes).digest('hex');
+    listed[path] = { size_bytes: bytes.length, md5_digest };
+  }
+  const voice = {
+    key,
+    name: 'joe',
+    quality: 'medium',
+    num_speakers: 1,
+    language: { code: 'en_US' },
+    files: listed,
+  };
+  hub.files.set(`tiny/piper/resolve/${COMMIT}/voices.json`, Buffer.from(JSON.stringify({ [key]: voice })));
 }
 
 function espeakPins(pin: (path: string, bytes: Buffer) => object): object {
