@@ -2,6 +2,7 @@ import { frameBytes } from '../audio/pcm.ts';
 import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
 import type { Encoding } from '../sink/encoding/encoding.ts';
+import type { Role } from '../speech/cast/cast.ts';
 import { deliver, type Listener } from '../speech/deliver.ts';
 import type { Mix } from '../speech/mix.ts';
 import type { Rest, Segment } from '../text/segment.ts';
@@ -114,7 +115,7 @@ export class Maker {
     try {
       await deliver({
         segments: () => text.segments,
-        voiceOf: () => voice,
+        voiceOf: ({ voice: role }) => (role as Partial<Role>).voice ?? voice,
         window: WINDOW,
         budgetBytes: BUDGET_BYTES / rowsAtOnce,
         mix,

@@ -1,3 +1,5 @@
+import { FIRST_MARK, MARK } from '../text/marks/syntax.ts';
+
 /** UTF-16 units. */
 export const SIGHT = 40;
 
@@ -5,12 +7,22 @@ const ENDED = /[\p{Sentence_Terminal}…]\p{P}*$/u;
 const PAUSES = /[:;,،؛、，；：]$/u;
 
 export function endsSentence(text: string): boolean {
-  return ENDED.test(text.slice(-SIGHT));
+  return ENDED.test(wordsOf(text).slice(-SIGHT));
 }
 
-/** For a heading, an item or a row without a mark at its end. */
+/** For a heading, an item or a row without a sign at its end. Marks stay behind the full stop. */
 export function withFullStop(text: string): string {
-  return text === '' || endsSentence(text) || PAUSES.test(text) ? text : text + fullStopAfter(text);
+  const words = wordsOf(text);
+  if (words === '' || endsSentence(words) || PAUSES.test(words)) return text;
+  return words + fullStopAfter(words) + text.slice(words.length);
+}
+
+const MARKS_AT_END = new RegExp(`(?:\\s*${MARK})+$`, 'u');
+
+/** The text without the marks at its end. */
+function wordsOf(text: string): string {
+  const isMarked = (text.codePointAt(text.length - 2) ?? 0) >= FIRST_MARK;
+  return isMarked ? text.replace(MARKS_AT_END, '') : text;
 }
 
 function fullStopAfter(text: string): string {

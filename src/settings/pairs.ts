@@ -1,4 +1,4 @@
-import { describedValue, type Kind, number, type ValueFault } from './kind.ts';
+import { describedValue, type Kind, number, speaker, type ValueFault } from './kind.ts';
 import { keyHint } from './nearest.ts';
 import { isObject } from './special-kinds.ts';
 
@@ -56,3 +56,6 @@ export const pauses = pairs({
   value: number({ min: 0, max: 60, unit: 'seconds' }),
   example: 'heading=1,scene=2',
 });
+
+/** Voices by the names of a dialogue. */
+export const voices = pairs({ value: speaker, example: 'Alice=anna,Bob=7,*=2' });

@@ -17,7 +17,7 @@ import {
   url,
   words,
 } from './kind.ts';
-import { pauses } from './pairs.ts';
+import { pauses, voices } from './pairs.ts';
 import { keys, type Locate, locatedCommand, playerCommand, proxyUrl, speakers } from './special-kinds.ts';
 
 /** Options, configuration, help and README come from this table. */
@@ -318,6 +318,21 @@ export const rules = {
     key: 'concurrency',
     fallback: 4,
     help: 'requests at once, at most',
+  }),
+  marks: rule({
+    kind: toggle,
+    flags: '--marks',
+    key: 'marks',
+    fallback: false,
+    help: 'obey [pause:1s], [voice:NAME], [chapter:Title] in the text',
+  }),
+  voices: rule({
+    kind: voices,
+    flags: '--voices <name=voice,...>',
+    key: 'voices',
+    otherwise: 'none',
+    help: 'voices for lines such as "Alice: Hello"; * = other names',
+    combine: byName,
   }),
   pauses: rule({
     kind: pauses,

@@ -16,6 +16,8 @@ interface Cue extends TimedText {
   /** Undefined for the only text of a run. */
   readonly file: string | undefined;
   readonly line: Place['line'];
+  /** The text gives the voice this name; the speaker of the run has none. */
+  readonly voice: string | undefined;
   /** Their borders are estimated. */
   readonly sentences: readonly TimedText[];
 }
@@ -53,7 +55,8 @@ const srt: SubtitleStyle = {
 /** The format is WebVTT of the W3C. */
 const vtt: SubtitleStyle = {
   head: () => 'WEBVTT\n\n',
-  cue: (cue, rate) => `${cue.number}\n${times(cue, rate, '.')}\n${escapeMarkup(cue.text)}\n\n`,
+  cue: (cue, rate) =>
+    `${cue.number}\n${times(cue, rate, '.')}\n${speakerOf(cue)}${escapeMarkup(cue.text)}\n\n`,
   tail: '',
 };
 
@@ -77,16 +80,21 @@ function times({ start, end }: TimedText, sampleRate: number, point: string): st
   return `${timestamp(start, sampleRate, point)} --> ${timestamp(end, sampleRate, point)}`;
 }
 
+/** WebVTT names the voice of a cue in a tag. */
+function speakerOf({ voice }: Cue): string {
+  return voice === undefined ? '' : `<v ${escapeMarkup(voice)}>`;
+}
+
 function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function cueData({ file, line, sentences, ...cue }: Cue, sampleRate: number) {
+function cueData({ file, line, voice, sentences, ...cue }: Cue, sampleRate: number) {
   const seconds = ({ start, end }: TimedText) => ({ start: start / sampleRate, end: end / sampleRate });
   const frames = { startFrame: cue.start, endFrame: cue.end };
   const estimated = sentences.length > 1;
   return {
-    ...{ number: cue.number, ...seconds(cue), ...frames, file, line, text: cue.text, estimated },
+    ...{ number: cue.number, ...seconds(cue), ...frames, file, line, voice, text: cue.text, estimated },
     ...(estimated && {
       sentences: sentences.map((sentence) => ({ ...seconds(sentence), text: sentence.text, estimated })),
     }),

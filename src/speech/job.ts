@@ -1,3 +1,4 @@
+import { usageError } from '../error.ts';
 import type { RunContext } from '../host.ts';
 import { loadSettings } from '../settings/load.ts';
 import { type Flags, outranks, type Settings } from '../settings/resolve.ts';
@@ -6,6 +7,7 @@ import type { Limit } from '../text/segment.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
 import type { Voice } from '../voices/voice.ts';
 import { openVoices, type RunVoices } from '../voices/voices.ts';
+import type { Cast } from './cast/cast.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import type { Mix, Pauses } from './mix.ts';
 import { type OutputPlan, planOutput } from './outputs.ts';
@@ -34,6 +36,8 @@ export interface SpeechJob extends RunPlan {
   /** The run that speaks the job closes them. */
   readonly voices: RunVoices;
   readonly voice: Voice;
+  /** It is set if the text may name further voices. */
+  readonly cast: Cast | undefined;
   /** Bytes; `undefined` keeps no segments. */
   readonly cacheBytes: number | undefined;
   /** What is to be said of the service before it is asked. */
@@ -68,7 +72,8 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const textSources = () => sourcesOf(request, settings, host);
   if (settings.showText.value) {
     const cutting = cuttingOf(settings, { maxChars: settings.maxChars.value });
-    return { mode: 'show-text', text: { sources: textSources, stages, ...cutting } };
+    const cast = hasCast(settings) ? (await import('./cast/cast.ts')).textCast(settings) : undefined;
+    return { mode: 'show-text', text: { sources: textSources, stages, cast, ...cutting } };
   }
   const output = planOutput(settings, context);
   assertInputsKept(request.files, loaded, output, host);
@@ -79,10 +84,12 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     if (!service) throw withForgottenBase(error, settings);
     throw await withListedNumber(error, settings, service, context.signal);
   });
+  const cast = await castOf(settings, voices);
   const { subtitles } = settings;
   const job: SpeechJob = {
     ...planRun(settings, output),
-    text: { sources: textSources, stages, ...cuttingOf(settings, voice) },
+    text: { sources: textSources, stages, cast: cast?.plan, ...cuttingOf(settings, voice) },
+    cast,
     voices,
     voice,
     cacheBytes: await voices.cacheBytesFor(voice),
@@ -93,6 +100,21 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };
   return { mode: 'dry-run', job, pricing: pricingOf(settings) };
+}
+
+/** @returns `undefined` if the text names no voices and has no other marks */
+export async function castOf(settings: Settings, voices: RunVoices): Promise<Cast | undefined> {
+  return hasCast(settings) ? (await import('./cast/cast.ts')).Cast.open(settings, voices) : undefined;
+}
+
+/** @throws TtsError (usage) */
+function hasCast({ marks, voices, callbackUrl }: Settings): boolean {
+  const said = marks.value ? marks : voices;
+  if (!said || !callbackUrl) return said !== undefined;
+  throw usageError(
+    `${said.origin.name}: pauses and voices need several requests, and with --callback-url the text is one`,
+    'leave --callback-url out, or speak the text without them: --no-marks',
+  );
 }
 
 export function pricingOf({ pricePer1000Chars, currency }: Settings): Pricing | undefined {

@@ -10,6 +10,7 @@ import type { Host } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { checkFile, lookAt } from '../sink/open.ts';
 import type { Segment } from '../text/segment.ts';
+import type { Role } from './cast/cast.ts';
 import { type SubtitleStyle, styleOf, timedSentences, withoutBreaks } from './cues.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
@@ -79,7 +80,8 @@ export class Subtitles implements Listener {
     const { text, place } = segment;
     const timed = { text: withoutBreaks(text), start, end: this.#frames };
     this.#number += 1;
-    const origin = { file: place.source || undefined, line: place.line };
+    const { name: voice } = segment.voice as Partial<Role>;
+    const origin = { file: place.source || undefined, line: place.line, voice };
     const cue = { ...timed, ...origin, number: this.#number, sentences: timedSentences({ ...timed, text }) };
     this.#write(this.#style.cue(cue, format.sampleRate));
   }

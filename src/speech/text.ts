@@ -5,6 +5,7 @@ import { inTurn, type Stage, through, whileArriving } from '../text/live.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
 import { Segmenter, type SegmentOptions } from '../text/segmenter.ts';
+import type { CastPlan } from './cast/cast.ts';
 
 /** What a run speaks, and how it is cut. */
 export interface TextPlan {
@@ -13,6 +14,8 @@ export interface TextPlan {
   /** Each text passes them after its reader, in this order. */
   readonly stages: readonly (() => Stage<Piece, Piece>)[];
   readonly voice: Limit;
+  /** It is set if the text may name voices or have other marks. */
+  readonly cast?: CastPlan | undefined;
   /** "By output" means that what is heard live begins with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by output';
   readonly cutsParagraphs: boolean;
@@ -40,7 +43,8 @@ export class RunText {
 
   /**
    * Checks files to their end, and waits for no byte of a pipe.
-   * @throws TtsError (usage) for a text that cannot be read, and for a chapter that it does not have
+   * @throws TtsError (usage) for a text that cannot be read, a chapter that it does not have, a mark that is none, and an
+   *   unknown voice
    */
   static async open(plan: TextPlan, signal: AbortSignal): Promise<RunText> {
     const readings: Reading[] = [];
@@ -48,7 +52,9 @@ export class RunText {
     for (const { source, reader } of plan.sources()) {
       const one = new Watched(source);
       watched.push(one);
-      readings.push(await reader.open(one.source, signal));
+      const reading = await reader.open(one.source, signal);
+      if (plan.cast?.Marks && source.again) await assertMarks(reading, plan.cast, signal);
+      readings.push(reading);
     }
     const text = new RunText(plan, readings, watched);
     if (plan.chapters && text.canBeReadAgain) for await (const _ of text.pieces(signal));
@@ -91,11 +97,10 @@ export class RunText {
   }
 
   async *#allPieces(signal: AbortSignal, isHeardLive: boolean): AsyncGenerator<Piece> {
-    const onRemark = (remark: string) => this.#remarks.add(remark);
     const isOnly = this.#readings.length === 1;
     for (const [at, reading] of this.#readings.entries()) {
       if (at > 0) yield { kind: 'paragraph' };
-      for await (const piece of this.#staged(reading.pieces(signal, { isHeardLive, onRemark })))
+      for await (const piece of this.#read(reading, isHeardLive, signal))
         yield isOnly && piece.kind === 'text' ? { ...piece, place: { ...piece.place, source: '' } } : piece;
     }
   }
@@ -104,14 +109,20 @@ export class RunText {
     const { pace, voice, cutsParagraphs } = this.#plan;
     const byOutput = isHeardLive ? 'ramp' : 'full';
     const options: SegmentOptions = { voice, pace: pace === 'by output' ? byOutput : pace, cutsParagraphs };
-    const stage = inTurn(new Casting(this.#plan), new Segmenter(options));
-    const pieces = this.pieces(signal, options.pace === 'ramp');
+    const stage = new Segmenter(options);
+    const read = this.pieces(signal, options.pace === 'ramp');
+    const pieces = cast(pace === 'whole' ? whole(read) : read, this.#plan);
     const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
     return mayWait ? whileArriving(pieces, stage, signal) : through(pieces, stage);
   }
 
-  #staged(pieces: AsyncIterable<Piece>): AsyncIterable<Piece> {
-    const [first, ...others] = this.#plan.stages.map((make) => make());
+  #read(reading: Reading, isHeardLive: boolean, signal: AbortSignal): AsyncIterable<Piece> {
+    const { cast: { Marks, dialogue } = {}, stages } = this.#plan;
+    const marks = Marks && new Marks({ source: reading.source.name });
+    const onRemark = (remark: string) => this.#remarks.add(remark);
+    const pieces = reading.pieces(signal, { isHeardLive, onRemark, inFront: marks?.lift() });
+    const ofCast = [marks?.place(), dialogue?.()].filter((stage) => stage !== undefined);
+    const [first, ...others] = [...ofCast, ...stages.map((make) => make())];
     return first
       ? through(
           pieces,
@@ -153,31 +164,33 @@ const ASCII_END = 0x7f;
 /** UTF-16 units of a text in one request; 75 hours of speech. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
 
-/** Puts the voice of the run in the place of names. */
-class Casting implements Stage<Piece, Piece<Limit>> {
-  readonly #voice: Limit;
-  /** True if the text is one request, which no border cuts. */
-  readonly #isWhole: boolean;
-  readonly #longest: number;
-  #length = 0;
+async function assertMarks(reading: Reading, { roleOf }: CastPlan, signal: AbortSignal): Promise<void> {
+  const { checkMarks } = await import('./cast/check-marks.ts');
+  for (const [name, place] of await checkMarks(reading, signal)) await roleOf?.(name, place);
+}
 
-  constructor({ voice, pace }: TextPlan) {
-    this.#voice = voice;
-    this.#isWhole = pace === 'whole';
-    this.#longest = this.#isWhole ? LONGEST_WHOLE : Number.POSITIVE_INFINITY;
+/**
+ * Puts voices in the place of names.
+ * @throws TtsError (usage) for an unknown voice
+ */
+async function* cast(pieces: AsyncIterable<Piece>, plan: TextPlan): AsyncGenerator<Piece<Limit>> {
+  for await (const piece of pieces) {
+    if (piece.kind !== 'voice') yield piece;
+    else if (piece.voice === undefined) yield { ...piece, voice: plan.voice };
+    else yield { ...piece, voice: (await plan.cast?.roleOf?.(piece.voice, piece.place)) ?? plan.voice };
   }
+}
 
-  /** @throws TtsError (usage) for a text that is too long for one request */
-  push(piece: Piece): readonly Piece<Limit>[] {
-    if (piece.kind === 'voice') return [{ ...piece, voice: this.#voice }];
-    if (piece.kind === 'text') this.#length += piece.text.length;
-    if (this.#length > this.#longest) throw tooLong();
-    const isBorder = piece.kind === 'heading' || piece.kind === 'scene';
-    return this.#isWhole && isBorder ? [{ kind: 'paragraph' }] : [piece];
-  }
-
-  end(): readonly Piece<Limit>[] {
-    return [];
+/**
+ * A text that is one request: no border cuts it.
+ * @throws TtsError (usage) for one that is too long
+ */
+async function* whole(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  let length = 0;
+  for await (const piece of pieces) {
+    if (piece.kind === 'text') length += piece.text.length;
+    if (length > LONGEST_WHOLE) throw tooLong();
+    yield piece.kind === 'heading' || piece.kind === 'scene' ? { kind: 'paragraph' } : piece;
   }
 }
 

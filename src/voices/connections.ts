@@ -8,6 +8,7 @@ import type { Espeak } from '../engine/espeak/voices.ts';
 import type { NumberedSource } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
+import { cacheLimit } from './cache-limit.ts';
 import type { Client, ClientOptions } from './client.ts';
 import type { Endpoint } from './service-choice.ts';
 import type { Voice, VoiceEvent, VoiceShape } from './voice.ts';
@@ -93,9 +94,7 @@ export class Connections {
     if (!cache.value || callbackUrl) return undefined;
     const service = kind === 'service' ? await this.#plan.service() : undefined;
     const isKept = kind === 'engine' || (service && !service.mayBeForged);
-    if (!isKept) return undefined;
-    const { cacheLimit } = await import('./cache-limit.ts');
-    return cacheLimit(this.#plan.settings, this.#context.host);
+    return isKept ? cacheLimit(this.#plan.settings, this.#context.host) : undefined;
   }
 
   /** The cache for voices of a kind, if their sound is kept. */

@@ -22,6 +22,8 @@ const ACCEPTED: readonly Name[] = [
   'lexicon',
   'maxChars',
   'concurrency',
+  'marks',
+  'voices',
   'pauses',
   'paragraphPause',
   'encode',

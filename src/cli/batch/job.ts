@@ -13,7 +13,7 @@ import { abortable, openUnchanged } from '../../reading/source.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Flags, Settings } from '../../settings/resolve.ts';
 import type { Encoding } from '../../sink/encoding/encoding.ts';
-import { bordersOf, mixOf, type Pricing, pricingOf } from '../../speech/job.ts';
+import { bordersOf, castOf, mixOf, type Pricing, pricingOf } from '../../speech/job.ts';
 import type { Mix } from '../../speech/mix.ts';
 import { encodingsOf } from '../../speech/outputs.ts';
 import { stagesOf } from '../../speech/readers.ts';
@@ -92,7 +92,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
     pricing: pricingOf(settings),
     mix: mixOf(settings),
     encodingOf,
-    openTexts: () => openTexts(settings, encodingOf, context),
+    openTexts: () => openTexts(settings, { encodingOf, voices }, context),
     rowsAtOnce: 2 * settings.concurrency.value,
     voices,
     chooseService: service,
@@ -101,12 +101,13 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
 
 async function openTexts(
   settings: Settings,
-  encodingOf: BatchJob['encodingOf'],
+  { encodingOf, voices }: Pick<BatchJob, 'encodingOf' | 'voices'>,
   context: Context,
 ): Promise<RowTexts> {
   return new RowTexts({
     settings,
     stages: await stagesOf(settings, context),
+    cast: await castOf(settings, voices),
     maxChars: settings.maxChars.value,
     ...bordersOf(settings),
     ...mixOf(settings),

@@ -1,11 +1,12 @@
 import type { BatchRow } from '../../batch/plan.ts';
 import { type RowKey, rowKeyOf, type Shape, TextHash } from '../../batch/row-state.ts';
+import { TtsError } from '../../error.ts';
 import type { Host } from '../../host.ts';
 import { hasControls } from '../../reading/controls.ts';
 import { hasScene } from '../../reading/plain.ts';
 import { isAsSpoken } from '../../reading/prose/prose.ts';
 import type { Settings } from '../../settings/resolve.ts';
-import type { Pauses } from '../../speech/mix.ts';
+import type { Cast } from '../../speech/cast/cast.ts';
 import { readerOf, sourcesOf } from '../../speech/readers.ts';
 import { RunText, type TextPlan } from '../../speech/text.ts';
 import type { Stage } from '../../text/live.ts';
@@ -18,6 +19,7 @@ interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pic
   encodedAs(file: string): Shape['encoded'];
   readonly settings: Settings;
   readonly stages: TextPlan['stages'];
+  readonly cast: Cast | undefined;
   readonly host: Pick<Host, 'cwd' | 'stdin'>;
 }
 
@@ -28,7 +30,8 @@ export class RowTexts {
 
   constructor(options: RowTextOptions) {
     this.#options = options;
-    this.#isAsWritten = options.stages.length === 0 && readerOf('', options.settings).name === 'text';
+    const isPlain = options.stages.length === 0 && !options.cast;
+    this.#isAsWritten = isPlain && readerOf('', options.settings).name === 'text';
   }
 
   /** @returns the text of a row that is spoken as it stands in the table; `undefined` for others */
@@ -42,8 +45,12 @@ export class RowTexts {
     const written = this.asWritten(row);
     if (written !== undefined) return rowKeyOf(written, this.#shapeOf(row));
     const hash = new TextHash();
-    const text = await RunText.open(this.#planOf(row, {}), signal);
-    for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options.pauses);
+    try {
+      const text = await RunText.open(this.#planOf(row, {}), signal);
+      for await (const piece of text.pieces(signal)) addTo(hash, piece, this.#options);
+    } catch (error) {
+      throw error instanceof TtsError && row.text !== undefined ? inRow(error, row) : error;
+    }
     return hash.finish(this.#shapeOf(row));
   }
 
@@ -55,7 +62,7 @@ export class RowTexts {
   ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey } {
     const hash = new TextHash();
     const segments = segmentsOf(
-      this.#planOf(row, voice, () => new Hashing(hash, this.#options.pauses)),
+      this.#planOf(row, voice, () => new Hashing(hash, this.#options)),
       signal,
     );
     return { segments, key: () => hash.finish(this.#shapeOf(row)) };
@@ -71,12 +78,13 @@ export class RowTexts {
     { isKept }: Pick<Limit, 'isKept'>,
     ...last: TextPlan['stages']
   ): TextPlan {
-    const { settings, stages, host, maxChars, pace, cutsParagraphs = false } = this.#options;
+    const { settings, stages, cast, host, maxChars, pace, cutsParagraphs = false } = this.#options;
     const input =
       textFile === undefined ? { words: [text ?? ''], files: [] } : { words: [], files: [textFile] };
     return {
       sources: () => sourcesOf(input, settings, host),
       stages: [...stages, ...last],
+      cast: cast?.plan,
       voice: { maxChars, ...(isKept && { isKept }) },
       pace,
       cutsParagraphs,
@@ -92,15 +100,15 @@ async function* segmentsOf(plan: TextPlan, signal: AbortSignal): AsyncGenerator<
 /** Hashes what passes. */
 class Hashing implements Stage<Piece, Piece> {
   readonly #hash: TextHash;
-  readonly #pauses: Pauses;
+  readonly #heard: Heard;
 
-  constructor(hash: TextHash, pauses: Pauses) {
+  constructor(hash: TextHash, heard: Heard) {
     this.#hash = hash;
-    this.#pauses = pauses;
+    this.#heard = heard;
   }
 
   push(piece: Piece): readonly Piece[] {
-    addTo(this.#hash, piece, this.#pauses);
+    addTo(this.#hash, piece, this.#heard);
     return [piece];
   }
 
@@ -109,9 +117,19 @@ class Hashing implements Stage<Piece, Piece> {
   }
 }
 
-/** The key of a text without such borders is the same as ever. */
-function addTo(hash: TextHash, piece: Piece, pauses: Pauses): void {
+function inRow(error: TtsError, { table, line }: BatchRow): TtsError {
+  return error.reworded(`${table}, line ${line}: ${error.message}`, {});
+}
+
+/** What is heard besides the words. */
+type Heard = Pick<RowTextOptions, 'pauses' | 'cast'>;
+
+/** The key of a text without marks and such borders is the same as ever. */
+function addTo(hash: TextHash, piece: Piece, { pauses, cast }: Heard): void {
   hash.add(writtenOf(piece));
   const { kind } = piece;
   if (kind === 'heading' || kind === 'scene' || kind === 'chapter') hash.addMark(`${kind} ${pauses[kind]}`);
+  if (piece.kind === 'pause') hash.addMark(`pause ${piece.seconds}`);
+  if (piece.kind === 'voice')
+    hash.addMark(`voice ${JSON.stringify(piece.voice === undefined ? null : cast?.shapeOf(piece.voice))}`);
 }

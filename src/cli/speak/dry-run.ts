@@ -1,5 +1,6 @@
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
+import type { Role } from '../../speech/cast/cast.ts';
 import { Estimate, type Estimated } from '../../speech/estimate.ts';
 import { costOf, type Resolved } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
@@ -25,17 +26,17 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   if (job.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(job.subtitles);
   const isLive = await checkOutput(job.output, host);
   const estimate = new Estimate(job.mix);
-  const kept = await job.voices.keptFor(job.voice);
   const bodies: string[] = [];
   const runText = await RunText.open(job.text, signal);
   const chapters = new ChapterCosts(estimate, pricing);
   let isFirst = true;
   for await (const segment of runText.segments(isLive, signal)) {
     if (segment.kind === 'segment') chapters.enter(segment.chapter);
-    await estimate.add(segment, isFirst, job.voice, kept);
+    const { voice = job.voice } = segment.kind === 'rest' ? job : (segment.voice as Partial<Role>);
+    await estimate.add(segment, isFirst, voice, await job.voices.keptFor(voice));
     if (segment.kind === 'rest') continue;
     isFirst = false;
-    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(job.voice.request(segment.text));
+    if (notices.verbose && bodies.length < SHOWN_BODIES) bodies.push(voice.request(segment.text));
   }
   chapters.enter(undefined);
   if (isFirst) throw runText.blank();

@@ -1,4 +1,5 @@
 import { secondsOf } from '../../audio/pcm.ts';
+import type { Cast } from '../../speech/cast/cast.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
@@ -54,4 +55,9 @@ export class ProgressNotes implements Disposable {
 
 export function isOffTerminal({ host, notices }: Pick<Context, 'host' | 'notices'>): boolean {
   return !notices.quiet && !notices.verbose && !notices.json && !isProgressWanted(host, notices);
+}
+
+/** A name that no line begins with is likely to be mistyped. */
+export function warnOfAbsent(cast: Cast | undefined, notices: Notices): void {
+  for (const name of cast?.absent ?? []) notices.warn(`--voices: no line begins with "${name}: "`);
 }

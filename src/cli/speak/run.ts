@@ -1,5 +1,6 @@
 import type { Tags } from '../../audio/pcm.ts';
 import { ExitCode } from '../../error.ts';
+import type { Role } from '../../speech/cast/cast.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
 import { openOutputs } from '../../speech/outputs.ts';
@@ -10,7 +11,7 @@ import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { warnOfRoom } from './cache-room.ts';
 import { leftOutOf } from './left-out.ts';
-import { isOffTerminal, ProgressNotes } from './notes.ts';
+import { isOffTerminal, ProgressNotes, warnOfAbsent } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
 /** Each open request allows so many segments ahead, so that all stay busy behind a slow one. */
@@ -30,7 +31,6 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
 async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context): Promise<number> {
   const { host, notices, signal } = context;
   const totals = new RunTotals();
-  const { voice } = job;
   await using voices = job.voices;
   const text = await RunText.open(job.text, signal);
   const tags = await tagsFor(job, text, context);
@@ -47,14 +47,15 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
-  await voices.open(voice);
+  const atOnce = await openAll(job);
 
   const leftOut = await leftOutOf(job, (text) => notices.warn(text));
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until),
-    voiceOf: () => voice,
-    window: WINDOW * voice.atOnce,
+    voiceOf: ({ voice: role }) => (role as Partial<Role>).voice ?? job.voice,
+    window: WINDOW * atOnce,
     mix: job.mix,
+    lead: job.cast && { voice: job.voice, sampleRate: job.voice.sampleRate },
     tags,
     sink,
     signal,
@@ -69,6 +70,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   if (delivery?.failure) throw delivery.failure;
 
   await report(job, totals, delivery, context);
+  if (!delivery?.readerLeft) warnOfAbsent(job.cast, notices);
   sayWhatIsMissing(leftOut, text, notices);
   if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
   return ExitCode.ok;
@@ -95,4 +97,11 @@ async function showProgress(total: Total, { host, notices }: Context): Promise<P
   if (!isProgressWanted(host, notices)) return undefined;
   const { Progress } = await import('../terminal/progress.ts');
   return new Progress({ host, notices, total });
+}
+
+/** @returns how many texts all voices together speak at once */
+async function openAll({ voices, voice, cast }: SpeechJob): Promise<number> {
+  const all = new Set([voice, ...(cast?.all ?? [])]);
+  for (const each of all) await voices.open(each);
+  return [...all].reduce((sum, { atOnce }) => sum + atOnce, 0);
 }

@@ -1,5 +1,6 @@
 import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
+import { MARK } from '../../text/marks/syntax.ts';
 
 const LINE =
   /^<(?:br|hr|\/?(?:p|div|section|article|header|footer|details|summary|blockquote|center|figcaption|h[1-6]|[uod]l|li|d[td]|table|tr|t[hd]|caption))\b/iu;
@@ -59,8 +60,15 @@ function descriptionIn(tag: string): string {
   return values.find((value) => value !== undefined) ?? '';
 }
 
-/** A bare address is read as its host. */
+/** A bare address is read as its host, and keeps its marks. */
 function linkText(text: string): string {
+  if (!/^[a-z][a-z\d+.-]*:/iu.test(text)) return text;
+  return hostIn(text.replace(MARKS, '')) + (text.match(MARKS) ?? []).join('');
+}
+
+const MARKS = new RegExp(MARK, 'gu');
+
+function hostIn(text: string): string {
   if (/^(?:mailto|tel):/iu.test(text)) return text.slice(text.indexOf(':') + 1);
   if (!/^[a-z][a-z\d+.-]*:\/\/\S+$/iu.test(text)) return text;
   const host = URL.canParse(text) ? new URL(text).hostname : '';

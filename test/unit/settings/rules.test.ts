@@ -24,6 +24,8 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
       'apiKeyFile',
       'maxChars',
       'concurrency',
+      'marks',
+      'voices',
       'pauses',
       'paragraphPause',
       'cache',

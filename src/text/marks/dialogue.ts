@@ -1,0 +1,148 @@
+import { countLineBreaks } from '../lines.ts';
+import type { Stage } from '../live.ts';
+import type { Piece, Place, TextPiece } from '../piece.ts';
+
+/** It stands for the names that are not listed. Such a name has it in front. */
+export const OTHERS = '*';
+
+/** What may stand between a name and what is said. */
+const COLON = /^[ \u00a0\u202f]?(?::(?=\s)|：)[^\S\n]*/u;
+const OPEN_COLON = /^[ \u00a0\u202f]?:?$/u;
+
+/** UTF-16 units. */
+const LONGEST_OTHER = 40;
+/** Such a name consists of words that begin like names. */
+const WORD = "(?:(?:Dr|Mrs?|Ms|St|Prof)\\.|[\\p{Lu}\\p{Lt}\\p{Lo}\\p{N}][\\p{L}\\p{M}\\p{N}'’-]*)";
+const OTHER = new RegExp(`^${WORD}(?:[ \\u00a0]${WORD})*(?=[ \\u00a0\\u202f]?[:：])`, 'u');
+const OPEN_OTHER = new RegExp(
+  `^(?:${WORD}[ \\u00a0])*(?:${WORD}[ \\u00a0\\u202f]?|Dr|Mrs?|Ms|St|Prof)?:?$`,
+  'u',
+);
+
+interface Opening {
+  readonly name: string;
+  /** UTF-16 units, with the colon and the space. */
+  readonly length: number;
+}
+
+/**
+ * Gives lines that begin with a name and a colon to the voice of that name, until the next name, an empty line or the end of
+ * the paragraph. The name is not spoken. The result does not depend on the pieces.
+ */
+export class Dialogue implements Stage<Piece, Piece> {
+  readonly #names: readonly string[];
+  readonly #hasOthers: boolean;
+  readonly #onName: (name: string) => void;
+  /** The beginning of a line, which may become a name. */
+  #held = '';
+  #place: Place = { source: '' };
+  #isLineStart = true;
+  #isLineEmpty = true;
+  /** A name speaks. */
+  #isCast = false;
+  /** The voice of the last mark. */
+  #usual: string | undefined;
+
+  /** @param onName called for each name that is found, as the list has it */
+  constructor(names: Iterable<string>, onName: (name: string) => void) {
+    const all = [...names];
+    this.#hasOthers = all.includes(OTHERS);
+    this.#names = all.filter((name) => name !== OTHERS).toSorted((a, b) => b.length - a.length);
+    this.#onName = onName;
+  }
+
+  *push(piece: Piece): Generator<Piece> {
+    if (piece.kind === 'text') return yield* this.#read(piece);
+    yield* this.end();
+    if (piece.kind === 'voice') {
+      this.#usual = piece.voice;
+      this.#isCast = false;
+    } else if (piece.kind !== 'pause') yield* this.#endParagraph();
+    yield piece;
+  }
+
+  *end(): Generator<Piece> {
+    const held = this.#held;
+    this.#held = '';
+    yield* this.#lines(held, true);
+  }
+
+  *#read({ text, place }: TextPiece): Generator<Piece> {
+    if (this.#held === '') this.#place = place;
+    const all = this.#held + text;
+    this.#held = '';
+    yield* this.#lines(all, false);
+  }
+
+  *#lines(text: string, isWhole: boolean): Generator<Piece> {
+    for (const line of text.split(/(?<=\n)/u)) if (line !== '') yield* this.#line(line, isWhole);
+  }
+
+  *#line(line: string, isWhole: boolean): Generator<Piece> {
+    const opening = this.#isLineStart ? this.#openingOf(line, isWhole || line.endsWith('\n')) : undefined;
+    if (opening === 'open') {
+      this.#held = line;
+      return;
+    }
+    if (opening) {
+      this.#isCast = true;
+      yield { kind: 'voice', voice: opening.name, place: this.#place };
+    }
+    yield* this.#say(line.slice(opening?.length));
+    this.#isLineEmpty &&= line.trim() === '';
+    this.#isLineStart = line.endsWith('\n');
+    if (!this.#isLineStart) return;
+    if (this.#isLineEmpty) yield* this.#endParagraph();
+    this.#isLineEmpty = true;
+  }
+
+  *#say(text: string): Generator<Piece> {
+    if (text !== '') yield { kind: 'text', text, place: this.#place };
+    this.#pass(text);
+  }
+
+  #pass(text: string): void {
+    const { source, line } = this.#place;
+    if (text === '') return;
+    this.#place = { source, line: line === undefined ? undefined : line + countLineBreaks(text) };
+  }
+
+  *#endParagraph(): Generator<Piece> {
+    this.#isLineStart = true;
+    this.#isLineEmpty = true;
+    if (this.#isCast) yield { kind: 'voice', voice: this.#usual, place: this.#place };
+    this.#isCast = false;
+  }
+
+  #openingOf(line: string, isWhole: boolean): Opening | 'open' | undefined {
+    const text = line.trimStart();
+    const opening = this.#listed(text, isWhole) ?? (this.#hasOthers ? this.#other(text, isWhole) : undefined);
+    if (typeof opening !== 'object') return opening;
+    return { ...opening, length: line.length - text.length + opening.length };
+  }
+
+  #listed(line: string, isWhole: boolean): Opening | 'open' | undefined {
+    const name = this.#names.find((each) => line.startsWith(each) && COLON.test(line.slice(each.length)));
+    if (name !== undefined) return this.#found(name, name.length + lengthOf(line.slice(name.length)));
+    const mayGoOn = (each: string) =>
+      each.startsWith(line) || (line.startsWith(each) && OPEN_COLON.test(line.slice(each.length)));
+    return !isWhole && this.#names.some(mayGoOn) ? 'open' : undefined;
+  }
+
+  #other(line: string, isWhole: boolean): Opening | 'open' | undefined {
+    const [name] = OTHER.exec(line.slice(0, LONGEST_OTHER)) ?? [];
+    const after = line.slice(name?.length);
+    if (name && COLON.test(after)) return this.#found(OTHERS, name.length + lengthOf(after), OTHERS + name);
+    return !isWhole && line.length < LONGEST_OTHER && OPEN_OTHER.test(line) ? 'open' : undefined;
+  }
+
+  #found(name: string, length: number, said = name): Opening {
+    this.#onName(name);
+    return { name: said, length };
+  }
+}
+
+/** UTF-16 units of the colon and what stands around it. */
+function lengthOf(text: string): number {
+  return COLON.exec(text)?.[0].length ?? 0;
+}

@@ -1,0 +1,208 @@
+import { type TtsError, usageError } from '../../error.ts';
+import { visible } from '../../printable.ts';
+import { countLineBreaks } from '../lines.ts';
+import type { Stage } from '../live.ts';
+import type { Piece, Place, TextPiece } from '../piece.ts';
+import { FIRST_MARK, LONGEST_MARK, MARK, type Mark, markAt } from './syntax.ts';
+
+const LAST = 0x10_ffff;
+const PRIVATE = new RegExp(MARK, 'u');
+const BETWEEN = new RegExp(`(${MARK})`, 'u');
+const BEGINNING = new RegExp(`[[\\\\]|${MARK}`, 'gu');
+
+/** All marks of a text. Equal ones share a character, so the memory does not grow with a text that repeats its marks. */
+class MarkTable {
+  readonly #marks: Mark[] = [];
+  readonly #numbers = new Map<string, number>();
+
+  /** @throws TtsError (usage) */
+  characterFor(mark: Mark): string {
+    const key = JSON.stringify(mark);
+    const number = this.#numbers.get(key) ?? this.#marks.push(mark) - 1;
+    if (number > LAST - FIRST_MARK)
+      throw usageError('the text has too many different marks', 'speak it in several parts');
+    this.#numbers.set(key, number);
+    return String.fromCodePoint(FIRST_MARK + number);
+  }
+
+  markOf(character: string): Mark | undefined {
+    return this.#marks[(character.codePointAt(0) ?? 0) - FIRST_MARK];
+  }
+}
+
+interface MarksOptions {
+  /** The name of the text. */
+  readonly source: string;
+  /** It is called for each mark before the text goes on. */
+  readonly onMark?: (mark: Mark, spot: Place) => void;
+}
+
+/**
+ * The marks of one text. They leave its characters before a reader sees them, and come back as pieces after it. A reader, a
+ * lexicon and the rules of sentences see one character that stands for each.
+ */
+export class Marks {
+  readonly #table = new MarkTable();
+  readonly #options: MarksOptions;
+
+  constructor(options: MarksOptions) {
+    this.#options = options;
+  }
+
+  /** It holds back what may become a mark. */
+  lift(): Stage<string, string> {
+    return new Lifting(this.#table, this.#options);
+  }
+
+  /** A mark that is none ends the text where it stands. */
+  place(): Stage<Piece, Piece> {
+    return new Placing(this.#table);
+  }
+}
+
+interface Taken {
+  /** UTF-16 units. */
+  readonly length: number;
+  readonly as: string;
+}
+
+class Lifting implements Stage<string, string> {
+  readonly #table: MarkTable;
+  readonly #options: MarksOptions;
+  #held = '';
+  #line = 1;
+  #column = 1;
+
+  constructor(table: MarkTable, options: MarksOptions) {
+    this.#table = table;
+    this.#options = options;
+  }
+
+  *push(text: string): Generator<string> {
+    const lifted = this.#lift(this.#held + text, false);
+    if (lifted !== '') yield lifted;
+  }
+
+  *end(): Generator<string> {
+    const lifted = this.#lift(this.#held, true);
+    if (lifted !== '') yield lifted;
+  }
+
+  #lift(text: string, isWhole: boolean): string {
+    let lifted = '';
+    let at = 0;
+    this.#held = '';
+    for (let next = this.#next(text, at); next < text.length; next = this.#next(text, at)) {
+      lifted += text.slice(at, next);
+      this.#move(text.slice(at, next));
+      at = next;
+      const taken = this.#take(text, at, isWhole);
+      if (taken === 'open') {
+        this.#held = text.slice(at);
+        return lifted;
+      }
+      lifted += taken.as;
+      this.#move(text.slice(at, at + taken.length));
+      at += taken.length;
+    }
+    this.#move(text.slice(at));
+    return lifted + text.slice(at);
+  }
+
+  /** The place of a sign that may begin a mark, or the end. */
+  #next(text: string, from: number): number {
+    BEGINNING.lastIndex = from;
+    return BEGINNING.exec(text)?.index ?? text.length;
+  }
+
+  #take(text: string, at: number, isWhole: boolean): Taken | 'open' {
+    const first = text.charAt(at);
+    if (first === '\\') return this.#backslashes(text, at, isWhole);
+    if (first !== '[') return { length: 2, as: this.#literal(text.slice(at, at + 2)) };
+    const found = markAt(text.slice(at, at + LONGEST_MARK), isWhole);
+    if (found === 'open') return 'open';
+    if (!found) return { length: 1, as: '[' };
+    const { source } = this.#options;
+    const spot: Place = { source, line: this.#line, column: this.#column };
+    const mark = found.mark.kind === 'fault' ? { ...found.mark, spot } : found.mark;
+    this.#options.onMark?.(found.mark, spot);
+    return { length: found.length, as: this.#table.characterFor(mark) };
+  }
+
+  /** In front of a bracket, two backslashes are one, and the last of an odd number takes the bracket as it stands. */
+  #backslashes(text: string, at: number, isWhole: boolean): Taken | 'open' {
+    const [run = ''] = /^\\+/u.exec(text.slice(at)) ?? [];
+    const { length } = run;
+    if (at + length === text.length && !isWhole && length < LONGEST_MARK) return 'open';
+    if (text.charAt(at + length) !== '[') return { length, as: run };
+    const backslashes = this.#literal('\\').repeat(Math.floor(length / 2));
+    if (length % 2 === 0) return { length, as: backslashes };
+    return { length: length + 1, as: backslashes + this.#literal('[') };
+  }
+
+  #literal(text: string): string {
+    return this.#table.characterFor({ kind: 'literal', text });
+  }
+
+  #move(text: string): void {
+    const last = text.lastIndexOf('\n');
+    this.#line += countLineBreaks(text);
+    this.#column = last < 0 ? this.#column + text.length : text.length - last;
+  }
+}
+
+class Placing implements Stage<Piece, Piece> {
+  readonly #table: MarkTable;
+
+  constructor(table: MarkTable) {
+    this.#table = table;
+  }
+
+  /** @throws TtsError (usage) where a mark stands that is none */
+  *push(piece: Piece): Generator<Piece> {
+    if (piece.kind !== 'text' || !PRIVATE.test(piece.text)) return yield piece;
+    let { place } = piece;
+    let text = '';
+    const spoken = (): TextPiece => ({ kind: 'text', text, place });
+    for (const part of piece.text.split(BETWEEN)) {
+      const mark = PRIVATE.test(part) ? this.#table.markOf(part) : undefined;
+      if (!mark || mark.kind === 'literal') {
+        text += mark?.text ?? part;
+        continue;
+      }
+      if (text !== '') yield spoken();
+      place = after(place, text);
+      text = '';
+      yield* placed(mark, place);
+    }
+    if (text !== '') yield spoken();
+  }
+
+  end(): readonly Piece[] {
+    return [];
+  }
+}
+
+function* placed(mark: Exclude<Mark, { kind: 'literal' }>, place: Place): Generator<Piece> {
+  if (mark.kind === 'pause') yield mark;
+  if (mark.kind === 'voice') yield { ...mark, place };
+  if (mark.kind === 'chapter') yield { ...mark, level: 1 };
+  if (mark.kind !== 'fault') return;
+  // What stands in front of the mark is complete, and is heard.
+  yield { kind: 'pause', seconds: 0 };
+  throw faultError(mark, mark.spot ?? place);
+}
+
+export function faultError({ what, hint }: Extract<Mark, { kind: 'fault' }>, spot: Place): TtsError {
+  return usageError(`${inWords(spot)}: ${what}`, hint);
+}
+
+/** Writes `play.txt, line 3, column 5`. */
+export function inWords({ source, line, column }: Place): string {
+  const name = source === '' ? 'the text' : source === '-' ? 'stdin' : visible(source);
+  return [name, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
+}
+
+function after({ source, line }: Place, text: string): Place {
+  return { source, line: line === undefined ? undefined : line + countLineBreaks(text) };
+}

@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'vitest';
+import { serveText } from '../support/book.ts';
+import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { silencesOf, textOf } from '../support/text-audio.ts';
+
+const SCENE = 'It was late. [pause:1.5s]\n[voice:8]Who is there?[voice] Nobody [sic] spoke.\n[pause:300ms]';
+
+test('Pauses of marks are exact, and moving one asks for nothing again.', async () => {
+  const box = new Sandbox();
+  const server = await serveText();
+  const env = named(server.url, { TTS_CACHE: '1' });
+  box.file('scene.txt', SCENE);
+  const speak = async () => {
+    const { stdout, status } = await box.tts(['-f', 'scene.txt', '--marks'], { env });
+    expect(status).toBe(0);
+    return stdout.subarray(44);
+  };
+  const first = await speak();
+  expect(silencesOf(first)).toEqual([1.5, 0.3]);
+  expect(textOf(first)).toBe('It was late.Who is there?Nobody [sic] spoke.');
+  expect(server.texts).toHaveLength(3);
+  box.file('scene.txt', SCENE.replace('[pause:1.5s]', '').replace('300ms', '2'));
+  expect(silencesOf(await speak())).toEqual([2]);
+  expect(server.texts).toHaveLength(3);
+});
+
+describe('A mark that is none', () => {
+  test.each([
+    ['One.\nTwo [pause=1].', 'scene.txt, line 2, column 5: [pause=1] is no mark'],
+    ['One.\n[voice:nobody]Two.', 'scene.txt, line 2, column 1: no speaker is called "nobody"'],
+  ])('of a file is told before anything is sent: %j', async (text, message) => {
+    const box = new Sandbox();
+    const server = await serveText();
+    box.file('scene.txt', text);
+    const run = await box.tts(['-f', 'scene.txt', '--marks', '-o', 'a.wav'], { env: named(server.url) });
+    expectFailure(run, 2, new RegExp(message.replace(/[[\]]/g, '\\$&')));
+    expect([server.texts, box.list()]).toEqual([[], ['scene.txt']]);
+  });
+
+  test('of a pipe ends the run when it is reached, and what was spoken is kept.', async () => {
+    const server = await serveText();
+    const env = named(server.url);
+    const { status, stdout, stderr } = await new Sandbox().tts(['--marks', '--stream'], {
+      env,
+      stdin: 'One. Two.\n[voice anna]Three.',
+    });
+    expect(status).toBe(2);
+    expect(stderr).toContain('stdin, line 2, column 1: [voice anna] is no mark');
+    expect(textOf(stdout.subarray(44)).replace(/\s/g, '')).toBe('One.Two.');
+    expect(server.texts.join('')).not.toContain('Three');
+  });
+});
+
+test('Marks and a callback are refused together.', async () => {
+  const args = ['hi', '--marks', '--callback-url', 'https://example.com/'];
+  const run = await new Sandbox().tts(args, { env: named('http://127.0.0.1:9') });
+  expectFailure(run, 2, /--marks: pauses and voices need several requests.*\nhint: .*--no-marks/);
+});
+
+test('The lines of a dialogue are spoken without their names, which subtitles have.', async () => {
+  const box = new Sandbox();
+  const server = await serveText();
+  box.file(
+    'play.txt',
+    'A street.\n\nAlice: Who is it?\nBob Lee: It is <me>.\nOnly me.\n\nNote: They left.\n',
+  );
+  const args = ['-f', 'play.txt', '--voices', 'Alice=8,Bob Lee=9,Carol=10'];
+  const env = named(server.url);
+  const run = await box.tts([...args, '--subtitles', 'a.json', '-o', 'a.wav'], { env });
+  expect({ status: run.status, stderr: run.stderr }).toEqual({
+    status: 0,
+    stderr: 'tts: warning: --voices: no line begins with "Carol: "\n',
+  });
+  const cues = JSON.parse(box.read('a.json').toString()).cues;
+  expect(cues.map(({ voice, text }: Record<string, string>) => [voice, text])).toEqual([
+    [undefined, 'A street.'],
+    ['Alice', 'Who is it?'],
+    ['Bob Lee', 'It is <me>.'],
+    ['Bob Lee', 'Only me.'],
+    [undefined, 'Note: They left.'],
+  ]);
+  await box.tts([...args, '--subtitles', 'a.vtt', '-o', 'a.wav'], { env });
+  expect(box.read('a.vtt').toString()).toContain('\n<v Bob Lee>It is &lt;me&gt;.\n');
+});
+
+test('A batch has marks in its rows, and says which row has a wrong one.', async () => {
+  const box = new Sandbox();
+  const server = await serveText();
+  const env = named(server.url);
+  const make = async (text: string) => {
+    box.file('rows.csv', `id,text\na,One.\nb,${text}\n`);
+    return box.tts(['batch', 'rows.csv', '--marks', '--json'], { env });
+  };
+  const states = ({ stdout }: { stdout: Buffer }) => stdout.toString().match(/(?<="state":")\w+/g);
+  expect(states(await make('One [pause:1]two.'))).toEqual(['made', 'made']);
+  expect(silencesOf(box.read('b.wav').subarray(44))).toEqual([1]);
+  expect(states(await make('One [pause:1]two.'))).toEqual(['unchanged', 'unchanged']);
+  expect(states(await make('One [pause:2]two.'))).toEqual(['unchanged', 'made']);
+  expect(states(await make('One [voice:8]two.'))).toEqual(['unchanged', 'made']);
+  const run = await make('One [pause=2]two.');
+  expect({ status: run.status, stderr: run.stderr }).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('rows.csv, line 3: the text, line 1, column 5: [pause=2] is no mark'),
+  });
+});
