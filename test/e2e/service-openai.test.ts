@@ -69,6 +69,12 @@ describe("OpenAI's own library for JavaScript", () => {
     expect(Buffer.concat(all.map(({ audio }) => Buffer.from(audio, 'base64')))).toEqual(bytes);
   });
 
+  it('gets another speed, with the pitch kept', async () => {
+    const { bytes } = await speak({ response_format: 'pcm', speed: 2, input: 'a longer text '.repeat(20) });
+    const usual = await speak({ response_format: 'pcm', input: 'a longer text '.repeat(20) });
+    expect(Math.abs(bytes.length - usual.bytes.length / 2)).toBeLessThan(8);
+  });
+
   it.each([
     ['TONE-4', 4],
     ['4', 4],

@@ -1,5 +1,6 @@
 import { converted } from '../../audio/convert.ts';
 import { sameFormat, untagged } from '../../audio/pcm.ts';
+import { atSpeed } from '../../audio/tempo.ts';
 import { styleOf } from '../../engine/style.ts';
 import type { Programs } from '../../sink/encoding/encoding.ts';
 import { encodingOf, streamingOf } from '../../sink/encodings.ts';
@@ -70,7 +71,10 @@ function assertShort({ input }: AudioRequest, maxText: number): void {
 }
 
 /** @throws Refusal 400 for a format that this machine cannot write */
-async function formOf({ format: name, asEvents: isEvents }: AudioRequest, programs: Programs | undefined) {
+async function formOf(
+  { format: name, asEvents: isEvents, speed }: AudioRequest,
+  programs: Programs | undefined,
+) {
   const row = rowOf(name);
   const encoding = streamingOf(
     encodingOf('', { encode: row.encoding, ...(programs && { programs }) }),
@@ -83,7 +87,7 @@ async function formOf({ format: name, asEvents: isEvents }: AudioRequest, progra
     mediaType: isEvents ? 'text/event-stream' : row.mediaType,
     async *encoded(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
       const to = formatFor(row, format);
-      const speech = { format, bytes: undefined, pcm };
+      const speech = atSpeed({ format, bytes: undefined, pcm }, speed);
       const track = untagged(sameFormat(format, to) ? speech : converted(speech, to));
       const bytes = encoding.stream(track, () => {});
       yield* isEvents ? asEvents(bytes) : bytes;
