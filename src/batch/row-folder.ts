@@ -1,7 +1,7 @@
-import { lstatSync, type Stats } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { lstatSync, type Stats, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { usageError } from '../error.ts';
-import { assertRegular, leadsBelow, realOf } from '../files/own-file.ts';
+import { assertRegular, assertUnlinked, leadsBelow, realOf } from '../files/own-file.ts';
 import { unwritable } from '../files/writable.ts';
 
 /** It stands for the fixed folder of a template. What a table or a manifest names stays below it. */
@@ -58,4 +58,16 @@ export class RowFolder {
     this.#checked = folder;
     return true;
   }
+}
+
+/**
+ * @param name the fixed folder of a template
+ * @throws TtsError (usage) for a link, and for a file in its place
+ */
+export function openRowFolder(name: string, cwd: string): RowFolder {
+  assertUnlinked(name, cwd);
+  const path = resolve(cwd, name);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw unwritable(path, Object.assign(new Error('not a folder'), { code: 'ENOTDIR' }));
+  return new RowFolder(path);
 }

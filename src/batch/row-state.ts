@@ -47,6 +47,11 @@ export class TextHash {
     this.#hash.update(`\0${mark}\0`);
   }
 
+  /** Adds what is heard and is no text. */
+  addBorder(border: string): void {
+    this.#hash.update(`\0${border}\0`);
+  }
+
   finish(shape: Shape): RowKey {
     const key = keyOf(this.#hash.digest('hex'), this.#characters, shape);
     return { key, characters: this.#characters, isBlank: this.#isBlank };

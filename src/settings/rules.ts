@@ -98,6 +98,30 @@ export const rules = {
     otherwise: 'MP3 and AAC 64k, Opus 32k for each channel',
     help: 'kbit/s of the sound: 64k',
   }),
+  split: rule({
+    kind: choice('chapters'),
+    flags: '--split <what>',
+    otherwise: 'one file',
+    help: "a file for each of the chapters: -o 'novel/{nn} {title}.mp3'",
+  }),
+  check: rule({
+    kind: toggle,
+    flags: '--check',
+    fallback: false,
+    help: 'with --split: send nothing; name what is missing or stale',
+  }),
+  prune: rule({
+    kind: toggle,
+    flags: '--prune',
+    fallback: false,
+    help: 'with --split: delete files of chapters that are gone',
+  }),
+  yes: rule({
+    kind: toggle,
+    flags: '--yes',
+    fallback: false,
+    help: 'with --prune: delete without a question',
+  }),
   title: rule({
     kind: words,
     flags: '--title <text>',

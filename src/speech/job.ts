@@ -10,7 +10,7 @@ import { openVoices, type RunVoices } from '../voices/voices.ts';
 import type { Cast } from './cast/cast.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import type { Mix, Pauses } from './mix.ts';
-import { type OutputPlan, planOutput } from './outputs.ts';
+import { type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
 import { type Input, sourcesOf, stagesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 import type { TagsPlan } from './tags.ts';
@@ -46,6 +46,7 @@ export interface SpeechJob extends RunPlan {
   readonly isNumbered: boolean;
   readonly keepsGoing: boolean;
   readonly subtitles: SubtitlesPlan | undefined;
+  readonly split: SplitPlan | undefined;
 }
 
 export interface Pricing {
@@ -78,6 +79,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const output = planOutput(settings, context);
   assertInputsKept(request.files, loaded, output, host);
   if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
+  const split = planSplit(settings, output);
   const service = await chooseService(settings, { ...context, files });
   const voices = await openVoices({ settings, service: async () => service }, context);
   const voice = await voices.of().catch(async (error) => {
@@ -96,6 +98,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     note: service?.note,
     isNumbered: typeof settings.speaker?.value === 'number',
     keepsGoing: settings.keepGoing.value,
+    split,
     subtitles: subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host),
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { closeQuietly } from '../async.ts';
-import { TtsError } from '../error.ts';
+import { TtsError, usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { Encoding } from '../sink/encoding/encoding.ts';
@@ -15,6 +15,8 @@ export interface OutputPlan {
   /** The value of `-o`. */
   readonly name: string | undefined;
   readonly encode: EncodingName | undefined;
+  /** kbit/s. */
+  readonly bitrate: number | undefined;
   readonly encoding: Encoding;
   readonly clobber: boolean;
   /** A file keeps what was written before an error. */
@@ -30,6 +32,7 @@ export function planOutput(settings: Settings, context: Pick<RunContext, 'host' 
   return {
     name: output?.value,
     encode: encode?.value,
+    bitrate: settings.bitrate?.value,
     encoding: encodingsOf(settings, context)(output?.value ?? '-'),
     clobber: clobber.value,
     keepsPartial: keepPartial.value,
@@ -37,6 +40,38 @@ export function planOutput(settings: Settings, context: Pick<RunContext, 'host' 
     player: player?.value,
     mayFail: callbackUrl !== undefined && !output && !play?.value && !isPlayerTyped,
   };
+}
+
+/** `--split`: a file for each chapter. */
+export interface SplitPlan {
+  /** Nothing is made, and what is missing is named. */
+  readonly checks: boolean;
+  readonly prunes: boolean;
+  /** Files are deleted without a question. */
+  readonly yes: boolean;
+}
+
+const SPLIT_EXAMPLE = "-o 'novel/{nn} {title}.mp3'";
+
+/** @throws TtsError (usage) for options that do not go together */
+export function planSplit(settings: Settings, { name, isPlayed }: OutputPlan): SplitPlan | undefined {
+  const { split, check, prune, yes, subtitles, callbackUrl, dryRun } = settings;
+  if (!split) {
+    const alone = [check, prune, yes].find(({ value }) => value);
+    if (alone)
+      throw usageError(
+        `${alone.origin.name} is about the files of --split`,
+        `add --split chapters ${SPLIT_EXAMPLE}`,
+      );
+    return undefined;
+  }
+  if (name === undefined || isStdout(name))
+    throw usageError('--split writes several files, and needs a template of their names', SPLIT_EXAMPLE);
+  if (isPlayed || subtitles || callbackUrl)
+    throw usageError('--split makes files of sound only', 'leave --play, --subtitles and --callback-url out');
+  if (check.value && (prune.value || dryRun.value))
+    throw usageError('--check changes nothing', 'leave --prune and --dry-run out, or --check');
+  return { checks: check.value, prunes: prune.value, yes: yes.value };
 }
 
 /** @returns the encoding of a file; those with one ending share it */

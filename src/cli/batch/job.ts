@@ -1,13 +1,9 @@
-import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { ColumnNames } from '../../batch/columns.ts';
 import type { NamedTable, PlanOptions } from '../../batch/plan.ts';
-import { RowFolder } from '../../batch/row-folder.ts';
+import { openRowFolder, type RowFolder } from '../../batch/row-folder.ts';
 import type { Shard } from '../../batch/shard.ts';
 import { readTable, type TableKind } from '../../batch/table.ts';
 import type { NameTemplate } from '../../batch/template.ts';
-import { assertUnlinked } from '../../files/own-file.ts';
-import { unwritable } from '../../files/writable.ts';
 import { decode } from '../../reading/decode.ts';
 import { abortable, openUnchanged } from '../../reading/source.ts';
 import { loadSettings } from '../../settings/load.ts';
@@ -83,7 +79,7 @@ export async function resolveBatch(request: BatchRequest, context: Context): Pro
       voiceOf: async (cells, where) => (await voices.of(wishOf(cells, where))).shape,
       textFileOf: (cell, table) => textFiles.pathOf(cell, table),
     },
-    folder: openFolder(request.template.fixedFolder, host),
+    folder: openRowFolder(request.template.fixedFolder, host.cwd),
     folderName: request.template.fixedFolder,
     shard: request.shard,
     maxFailures: request.maxFailures,
@@ -130,13 +126,4 @@ function openTable({ name, kind }: BatchRequest['tables'][number], { host, signa
 function ownersIn({ baseUrl }: Settings): (voice: VoiceShape) => string {
   const base = baseUrl?.value.href.replace(/\/$/, '');
   return ({ identity }) => base ?? identity;
-}
-
-/** @throws TtsError (usage) for a link, and for a file in its place */
-function openFolder(name: string, { cwd }: Context['host']): RowFolder {
-  assertUnlinked(name, cwd);
-  const path = resolve(cwd, name);
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
-    throw unwritable(path, Object.assign(new Error('not a folder'), { code: 'ENOTDIR' }));
-  return new RowFolder(path);
 }

@@ -16,13 +16,13 @@ import type { Encoding } from '../../sink/encoding/encoding.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Voices } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
+import { mayPrune, pruneFiles } from '../pruning.ts';
 import { eventsTo } from '../speak/report.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { renderRows } from '../terminal/progress-line.ts';
 import { type BatchJob, type BatchRequest, resolveBatch } from './job.ts';
 import { BatchOutput } from './output.ts';
-import { mayPrune, pruneFiles } from './pruning.ts';
 import type { RowTexts } from './row-text.ts';
 
 /** Finds all errors of tables, names and folders before it asks a service. */

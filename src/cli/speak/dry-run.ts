@@ -24,7 +24,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const { host, notices, signal } = context;
   await using _voices = job.voices;
   if (job.subtitles) (await import('../../speech/subtitles.ts')).checkSubtitles(job.subtitles);
-  const isLive = await checkOutput(job.output, host);
+  const isLive = job.split ? false : await checkOutput(job.output, host);
   const estimate = new Estimate(job.mix);
   const bodies: string[] = [];
   const runText = await RunText.open(job.text, signal);

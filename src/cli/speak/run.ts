@@ -1,11 +1,13 @@
 import type { Tags } from '../../audio/pcm.ts';
 import { ExitCode } from '../../error.ts';
 import type { Role } from '../../speech/cast/cast.ts';
-import { deliver } from '../../speech/deliver.ts';
+import { type DeliverOptions, deliver } from '../../speech/deliver.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
 import { openOutputs } from '../../speech/outputs.ts';
 import { RunText } from '../../speech/text.ts';
 import { RunTotals } from '../../speech/totals.ts';
+import type { Segment } from '../../text/segment.ts';
+import type { Voice } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -24,7 +26,8 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   const resolved = await resolveJob(request, context);
   if (resolved.mode === 'show-text') return (await import('./show-text.ts')).showText(resolved.text, context);
   if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
-  return speakJob(resolved.job, request, context);
+  const { job } = resolved;
+  return job.split ? speakChapters(job, context) : speakJob(job, request, context);
 }
 
 /** Nothing is sent before everything is checked and open. */
@@ -52,10 +55,10 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   const leftOut = await leftOutOf(job, (text) => notices.warn(text));
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until),
-    voiceOf: ({ voice: role }) => (role as Partial<Role>).voice ?? job.voice,
+    voiceOf: voiceIn(job),
     window: WINDOW * atOnce,
     mix: job.mix,
-    lead: job.cast && { voice: job.voice, sampleRate: job.voice.sampleRate },
+    lead: leadOf(job),
     tags,
     sink,
     signal,
@@ -74,6 +77,40 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   sayWhatIsMissing(leftOut, text, notices);
   if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
   return ExitCode.ok;
+}
+
+function voiceIn(job: SpeechJob): (segment: Segment) => Voice {
+  return ({ voice: role }) => (role as Partial<Role>).voice ?? job.voice;
+}
+
+function leadOf({ cast, voice }: SpeechJob): DeliverOptions['lead'] {
+  return cast && { voice, sampleRate: voice.sampleRate };
+}
+
+async function speakChapters(job: SpeechJob, context: Context): Promise<number> {
+  const { notices, signal } = context;
+  const totals = new RunTotals();
+  await using voices = job.voices;
+  const text = await RunText.open(job.text, signal);
+  const { tagsOf } = await import('../../speech/tags.ts');
+  const leftOut = await leftOutOf(job, (text) => notices.warn(text));
+  const split = {
+    text,
+    tags: await tagsOf(job.tags, { about: text.about, voice: job.voice }, context),
+    voiceOf: voiceIn(job),
+    lead: leadOf(job),
+    sparing: leftOut,
+    listeners: [totals, leftOut],
+    async begin() {
+      if (job.note) notices.note(job.note);
+      voices.listen(introducing(job, context, eventsTo(totals, undefined, notices)));
+      return WINDOW * (await openAll(job));
+    },
+  };
+  const status = await (await import('../split/split.ts')).speakSplit(job, split, context);
+  warnOfAbsent(job.cast, notices);
+  sayWhatIsMissing(leftOut, text, notices);
+  return status;
 }
 
 function sayWhatIsMissing(

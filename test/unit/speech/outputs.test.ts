@@ -14,6 +14,7 @@ it('Outputs do not open where the encoding is not ready.', async () => {
   const output = {
     name: 'out.wav',
     encode: undefined,
+    bitrate: undefined,
     encoding,
     clobber: true,
     keepsPartial: false,

@@ -1,16 +1,24 @@
 import { join } from 'node:path';
-import { type Outcome, prunable, prune } from '../../batch/closing.ts';
-import { ExitCode, TtsError } from '../../error.ts';
-import { visible } from '../../printable.ts';
-import type { Context } from '../context.ts';
-import { askYes } from '../terminal/ask.ts';
-import { countOf } from '../terminal/style.ts';
-import type { BatchJob, BatchRequest } from './job.ts';
+import { type Outcome, prunable, prune } from '../batch/closing.ts';
+import { ExitCode, TtsError } from '../error.ts';
+import { visible } from '../printable.ts';
+import type { Context } from './context.ts';
+import { askYes } from './terminal/ask.ts';
+import { countOf } from './terminal/style.ts';
 
 /** An error names no more files than this. A terminal shows all. */
 const MOST_SHOWN = 20;
 
-type Pruning = Pick<Outcome, 'folder' | 'plan' | 'known'> & Pick<BatchJob, 'folderName'>;
+interface Pruning extends Pick<Outcome, 'folder' | 'plan' | 'known'> {
+  /** The user names it so. */
+  readonly folderName: string;
+}
+
+interface Consent {
+  readonly prune: boolean;
+  /** It deletes without a question. */
+  readonly yes: boolean;
+}
 
 /**
  * Asks before a row is made: an answer is not waited for when the work is done.
@@ -19,7 +27,7 @@ type Pruning = Pick<Outcome, 'folder' | 'plan' | 'known'> & Pick<BatchJob, 'fold
  */
 export async function mayPrune(
   pruning: Pruning,
-  { prune: isWanted, yes }: Pick<BatchRequest, 'prune' | 'yes'>,
+  { prune: isWanted, yes }: Consent,
   context: Context,
 ): Promise<boolean> {
   if (!isWanted || yes) return isWanted;

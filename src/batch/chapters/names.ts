@@ -1,0 +1,83 @@
+import { usageError } from '../../error.ts';
+import { folded } from '../plan.ts';
+import type { TableRow } from '../table.ts';
+import { NameTemplate } from '../template.ts';
+
+/** What a template of `--split` may name. */
+const FIELDS = ['n', 'nn', 'title', 'book'];
+
+/** Bytes of a title in a name. */
+const LONGEST_TITLE = 150;
+const LONGEST_BOOK = 60;
+
+/** @throws TtsError (usage) for a template that would give all chapters one name */
+export function chapterTemplate(template: string): NameTemplate {
+  const parsed = new NameTemplate(template);
+  const unknown = parsed.columns.find((column) => !FIELDS.includes(column));
+  const names = FIELDS.map((field) => `{${field}}`).join(', ');
+  if (unknown !== undefined)
+    throw usageError(`-o ${template}: {${unknown}} is unknown to --split`, `the names are ${names}`);
+  if (!parsed.columns.some((column) => column !== 'book'))
+    throw usageError(
+      `-o ${template}: each chapter needs a name of its own`,
+      "give a template: -o 'novel/{nn} {title}.mp3'",
+    );
+  return parsed;
+}
+
+/** Gives out one row for each chapter; its id is its number, and its names are safe on every system. */
+export async function* chapterRows(
+  titles: readonly string[],
+  book: string,
+  { columns }: NameTemplate,
+): AsyncGenerator<TableRow> {
+  const digits = Math.max(2, String(titles.length).length);
+  const isNumbered = columns.includes('n') || columns.includes('nn');
+  const taken = new Set<string>();
+  for (const [at, title] of titles.entries()) {
+    const name = safeName(title, LONGEST_TITLE) || `Chapter ${at + 1}`;
+    const free = isNumbered ? name : freeName(name, taken);
+    taken.add(folded(free));
+    yield {
+      line: at + 1,
+      cells: new Map([
+        ['id', String(at + 1)],
+        ['text', ''],
+        ['n', String(at + 1)],
+        ['nn', String(at + 1).padStart(digits, '0')],
+        ['title', free],
+        ['book', safeName(book, LONGEST_BOOK) || 'book'],
+      ]),
+    };
+  }
+}
+
+function freeName(name: string, taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number += 1) {
+    const numbered = number === 1 ? name : `${name} (${number})`;
+    if (!taken.has(folded(numbered))) return numbered;
+  }
+}
+
+/** Windows keeps these names for devices. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$)$/i;
+
+/** @returns a part of a name, without what some system forbids; it may be empty */
+export function safeName(text: string, most: number): string {
+  const plain = text
+    .normalize('NFC')
+    .replace(/(?![\u200C\u200D])[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .replace(/[/\\:*?"<>|{}]+/g, '-');
+  const name = cutTo(plain.trim(), most).replace(/^[. ]+|[. ]+$/g, '');
+  return DEVICE.test(name.split('.')[0]?.trim() ?? '') ? `_${name}` : name;
+}
+
+/** Cuts by bytes, between two characters as people see them. */
+function cutTo(text: string, most: number): string {
+  let kept = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (Buffer.byteLength(kept + segment) > most) break;
+    kept += segment;
+  }
+  return kept;
+}
