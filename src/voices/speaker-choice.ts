@@ -1,5 +1,5 @@
 import { OWN_RATE, type Speaker } from '../engine/contract.ts';
-import type { Espeak } from '../engine/espeak/voices.ts';
+import type { Espeak, findEspeak } from '../engine/espeak/voices.ts';
 import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
 import { type NumberedSource, speakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
@@ -14,8 +14,33 @@ interface SpeakerChoice extends Choice {
 
 export type OpenShelf = () => Promise<SourceShelf>;
 
+/** What the places of {@link PLACES} look at. */
+interface Search {
+  readonly settings: Settings;
+  readonly shelf: SourceShelf;
+  readonly context: RunContext;
+  /** It is looked for once, and only if no place before has the voice. */
+  readonly espeak: () => ReturnType<typeof findEspeak>;
+}
+
+/** @throws TtsError (usage) where the voice can be in no other place, and is not there */
+type Place = (search: Search) => Promise<SpeakerChoice | undefined>;
+
+/** A voice is looked for in these places, in this order. */
+const PLACES: readonly Place[] = [
+  inEngines,
+  builtIn,
+  installed,
+  inEspeakByName,
+  inAllEngines,
+  inChosenEngine,
+  inCatalogue,
+  inEspeakByLanguage,
+  builtInByLanguage,
+];
+
 /**
- * Looks for sources and espeak-ng only if the speaker is not built in.
+ * @param openShelf it is missing where a service speaks
  * @throws TtsError (usage)
  */
 export async function speakerOf(
@@ -24,76 +49,99 @@ export async function speakerOf(
   context: RunContext,
 ): Promise<SpeakerChoice> {
   if (!openShelf) return { ...chooseSpeaker(settings, []), sources: [] };
-  if (!settings.engine && isAmong(FLITE_SPEAKERS, settings))
-    return { ...chooseSpeaker(settings, FLITE_SPEAKERS), sources: [] };
-  const shelf = await openShelf();
-  const ofEngine = await voiceOfEngine(settings, shelf);
-  if (ofEngine) return ofEngine;
-  if (isAmong(FLITE_SPEAKERS, settings)) return { ...chooseSpeaker(settings, FLITE_SPEAKERS), sources: [] };
-  const installed = await (await import('./installed.ts')).findInstalled(settings, context);
-  if (installed) return withVoice(settings, installed);
-  const { findEspeak } = await import('../engine/espeak/voices.ts');
-  const { espeak, fault } = await findEspeak(context);
-  const builtIn = builtInSpeakers(espeak);
-  const byName = isAmong(builtIn, settings) ? undefined : await searched(settings, shelf);
-  if (byName) return byName;
-  if (settings.engine && !isAmong(builtIn, settings)) {
-    const chosen = speakersOf(await shelf.open(0));
-    return { ...chooseSpeaker(settings, [...chosen, ...builtIn]), sources: [] };
+  const own = settings.engine ? undefined : await builtIn({ settings });
+  if (own) return own;
+  let looked: ReturnType<typeof findEspeak> | undefined;
+  const espeak = async () => {
+    looked ??= import('../engine/espeak/voices.ts').then(({ findEspeak }) => findEspeak(context));
+    return looked;
+  };
+  const search = { settings, shelf: await openShelf(), context, espeak };
+  for (const lookIn of PLACES) {
+    const found = await lookIn(search);
+    if (found) return found;
   }
-  await assertNotOffered(settings, context);
-  if (espeak) return chooseEspeak(settings, builtIn, espeak);
-  const english = inEnglish(settings);
-  if (english) return { ...chooseSpeaker(english, FLITE_SPEAKERS), sources: [] };
-  const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
-  const remark = `101 and up are the voices of espeak-ng, which ${why}`;
-  return { ...chooseSpeaker(settings, FLITE_SPEAKERS, remark), sources: [] };
+  return assertKnown(search);
 }
 
-/** @throws TtsError (usage) with the line that installs it, for a voice of the catalogue that is not there */
-async function assertNotOffered({ speaker }: Settings, { host }: RunContext): Promise<void> {
+async function builtIn({ settings }: Pick<Search, 'settings'>): Promise<SpeakerChoice | undefined> {
+  if (!isAmong(FLITE_SPEAKERS, settings)) return undefined;
+  return { ...chooseSpeaker(settings, FLITE_SPEAKERS), sources: [] };
+}
+
+async function inEngines({ settings, shelf }: Search): Promise<SpeakerChoice | undefined> {
+  const found = await shelf.find(settings);
+  return found && withVoice(settings, found);
+}
+
+async function installed({ settings, context }: Search): Promise<SpeakerChoice | undefined> {
+  const found = await (await import('./installed.ts')).findInstalled(settings, context);
+  return found && withVoice(settings, found);
+}
+
+async function inEspeakByName({ settings, espeak: find }: Search): Promise<SpeakerChoice | undefined> {
+  const { espeak } = await find();
+  const known = builtInSpeakers(espeak);
+  return isAmong(known, settings) ? { ...chooseSpeaker(settings, known), espeak, sources: [] } : undefined;
+}
+
+async function inAllEngines({ settings, shelf }: Search): Promise<SpeakerChoice | undefined> {
+  const { value, origin } = settings.speaker ?? {};
+  if (typeof value !== 'string') return undefined;
+  const found = await shelf.search(value, origin?.name ?? '');
+  return found && withVoice(settings, found);
+}
+
+async function inChosenEngine({ settings, shelf, espeak: find }: Search): Promise<undefined> {
+  if (!settings.engine) return;
+  const { espeak } = await find();
+  chooseSpeaker(settings, [...speakersOf(await shelf.open(0)), ...builtInSpeakers(espeak)]);
+}
+
+/** The error has the line that installs the voice. */
+async function inCatalogue({ settings: { speaker }, context: { host } }: Search): Promise<undefined> {
   if (typeof speaker?.value !== 'string') return;
   const { notInstalled } = await import('../installed/not-installed.ts');
   const error = notInstalled(speaker.value, speaker.origin.name, host);
   if (error) throw error;
 }
 
+async function inEspeakByLanguage({ settings, espeak: find }: Search): Promise<SpeakerChoice | undefined> {
+  const { espeak } = await find();
+  const language = languageIn(settings);
+  if (!espeak || language === undefined) return undefined;
+  const { voiceForLanguage } = await import('../engine/espeak/voices.ts');
+  const voice = voiceForLanguage(language, espeak.voices);
+  const chosen = voice && chooseSpeaker(withNumber(settings, voice.speaker.no), builtInSpeakers(espeak));
+  return chosen && { ...chosen, espeak, sources: [] };
+}
+
 /** The built-in voices speak a variety of English where no other voice does. */
-function inEnglish(settings: Settings): Settings | undefined {
-  const { value, origin } = settings.speaker ?? {};
-  if (typeof value !== 'string' || !origin || settings.speakers?.value.has(value)) return undefined;
-  const code = value.toLowerCase().replaceAll('_', '-');
+async function builtInByLanguage({ settings }: Search): Promise<SpeakerChoice | undefined> {
+  const code = languageIn(settings)?.toLowerCase().replaceAll('_', '-');
   const fits = (language: string) =>
     code === 'english' || `${language.toLowerCase()}-`.startsWith(`${code}-`);
   const found = FLITE_SPEAKERS.find(({ language }) => fits(language));
-  return found && { ...settings, speaker: { value: found.no, origin } };
+  return found && { ...chooseSpeaker(withNumber(settings, found.no), FLITE_SPEAKERS), sources: [] };
 }
 
-async function chooseEspeak(
-  settings: Settings,
-  known: readonly Speaker[],
-  espeak: Espeak,
-): Promise<SpeakerChoice> {
-  const { voiceForLanguage } = await import('../engine/espeak/voices.ts');
-  const { speaker } = settings;
+/** A name of the config is no language. */
+function languageIn({ speaker, speakers }: Settings): string | undefined {
   const { value } = speaker ?? {};
-  const language = typeof value === 'string' && !isAmong(known, settings) ? value : undefined;
-  const voice = language === undefined ? undefined : voiceForLanguage(language, espeak.voices);
-  const chosen =
-    speaker && voice ? { ...settings, speaker: { ...speaker, value: voice.speaker.no } } : settings;
-  return { ...chooseSpeaker(chosen, known), espeak, sources: [] };
+  return typeof value === 'string' && !speakers?.value.has(value) ? value : undefined;
 }
 
-async function voiceOfEngine(settings: Settings, shelf: SourceShelf): Promise<SpeakerChoice | undefined> {
-  const found = await shelf.find(settings);
-  return found && withVoice(settings, found);
+function withNumber(settings: Settings, value: number): Settings {
+  return settings.speaker ? { ...settings, speaker: { ...settings.speaker, value } } : settings;
 }
 
-async function searched(settings: Settings, shelf: SourceShelf): Promise<SpeakerChoice | undefined> {
-  const { value, origin } = settings.speaker ?? {};
-  if (typeof value !== 'string') return undefined;
-  const found = await shelf.search(value, origin?.name ?? '');
-  return found && withVoice(settings, found);
+/** The speaker is nowhere: this finds the words. */
+async function assertKnown({ settings, espeak: find }: Search): Promise<never> {
+  const { espeak, fault } = await find();
+  const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
+  const remark = espeak ? undefined : `101 and up are the voices of espeak-ng, which ${why}`;
+  chooseSpeaker(settings, builtInSpeakers(espeak), remark);
+  throw new RangeError(`speaker ${settings.speaker?.value} was found and not found`);
 }
 
 function withVoice(settings: Settings, { numbered, voice, no }: FoundVoice): SpeakerChoice {

@@ -1,60 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { Notices } from '../../../src/cli/terminal/notices.ts';
-import type { Host } from '../../../src/host.ts';
-import { loadSettings } from '../../../src/settings/load.ts';
-import type { Setting } from '../../../src/settings/resolve.ts';
-import { chooseService } from '../../../src/voices/service-choice.ts';
+import { describe, expect, it } from 'vitest';
 import type { Voice } from '../../../src/voices/voice.ts';
-import { openVoices } from '../../../src/voices/voices.ts';
-import { emptyFolder } from '../../support/folder.ts';
 import { answer, complete } from '../../support/http-bytes.ts';
 import { serveRows, wavOf } from '../../support/row-service.ts';
 import { serveSpeech } from '../../support/speech-server.ts';
 import { collect } from '../audio/body.ts';
 import { plainWav, sound } from '../audio/wav-builder.ts';
-
-const { signal } = new AbortController();
-
-let warnings: string[];
-
-beforeEach(() => {
-  warnings = [];
-});
-
-/** The voices of a run, with these options and this config of the user. */
-async function voicesOf(flags: Record<string, unknown>, config: object = {}) {
-  const home = emptyFolder();
-  const own = join(home, '.config', 'tts');
-  mkdirSync(own, { recursive: true });
-  writeFileSync(join(own, 'config.json'), JSON.stringify(config));
-  const cwd = join(home, 'work');
-  mkdirSync(cwd);
-  const host = {
-    ...{ env: { PATH: '', TTS_CACHE_DIR: join(home, 'cache') }, cwd, home, platform: process.platform },
-    ...{ uid: process.geteuid?.(), pid: process.pid, realm: 'the test', isRunning: () => true },
-    stderr: {
-      fd: 2,
-      isTTY: false,
-      columns: 80,
-      stream: new PassThrough().on('data', (text) => warnings.push(`${text}`)),
-    },
-  } as unknown as Host;
-  const context = { host, notices: new Notices(host), signal };
-  const { settings, files } = await loadSettings({ flags }, context);
-  const service = () => chooseService(settings, { ...context, files });
-  const voices = await openVoices({ settings, service }, context);
-  onTestFinished(() => voices[Symbol.asyncDispose]());
-  return voices;
-}
+import { said, signal, voicesOf, warnings } from './voices-of.ts';
 
 const SERVICE = { baseUrl: 'http://127.0.0.1:9/api/', apiKey: 'the-key' };
-
-function said<T>(value: T, name = 'p.csv, line 2, column speaker'): Setting<T> {
-  return { value, origin: { place: 'option', name } };
-}
 
 async function heard(voice: Voice, text: string, index = 0): Promise<Buffer | undefined> {
   const speech = await voice.speak({ text, index }, signal);
