@@ -176,6 +176,13 @@ export const rules = {
     fallback: 'announce',
     help: 'code blocks in Markdown: announce, skip, read',
   }),
+  math: rule({
+    kind: choice('read', 'skip'),
+    flags: '--math <how>',
+    key: 'math',
+    fallback: 'skip',
+    help: 'TeX in Markdown: read in plain words, skip with the word "formula"',
+  }),
   footnotes: rule({
     kind: choice('read', 'skip'),
     flags: '--footnotes <how>',

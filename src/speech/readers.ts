@@ -20,7 +20,7 @@ export interface Input {
 
 type ReaderSettings = Pick<
   Settings,
-  'code' | 'footnotes' | 'ruby' | 'all' | 'chapters' | 'titles' | 'pauses' | 'output' | 'encode'
+  'code' | 'math' | 'footnotes' | 'ruby' | 'all' | 'chapters' | 'titles' | 'pauses' | 'output' | 'encode'
 >;
 
 /** The table of readers. A reader is loaded when it opens its first source. */
@@ -34,13 +34,13 @@ function text({ all }: ReaderSettings): Reader {
   };
 }
 
-function markdown({ code, footnotes }: ReaderSettings): Reader {
+function markdown({ code, math, footnotes }: ReaderSettings): Reader {
   return {
     name: 'markdown',
     endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'],
     async open(source, signal) {
       const { openMarkdown } = await import('../reading/markdown/reader.ts');
-      return openMarkdown(source, { code: code.value, footnotes: footnotes.value }, signal);
+      return openMarkdown(source, { code: code.value, math: math.value, footnotes: footnotes.value }, signal);
     },
   };
 }

@@ -17,6 +17,7 @@ const ACCEPTED: readonly Name[] = [
   'speaker',
   'format',
   'code',
+  'math',
   'footnotes',
   'all',
   'lexicon',

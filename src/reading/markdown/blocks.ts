@@ -44,6 +44,7 @@ type Rule = (token: Token, at: number) => string | undefined;
 class BlockReader {
   readonly #document: MarkdownDocument;
   readonly #code: MarkdownOptions['code'];
+  readonly #math: MarkdownOptions['math'];
   readonly #footnotes: Footnotes;
   #isSkipping = false;
   #lists = 0;
@@ -55,10 +56,11 @@ class BlockReader {
   #endsLikeSentence = false;
   #level = 0;
 
-  constructor(document: MarkdownDocument, { code, footnotes }: MarkdownOptions) {
+  constructor(document: MarkdownDocument, options: MarkdownOptions) {
     this.#document = document;
-    this.#code = code;
-    this.#footnotes = new Footnotes(document, footnotes);
+    this.#code = options.code;
+    this.#math = options.math;
+    this.#footnotes = new Footnotes(document, options);
   }
 
   *read(): Generator<Block> {
@@ -157,7 +159,8 @@ class BlockReader {
 
   #spoken(markdown: string): string {
     const tokens = this.#document.inline(markdown);
-    return spokenInline(tokens, (said, reference) => this.#footnotes.behind(said, reference));
+    const noteBehind = (said: string, note: Token) => this.#footnotes.behind(said, note);
+    return spokenInline(tokens, { math: this.#math, noteBehind });
   }
 
   #codeBlock(content: string, info: string): string {

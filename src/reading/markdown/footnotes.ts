@@ -6,22 +6,25 @@ import type { MarkdownDocument, MarkdownOptions } from './parser.ts';
 export class Footnotes {
   readonly #how: MarkdownOptions['footnotes'];
   readonly #notes = new Map<string, string>();
+  readonly #spoken: (text: string) => string;
 
-  constructor(document: MarkdownDocument, how: MarkdownOptions['footnotes']) {
+  constructor(document: MarkdownDocument, { footnotes: how, math }: MarkdownOptions) {
     this.#how = how;
+    this.#spoken = (text) => spokenInline(document.inline(text), { math });
     const { notes, texts } = contentsOf(document.blocks);
     for (const [label, contents] of notes)
       if (how === 'skip' || texts.some((text) => text.includes(`[^${label}]`)))
-        this.#notes.set(label, contents.map((each) => spokenInline(document.inline(each))).join(' '));
+        this.#notes.set(label, contents.map((each) => this.#spoken(each)).join(' '));
   }
 
   has(label: string): boolean {
     return this.#notes.has(label);
   }
 
-  /** @param said the text before the reference */
-  behind(said: string, { meta }: Token): string {
-    const note = this.#how === 'skip' ? undefined : this.#notes.get(String(meta?.label));
+  /** @param said the text before the reference, or before a note that stands in the text */
+  behind(said: string, { type, content, meta }: Token): string {
+    if (this.#how === 'skip') return '';
+    const note = type === 'inline_note' ? this.#spoken(content) : this.#notes.get(String(meta?.label));
     if (!note) return '';
     return endsSentence(said) ? ` ${withFullStop(note)}` : ` (${note.replace(/\.$/u, '')})`;
   }

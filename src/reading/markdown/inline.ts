@@ -1,47 +1,115 @@
 import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
 import { MARK } from '../../text/marks/syntax.ts';
+import type { MarkdownOptions } from './parser.ts';
+import { wordsOfTex } from './tex.ts';
 
 const LINE =
   /^<(?:br|hr|\/?(?:p|div|section|article|header|footer|details|summary|blockquote|center|figcaption|h[1-6]|[uod]l|li|d[td]|table|tr|t[hd]|caption))\b/iu;
 
 const UNSPOKEN = /^<(\/?)(?:script|style|template|svg)\b/iu;
 
-export function spokenInline(tokens: readonly Token[], footnoteBehind?: FootnoteBehind): string {
-  return flatten(tokens, footnoteBehind)
+export interface InlineOptions extends Pick<MarkdownOptions, 'math'> {
+  /** What is said of a note behind the text: of a reference, or of a note that stands there. */
+  noteBehind?(said: string, note: Token): string;
+}
+
+export function spokenInline(tokens: readonly Token[], options: InlineOptions = {}): string {
+  return flatten(tokens, options)
+    .replace(BACK_LINK, '')
     .replace(/[ \t]+/gu, ' ')
     .replace(/ ?\n[ \n]*/gu, '\n')
     .trim();
 }
 
-type FootnoteBehind = (said: string, reference: Token) => string;
+/** The sign with which pandoc leads back from a note. */
+const BACK_LINK = /\s*\u21a9\ufe0e?/gu;
 
-function flatten(tokens: readonly Token[], footnoteBehind: FootnoteBehind = () => ''): string {
+function flatten(tokens: readonly Token[], options: InlineOptions): string {
   const said: string[] = [];
-  let linkStart = 0;
+  const links = new Links(said);
   let isUnspoken = false;
   for (const token of tokens) {
     const tag = token.type === 'html_inline' ? UNSPOKEN.exec(token.content) : undefined;
     if (tag) isUnspoken = tag[1] === '';
-    if (isUnspoken) continue;
-    if (token.type === 'link_open') linkStart = said.length;
-    else if (token.type === 'link_close') said.push(linkText(said.splice(linkStart).join('')));
-    else said.push(spoken(token) ?? footnoteBehind(said.at(-1) ?? '', token));
+    if (isUnspoken || links.takes(token)) continue;
+    said.push(spoken(token, said.at(-1) ?? '', options));
   }
   return said.join('');
 }
 
-/** `undefined` for a reference to a footnote. */
-function spoken({ type, content, children }: Token): string | undefined {
+const NOTE_MARK = /^\s*(?:\[?\d{1,3}\]?|[*†‡]{1,3})\s*$/u;
+const LINK_TO_PLACE = /^<a\b[^>]*?(?:\shref\s*=\s*["']?[^"'\s>]*#|\bnoteref\b)/iu;
+
+/** Links and raised signs: their text is known at their end. */
+class Links {
+  readonly #said: string[];
+  #start = 0;
+  #leadsToPlace = false;
+  #raised = 0;
+
+  constructor(said: string[]) {
+    this.#said = said;
+  }
+
+  /** @returns true if nothing else is to be said of the token */
+  takes(token: Token): boolean {
+    const { type, content } = token;
+    const isHtml = type === 'html_inline';
+    if (type === 'link_open') return this.#open(/#/u.test(String(token.attrGet('href') ?? '')));
+    if (isHtml && /^<a\b/iu.test(content)) return this.#open(LINK_TO_PLACE.test(content));
+    if (type === 'link_close') return this.#close(true);
+    if (isHtml && /^<\/a\b/iu.test(content)) return this.#close(false);
+    if (isHtml && /^<sup\b/iu.test(content)) this.#raised = this.#said.length;
+    else if (isHtml && /^<\/sup\b/iu.test(content)) this.#raise();
+    else return false;
+    return true;
+  }
+
+  #open(leadsToPlace: boolean): true {
+    this.#start = this.#said.length;
+    this.#leadsToPlace = leadsToPlace;
+    return true;
+  }
+
+  #close(mayBeAddress: boolean): true {
+    const text = this.#said.splice(this.#start).join('');
+    const isNoteMark = this.#leadsToPlace && NOTE_MARK.test(text);
+    if (!isNoteMark) this.#said.push(mayBeAddress ? linkText(text) : text);
+    this.#leadsToPlace = false;
+    return true;
+  }
+
+  #raise(): void {
+    const text = this.#said.splice(this.#raised).join('');
+    const before = this.#said.join('').slice(-SIGHT);
+    if (!/^[\d+−n-]+$/u.test(text.trim())) this.#said.push(text);
+    else if (POWER.test(before))
+      this.#said.push([...text.trim()].map((sign) => RAISED.get(sign) ?? '').join(''));
+  }
+}
+
+/** A number, a unit or a variable has a power; the number behind a word is the mark of a note. */
+const POWER = /(?:\d|\)|(?:^|[^\p{L}])\p{L}{1,2})$/u;
+const RAISED: ReadonlyMap<string, string> = new Map(
+  [...'0123456789+-n'].map((sign, at) => [sign, [...'⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ'][at] ?? '']),
+);
+const SIGHT = 40;
+
+function spoken(token: Token, before: string, { math, noteBehind }: InlineOptions): string {
+  const { type, content, children } = token;
   switch (type) {
     case 'footnote_ref':
-      return undefined;
+    case 'inline_note':
+      return noteBehind?.(before, token) ?? '';
+    case 'math':
+      return math === 'read' ? wordsOfTex(content) : 'formula';
     case 'text':
     case 'text_special':
     case 'code_inline':
       return content;
     case 'image':
-      return flatten(children ?? []);
+      return flatten(children ?? [], {});
     case 'softbreak':
       return ' ';
     case 'hardbreak':

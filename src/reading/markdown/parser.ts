@@ -1,11 +1,14 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
 import { hasWord, lazy } from '../../text/unicode.ts';
+import { dialect } from './dialect.ts';
 
 export interface MarkdownOptions {
   /** Code in a sentence is always spoken. */
   readonly code: 'skip' | 'announce' | 'read';
   readonly footnotes: 'read' | 'skip';
+  /** Formulas are their plain words, or the word "formula", as if nothing is said. */
+  readonly math?: 'read' | 'skip' | undefined;
 }
 
 /** Deeper blocks have no tokens. */
@@ -17,7 +20,7 @@ const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
 const parser = lazy(() => {
   const made = new MarkdownIt({ html: true, linkify: true, maxNesting: DEEPEST_NESTING });
-  made.use(footnotes).disable('footnote_inline');
+  made.use(footnotes).disable('footnote_inline').use(dialect);
   made.core.ruler.enableOnly(['normalize', 'block']);
   return made;
 });

@@ -10,6 +10,7 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
       'speakers',
       'format',
       'code',
+      'math',
       'footnotes',
       'ruby',
       'lexicon',

@@ -253,6 +253,7 @@ const settingsOf = (format: 'text' | 'markdown' | 'auto') => {
     format: { value: format, origin },
     code: { value: 'skip', origin },
     footnotes: { value: 'skip', origin },
+    math: { value: 'skip', origin },
     chapters: undefined,
     output: undefined,
     encode: undefined,
