@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { unlessAborted } from '../../async.ts';
+import { unlessAborted, yieldToEventLoop } from '../../async.ts';
 import { ExitCode } from '../../error.ts';
 import { isReaderGone } from '../../files/writable.ts';
 import { RunText, type TextPlan } from '../../speech/text.ts';
@@ -16,21 +16,60 @@ export async function showText(plan: TextPlan, { host, signal }: Context): Promi
   const { stream } = host.stdout;
   stream.on('error', () => {});
   let isBlank = true;
+  const printer = new Printer(stream, signal);
   const text = await RunText.open(plan, signal);
   for await (const piece of text.pieces(signal)) {
     const written: string = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : writtenOf(piece);
     isBlank &&= written.trim() === '';
-    if (!(await print(stream, written, signal))) return ExitCode.ok;
+    await printer.print(written);
+    if (printer.hasReaderLeft) return ExitCode.ok;
   }
   if (isBlank) throw text.blank();
-  await print(stream, '\n', signal);
+  await printer.print('\n');
+  await printer.flush();
   return ExitCode.ok;
 }
 
-/** @returns false if the reader has left */
-async function print(stream: Writable, text: string, signal: AbortSignal): Promise<boolean> {
-  const written = new Promise<Error | null | undefined>((resolve) => stream.write(text, resolve));
-  const error = await unlessAborted(written, signal);
-  if (error && !isReaderGone(error)) throw stdoutError(error);
-  return !error;
+/** UTF-16 units. */
+const BATCH = 16_384;
+
+/** Writes in one go what comes before other work of the process: a book has many short paragraphs. */
+class Printer {
+  hasReaderLeft = false;
+  readonly #stream: Writable;
+  readonly #signal: AbortSignal;
+  #text = '';
+  #writing: Promise<void> | undefined;
+
+  constructor(stream: Writable, signal: AbortSignal) {
+    this.#stream = stream;
+    this.#signal = signal;
+  }
+
+  /** @throws TtsError (output) */
+  async print(text: string): Promise<void> {
+    this.#text += text;
+    if (!this.#writing) {
+      this.#writing = this.#write();
+      // The error is thrown where somebody waits.
+      this.#writing.catch(() => {});
+    }
+    if (this.#text.length > BATCH) await this.#writing;
+  }
+
+  async flush(): Promise<void> {
+    while (this.#writing) await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    await yieldToEventLoop();
+    const text = this.#text;
+    this.#text = '';
+    const written = new Promise<Error | null | undefined>((resolve) => this.#stream.write(text, resolve));
+    const error = await unlessAborted(written, this.#signal);
+    if (error && !isReaderGone(error)) throw stdoutError(error);
+    this.hasReaderLeft ||= error !== null && error !== undefined;
+    this.#writing = undefined;
+    if (this.#text !== '' && !this.hasReaderLeft) await this.print('');
+  }
 }

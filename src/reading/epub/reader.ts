@@ -1,6 +1,6 @@
 import { usageError } from '../../error.ts';
 import { HeadingChapters } from '../../text/chapters/headings.ts';
-import { inTurn, type Stage, through } from '../../text/live.ts';
+import { inTurn, through } from '../../text/live.ts';
 import type { Piece } from '../../text/piece.ts';
 import { MarkupDecoder } from '../html/decode.ts';
 import { FoundNotes } from '../html/found-notes.ts';
@@ -11,6 +11,7 @@ import { aboutBook } from './about.ts';
 import { Archive, type Location } from './archive.ts';
 import { BookText, type EpubOptions } from './book-text.ts';
 import { type Contents, openNavigation, usable } from './contents.ts';
+import { openDocument } from './documents.ts';
 import { documentsLeftOut } from './left-out.ts';
 import { openPackage, type Package, resolved } from './package.ts';
 import { assertOpen } from './protection.ts';
@@ -88,29 +89,25 @@ class Book {
 
   async *pieces(signal: AbortSignal, { inFront, onRemark }: ReadingOptions = {}): AsyncGenerator<Piece> {
     using archive = await Archive.open(this.#name, this.#location, signal);
-    const characters = (path: string, marks?: Stage<string, string>) =>
-      through(archive.bytes(path, signal), this.#decoder(path, marks));
+    const open = (path: string) => openDocument(archive, path, this.#name, signal);
     const text = new BookText(this.#name, this.#plan.contents, this.#options);
     const notes = new FoundNotes({
       readsNotes: this.#options.readsNotes,
       resolve: (href, from) => resolved(from, href),
       index: async (path) =>
-        archive.has(path) ? indexed(characters(path), `${path} in ${this.#name}`) : undefined,
+        archive.has(path) ? indexed((await open(path))(), `${path} in ${this.#name}`) : undefined,
     });
     let skipped = 0;
     for (const path of this.#plan.documents) {
-      const { ids, links } = await scanned(characters(path), text.fragmentsIn(path));
+      const characters = await open(path);
+      const { ids, links } = await scanned(characters(), text.fragmentsIn(path));
       await notes.prepare(path, links);
       const inDocument = notes.of(path);
-      yield* through(characters(path, inFront), text.document(path, ids, inDocument));
+      const document = text.document(path, ids, inDocument);
+      yield* through(characters(), inFront ? inTurn(inFront, document) : document);
       skipped += inDocument.skipped;
     }
     const leftOut = new Set([...this.#plan.leftOut, ...text.leftOut]);
     for (const remark of remarksOn(this.#plan.contents.source, leftOut, skipped)) onRemark?.(remark);
-  }
-
-  #decoder(path: string, inFront?: Stage<string, string>): Stage<Uint8Array, string> {
-    const decoder = new MarkupDecoder(`${path} in ${this.#name}`);
-    return inFront ? inTurn(decoder, inFront) : decoder;
   }
 }

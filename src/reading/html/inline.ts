@@ -8,6 +8,8 @@ const CONTROL = '(?![\\t\\n\\f\\r])\\p{Cc}';
 const HIDDEN = '[\\u00ad\\u200b\\u200e\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u2069\\ufeff]';
 const LATIN_JOINER = '(?<=\\p{sc=Latin})[\\u200c\\u200d]';
 const INVISIBLE = new RegExp(`${CONTROL}|${HIDDEN}|${LATIN_JOINER}`, 'gu');
+/** The characters of most texts. */
+const PLAIN = /^[\t\n\r\x20-\x7e]*$/u;
 /** Most texts hold none of these, and a test is quicker than a replacement. */
 const MAY_BE_INVISIBLE = new RegExp(
   `${CONTROL}|[\\u00ad\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2069\\ufeff]`,
@@ -161,10 +163,12 @@ export class Inline {
 /** Removes what only the eye needs. */
 function spoken(source: string): string {
   let text = source;
-  if (MAY_BE_INVISIBLE.test(text)) text = text.replace(INVISIBLE, '');
-  if (HAS_EAST_ASIAN.test(text)) text = text.replace(WRAPPED_EAST_ASIAN, '');
-  if (text.includes(INITIAL)) text = joined(text);
-  text = text.replace(/[ \t\n\r\f\u00a0]+/gu, ' ');
+  if (!PLAIN.test(text)) {
+    if (MAY_BE_INVISIBLE.test(text)) text = text.replace(INVISIBLE, '');
+    if (HAS_EAST_ASIAN.test(text)) text = text.replace(WRAPPED_EAST_ASIAN, '');
+    if (text.includes(INITIAL)) text = joined(text);
+  }
+  text = text.replace(/(?: *[\t\n\r\f\u00a0])+ *| {2,}/gu, ' ');
   if (text.includes(LINE)) text = text.replace(/ ?\u2028[ \u2028]*/gu, lineEnd);
   return text.trim();
 }
