@@ -1,6 +1,7 @@
 // What `npm run bench` measures: one entry is one row of the README's table. `most` is the aim for a major version of Node;
 // other versions have that of the newest one before them.
 import { batchRows } from './batch-rows.mjs';
+import { bookRows } from './book-rows.mjs';
 import { engineRows } from './engine-rows.mjs';
 import { latency, median, pairs, run } from './measure.mjs';
 
@@ -99,4 +100,5 @@ export const rows = [
   },
   ...batchRows,
   ...engineRows,
+  ...bookRows,
 ];

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
+import { epubOf } from '../support/epub.ts';
 import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { startProxy } from '../support/proxy.ts';
@@ -161,11 +162,17 @@ function machine(): Sandbox {
     `Nobody saw ship ${number} leave. The lamps were lit, and the sea was calm.`;
   box.file('book.txt', Array.from({ length: 4 }, (_, index) => `${sentence(index + 1)}\n\n`).join(''));
   box.file('readme.md', '# A title\n\nThe *gif* is [here](https://example.com).\n\n- one\n- two\n');
+  box.file('novel.epub', novel());
   box.file('names.txt', 'gif = jif\n');
   program(box, 'llm', 'echo "Once upon a time a machine learned to speak. It never stopped."');
   program(box, 'pass', `echo ${KEY}`);
   for (const player of ['pw-play', 'aplay']) program(box, player, `exec cat >'${box.path('heard')}'`);
   return box;
+}
+
+function novel(): Buffer {
+  const documents = { 'a.xhtml': '<h1>One</h1><p>A sentence.</p>', 'b.xhtml': '<h1>Two</h1><p>The end.</p>' };
+  return epubOf({ documents, nav: '<li><a href="a.xhtml">One</a></li><li><a href="b.xhtml">Two</a></li>' });
 }
 
 function program(box: Sandbox, name: string, line: string): void {
