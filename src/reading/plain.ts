@@ -9,7 +9,7 @@ import { PARAGRAPH_END } from './prose/wording.ts';
 import type { Reader } from './reading.ts';
 
 /** Text is read as books have it; its empty lines are the borders of its paragraphs. */
-export function plainReader({ all }: Pick<ProseOptions, 'all'>): Reader {
+export function plainReader({ all, hasPageChapters }: Omit<ProseOptions, 'tell'>): Reader {
   return {
     name: 'text',
     endings: [],
@@ -24,7 +24,10 @@ export function plainReader({ all }: Pick<ProseOptions, 'all'>): Reader {
         pieces(until, { inFront, onRemark = () => {} } = {}) {
           const isKnown = source.again !== undefined;
           const facts = isKnown ? known : new TextFacts();
-          const reading = inTurn(prose(facts, { all, tell: onRemark }), new Lines(source.name));
+          const reading = inTurn(
+            prose(facts, { all, hasPageChapters, tell: onRemark }),
+            new Lines(source.name),
+          );
           const stage = isKnown ? reading : inTurn(new Looking(facts), reading);
           return through(characters(until), inFront ? inTurn(inFront, stage) : stage);
         },
@@ -33,7 +36,7 @@ export function plainReader({ all }: Pick<ProseOptions, 'all'>): Reader {
   };
 }
 
-export const plain = plainReader({ all: false });
+export const plain = plainReader({ all: false, hasPageChapters: false });
 
 /** Gathers what is known of a text that can be read only once. */
 class Looking implements Stage<string, string> {

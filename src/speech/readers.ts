@@ -26,11 +26,12 @@ type ReaderSettings = Pick<
 /** The table of readers. A reader is loaded when it opens its first source. */
 const READERS: readonly ((settings: ReaderSettings) => Reader)[] = [text, markdown, html, epub];
 
-function text({ all }: ReaderSettings): Reader {
+function text(settings: ReaderSettings): Reader {
+  const how = { all: settings.all.value, hasPageChapters: wantsChapters(settings) };
   return {
     name: 'text',
     endings: [],
-    open: (source, signal) => plainReader({ all: all.value }).open(source, signal),
+    open: (source, signal) => plainReader(how).open(source, signal),
   };
 }
 

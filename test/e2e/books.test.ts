@@ -82,3 +82,11 @@ describe('a web page', () => {
     expect(spoken.join(' ').replace(/\s+/g, ' ')).toBe('Head. Text');
   });
 });
+
+describe('a text with form feeds', () => {
+  it('has a chapter for each page where chapters are asked for', async () => {
+    const stdin = 'One\n\nfirst\n\fTwo\n\nsecond\n';
+    const { ended } = await run(['--chapters', '2', '--show-text', '--no-titles'], { stdin });
+    expect(ended.stdout.toString().trim()).toBe('second');
+  });
+});

@@ -15,6 +15,7 @@ const CONTINUES = /^[^\S\n]*["'“‘(]?\p{Ll}/u;
  */
 export class Pages implements Stage<string, string> {
   readonly #facts: TextFacts;
+  readonly #keepsPages: boolean;
   #held = '';
   /** The text that comes next begins a page. */
   #isNext = true;
@@ -22,8 +23,10 @@ export class Pages implements Stage<string, string> {
   /** Line breaks that are still to come. */
   #owed = 0;
 
-  constructor(facts: TextFacts) {
+  /** @param keepsPages true if form feeds stay where a page does not begin inside a paragraph */
+  constructor(facts: TextFacts, keepsPages: boolean) {
     this.#facts = facts;
+    this.#keepsPages = keepsPages;
   }
 
   *push(text: string): Generator<string> {
@@ -64,7 +67,7 @@ export class Pages implements Stage<string, string> {
     }
     const breaks = this.#owed;
     this.#owed = 0;
-    yield (breaks === 0 ? '\f' : '\n'.repeat(breaks)) + text;
+    yield (breaks === 0 || this.#keepsPages ? '\f' : '') + '\n'.repeat(breaks) + text;
   }
 
   /** An empty line takes the line breaks that are owed. */

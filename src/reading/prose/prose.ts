@@ -7,6 +7,8 @@ import { Wording } from './wording.ts';
 export interface ProseOptions {
   /** True if the header and the licence of Project Gutenberg are read, too. */
   readonly all: boolean;
+  /** True if form feeds begin chapters. */
+  readonly hasPageChapters: boolean;
   readonly tell: (note: string) => void;
 }
 
@@ -20,7 +22,7 @@ export function isAsSpoken(text: string): boolean {
 }
 
 /** Plain text as books have it. No line break is lost. */
-export function prose(facts: TextFacts, { all, tell }: ProseOptions): Stage<string, string> {
-  const wording = inTurn(new Pages(facts), new Wording(facts));
+export function prose(facts: TextFacts, { all, hasPageChapters, tell }: ProseOptions): Stage<string, string> {
+  const wording = inTurn(new Pages(facts, hasPageChapters), new Wording(facts));
   return all ? wording : inTurn(new Licence(() => tell(LICENCE_NOTE)), wording);
 }

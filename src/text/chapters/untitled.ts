@@ -1,5 +1,6 @@
+import { countLineBreaks } from '../lines.ts';
 import type { Stage } from '../live.ts';
-import type { Piece } from '../piece.ts';
+import type { Piece, TextPiece } from '../piece.ts';
 
 /** UTF-16 units. A longer block is no title. */
 const LONGEST_TITLE = 1000;
@@ -19,11 +20,8 @@ export class UntitledChapters implements Stage<Piece, Piece> {
     }
     if (this.#left === undefined) return yield piece;
     if (piece.kind === 'heading' && this.#isInHeading) return this.#leaveOut();
-    if (piece.kind === 'text' || this.#isInHeading) {
-      this.#held.push(piece);
-      if (textOf(this.#held).length > LONGEST_TITLE) yield* this.#release();
-      return;
-    }
+    if (piece.kind === 'text' && !this.#isInHeading) return yield* this.#lines(piece);
+    if (this.#isInHeading) return yield* this.#hold(piece);
     yield* this.#judge();
     if (piece.kind !== 'heading' || this.#left === undefined) return yield piece;
     this.#isInHeading = true;
@@ -32,6 +30,23 @@ export class UntitledChapters implements Stage<Piece, Piece> {
 
   end(): Iterable<Piece> {
     return this.#judge();
+  }
+
+  *#hold(piece: Piece): Generator<Piece> {
+    this.#held.push(piece);
+    if (textOf(this.#held).length > LONGEST_TITLE) yield* this.#release();
+  }
+
+  /** A line of plain text may be a title. */
+  *#lines({ text, place, ...piece }: TextPiece): Generator<Piece> {
+    const [first = ''] = /^\s*\S[^\n]*\n\s*/u.exec(text) ?? [];
+    if (first === '') return yield* this.#hold({ ...piece, text, place });
+    this.#held.push({ ...piece, text: first, place });
+    yield* this.#judge();
+    const { source, line } = place;
+    const below = { source, line: line === undefined ? undefined : line + countLineBreaks(first) };
+    if (first.length < text.length)
+      yield* this.push({ ...piece, text: text.slice(first.length), place: below });
   }
 
   /** Decides on a block that is no heading. */

@@ -17,7 +17,7 @@ async function read(source: Source, all = false): Promise<Read> {
   const notes: string[] = [];
   const lines = new Map<string, number>();
   let text = '';
-  const reading = await plainReader({ all }).open(source, signal);
+  const reading = await plainReader({ all, hasPageChapters: false }).open(source, signal);
   for await (const piece of reading.pieces(signal, { onRemark: (note) => notes.push(note) })) {
     if (piece.kind === 'paragraph') text += '¶';
     if (piece.kind !== 'text') continue;

@@ -70,6 +70,7 @@ describe('titles that are left out', () => {
       [chapter('I: One'), text('I'), paragraph, text('One.'), paragraph, text('a')],
       '{1 I: One}||a',
     ],
+    ['lines of plain text', [chapter('One'), text('One\n\na\nb')], '{1 One}a\nb'],
     ['no text', [chapter('One'), text('One'), text(' more'), paragraph, text('a')], '{1 One}One more|a'],
     ['no text in front of a chapter', [text('One'), chapter('One'), ...heading('One', 1)], 'One{1 One}'],
     ['no text behind a chapter without a title', [chapter(''), text('One')], '{1 }One'],
