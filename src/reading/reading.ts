@@ -1,4 +1,4 @@
-import type { Stage } from '../text/live.ts';
+import type { LiveStage, Stage } from '../text/live.ts';
 import type { Piece } from '../text/piece.ts';
 
 /** The formats that `--format` can name. */
@@ -24,8 +24,6 @@ export interface Source {
 export interface ReadingOptions {
   /** It lifts marks out of the characters, before the reader sees them. */
   readonly inFront?: Stage<string, string> | undefined;
-  /** True if what is complete is worth more than what only the whole text can tell. */
-  readonly isHeardLive?: boolean | undefined;
   /** It is told what was left out, and the like: sentences without a full stop. */
   readonly onRemark?: ((remark: string) => void) | undefined;
 }
@@ -44,11 +42,19 @@ export interface About {
   readonly cover?: (signal: AbortSignal) => Promise<Uint8Array | undefined>;
 }
 
+/** What is read in step with its writer: the segmenter behind it has to know how long the writer waits. */
+interface LiveText {
+  readonly characters: AsyncIterable<string>;
+  readonly stage: LiveStage<string, Piece>;
+}
+
 export interface Reading {
   readonly source: Source;
   readonly about?: About | undefined;
   /** They begin with the first one, as often as they are asked for; those of a pipe can be asked for once. */
   pieces(signal: AbortSignal, options?: ReadingOptions): AsyncIterable<Piece>;
+  /** For a format whose pieces would otherwise come when the text is whole. */
+  readonly live?: (signal: AbortSignal, options?: ReadingOptions) => LiveText;
 }
 
 export interface Reader {

@@ -1,7 +1,8 @@
 import { type TtsError, usageError } from '../error.ts';
+import { InStep, type Item } from '../reading/in-step.ts';
 import type { About, Reader, Reading, Source } from '../reading/reading.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters/picked.ts';
-import { inTurn, type Stage, through, whileArriving } from '../text/live.ts';
+import { inTurn, type LiveStage, type Stage, through, whileArriving } from '../text/live.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
 import { Segmenter, type SegmentOptions } from '../text/segmenter.ts';
@@ -89,47 +90,69 @@ export class RunText {
     return [...this.#remarks];
   }
 
-  /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
-  pieces(signal: AbortSignal, isHeardLive = false): AsyncIterable<Piece> {
-    const { chapters } = this.#plan;
-    const all = this.#allPieces(signal, isHeardLive);
-    return chapters ? through(all, new PickedChapters(chapters)) : all;
+  pieces(signal: AbortSignal): AsyncIterable<Piece> {
+    return through(this.#items(signal, false), this.#reader());
   }
 
-  async *#allPieces(signal: AbortSignal, isHeardLive: boolean): AsyncGenerator<Piece> {
-    const isOnly = this.#readings.length === 1;
+  /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
+  segments(isHeardLive: boolean, signal: AbortSignal): AsyncIterable<Segment | Rest> {
+    const { pace, voice, cutsParagraphs, cast: isCast } = this.#plan;
+    const byOutput = isHeardLive ? 'ramp' : 'full';
+    const options: SegmentOptions = { voice, pace: pace === 'by output' ? byOutput : pace, cutsParagraphs };
+    const segmenter = new Segmenter(options);
+    const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
+    const items = this.#items(signal, isHeardLive && mayWait);
+    const reader = this.#reader();
+    if (mayWait && !isCast)
+      return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), signal);
+    const read = mayWait ? whileArriving(items, reader, signal) : through(items, reader);
+    const pieces = cast(pace === 'whole' ? whole(read) : read, this.#plan);
+    return mayWait ? whileArriving(pieces, segmenter, signal) : through(pieces, segmenter);
+  }
+
+  async *#items(signal: AbortSignal, isHeardLive: boolean): AsyncGenerator<Item> {
     for (const [at, reading] of this.#readings.entries()) {
       if (at > 0) yield { kind: 'paragraph' };
-      for await (const piece of this.#read(reading, isHeardLive, signal))
-        yield isOnly && piece.kind === 'text' ? { ...piece, place: { ...piece.place, source: '' } } : piece;
+      yield* this.#read(reading, isHeardLive, signal);
     }
   }
 
-  segments(isHeardLive: boolean, signal: AbortSignal): AsyncIterable<Segment | Rest> {
-    const { pace, voice, cutsParagraphs } = this.#plan;
-    const byOutput = isHeardLive ? 'ramp' : 'full';
-    const options: SegmentOptions = { voice, pace: pace === 'by output' ? byOutput : pace, cutsParagraphs };
-    const stage = new Segmenter(options);
-    const read = this.pieces(signal, options.pace === 'ramp');
-    const pieces = cast(pace === 'whole' ? whole(read) : read, this.#plan);
-    const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
-    return mayWait ? whileArriving(pieces, stage, signal) : through(pieces, stage);
-  }
-
-  #read(reading: Reading, isHeardLive: boolean, signal: AbortSignal): AsyncIterable<Piece> {
+  async *#read(reading: Reading, isHeardLive: boolean, signal: AbortSignal): AsyncGenerator<Item> {
     const { cast: { Marks, dialogue } = {}, stages } = this.#plan;
     const marks = Marks && new Marks({ source: reading.source.name });
     const onRemark = (remark: string) => this.#remarks.add(remark);
-    const pieces = reading.pieces(signal, { isHeardLive, onRemark, inFront: marks?.lift() });
+    const options = { onRemark, inFront: marks?.lift() };
     const ofCast = [marks?.place(), dialogue?.()].filter((stage) => stage !== undefined);
-    const [first, ...others] = [...ofCast, ...stages.map((make) => make())];
-    return first
+    const behind = [...ofCast, ...stages.map((make) => make())];
+    const live = isHeardLive && reading.source.isLive ? reading.live?.(signal, options) : undefined;
+    if (live) {
+      const stage = behind.reduce((before, next) => inTurn(before, next), live.stage);
+      for await (const text of live.characters) yield { kind: 'characters', text, stage };
+      return yield { kind: 'end' };
+    }
+    const pieces = reading.pieces(signal, options);
+    const [first, ...others] = behind;
+    yield* first
       ? through(
           pieces,
-          others.reduce<Stage<Piece, Piece>>((before, stage) => inTurn(before, stage), first),
+          others.reduce((before, next) => inTurn(before, next), first),
         )
       : pieces;
   }
+
+  #reader(): LiveStage<Item, Piece> {
+    const { chapters } = this.#plan;
+    const inStep = new InStep(this.#readings.length === 1);
+    return chapters ? inTurn(inStep, new PickedChapters(chapters)) : inStep;
+  }
+}
+
+/** Where a text names no voices, one of them speaks. */
+function spokenBy(voice: Limit): Stage<Piece, Piece<Limit>> {
+  return {
+    push: (piece) => [piece.kind === 'voice' ? { ...piece, voice } : piece],
+    end: () => [],
+  };
 }
 
 /** Notes whether a source holds more than blanks. */

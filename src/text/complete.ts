@@ -1,7 +1,7 @@
 import { goesOn, isListItem, lineBorders, startsLower } from './lines.ts';
-import { endsLikeSentence, isFullLine, isMarker } from './sentence-border.ts';
+import { endsInDoubt, endsLikeSentence, isFullLine, isMarker } from './sentence-border.ts';
 import { sentences } from './sentences.ts';
-import { hasWord } from './unicode.ts';
+import { countCodePoints, hasWord } from './unicode.ts';
 
 /**
  * Milliseconds of waiting, after which this is complete: a sentence; a finished line or phrase; a full stop that may stand
@@ -46,10 +46,8 @@ function isWhole(sentence: string): boolean {
   return endsLikeSentence(sentence) && !isMarker(sentence);
 }
 
-const NUMBER_OR_NAME = /(?:\d|(?:^|[\s("'“‘«[])\p{Lu}[^\s.]*)\.$/u;
-
 function isDoubtful(text: string): boolean {
-  return NUMBER_OR_NAME.test(text.slice(-SIGHT)) || isOpen(text);
+  return endsInDoubt(text.slice(-SIGHT)) || isOpen(text);
 }
 
 const SIGHT = 80;
@@ -80,4 +78,32 @@ function finishedLines(text: string): number {
   if (next !== '') return goesOn(line) || startsLower(next) ? 0 : end;
   const indent = text.slice(start).search(/\S/u);
   return isListItem(line) || lineBorders(text.trimEnd()).includes(start + indent) ? end : 0;
+}
+
+/**
+ * Milliseconds after which a sentence counts as long. Where nothing has been said yet, an early clause is worth more than a
+ * whole sentence.
+ */
+export const LONG_SENTENCE_MS = 1500;
+/** Code points. */
+const SHORTEST_CLAUSE = 40;
+const CLAUSE_ENDS = /(?<!\d)[,;:][”"')\]]*\s+|[，；：、][”」』）]*|\s[–—]\s+/gu;
+const LAST_CLAUSE_END = /[\p{L}\p{M})”"][,;]\s*$/u;
+
+/**
+ * UTF-16 units up to the last comma of a sentence that has become long; 0 if the clause would be too short.
+ * @param idle milliseconds without text
+ * @param held milliseconds in which the text has been held
+ */
+export function clauseLength(text: string, idle: number, held: number): number {
+  if (held < LONG_SENTENCE_MS) return 0;
+  if (idle >= WAITS.sentence && LAST_CLAUSE_END.test(text.slice(-SIGHT))) return longEnough(text);
+  const last = [...text.matchAll(CLAUSE_ENDS)].findLast(({ 0: end, index }) =>
+    hasWord(text.slice(index + end.length)),
+  );
+  return last ? longEnough(text.slice(0, last.index + last[0].length)) : 0;
+}
+
+function longEnough(clause: string): number {
+  return countCodePoints(clause.trim()) < SHORTEST_CLAUSE ? 0 : clause.length;
 }

@@ -1,5 +1,5 @@
 import { Arrivals, yieldToEventLoop } from '../async.ts';
-import { WAITS } from './complete.ts';
+import { LONG_SENTENCE_MS, WAITS } from './complete.ts';
 
 /** One step on the way of a text. It works on what it is given, and never waits. */
 export interface Stage<In, Out> {
@@ -11,15 +11,16 @@ export interface Stage<In, Out> {
 /** It can give out what is complete while the writer waits. */
 export interface LiveStage<In, Out> extends Stage<In, Out> {
   readonly isHolding: boolean;
-  /** @param idleMs milliseconds without an item */
-  flush(idleMs: number): Iterable<Out>;
+  /**
+   * @param idleMs milliseconds without an item
+   * @param heldMs milliseconds in which it has held something
+   */
+  flush(idleMs: number, heldMs?: number): Iterable<Out>;
 }
 
 /** Two stages as one. The first one has to be through with an item before the second one sees what comes of it. */
-export function inTurn<In, Mid, Out>(first: Stage<In, Mid>, second: LiveStage<Mid, Out>): LiveStage<In, Out>;
-export function inTurn<In, Mid, Out>(first: Stage<In, Mid>, second: Stage<Mid, Out>): Stage<In, Out>;
 export function inTurn<In, Mid, Out>(
-  first: Stage<In, Mid>,
+  first: Stage<In, Mid> & Partial<LiveStage<In, Mid>>,
   second: Stage<Mid, Out> & Partial<LiveStage<Mid, Out>>,
 ): LiveStage<In, Out> {
   function* pushed(items: Iterable<Mid>): Generator<Out> {
@@ -31,9 +32,12 @@ export function inTurn<In, Mid, Out>(
       yield* pushed(first.end());
       yield* second.end();
     },
-    flush: (idleMs) => second.flush?.(idleMs) ?? [],
+    *flush(idleMs, heldMs) {
+      if (first.flush) yield* pushed(first.flush(idleMs, heldMs));
+      if (second.flush) yield* second.flush(idleMs, heldMs);
+    },
     get isHolding() {
-      return second.isHolding === true;
+      return first.isHolding === true || second.isHolding === true;
     },
   };
 }
@@ -86,34 +90,64 @@ async function* toEnd<In, Out>(
   yield stage.end();
 }
 
-/** Milliseconds between two looks for what is complete while the source waits. */
-const FLUSH_AFTER_MS = 100;
+/** Milliseconds between two looks for what is complete while the source writes. */
+const FLUSH_AFTER_MS = 75;
 
 async function* asTheyCome<In, Out>(
   arrivals: Arrivals<In>,
   stage: LiveStage<In, Out>,
 ): AsyncGenerator<Iterable<Out>> {
   using _closing = arrivals;
-  let sinceFlush = 0;
-  let idle = 0;
+  const watch = new Watch();
   for (;;) {
-    const next = nextWait(idle);
-    const mayFlush = stage.isHolding && next < Number.POSITIVE_INFINITY;
-    const due = Math.max(1, Math.min(FLUSH_AFTER_MS - sinceFlush, next - idle));
+    const { isHolding } = stage;
+    const due = isHolding ? watch.due : undefined;
     const startedAt = performance.now();
-    const arrival = await arrivals.next(mayFlush ? due : undefined);
+    const arrival = await arrivals.next(due);
     if (arrival?.done) break;
-    const elapsed = performance.now() - startedAt;
-    if (mayFlush) sinceFlush += elapsed;
-    idle = arrival ? 0 : idle + Math.max(due, elapsed);
+    watch.pass(performance.now() - startedAt, { due, isHolding, isArrival: arrival !== undefined });
     if (arrival) yield stage.push(arrival.value);
-    if (arrival && sinceFlush < FLUSH_AFTER_MS) continue;
-    yield stage.flush(idle);
-    sinceFlush = 0;
+    if (!watch.isLookDue) continue;
+    yield stage.flush(watch.idle, watch.held);
+    watch.look();
   }
   yield stage.end();
 }
 
-function nextWait(idle: number): number {
-  return Object.values(WAITS).find((each) => each > idle) ?? Number.POSITIVE_INFINITY;
+/** Counts how long a stage and its source wait, in milliseconds. */
+class Watch {
+  /** Time without an item. */
+  idle = 0;
+  /** Time in which the stage has held something. */
+  held = 0;
+  #sinceLook = 0;
+  #isNew = false;
+
+  /** What to wait for the next item; undefined if a look would find nothing more. */
+  get due(): number | undefined {
+    if (this.#isNew) return Math.max(1, FLUSH_AFTER_MS - this.#sinceLook);
+    const next = Object.values(WAITS).find((each) => each > this.idle) ?? Number.POSITIVE_INFINITY;
+    const long = this.held < LONG_SENTENCE_MS ? LONG_SENTENCE_MS - this.held : Number.POSITIVE_INFINITY;
+    const due = Math.min(next - this.idle, long);
+    return due < Number.POSITIVE_INFINITY ? due : undefined;
+  }
+
+  get isLookDue(): boolean {
+    return !this.#isNew || this.#sinceLook >= FLUSH_AFTER_MS;
+  }
+
+  pass(
+    elapsed: number,
+    { due, isHolding, isArrival }: { due: number | undefined; isHolding: boolean; isArrival: boolean },
+  ): void {
+    this.held = isHolding ? this.held + elapsed : 0;
+    if (due !== undefined) this.#sinceLook += elapsed;
+    this.idle = isArrival ? 0 : this.idle + Math.max(due ?? 0, elapsed);
+    this.#isNew = isArrival;
+  }
+
+  look(): void {
+    this.#sinceLook = 0;
+    this.#isNew = false;
+  }
 }

@@ -1,5 +1,5 @@
 import { cleaned } from './clean.ts';
-import { completeLength } from './complete.ts';
+import { clauseLength, completeLength } from './complete.ts';
 import { leadingSpace, secondParagraph, unwrapped } from './lines.ts';
 import type { LiveStage } from './live.ts';
 import { type Pace, type Packed, packClean, targets } from './pack.ts';
@@ -19,8 +19,8 @@ export interface SegmentOptions<V extends Limit = Limit> {
 type Flowing = Extract<Piece, { readonly kind: 'text' | 'paragraph' }>;
 
 /**
- * Drops only white space between segments. A text that fits is one segment, except at pace "sentence" and with
- * `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. Its segments
+ * Drops only white space between segments. A text that fits is one segment, except where it is heard live, at pace "sentence"
+ * and with `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. Its segments
  * depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of the text; only `flush` changes
  * that. Between two pauses or voices, text is cut as one of its own. Memory is bounded by a window of eight segments or 16,384 UTF-16
  * units: longer paragraphs and grapheme clusters are cut there.
@@ -51,7 +51,7 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
   constructor(options: SegmentOptions<V>) {
     this.#options = options;
     this.#voice = options.voice;
-    this.#mayBeShort = options.pace !== 'sentence' && !options.cutsParagraphs;
+    this.#mayBeShort = (options.pace === 'full' || options.pace === 'whole') && !options.cutsParagraphs;
     this.#isShort = this.#mayBeShort;
     this.#short = new ShortText(() => this.#voice, this.#mayBeShort);
   }
@@ -71,11 +71,12 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     } else if (piece.kind !== 'voice') yield* this.#take(this.#short.push(piece));
   }
 
-  /** @param idle milliseconds without text */
-  *flush(idle: number): Generator<Segment<V> | Rest> {
+  *flush(idle: number, held = 0): Generator<Segment<V> | Rest> {
     yield* this.#take(this.#short.judge(false));
     this.#skipSpace();
-    const length = completeLength(this.#text, idle);
+    const isUnspoken = this.#index === 0 && this.#options.pace === 'ramp';
+    const length =
+      completeLength(this.#text, idle) || (isUnspoken ? clauseLength(this.#text, idle, held) : 0);
     const rest = this.#text.slice(length);
     const isFull = hasWord(rest) && !this.#fits(rest);
     if (length === 0 && !isFull) return;

@@ -34,10 +34,10 @@ const LATER_NUMBER = /[\p{Sentence_Terminal}:]["'”’»›)\]]*\s+\(?\d{1,2}[.
 function isAbbreviation(before: string, after: string): boolean {
   const token = lastToken(before);
   if (token === undefined) return false;
-  if (neverLast().has(token)) return true;
+  if (neverLast().has(token) || NEVER_LAST.test(before.trimEnd())) return true;
   if (/^\p{N}/u.test(after)) return beforeNumber().has(token);
   if (ORDINAL_CONTEXT.test(before)) return true;
-  if (/^\p{L}$/u.test(token) && /^\p{L}\./u.test(after)) return true;
+  if (/^\p{L}$/u.test(token) && /^\p{L}(?:\.|$)/u.test(after)) return true;
   return (isLetters(before) || sometimesLast().has(token)) && !startsSentence(after);
 }
 
@@ -66,10 +66,37 @@ function isSpeechGoingOn(before: string, after: string): boolean {
 }
 
 const terminated = lazy(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u'));
+/** Emoji and signs behind a sentence, each with what belongs to it. */
+const signs = lazy(
+  () => new RegExp(`(?:\\s*[\\p{Extended_Pictographic}\\p{Regional_Indicator}✓✔✗]${EXTENDER}*)+$`, 'u'),
+);
+
+function withoutSigns(sentence: string): string {
+  return /[\p{ASCII}\p{L}]$/u.test(sentence) ? sentence : sentence.replace(signs(), '');
+}
 
 /** It decides by the text alone. */
 export function endsLikeSentence(sentence: string): boolean {
-  return terminated().test(sentence) && !neverLast().has(lastToken(`${sentence.slice(-SIGHT)} `) ?? '');
+  const end = withoutSigns(sentence.slice(-SIGHT));
+  return terminated().test(end) && !neverLast().has(lastToken(`${end} `) ?? '') && !NEVER_LAST.test(end);
+}
+
+/** Abbreviations of two words. */
+const NEVER_LAST = /(?:^|[\s(])(?:z\.\s?B|d\.\s?h|i\.\s?d|s\.\s?o|e\.\s?g|i\.\s?e|p\.\s?ej)\.$/iu;
+
+/**
+ * True if a full stop at the end of a text may go on in a number, a name, an abbreviation or the name of a file. A space
+ * behind it leaves only abbreviations and numbers in doubt.
+ */
+export function endsInDoubt(text: string): boolean {
+  const token = lastToken(`${text.trimEnd()} `);
+  if (token === undefined) return false;
+  const isShort = /(?:^|\.)[\p{L}\d]$/u.test(token);
+  const isNumber = /\d$/u.test(token);
+  if (isShort || isNumber || beforeNumber().has(token) || sometimesLast().has(token)) return true;
+  if (/\s$/u.test(text)) return false;
+  const isName = /(?:^|[\s("'“‘«[])\p{Lu}[^\s.]*\.$/u.test(text);
+  return isName || /[.\\/_@\d-]/u.test(token) || fileStems().has(token);
 }
 
 export function isMarker(line: string): boolean {
@@ -99,6 +126,13 @@ const beforeNumber = words(
 
 /** An {@link openers} word behind them ends the sentence, as behind initials. */
 const sometimesLast = words('jr sr inc ltd co corp bros ph.d al st mt ft ave blvd rd dept est assn intl');
+
+/** Names of files and packages that are written with an ending: "main.py". */
+const fileStems = words(
+  `main index app test tests setup config server client util utils package readme style styles script scripts example
+   input output module model models view views node vue next three socket settings requirements build lib core init
+   manage docker-compose makefile tsconfig`,
+);
 
 /** With a capital letter they begin a sentence, and are hardly ever a name. */
 const openers = words(

@@ -20,7 +20,12 @@ export interface SpokenBlock {
   readonly line: number;
 }
 
-export function* spokenBlocks(document: MarkdownDocument, options: MarkdownOptions): Generator<SpokenBlock> {
+interface BlockOptions extends MarkdownOptions {
+  /** True if the last paragraph goes on: it gets no full stop. */
+  readonly isOpen?: boolean | undefined;
+}
+
+export function* spokenBlocks(document: MarkdownDocument, options: BlockOptions): Generator<SpokenBlock> {
   let isFirst = true;
   for (const { kind, level, text, line, isTight, goesOn } of new BlockReader(document, options).read()) {
     const border = isTight ? '\n' : '\n\n';
@@ -55,9 +60,12 @@ class BlockReader {
   #isContinued = false;
   #endsLikeSentence = false;
   #level = 0;
+  /** The number of the token that goes on. */
+  readonly #open: number;
 
-  constructor(document: MarkdownDocument, options: MarkdownOptions) {
+  constructor(document: MarkdownDocument, options: BlockOptions) {
     this.#document = document;
+    this.#open = options.isOpen ? document.blocks.findLastIndex(({ type }) => type === 'inline') : -1;
     this.#code = options.code;
     this.#math = options.math;
     this.#footnotes = new Footnotes(document, options);
@@ -147,7 +155,7 @@ class BlockReader {
   #inline(content: string, at: number): string | undefined {
     const container = this.#document.blocks[at - 2]?.type;
     const text = this.#spoken(spokenMarker(content, container));
-    if (!this.#table) return this.#endsLikeSentence ? withFullStop(text) : text;
+    if (!this.#table) return this.#endsLikeSentence && at !== this.#open ? withFullStop(text) : text;
     this.#table.cell(text);
     return undefined;
   }

@@ -1,34 +1,53 @@
 import { type TtsError, usageError } from '../../error.ts';
-import { completeLength, WAITS } from '../../text/complete.ts';
+import { WAITS } from '../../text/complete.ts';
 import { countLineBreaks } from '../../text/lines.ts';
 import type { LiveStage } from '../../text/live.ts';
 import { inSteps, type Piece, type Place } from '../../text/piece.ts';
-import { isMarker } from '../../text/sentence-border.ts';
-import { hasWord } from '../../text/unicode.ts';
 import { type SpokenBlock, spokenBlocks } from './blocks.ts';
 import type { MarkdownOptions } from './parser.ts';
 import { type Definitions, frontMatterLength, MarkdownDocument } from './parser.ts';
+import { type Settled, settledPart } from './settled.ts';
+import { LEFT, withoutSpoken } from './spoken.ts';
 
 /** UTF-16 units not given out yet, each 15 to 350 bytes of memory. */
 export const LONGEST_MARKDOWN = 4 * 1024 * 1024;
 
 /** UTF-16 units. A longer text is parsed again after growing by so much. */
 const QUICKLY_PARSED = 32_768;
-const GROWTH = 1.5;
+const GROWTH = 2;
+/** UTF-16 units. What was given out of a longer paragraph or table is not parsed again. */
+const LONG_BLOCK = 2048;
+/** A head without rows would be spoken. */
+const EMPTY_ROW = '|\n';
 
-/** Stands for what has left of a paragraph or list: the parser sees the rest in its place. A noncharacter. */
-const LEFT = '\uFDD0';
+/** The beginning of a document that may become front matter with its second line. */
+const FRONT_MATTER = /^(?:-{1,3}|\+{1,3})[ \t]*(?:\n[^\n]*)?$/u;
+const SENTENCE_END = /[\p{Sentence_Terminal}…]["'”’»)\]*_]*[ \t]$/u;
 
-/** Further text changes what was given out only by defining a reference or, behind a wait, by going on with it. */
+/**
+ * Gives out the words of a document as soon as nothing that follows can change them; where a sentence ends is decided behind
+ * it. Further text changes what was given out only by defining a reference or, behind a wait, by going on with it.
+ */
 export class GrowingMarkdown implements LiveStage<string, Piece> {
   readonly #options: MarkdownOptions;
   readonly #source: string;
   readonly #definitions: Definitions = {};
+  /** The blocks that may go on. */
   #text = '';
+  /** What was given out of the text. */
+  #given = '';
+  /** The number of scenes of the text that were given out. */
+  #scenes = 0;
+  /** What was given out behind the last word: a space, or the border of a block. */
+  #end: '' | ' ' | '\n' | '\n\n' = '';
   /** The line in which the text begins, from 1. */
   #line = 1;
   #parsed = 0;
   #isStart = true;
+  #isChanged = false;
+  #hasSpoken = false;
+  /** A carriage return that a line feed may follow. */
+  #return = '';
 
   constructor(options: MarkdownOptions, source: string) {
     this.#options = options;
@@ -36,31 +55,42 @@ export class GrowingMarkdown implements LiveStage<string, Piece> {
   }
 
   get isHolding(): boolean {
-    return /[^\s\uFDD0]/u.test(this.#text);
+    return this.#isChanged && /\S/u.test(this.#text);
   }
 
   /** @throws TtsError (usage) beyond {@link LONGEST_MARKDOWN} */
   push(piece: string): readonly Piece[] {
-    this.#text += piece.replaceAll(LEFT, '');
+    const raw = this.#return + piece;
+    this.#return = raw.endsWith('\r') ? '\r' : '';
+    const text = raw.slice(0, raw.length - this.#return.length);
+    this.#text += text.replaceAll(LEFT, '').replace(/\r\n?/gu, '\n');
+    if (piece !== '') this.#isChanged = true;
     if (this.#text.length > LONGEST_MARKDOWN) throw tooLong();
     return [];
   }
 
   *flush(idle: number): Generator<Piece> {
     if (!this.#isDue(idle)) return;
-    const start = this.#isStart ? frontMatterLength(this.#lines()) : 0;
+    if (this.#isStart) {
+      const start = frontMatterLength(this.#text);
+      if (start === undefined || (start === 0 && FRONT_MATTER.test(this.#text))) return;
+      this.#leave(start);
+    }
+    const text = idle < WAITS.doubtful ? withoutUnclearLine(this.#text) : this.#text;
+    const document = this.#parse(text);
+    const settled = settledPart(text, document.blocks, idle);
+    const isWhole = settled.length === text.length && !settled.isOpen;
+    yield* this.#giveOut(isWhole ? document : this.#parse(text.slice(0, settled.length)), settled);
+    this.#forget(document, settled);
     this.#parsed = this.#text.length;
-    if (start === undefined) return;
-    yield* this.#blocks(start);
-    yield* this.#items(idle);
-    yield* this.#sentences(idle);
-    this.#parsed = this.#text.length;
+    if (idle >= WAITS.doubtful) this.#isChanged = false;
   }
 
   *end(): Generator<Piece> {
     if (this.#isStart) this.#leave(frontMatterLength(this.#text) ?? 0);
-    yield* this.#spoken(this.#text, this.#line);
+    yield* this.#rest(this.#parse(this.#text), this.#options);
     this.#text = '';
+    this.#given = '';
   }
 
   #isDue(idle: number): boolean {
@@ -69,74 +99,108 @@ export class GrowingMarkdown implements LiveStage<string, Piece> {
     return length > this.#parsed * (isQuick ? 1 : GROWTH) || (isQuick && idle >= WAITS.sentence);
   }
 
-  *#blocks(start: number): Generator<Piece> {
-    const source = this.#lines().slice(start);
-    const length = this.#parse(source).finishedLength;
-    if (length === 0) return;
-    this.#leave(start);
-    const line = this.#leave(length);
-    if (yield* this.#spoken(source.slice(0, length), line)) yield { kind: 'paragraph' };
-  }
-
-  /** The last one is complete behind a wait. */
-  *#items(idle: number): Generator<Piece> {
-    const lines = this.#lines();
-    const isWhole = (text: string) => idle >= WAITS.line && isClosed(text);
-    const { length, mark } = this.#parse(lines).finishedItems(isWhole);
-    const source = lines.slice(0, length);
-    if (!hasWord(source.slice(source.indexOf(LEFT) + 1))) return;
-    const line = this.#leave(length, `${mark} ${LEFT}${source.slice(source.trimEnd().length)}`);
-    yield* this.#spoken(source, line);
-    yield this.#lineBreak();
-  }
-
-  *#sentences(idle: number): Generator<Piece> {
-    const length = this.#parse(this.#text).isParagraph ? sentencesLength(this.#text, idle) : 0;
-    const source = this.#text.slice(0, length);
-    if (!hasWord(source)) return;
-    const line = this.#leave(length, LEFT);
-    yield* this.#spoken(source, line);
-    yield this.#lineBreak();
+  *#giveOut(document: MarkdownDocument, { length, isOpen, isInList }: Settled): Generator<Piece> {
+    const { isNew, isAll } = yield* this.#rest(document, { ...this.#options, isOpen });
+    if (isOpen && isNew && SENTENCE_END.test(this.#text.slice(0, length))) yield this.#space();
+    if (!isOpen && isAll && this.#given !== '') yield* this.#border(isInList ? '\n' : '\n\n');
   }
 
   /**
-   * @param left stands for what has left
-   * @returns the line of what has left
+   * What was not given out yet.
+   * @returns `isNew` if there is something, `isAll` unless more than the document was given out before
    */
-  #leave(length: number, left = ''): number {
-    const line = this.#line;
+  *#rest(
+    document: MarkdownDocument,
+    options: MarkdownOptions & { readonly isOpen?: boolean },
+  ): Generator<Piece, { readonly isNew: boolean; readonly isAll: boolean }> {
+    let isNew = false;
+    let given = this.#given;
+    let scenes = this.#scenes;
+    for (const block of spokenBlocks(document, options)) {
+      if (block.kind === 'scene') {
+        scenes -= 1;
+        if (scenes < 0) yield* this.#scene();
+        continue;
+      }
+      const { rest, left } = withoutSpoken(block.text, given);
+      const isBegun = rest.length < block.text.length;
+      given = left;
+      if (rest === '') continue;
+      if (!isBegun) yield* this.#border(block.gap || this.#borderOfPart);
+      yield* this.#words(isBegun ? rest : rest.trimStart(), block);
+      isNew = true;
+    }
+    return { isNew, isAll: given === '' };
+  }
+
+  *#scene(): Generator<Piece> {
+    this.#scenes += 1;
+    this.#end = '';
+    yield { kind: 'scene' };
+  }
+
+  /** A heading is given out as one. */
+  *#words(rest: string, { kind, level, line }: SpokenBlock): Generator<Piece> {
+    const text = this.#end === '' ? rest : rest.trimStart();
+    this.#given += rest;
+    this.#end = '';
+    this.#hasSpoken = true;
+    if (kind === 'heading') yield { kind, level };
+    yield* inSteps(text, this.#placeOf(this.#line + line));
+    if (kind === 'heading') yield { kind, level };
+  }
+
+  /** The first block of what is left does not know what was before it. */
+  get #borderOfPart(): SpokenBlock['gap'] {
+    return this.#hasSpoken && this.#end.trim() === this.#end ? '\n\n' : '';
+  }
+
+  #space(): Piece {
+    this.#end = ' ';
+    return { kind: 'text', text: ' ', place: this.#placeOf(this.#line) };
+  }
+
+  /** A border that was given out ahead of its block is not given out again. */
+  *#border(gap: SpokenBlock['gap']): Generator<Piece> {
+    if (this.#end.length >= gap.length && (gap !== '\n' || this.#end !== ' ')) return;
+    this.#end = gap;
+    if (gap === '\n\n') yield { kind: 'paragraph' };
+    else yield { kind: 'text', text: gap, place: this.#placeOf(this.#line) };
+  }
+
+  /** What was given out and stays as it is. */
+  #forget(document: MarkdownDocument, { length, isOpen, isEnd, head }: Settled): void {
+    const finished = isEnd ? length : Math.min(length, document.finishedLength);
+    if (finished > 0) {
+      this.#leave(finished);
+      const { given, scenes } = isEnd ? { given: '', scenes: 0 } : this.#givenOf(length - finished, isOpen);
+      this.#given = given;
+      this.#scenes = scenes;
+    } else if (isOpen && length > LONG_BLOCK && document.isParagraph) {
+      this.#leave(length, LEFT);
+      this.#given = '';
+    } else if (head !== undefined && length > LONG_BLOCK + head.length) {
+      this.#leave(length, `${head}${EMPTY_ROW}`);
+      this.#given = this.#givenOf(head.length + EMPTY_ROW.length, false).given;
+    }
+  }
+
+  #givenOf(length: number, isOpen: boolean) {
+    const document = this.#parse(this.#text.slice(0, length));
+    const blocks = [...spokenBlocks(document, { ...this.#options, isOpen })];
+    const given = blocks.map(({ text }) => text).join(' ');
+    return { given, scenes: blocks.filter(({ kind }) => kind === 'scene').length };
+  }
+
+  /** @param left stands for what has left */
+  #leave(length: number, left = ''): void {
     this.#line += countLineBreaks(this.#text.slice(0, length)) - countLineBreaks(left);
     this.#text = left + this.#text.slice(length);
     this.#isStart = false;
-    return line;
-  }
-
-  #lines(): string {
-    return this.#text.slice(0, this.#text.lastIndexOf('\n') + 1);
-  }
-
-  /**
-   * @param line of the source
-   * @returns true if there was a block
-   */
-  *#spoken(source: string, line: number): Generator<Piece, boolean> {
-    const isLater = source.includes(LEFT);
-    const blocks = spokenBlocks(this.#parse(source), this.#options);
-    let isSpoken = isLater;
-    for (const block of isLater ? withoutLeft(blocks) : blocks) {
-      yield* piecesOf(block, this.#placeOf(line + block.line));
-      isSpoken = true;
-    }
-    return isSpoken;
   }
 
   #placeOf(line: number): Place {
     return { source: this.#source, line };
-  }
-
-  /** A sentence in front of a line break is not waited for again. */
-  #lineBreak(): Piece {
-    return { kind: 'text', text: '\n', place: this.#placeOf(this.#line) };
   }
 
   #parse(source: string): MarkdownDocument {
@@ -144,52 +208,12 @@ export class GrowingMarkdown implements LiveStage<string, Piece> {
   }
 }
 
-/** The blocks after {@link LEFT}. A line break of the gap behind it was given out when it left. */
-function* withoutLeft(blocks: Iterator<SpokenBlock>): Generator<SpokenBlock> {
-  const first = nextOf(blocks);
-  const second = nextOf(blocks);
-  const rest = first?.text.slice(first.text.indexOf(LEFT) + 1).replace(/^\.?[ \n]?/u, '') ?? '';
-  if (first && rest !== '') yield { ...first, gap: '', text: rest };
-  if (second && rest !== '') yield second;
-  else if (second) yield { ...second, gap: second.gap === '\n\n' ? '\n' : '' };
-  for (let next = nextOf(blocks); next; next = nextOf(blocks)) yield next;
-}
+/** A line that has only begun may become a mark of a list, the border of a table, or the underline of a heading. */
+const UNCLEAR_LINE = /^[^\p{L}]{0,12}$/u;
 
-function nextOf<T>(items: Iterator<T>): T | undefined {
-  const { done, value } = items.next();
-  return done ? undefined : value;
-}
-
-function* piecesOf({ kind, level, gap, text }: SpokenBlock, place: Place): Generator<Piece> {
-  if (kind === 'scene') return yield { kind };
-  if (gap === '\n\n') yield { kind: 'paragraph' };
-  else if (gap !== '') yield { kind: 'text', text: gap, place };
-  if (kind === 'heading') yield { kind, level };
-  yield* inSteps(text, place);
-  if (kind === 'heading') yield { kind, level };
-}
-
-/** The next sentence has begun in the same line. */
-const SENTENCE_END = /[.!?…。！？]["'”’»)\]*_]*(?=[ \t]+(?:[\p{L}"“«]|\d+[^\d.)]))/gu;
-
-/** UTF-16 units; no mark is open behind them. */
-function sentencesLength(text: string, idle: number): number {
-  const { length } = text.trimEnd();
-  const ends = [...text.matchAll(SENTENCE_END)].map(({ 0: mark, index }) => index + mark.length);
-  if (idle >= WAITS.sentence && completeLength(text, idle) >= length) ends.push(length);
-  return ends.findLast((end) => isClosed(text.slice(0, end))) ?? 0;
-}
-
-/** Marks in a word or between spaces do not count. */
-const MARKS = /`+|~+|(?<!\w)_+|_+(?!\w)|(?<!\*)\*+(?![\s*])|(?<=[^\s*])\*+(?!\*)/gu;
-
-/** Tags and tables reach further than a sentence, and an item further than its number. */
-function isClosed(text: string): boolean {
-  if (/[<|]/u.test(text) || isMarker(text.slice(text.lastIndexOf('\n') + 1))) return false;
-  const open = new Set<string>();
-  for (const [mark] of text.matchAll(MARKS)) if (!open.delete(mark)) open.add(mark);
-  const count = (sign: string) => text.split(sign).length - 1;
-  return open.size === 0 && count('[') === count(']') && count('(') === count(')');
+function withoutUnclearLine(text: string): string {
+  const start = text.lastIndexOf('\n') + 1;
+  return UNCLEAR_LINE.test(text.slice(start).trim()) ? text.slice(0, start) : text;
 }
 
 function tooLong(): TtsError {

@@ -1,6 +1,6 @@
 import MarkdownIt, { type Token } from 'markdown-it';
 import footnotes from 'markdown-it-footnote';
-import { hasWord, lazy } from '../../text/unicode.ts';
+import { lazy } from '../../text/unicode.ts';
 import { dialect } from './dialect.ts';
 
 export interface MarkdownOptions {
@@ -13,9 +13,6 @@ export interface MarkdownOptions {
 
 /** Deeper blocks have no tokens. */
 const DEEPEST_NESTING = 100;
-const ENDS_AT_EMPTY_LINE = /^(?:paragraph_open|heading_open|table_open|hr)$/u;
-const PLAIN_ITEM = /^(?:(?:list_item|bullet_list|ordered_list|paragraph)_(?:open|close)|inline)$/u;
-const MARK = /^ *(?:[-+*]|\d{1,9}[.)])/u;
 const OUTER_MARKS = /^(?:[\s>+*-]|\d{1,9}[.)]\s)+/u;
 
 const parser = lazy(() => {
@@ -41,31 +38,12 @@ export class MarkdownDocument {
     this.blocks = parser().parse(source, definitions);
   }
 
-  /** UTF-16 units that further lines cannot change. */
+  /** UTF-16 units: the start of the last block, or of the last item if that is a list. */
   get finishedLength(): number {
-    const last = this.blocks.findLast(({ level, map }) => level === 0 && map);
-    if (!last?.map) return 0;
-    const [start, end] = [this.#offsetOf(last.map[0]), this.#offsetOf(last.map[1])];
-    return ENDS_AT_EMPTY_LINE.test(last.type) && end < this.#source.length ? end : start;
-  }
-
-  /**
-   * The items of a list at the start that further lines cannot change.
-   * @param isWhole of a last item without code or tables
-   * @returns UTF-16 units, and the mark of the last one
-   */
-  finishedItems(isWhole: (text: string) => boolean): { readonly length: number; readonly mark: string } {
+    const at = this.blocks.findLastIndex(({ level, map }) => level === 0 && map);
     const isItem = ({ type, level }: Token) => type === 'list_item_open' && level === 1;
-    const items = /_list_open$/u.test(this.blocks[0]?.type ?? '') ? this.blocks.filter(isItem) : [];
-    const last = items.at(-1);
-    const inLast = last ? this.blocks.slice(this.blocks.indexOf(last)) : [];
-    const isComplete = ({ type, content }: Token) => PLAIN_ITEM.test(type) && isWhole(content);
-    const takesAll = last && inLast.every(isComplete) && inLast.some(({ content }) => hasWord(content));
-    const finished = takesAll ? last : items.at(-2);
-    if (!finished) return { length: 0, mark: '' };
-    const start = this.#offsetOf(finished.map?.[0]);
-    const length = takesAll ? this.#source.length : this.#offsetOf(last?.map?.[0]);
-    return { length, mark: MARK.exec(this.#source.slice(start))?.[0] ?? '' };
+    const last = this.blocks.slice(at).findLast(isItem) ?? this.blocks[at];
+    return this.#offsetOf(last?.map?.[0]);
   }
 
   get isParagraph(): boolean {

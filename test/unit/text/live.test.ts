@@ -76,12 +76,16 @@ test('Text that is all there gives the same segments as without waiting.', async
   );
 });
 
-test('A short text that ends at once is one segment.', async () => {
-  const { write, end, spoken } = live();
-  write('One. ');
-  write('Two. Three');
-  end();
-  expect(await texts(spoken)).toEqual(['One. Two. Three']);
+test('A short text that ends at once begins with one sentence where it is heard live, and is one segment in a file.', async () => {
+  const said = async (pace: CutOptions['pace']) => {
+    const { write, end, spoken } = live(undefined, pace);
+    write('One. ');
+    write('Two. Three');
+    end();
+    return texts(spoken);
+  };
+  expect(await said('ramp')).toEqual(['One.', 'Two. Three']);
+  expect(await said('full')).toEqual(['One. Two. Three']);
 });
 
 test('A sentence is given out as soon as the next one begins, and the unfinished one waits.', async () => {

@@ -20,13 +20,13 @@ const EXPECTED = [
   [17, 'The end.'],
 ];
 
-/** The line and the beginning of each text, but for line breaks between them. */
+/** The line and the beginning of what is spoken of each block. */
 function linesOf(pieces: readonly Piece[]) {
-  return pieces.flatMap((piece) =>
-    piece.kind === 'text' && piece.text.trim() !== ''
-      ? [[piece.place.line, /^(?:A sentence\.|.*)/u.exec(piece.text)?.[0]]]
-      : [],
-  );
+  const said = new Map<number | undefined, string>();
+  for (const piece of pieces)
+    if (piece.kind === 'text' && piece.text.trim() !== '')
+      said.set(piece.place.line, (said.get(piece.place.line) ?? '') + piece.text);
+  return [...said].map(([line, text]) => [line, /^(?:A sentence\.|.*)/u.exec(text)?.[0]]);
 }
 
 test('Each block of a document has the line in which it begins.', () => {

@@ -37,7 +37,7 @@ test.each([
   let said = '';
   for await (const piece of live(source())) {
     said += piece;
-    expect(isEnded).toBe(said.includes('three'));
+    expect(isEnded).toBe(said.includes('three.'));
   }
   expect(said).toBe('One.\n\nTwo\n\nthree.');
 });
