@@ -71,6 +71,11 @@ export function secondsOf(format: PcmFormat, bytes: number): number {
   return bytes / frameBytes(format) / format.sampleRate;
 }
 
+/** How many frames a sound has that is heard faster (above 1) or slower. */
+export function framesAtSpeed(frames: number, speed: number): number {
+  return Math.round(frames / speed);
+}
+
 export function sameFormat(a: PcmFormat, b: PcmFormat): boolean {
   return (
     a.encoding === b.encoding &&

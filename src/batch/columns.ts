@@ -1,7 +1,7 @@
 import { usageError } from '../error.ts';
 import { visible } from '../printable.ts';
 
-const fields = ['id', 'text', 'file', 'speaker', 'sampleRate', 'instructions'] as const;
+const fields = ['id', 'text', 'file', 'speaker', 'sampleRate', 'instructions', 'speed'] as const;
 export type Field = (typeof fields)[number];
 
 /** Other fields are in the column of their own name. */

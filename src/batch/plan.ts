@@ -23,7 +23,8 @@ export interface BatchRow {
   readonly file: string;
 }
 
-export type VoiceCells = Partial<Readonly<Record<'speaker' | 'sampleRate' | 'instructions', string>>>;
+const VOICE_FIELDS = ['speaker', 'sampleRate', 'instructions', 'speed'] as const;
+export type VoiceCells = Partial<Readonly<Record<(typeof VOICE_FIELDS)[number], string>>>;
 
 export interface PlanOptions {
   readonly columns: ColumnNames;
@@ -219,12 +220,8 @@ class RowFault extends Error {
 }
 
 function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
-  const [speaker, sampleRate, instructions] = [cell('speaker'), cell('sampleRate'), cell('instructions')];
-  return {
-    ...(speaker?.trim() && { speaker }),
-    ...(sampleRate?.trim() && { sampleRate }),
-    ...(instructions?.trim() && { instructions }),
-  };
+  const said = VOICE_FIELDS.map((field) => [field, cell(field)]).filter(([, text]) => text?.trim());
+  return Object.fromEntries(said);
 }
 
 /** Names that some file systems confuse become equal. */

@@ -68,10 +68,14 @@ function keyOf(
   characters: number,
   { owner, voice, pauses: { paragraph, sentence }, maxChars, cutsParagraphs, encoded }: Shape,
 ): string {
-  const { speaker, sampleRate, instructions } = voice;
+  const { speaker, sampleRate, instructions, speed } = voice;
   const cut = characters > maxChars || cutsParagraphs || sentence > 0 ? maxChars : null;
   const parts = [owner, speaker, sampleRate ?? null, instructions ?? null, paragraph, cut, text];
-  const further = [...(sentence > 0 ? [sentence] : []), ...(encoded ? [encoded] : [])];
+  const further = [
+    ...(sentence > 0 ? [sentence] : []),
+    ...(encoded ? [encoded] : []),
+    ...(speed ? [{ speed }] : []),
+  ];
   return hash('sha256', JSON.stringify([...parts, ...further]));
 }
 

@@ -182,6 +182,8 @@ export interface VoiceShape {
   /** True where nobody asks for a rate, and the sound has that of the engine: then `sampleRate` is only a sign for it. */
   readonly hasOwnRate?: boolean;
   readonly instructions?: string | undefined;
+  /** It is heard at another speed, which the sound that is kept does not have. */
+  readonly speed?: number | undefined;
 }
 
 /** The key is a SHA-256 in hex. JSON separates the parts, and is unambiguous even for broken UTF-16. */

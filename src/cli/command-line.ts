@@ -93,11 +93,6 @@ const LANGUAGE = 'choose a voice that speaks the language: -s de for German; tts
 /** The options of other speech tools, each with what this one has in its place. */
 const ADVICE: readonly (readonly [option: string, advice: string])[] = [
   ['--voice', 'choose a voice with -s, by name or number: tts speakers lists them'],
-  [
-    '--rate',
-    'did you mean --sample-rate? A voice with instructions speaks faster or slower: -s 11 -i "a bit faster"',
-  ],
-  ['--speed', 'a voice with instructions speaks faster or slower: -s 11 -i "a bit faster"'],
   ['--pitch', 'a voice with instructions speaks higher or deeper: -s 11 -i "a bit deeper"'],
   ['--lang', LANGUAGE],
   ['--language', LANGUAGE],

@@ -33,6 +33,8 @@ export function number({ min, max, whole = false, unit = '' }: NumberRange): Kin
 
 export const sampleRate = number({ min: 8000, max: 48_000, unit: 'Hz' });
 
+export const speed = number({ min: 0.5, max: 3 });
+
 /** It has kbit/s. */
 export const bitrate = textual<number>({
   allowed: 'kbit/s from 8 to 512, such as 64k',

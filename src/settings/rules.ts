@@ -13,6 +13,7 @@ import {
   numbers,
   sampleRate,
   speaker,
+  speed,
   toggle,
   url,
   words,
@@ -349,6 +350,13 @@ export const rules = {
     key: 'concurrency',
     fallback: 4,
     help: 'requests at once, at most',
+  }),
+  speed: rule({
+    kind: speed,
+    flags: '--speed <factor>',
+    key: 'speed',
+    otherwise: '1',
+    help: 'how fast it is heard, 0.5 to 3, with the pitch kept',
   }),
   marks: rule({
     kind: toggle,

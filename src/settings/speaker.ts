@@ -34,14 +34,15 @@ export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[]
 /** What a run asks of its speaker, as far as another voice of its text can do it. A voice has its own settings besides. */
 export function sharedWith(
   { kind, settings: own }: Choice,
-  { sampleRate, instructions }: Pick<Settings, 'sampleRate' | 'instructions'>,
-): Pick<Settings, 'sampleRate' | 'instructions'> {
+  { sampleRate, instructions, speed }: Pick<Settings, 'sampleRate' | 'instructions' | 'speed'>,
+): Pick<Settings, 'sampleRate' | 'instructions' | 'speed'> {
   const can = (needed: string, unknown: boolean) => (kind ? isKind(kind, needed) : unknown);
   const rate = can(NEEDED_KINDS.sampleRate, true) ? sampleRate : undefined;
   const words = can(NEEDED_KINDS.instructions, false) ? instructions : undefined;
   return {
     sampleRate: rate && isGivenNow(rate) ? rate : (own.sampleRate ?? rate),
     instructions: words && isGivenNow(words) ? words : (own.instructions ?? words),
+    speed: speed && isGivenNow(speed) ? speed : (own.speed ?? speed),
   };
 }
 
@@ -114,13 +115,14 @@ export function kindOf(no: number, all: readonly Partial<Pick<Chosen, 'no' | 'ki
   return all.find((other) => other.no === no && other.kind !== undefined)?.kind;
 }
 
-function withDefaults(settings: Settings, { name, sampleRate, instructions }: Chosen): Settings {
+function withDefaults(settings: Settings, { name, sampleRate, instructions, speed }: Chosen): Settings {
   const place = settings.speakers?.origin.place ?? 'project';
   const origin: Origin = { place, name: `the speaker ${name}` };
   return {
     ...settings,
     sampleRate: stronger(settings.sampleRate, sampleRate, origin),
     instructions: stronger(settings.instructions, instructions, origin),
+    speed: stronger(settings.speed, speed, origin),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   number,
   sampleRate,
   speaker,
+  speed,
   textual,
   url,
   type ValueFault,
@@ -69,6 +70,7 @@ export interface NamedSpeaker {
   /** Hz. */
   readonly sampleRate?: number;
   readonly instructions?: string;
+  readonly speed?: number;
 }
 
 const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = {
@@ -79,6 +81,7 @@ const fields: { readonly [F in keyof Required<NamedSpeaker>]: Kind<unknown> } = 
   language: words,
   sampleRate,
   instructions: words,
+  speed,
 };
 
 const EXAMPLE = 'as in "speakers": { "anna": 181, "deep": { "no": 1190, "kind": "neo.one" } }';

@@ -1,4 +1,13 @@
-import { type Speech, sameFormat, silence, silentFrames, type Tags, type Track } from '../audio/pcm.ts';
+import {
+  frameBytes,
+  framesAtSpeed,
+  type Speech,
+  sameFormat,
+  silence,
+  silentFrames,
+  type Tags,
+  type Track,
+} from '../audio/pcm.ts';
 import type { TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import type { Segment } from '../text/segment.ts';
@@ -21,7 +30,7 @@ export interface Listener {
 
 /** How the sound of a text is made from its parts. */
 export interface TrackOptions extends Omit<LookAheadOptions, 'budgetBytes' | 'synthesize'> {
-  readonly voiceOf: (segment: Segment) => Pick<Voice, 'kind' | 'speak'>;
+  readonly voiceOf: (segment: Segment) => Pick<Voice, 'kind' | 'speak'> & Partial<Pick<Voice, 'speed'>>;
   /** Segments that wait may hold this many bytes: 64 MiB, unless deliveries share them. */
   readonly budgetBytes?: number;
   readonly mix: Mix;
@@ -97,11 +106,16 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions): Promise<Track
   const mixer = new Mixer(mix, format);
   return {
     format,
-    bytes: isWhole ? speech.bytes : undefined,
+    bytes: isWhole ? bytesAtSpeed(speech, voiceOf(first.segment).speed) : undefined,
     pcm: soundOf({ ...first, speech }, ahead, { mixer, voiceOf, tap, chapters }),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
   };
+}
+
+function bytesAtSpeed({ bytes, format }: Speech, speed = 1): number | undefined {
+  const size = frameBytes(format);
+  return bytes === undefined ? undefined : framesAtSpeed(bytes / size, speed) * size;
 }
 
 /** @returns `undefined` where the first part has the rate of the track */

@@ -78,20 +78,21 @@ export class Estimate {
   /** Counts a text without its cuts. */
   addText(
     text: string,
-    voice: Pick<Voice, 'kind' | 'shape'>,
+    voice: Pick<Voice, 'kind' | 'shape' | 'speed'>,
     {
       seconds,
       isAsked = false,
     }: { readonly seconds?: number | undefined; readonly isAsked?: boolean | undefined } = {},
   ): void {
     const characters = countCodePoints(text);
-    const usual = usualSeconds(text);
+    const speed = voice.speed ?? 1;
+    const usual = usualSeconds(text) / speed;
     this.#segments += 1;
     this.#characters += characters;
     const pace = this.#paceOf(voice);
     if (seconds === undefined) pace.newUsual += usual;
     else {
-      pace.kept += seconds;
+      pace.kept += seconds / speed;
       pace.keptUsual += usual;
     }
     if (seconds !== undefined || isAsked) this.#inCache += 1;

@@ -76,6 +76,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     const cast = hasCast(settings) ? (await import('./cast/cast.ts')).textCast(settings) : undefined;
     return { mode: 'show-text', text: { sources: textSources, stages, cast, ...cutting } };
   }
+  assertHeardHere(settings);
   const output = planOutput(settings, context);
   assertInputsKept(request.files, loaded, output, host);
   if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
@@ -108,6 +109,15 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
 /** @returns `undefined` if the text names no voices and has no other marks */
 export async function castOf(settings: Settings, voices: RunVoices): Promise<Cast | undefined> {
   return hasCast(settings) ? (await import('./cast/cast.ts')).Cast.open(settings, voices) : undefined;
+}
+
+/** @throws TtsError (usage) */
+function assertHeardHere({ speed, callbackUrl }: Settings): void {
+  if (speed?.origin.place !== 'option' || !callbackUrl || speed.value === 1) return;
+  throw usageError(
+    '--speed changes what is heard here, and with --callback-url the sound goes elsewhere',
+    'leave one of them out; the instructions of a voice reach the service: -i "a bit faster"',
+  );
 }
 
 /** @throws TtsError (usage) */

@@ -15,7 +15,7 @@ export type Pauses = Readonly<Record<Border, number>>;
 /** The memory of a conversion grows with the ratio of the rates; from 4 to 768 kHz it is 192. */
 const HIGHEST_RATIO = 200;
 
-type Kind = Pick<Voice, 'kind'>;
+type Kind = Pick<Voice, 'kind'> & Partial<Pick<Voice, 'speed'>>;
 
 /** Brings the parts of one track together: the pauses between them, and one format for all voices. */
 export class Mixer {
@@ -51,10 +51,11 @@ export class Mixer {
     this.#number += 1;
     if (voice.kind === 'service' && !sameFormat(format, first))
       throw formatChanged(this.#number, first, format);
-    if (sameFormat(format, this.format)) return speech;
+    const spoken = voice.speed ? (await import('../audio/tempo.ts')).atSpeed(speech, voice.speed) : speech;
+    if (sameFormat(format, this.format)) return spoken;
     if (ratioOf(format.sampleRate, this.format.sampleRate) > HIGHEST_RATIO)
       throw formatChanged(this.#number, this.format, format);
-    return (await import('../audio/convert.ts')).converted(speech, this.format);
+    return (await import('../audio/convert.ts')).converted(spoken, this.format);
   }
 }
 

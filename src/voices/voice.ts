@@ -15,6 +15,8 @@ export interface Voice {
   readonly maxChars: number;
   /** Hz, as far as it is known before the voice speaks. */
   readonly sampleRate: number | undefined;
+  /** How fast it is heard; `undefined` is as it speaks. */
+  readonly speed: number | undefined;
   /** Texts that it speaks at once. */
   readonly atOnce: number;
   readonly shape: VoiceShape;
@@ -34,6 +36,7 @@ export interface Wish {
   readonly speaker?: Setting<string | number> | undefined;
   readonly sampleRate?: Setting<number> | undefined;
   readonly instructions?: Setting<string> | undefined;
+  readonly speed?: Setting<number> | undefined;
 }
 
 /** Later voices of a large engine have no number. */

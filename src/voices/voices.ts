@@ -66,8 +66,11 @@ export class RunVoices implements Voices {
   }
 
   as(shape: VoiceShape): Voice {
-    const { identity, speaker, sampleRate, hasOwnRate = false, instructions } = shape;
-    const key = JSON.stringify([identity, speaker, sampleRate ?? null, hasOwnRate, instructions ?? null]);
+    const { identity, speaker, sampleRate, hasOwnRate = false, instructions, speed } = shape;
+    const key = JSON.stringify([
+      ...[identity, speaker, sampleRate ?? null, hasOwnRate],
+      ...[instructions ?? null, speed ?? null],
+    ]);
     const voice = this.#voices.get(key) ?? this.#make(shape);
     this.#voices.set(key, voice);
     return voice;
@@ -182,6 +185,7 @@ export class RunVoices implements Voices {
       kind: channel.kind,
       maxChars: Math.min(settings.maxChars.value, most),
       sampleRate: shape.hasOwnRate ? ownRate : (shape.sampleRate ?? ownRate),
+      speed: shape.speed,
       atOnce: channel.atOnce,
       shape,
       speak: (text, signal) => connections.speak(channel, isOwn ? asWritten(text) : text, signal),
@@ -229,10 +233,15 @@ export class RunVoices implements Voices {
   }
 }
 
-type Asked = Pick<VoiceShape, 'sampleRate' | 'instructions'>;
+type Asked = Pick<VoiceShape, 'sampleRate' | 'instructions' | 'speed'>;
 
-function askedBy({ sampleRate, instructions }: Pick<Settings, 'sampleRate' | 'instructions'>): Asked {
-  return { sampleRate: sampleRate?.value, instructions: instructions?.value };
+export function askedBy({
+  sampleRate,
+  instructions,
+  speed,
+}: Pick<Settings, 'sampleRate' | 'instructions' | 'speed'>): Asked {
+  const asked = { sampleRate: sampleRate?.value, instructions: instructions?.value };
+  return speed && speed.value !== 1 ? { ...asked, speed: speed.value } : asked;
 }
 
 /** The voices of this program look at the lines of a text themselves. */

@@ -103,3 +103,46 @@ test('A batch has marks in its rows, and says which row has a wrong one.', async
     stderr: expect.stringContaining('rows.csv, line 3: the text, line 1, column 5: [pause=2] is no mark'),
   });
 });
+
+test('Another speed asks for nothing again, and lengths and subtitles follow it.', async () => {
+  const box = new Sandbox();
+  const server = await serveText({ sampleRate: 8000, framesPerByte: 100 });
+  const env = named(server.url, { TTS_CACHE: '1' });
+  box.file('a.txt', 'One and two and three. [pause:1s]Four, five and six.');
+  const speak = async (...more: string[]) => {
+    const args = ['-f', 'a.txt', '--marks', '--json', '--subtitles', 'a.json', '-o', 'a.wav', ...more];
+    const { stdout, status } = await box.tts(args, { env });
+    expect(status).toBe(0);
+    const { cues } = JSON.parse(box.read('a.json').toString());
+    return { seconds: JSON.parse(stdout.toString()).duration, last: cues.at(-1), wav: box.read('a.wav') };
+  };
+  const usual = await speak();
+  expect((await speak('--speed', '1')).wav.equals(usual.wav)).toBe(true);
+  for (const speed of [0.5, 0.8, 1.25, 2, 3]) {
+    const { seconds, last } = await speak('--speed', `${speed}`);
+    expect(seconds).toBeCloseTo((usual.seconds - 1) / speed + 1, 2);
+    expect(last.end).toBeCloseTo(seconds, 3);
+  }
+  expect(server.texts).toHaveLength(2);
+});
+
+test('A row of a batch, and a voice of the config, have a speed of their own.', async () => {
+  const box = new Sandbox();
+  const server = await serveText({ sampleRate: 8000, framesPerByte: 100 });
+  const env = named(server.url);
+  box.file('.ttsrc', JSON.stringify({ speakers: { grandpa: { no: 7, speed: 0.5 } } }));
+  box.file(
+    'rows.csv',
+    'id,text,speaker,speed\na,One and two.,7,\nb,One and two.,7,2\nc,One and two.,grandpa,\n',
+  );
+  const run = await box.tts(['batch', 'rows.csv', '--json'], { env });
+  expect(run.status).toBe(0);
+  const bytes = (name: string) => box.read(`${name}.wav`).length - 44;
+  expect([bytes('b') / bytes('a'), bytes('c') / bytes('a')]).toEqual([0.5, 2]);
+  const again = await box.tts(['batch', 'rows.csv', '--json'], { env });
+  expect(again.stdout.toString().match(/unchanged/g)?.length).toBeGreaterThanOrEqual(3);
+  box.file('bad.csv', 'id,text,speed\na,One.,4\n');
+  expect((await box.tts(['batch', 'bad.csv'], { env })).stderr).toContain(
+    'bad.csv, line 2, column speed: "4"',
+  );
+});

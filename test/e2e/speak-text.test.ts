@@ -223,8 +223,6 @@ describe('the command line', () => {
 
   it.each([
     ['--voice', /choose a voice with -s/],
-    ['--rate', /did you mean --sample-rate\?.* -i "a bit faster"/],
-    ['--speed', /-i "a bit faster"/],
     ['--pitch', /-i "a bit deeper"/],
   ])('helps with %s, an option of other tools', async (option, hint) => {
     for (const args of [

@@ -23,6 +23,7 @@ const ACCEPTED: readonly Name[] = [
   'lexicon',
   'maxChars',
   'concurrency',
+  'speed',
   'marks',
   'voices',
   'pauses',

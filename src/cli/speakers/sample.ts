@@ -12,7 +12,7 @@ import type { Limit, Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Endpoint } from '../../voices/service-choice.ts';
 import type { ListedVoice, Voice } from '../../voices/voice.ts';
-import type { RunVoices } from '../../voices/voices.ts';
+import { askedBy, type RunVoices } from '../../voices/voices.ts';
 import type { Context } from '../context.ts';
 import { eventsTo, report } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';
@@ -154,8 +154,7 @@ function voicesOf({ speakers, voices, settings, text }: Sample): Speaking[] {
     throw usageError('there is no speaker to hear', 'name some under "speakers" in a config file');
   return [...once].map(([no, { name, kind = kindOf(no, speakers), instructions }]) => {
     const own = settingsFor({ no, name, kind, instructions }, settings);
-    const asked = { sampleRate: own.sampleRate?.value, instructions: own.instructions?.value };
-    const voice = voices.as(voices.shapeOf(no, asked));
+    const voice = voices.as(voices.shapeOf(no, askedBy(own)));
     return { voice, label: `speaker ${no}${name ? ` (${name})` : ''}` };
   });
 }

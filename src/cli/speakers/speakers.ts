@@ -20,6 +20,7 @@ const ACCEPTED: readonly Name[] = [
   'play',
   'player',
   'concurrency',
+  'speed',
   'pauses',
   'paragraphPause',
   ...OF_REQUESTS,

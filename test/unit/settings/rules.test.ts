@@ -25,6 +25,7 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
       'apiKeyFile',
       'maxChars',
       'concurrency',
+      'speed',
       'marks',
       'voices',
       'pauses',

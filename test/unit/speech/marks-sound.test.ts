@@ -28,6 +28,7 @@ function voiceOf(label: string, sampleRate: number): Voice {
     kind: 'engine',
     maxChars: 60,
     sampleRate,
+    speed: undefined,
     atOnce: 2,
     shape,
     speak,
