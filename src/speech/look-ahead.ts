@@ -30,7 +30,7 @@ export interface LookAheadOptions {
 }
 
 export interface Sparing {
-  allows(error: unknown): error is TtsError;
+  allows(error: unknown, segment: Segment): error is TtsError;
   /** Called in the part's turn. */
   spare(error: TtsError, segment: Segment): void;
 }
@@ -103,7 +103,7 @@ export class LookAhead {
         this.#rest = undefined;
         return { segment, speech, rest };
       } catch (error) {
-        if (!sparing?.allows(error)) throw this.withLoss(error, segment);
+        if (!sparing?.allows(error, segment)) throw this.withLoss(error, segment);
         this.#spared ??= error;
         sparing.spare(error, segment);
       }
@@ -152,7 +152,7 @@ export class LookAhead {
     this.#count += 1;
     this.#onBegun();
     const onFailure = (error?: unknown) => {
-      this.#failed ||= !sparing?.allows(error);
+      this.#failed ||= !sparing?.allows(error, value);
     };
     const sound = new Prefetch(synthesize(value, signal), this.#budget, { signal, onFailure });
     return { segment: value, sound };

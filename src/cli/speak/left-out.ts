@@ -4,19 +4,69 @@ import type { SpeechJob } from '../../speech/job.ts';
 import type { Part, Sparing } from '../../speech/look-ahead.ts';
 import type { Segment } from '../../text/segment.ts';
 import { excerpt, hasWord } from '../../text/unicode.ts';
+import type { Voice } from '../../voices/voice.ts';
 
 interface LeftOut extends Sparing, Listener {
   /** @throws TtsError (partial) if a refused segment is missing */
   finish(): void;
 }
 
+type Kind = Voice['kind'];
+
+type Left = Pick<SpeechJob, 'voice' | 'cast' | 'keepsGoing'>;
+
 /** The built-in voice leaves out what it cannot read; refusals of a service or an engine need `--keep-going`. */
-export async function leftOutOf(job: SpeechJob, warn: (text: string) => void): Promise<LeftOut | undefined> {
-  const { kind } = job.voice;
-  if (job.keepsGoing && (kind === 'service' || kind === 'engine')) return new RefusedSegments(kind, warn);
-  if (kind !== 'built-in') return undefined;
-  const { normalise } = await import('../../engine/normalise.ts');
-  return new UnreadWords(normalise, warn);
+export async function leftOutOf(
+  { voice, cast, keepsGoing }: Left,
+  voiceOf: (segment: Segment) => Pick<Voice, 'kind'>,
+  warn: (text: string) => void,
+): Promise<LeftOut | undefined> {
+  const { kind } = voice;
+  const refused = keepsGoing ? new RefusedSegments(cast ? 'voice' : kind, warn) : undefined;
+  const isUnread = cast !== undefined || kind === 'built-in';
+  const unread = isUnread && new UnreadWords((await import('../../engine/normalise.ts')).normalise, warn);
+  const byKind: ByKind = {
+    'built-in': unread || undefined,
+    espeak: undefined,
+    service: refused,
+    engine: refused,
+  };
+  return cast ? new LeftOutByVoice(byKind, (segment) => voiceOf(segment).kind) : byKind[kind];
+}
+
+type ByKind = Readonly<Record<Kind, LeftOut | undefined>>;
+
+/** What may be missing of a text of several voices depends on who speaks the segment. */
+class LeftOutByVoice implements LeftOut {
+  readonly #byKind: ByKind;
+  readonly #kindOf: (segment: Segment) => Kind;
+
+  constructor(byKind: ByKind, kindOf: (segment: Segment) => Kind) {
+    this.#byKind = byKind;
+    this.#kindOf = kindOf;
+  }
+
+  allows(error: unknown, segment: Segment): error is TtsError {
+    return this.#of(segment)?.allows(error, segment) === true;
+  }
+
+  spare(error: TtsError, segment: Segment): void {
+    this.#of(segment)?.spare(error, segment);
+  }
+
+  onPart(part: Part, pauseFrames: number): void {
+    this.#of(part.segment)?.onPart?.(part, pauseFrames);
+  }
+
+  finish(): void {
+    const { 'built-in': unread, service: refused } = this.#byKind;
+    unread?.finish();
+    refused?.finish();
+  }
+
+  #of(segment: Segment): LeftOut | undefined {
+    return this.#byKind[this.#kindOf(segment)];
+  }
 }
 
 class RefusedSegments implements LeftOut {

@@ -52,7 +52,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
   const atOnce = await openAll(job);
 
-  const leftOut = await leftOutOf(job, (text) => notices.warn(text));
+  const leftOut = await leftOutOf(job, voiceIn(job), (text) => notices.warn(text));
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until),
     voiceOf: voiceIn(job),
@@ -93,7 +93,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
   await using voices = job.voices;
   const text = await RunText.open(job.text, signal);
   const { tagsOf } = await import('../../speech/tags.ts');
-  const leftOut = await leftOutOf(job, (text) => notices.warn(text));
+  const leftOut = await leftOutOf(job, voiceIn(job), (text) => notices.warn(text));
   const split = {
     text,
     tags: await tagsOf(job.tags, { about: text.about, voice: job.voice }, context),
