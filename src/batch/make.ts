@@ -85,7 +85,7 @@ export class Maker {
     const { onRow } = this.#options;
     const row = this.#rowAt(number);
     try {
-      onRow(number, { state: 'made', entry: await this.#speak(row, signal) });
+      onRow(number, { state: 'made', entry: await this.#speak(number, row, signal) });
     } catch (error) {
       if (signal.aborted || !(error instanceof TtsError) || !OF_THE_ROW.includes(error.exitCode)) throw error;
       this.#failures += 1;
@@ -93,9 +93,9 @@ export class Maker {
     }
   }
 
-  async #speak(row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
+  async #speak(number: number, row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
     const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, listeners } = this.#options;
-    const voice = this.#options.voiceOf(row.voice);
+    const voice = inOrder(this.#options.voiceOf(row.voice), number);
     const text = read(row, voice, signal);
     let entry: ManifestEntry | undefined;
     const { id, file } = row;
@@ -129,4 +129,15 @@ export class Maker {
     if (!entry) throw new Error('the sound of a row went elsewhere');
     return entry;
   }
+}
+
+/** More segments than a row has. */
+const STEP = 10_000_000;
+
+/** The segments of earlier rows go first, so that rows are complete in the order of the table. */
+function inOrder(voice: Voice, number: number): Voice {
+  return {
+    ...voice,
+    speak: (text, signal) => voice.speak({ ...text, order: number * STEP + text.index }, signal),
+  };
 }

@@ -11,6 +11,9 @@ const RESERVED = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|cono
 /** Windows allows none of these in the name of a file. */
 const FORBIDDEN = /[<>:"|?*]/;
 
+/** A value makes no folder, and its other signs are forbidden by Windows. */
+const NOT_IN_NAMES = /[/\\:*?"<>|]/g;
+
 type Piece = { readonly literal: string } | { readonly column: string };
 
 export class NameTemplate {
@@ -18,6 +21,11 @@ export class NameTemplate {
   /** It lies before the first column: `prompts`, or `.`. */
   readonly fixedFolder: string;
   readonly columns: readonly string[];
+  /** The values that could not be names as they were: how many, and the first. */
+  readonly changed: { count: number; first: readonly [value: string, name: string] | undefined } = {
+    count: 0,
+    first: undefined,
+  };
 
   /** @throws TtsError (usage) */
   constructor(template: string) {
@@ -39,12 +47,21 @@ export class NameTemplate {
    */
   nameOf(cell: (column: string) => string | undefined): string {
     const name = this.#pieces
-      .map((piece) => ('literal' in piece ? piece.literal : pathPart(piece.column, cell(piece.column))))
+      .map((piece) => ('literal' in piece ? piece.literal : this.#part(piece.column, cell(piece.column))))
       .join('');
     const relative =
       this.fixedFolder === '.' ? name : name.slice(this.fixedFolder.length).replace(/^\/+/, '');
     assertSafe(relative);
     return posix.normalize(relative);
+  }
+
+  #part(column: string, cell: string | undefined): string {
+    const value = checkedValue(column, cell);
+    const name = value.replace(NOT_IN_NAMES, '_');
+    if (name === value) return value;
+    this.changed.count += 1;
+    this.changed.first ??= [value, name];
+    return name;
   }
 }
 
@@ -78,7 +95,7 @@ function folderOf(start: string): string {
   return slash < 0 ? '.' : start.slice(0, slash).replace(/\/+$/, '');
 }
 
-function pathPart(column: string, value: string | undefined): string {
+function checkedValue(column: string, value: string | undefined): string {
   if (value === undefined) throw new NameError('the row has no such value', column);
   if (value.trim() === '')
     throw new NameError('the value is empty, but the name of the file needs it', column);
@@ -86,7 +103,7 @@ function pathPart(column: string, value: string | undefined): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (/[\0-\x1f\x7f]/.test(value)) throw new NameError(`${shown} holds a control character`, column);
   if (/\p{Cs}/u.test(value)) throw new NameError(`${shown} holds half a character`, column);
-  if (/^(?:[/\\]|[a-z]:)/i.test(value)) throw new NameError(`${shown} is an absolute name`, column);
+  if (/^(?:[/\\]|[a-z]:[/\\])/i.test(value)) throw new NameError(`${shown} is an absolute name`, column);
   if (value.split(/[/\\]/).some((part) => part === '..' || part === '.'))
     throw new NameError(`${shown} leads to another folder`, column);
   return value;

@@ -90,6 +90,10 @@ export interface NumberedText {
   readonly written?: string | undefined;
   /** The place of the text among those of its run. */
   readonly index: number;
+  /**
+   * The place among the texts of all rows of a batch: the earliest goes first. An error then says nothing about the others.
+   */
+  readonly order?: number | undefined;
 }
 
 export type ClientEvent =

@@ -43,7 +43,7 @@ async function* tries(
   const { limiter, name } = options;
   for (const state: RetryState = { made: 0 }; ; ) {
     let failure: unknown;
-    const slot = await limiter.enter(text.index, signal);
+    const slot = await limiter.enter(orderOf(text), signal);
     try {
       const speech = await attempt(text, slot, options, signal);
       yield* point.begin(speech, name);
@@ -65,6 +65,10 @@ async function* tries(
   }
 }
 
+function orderOf({ order, index }: NumberedText): number {
+  return order ?? index;
+}
+
 /** The limiter learns how the attempt ended, up to its first sound. */
 async function attempt(
   text: NumberedText,
@@ -80,7 +84,8 @@ async function attempt(
   } catch (error) {
     if (until.aborted) throw error;
     const failure = await explain(error);
-    limiter.failed(slot.order, failure);
+    if (text.order === undefined) limiter.failed(slot.order, failure);
+    else if (failure.retry?.busy) limiter.refused(failure.retry.after);
     throw failure;
   }
 }

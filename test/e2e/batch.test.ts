@@ -99,6 +99,39 @@ describe('a batch', () => {
     expect(box.read('out/de/hallo.wav')).toEqual(Buffer.from(wavOf('Guten Abend.')));
   });
 
+  it('makes the first rows first, under names without the signs that systems forbid', async () => {
+    const server = await serveRows();
+    const box = new Sandbox();
+    const sentences = (row: number) => `Sentence of row ${row}. `.repeat(12);
+    const rows = Array.from({ length: 6 }, (_, row) => `${row},What? A/B: ${row},${sentences(row)}`);
+    box.file('p.csv', ['id,title,text', ...rows].join('\n'));
+    const args = [
+      'batch',
+      'p.csv',
+      '-o',
+      'out/{title}.wav',
+      '--max-chars',
+      '40',
+      '--concurrency',
+      '2',
+      '--json',
+    ];
+    const run = await box.tts(args, { env: named(server.url) });
+    expect(run.status).toBe(0);
+    const made = run.stdout
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(made.slice(0, -1).map(({ id, out }) => [id, out])).toEqual(
+      rows.map((_, row) => [String(row), `out/What_ A_B_ ${row}.wav`]),
+    );
+    const again = await box.tts(args.slice(0, -1), { env: named(server.url) });
+    expect(again.stderr).toBe(
+      'tts: in the names of files "What? A/B: 0" becomes "What_ A_B_ 0", and 5 more are changed in the same way\ntts: 6 rows: 0 made, 6 unchanged, 0 failed, 0 skipped\n',
+    );
+  });
+
   it('tells before what of it the cache has, and counts what comes twice once', async () => {
     const server = await serveRows();
     const box = new Sandbox();
@@ -291,9 +324,9 @@ describe('what is wrong with the run ends it at once', () => {
   it('a file in the place of a folder', async () => {
     const server = await serveRows();
     const box = new Sandbox();
-    box.file('p.csv', 'id,text\nx/y/a,one\n');
+    box.file('p.csv', 'id,to,text\na,x,one\n');
     box.file('x', '');
-    const run = await box.tts(['batch', 'p.csv'], { env: named(server.url) });
+    const run = await box.tts(['batch', 'p.csv', '-o', '{to}/y/{id}.wav'], { env: named(server.url) });
     expectFailure(run, 8, /a part of its path is not a folder/);
     expect(server.requests).toEqual([]);
   });

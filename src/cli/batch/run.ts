@@ -8,19 +8,22 @@ import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
 import { prepareRowFiles } from '../../batch/row-file.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
+import type { NameTemplate } from '../../batch/template.ts';
 import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { syncFolder } from '../../files/atomic-file.ts';
 import { unwritable } from '../../files/writable.ts';
+import { quoted } from '../../printable.ts';
 import type { Encoding } from '../../sink/encoding/encoding.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Voices } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
 import { mayPrune, pruneFiles } from '../pruning.ts';
+import { notesFor } from '../speak/notes.ts';
 import { eventsTo } from '../speak/report.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
-import { renderRows } from '../terminal/progress-line.ts';
+import { type RowProgress, renderRows } from '../terminal/progress-line.ts';
 import { type BatchJob, type BatchRequest, resolveBatch } from './job.ts';
 import { BatchOutput } from './output.ts';
 import type { RowTexts } from './row-text.ts';
@@ -29,6 +32,7 @@ import type { RowTexts } from './row-text.ts';
 export async function batch(request: BatchRequest, context: Context): Promise<number> {
   const job = await resolveBatch(request, context);
   using plan = await BatchPlan.read(job.tables, job.planOptions);
+  noteNames(job.planOptions.template, context);
   if (request.check) return await (await import('./check.ts')).check(job, plan, context);
   if (job.dryRun) return await (await import('./dry-run.ts')).dryRun(job, plan, context);
   makeFolder(job.folder.path);
@@ -59,6 +63,13 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   return ExitCode.ok;
 }
 
+function noteNames({ changed: { count, first } }: NameTemplate, { notices }: Context): void {
+  if (!first) return;
+  const [value, name] = first;
+  const others = count > 1 ? `, and ${count - 1} more are changed in the same way` : '';
+  notices.note(`in the names of files ${quoted(value)} becomes ${quoted(name)}${others}`);
+}
+
 interface Making {
   readonly job: BatchJob;
   readonly texts: RowTexts;
@@ -83,7 +94,9 @@ async function make(
   if (service) await assertSpeakers(outcome, voices, context);
   if (service?.note) notices.note(service.note);
   using journal = new Journal(join(folder.path, journalName(shard)), host.uid);
-  using _progress = await showProgress(survey.toDoCount, output, context);
+  const progress = progressOf(survey.toDoCount, output);
+  using _progress = await showProgress(progress, context);
+  using _notes = notesFor(context, async () => renderRows(progress(), Number.POSITIVE_INFINITY));
   voices.listen(eventsTo(totals, undefined, notices));
   const [first = 0] = survey.toDo();
   await voices.open(voices.as(plan.rows.at(first).voice));
@@ -128,19 +141,21 @@ async function assertSpeakers(
   plan.assertSpeakers(survey.toDo(), (speaker) => known.has(speaker));
 }
 
+function progressOf(total: number, { counts }: BatchOutput): () => RowProgress {
+  const begun = performance.now();
+  return () => {
+    const { made, failed } = counts;
+    return { done: made + failed, failed, total, seconds: (performance.now() - begun) / 1000 };
+  };
+}
+
 async function showProgress(
-  total: number,
-  { counts }: BatchOutput,
+  progress: () => RowProgress,
   { host, notices }: Context,
 ): Promise<ProgressLine | undefined> {
   if (!isProgressWanted(host, notices)) return undefined;
   const { ProgressLine } = await import('../terminal/progress.ts');
-  const begun = performance.now();
-  return new ProgressLine({ host, notices }, (columns) => {
-    const { made, failed } = counts;
-    const seconds = (performance.now() - begun) / 1000;
-    return renderRows({ done: made + failed, failed, total, seconds }, columns);
-  });
+  return new ProgressLine({ host, notices }, (columns) => renderRows(progress(), columns));
 }
 
 function encodingsToMake(outcome: Outcome, { encodingOf }: BatchJob): ReadonlySet<Encoding> {

@@ -9,20 +9,16 @@ import type { ProgressState } from '../terminal/progress-line.ts';
 export const LONG_RUN_MS = 10_000;
 const BETWEEN_NOTES_MS = 30_000;
 
-interface NotesOptions {
-  readonly notices: Notices;
-  readonly totals: RunTotals;
-  readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
-}
-
+/** Says from time to time how far a long run is. */
 export class ProgressNotes implements Disposable {
-  readonly #options: NotesOptions;
+  readonly #notices: Pick<Notices, 'note'>;
+  readonly #text: (signal: AbortSignal) => Promise<string>;
   readonly #over = new AbortController();
-  #total: ProgressState['total'];
   #timer: NodeJS.Timeout;
 
-  constructor(options: NotesOptions) {
-    this.#options = options;
+  constructor(notices: Pick<Notices, 'note'>, text: (signal: AbortSignal) => Promise<string>) {
+    this.#notices = notices;
+    this.#text = text;
     this.#timer = setTimeout(() => {
       this.#timer = setInterval(() => void this.#say(), BETWEEN_NOTES_MS).unref();
       void this.#say();
@@ -35,26 +31,42 @@ export class ProgressNotes implements Disposable {
   }
 
   async #say(): Promise<void> {
-    const { notices, totals, total } = this.#options;
     const { signal } = this.#over;
+    const text = await this.#text(signal);
+    if (!signal.aborted) this.#notices.note(text);
+  }
+}
+
+interface Speaking {
+  readonly totals: RunTotals;
+  readonly total: (signal: AbortSignal) => Promise<ProgressState['total']>;
+}
+
+export function progressOf({ totals, total }: Speaking): (signal: AbortSignal) => Promise<string> {
+  let all: ProgressState['total'];
+  return async (signal) => {
     const { renderProgress } = await import('../terminal/progress-line.ts');
     const { segments, characters, format, bytes, elapsed } = totals;
-    if (bytes > 0) this.#total ??= await total(signal);
-    if (signal.aborted) return;
+    if (bytes > 0) all ??= await total(signal);
     const state: ProgressState = {
       waiting: bytes > 0 ? undefined : { reason: 'waiting for the first sound', secondsLeft: undefined },
       segments,
       characters,
-      total: this.#total,
+      total: all,
       audioSeconds: format ? secondsOf(format, bytes) : 0,
       seconds: elapsed / 1000,
     };
-    notices.note(renderProgress(state, Number.POSITIVE_INFINITY));
-  }
+    return renderProgress(state, Number.POSITIVE_INFINITY);
+  };
 }
 
-export function isOffTerminal({ host, notices }: Pick<Context, 'host' | 'notices'>): boolean {
-  return !notices.quiet && !notices.verbose && !notices.json && !isProgressWanted(host, notices);
+/** @returns `undefined` where a line is drawn, and where nobody wants to know */
+export function notesFor(
+  { host, notices }: Pick<Context, 'host' | 'notices'>,
+  text: (signal: AbortSignal) => Promise<string>,
+): ProgressNotes | undefined {
+  const isSilent = notices.quiet || notices.verbose || notices.json || isProgressWanted(host, notices);
+  return isSilent ? undefined : new ProgressNotes(notices, text);
 }
 
 /** A name that no line begins with is likely to be mistyped. */

@@ -13,7 +13,7 @@ import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { warnOfRoom } from './cache-room.ts';
 import { leftOutOf } from './left-out.ts';
-import { isOffTerminal, ProgressNotes, warnOfAbsent } from './notes.ts';
+import { notesFor, progressOf, warnOfAbsent } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
 /** Each open request allows so many segments ahead, so that all stay busy behind a slow one. */
@@ -45,7 +45,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   // The line would wipe away what a person types.
   const isTyped = request.files.includes('-') && host.stdin.isTTY;
   using progress = isTyped ? undefined : await showProgress(total, context);
-  using _notes = isOffTerminal(context) ? new ProgressNotes({ notices, totals, total }) : undefined;
+  using _notes = notesFor(context, progressOf({ totals, total }));
   if (job.note) notices.note(job.note);
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
