@@ -4,6 +4,7 @@ import { batchRows } from './batch-rows.mjs';
 import { bookRows } from './book-rows.mjs';
 import { engineRows } from './engine-rows.mjs';
 import { latency, median, pairs, run } from './measure.mjs';
+import { voicesRows } from './voices-rows.mjs';
 
 const times = { unit: '×', digits: 2 };
 const seconds = { unit: 's', digits: 2 };
@@ -101,4 +102,5 @@ export const rows = [
   ...batchRows,
   ...engineRows,
   ...bookRows,
+  ...voicesRows,
 ];

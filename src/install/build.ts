@@ -34,7 +34,7 @@ export async function buildPiper(
   if (!onnx || !settings) throw usageError(`${voice.key} has no model with settings`, 'choose another voice');
   const config = piperSettings(readFileSync(settings.path, 'utf8'), voice.key);
   const stage = makeStage(session.data);
-  writePiperModel(onnx.path, config, stage);
+  const metadata = writePiperModel(onnx.path, config, stage);
   place(settings.path, join(stage, SETTINGS));
   const card = ending(got, /MODEL_CARD$/);
   if (card) place(card.path, join(stage, CARD));
@@ -44,12 +44,13 @@ export async function buildPiper(
       ? await sharedEspeak([language], session)
       : await ownEspeak({ voice: config.espeakVoice, language, stage }, session);
   const original = { size: onnx.size, sha256: onnx.sha256 };
+  const sha256 = onnx.hash.copy().update(metadata).digest('hex');
   const manifest: Manifest = {
     ...commonOf(voice, repository, session),
     ...piperFacts(voice.name, config),
     checked: weakest([...got.values()].map(({ checked }) => checked)),
     ...(espeak && { espeak }),
-    files: await filesOf(stage, new Map([[MODEL, original]])),
+    files: await filesOf(stage, new Map([[MODEL, { sha256, original }]])),
   };
   await publish(stage, manifest, session.data);
   return manifest;
@@ -77,9 +78,11 @@ export async function buildFolder(
   session: Session,
 ): Promise<Manifest> {
   const stage = makeStage(session.data);
-  for (const [path, { path: from }] of got) {
-    const name = basename(path);
-    place(from, join(stage, name === 'LICENSE' ? CARD : name));
+  const known = new Map<string, { readonly sha256: string }>();
+  for (const [path, { path: from, sha256 }] of got) {
+    const name = basename(path) === 'LICENSE' ? CARD : basename(path);
+    place(from, join(stage, name));
+    known.set(name, { sha256 });
   }
   const espeak = await sharedEspeak(voice.espeak, session);
   const data = espeak && join(session.data, espeak.folder);
@@ -92,7 +95,7 @@ export async function buildFolder(
     speakers: offeredSpeakers(voice, model),
     checked: weakest([...got.values()].map(({ checked }) => checked)),
     ...(espeak && { espeak }),
-    files: await filesOf(stage),
+    files: await filesOf(stage, known),
   };
   await publish(stage, manifest, session.data);
   return manifest;

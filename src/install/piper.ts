@@ -23,12 +23,17 @@ export function piperSettings(text: string, name: string): PiperConfig {
   }
 }
 
-/** Writes what sherpa-onnx needs of a raw voice of Piper: its model with metadata, and its symbols. */
-export function writePiperModel(onnx: string, config: PiperConfig, folder: string): void {
+/**
+ * Writes what sherpa-onnx needs of a raw voice of Piper: its model with metadata, and its symbols.
+ * @returns the bytes behind the original model
+ */
+export function writePiperModel(onnx: string, config: PiperConfig, folder: string): Buffer {
   const model = join(folder, MODEL);
+  const metadata = metadataOf(config);
   copyFileSync(onnx, model, constants.COPYFILE_FICLONE);
-  appendFileSync(model, metadataOf(config));
+  appendFileSync(model, metadata);
   writeFileSync(join(folder, 'tokens.txt'), tokensOf(config), { mode: 0o600 });
+  return metadata;
 }
 
 /** `metadata_props` is the repeated field 14 of a model, so that entries may follow at its end. */

@@ -126,10 +126,13 @@ function sync(path: string): void {
   }
 }
 
-/** All files of a folder with their checksums. */
+/**
+ * All files of a folder with their checksums.
+ * @param known checksums that were taken while the files came
+ */
 export async function filesOf(
   folder: string,
-  originals: ReadonlyMap<string, { readonly size: number; readonly sha256: string }> = new Map(),
+  known: ReadonlyMap<string, Omit<InstalledFile, 'name' | 'size'>> = new Map(),
 ): Promise<InstalledFile[]> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
   const files: InstalledFile[] = [];
@@ -138,9 +141,8 @@ export async function filesOf(
     const stats = statSync(path);
     if (!stats.isFile()) continue;
     const name = each.replaceAll('\\', '/');
-    const original = originals.get(name);
-    const sha256 = (await hashOf(path)).digest('hex');
-    files.push({ name, size: stats.size, sha256, ...(original && { original }) });
+    const sums = known.get(name) ?? { sha256: (await hashOf(path)).digest('hex') };
+    files.push({ name, size: stats.size, ...sums });
   }
   return files;
 }

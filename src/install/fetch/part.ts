@@ -32,6 +32,8 @@ export interface Downloaded {
   /** Bytes. */
   readonly size: number;
   readonly sha256: string;
+  /** It goes on where more is written behind the file. */
+  readonly hash: Hash;
   readonly checked: Checked;
 }
 
@@ -117,9 +119,10 @@ export class Part {
   /** @returns `undefined` for other bytes than the wanted ones */
   async checked(): Promise<Downloaded | undefined> {
     const { sha256: pinned, md5 } = this.#wanted;
-    const sha256 = (this.#hash ?? (await hashOf(this.#path))).digest('hex');
+    const hash = this.#hash ?? (await hashOf(this.#path));
     this.#hash = undefined;
-    const done = (checked: Checked) => ({ path: this.#path, size: this.size, sha256, checked });
+    const sha256 = hash.copy().digest('hex');
+    const done = (checked: Checked) => ({ path: this.#path, size: this.size, sha256, hash, checked });
     if (pinned !== undefined) return sha256 === pinned ? done('sha256') : undefined;
     const { sha256: told } = this.#known();
     if (told !== undefined) return told === sha256 ? done('sha256 of the hub') : undefined;
