@@ -2,16 +2,10 @@ import { inSteps, type Place } from '../../text/piece.ts';
 import { withFullStop } from '../sentence-end.ts';
 import { BLOCKS, CLOSED, headingLevel, localName, TIGHT } from './elements.ts';
 import { Inline } from './inline.ts';
-import { type Attributes, isInitial, isShownAsBlock, isSilent, meaningsOf } from './meaning.ts';
+import { type Attributes, isInitial, isPersona, isShownAsBlock, isSilent, meaningsOf } from './meaning.ts';
 import { isMark, isMeantAsMark, leadsBack, noteAfter, saysNote, saysReference } from './notes.ts';
 import { Row } from './rows.ts';
-import type { ChapterStart, HtmlOptions, Rules } from './rules.ts';
-
-interface Frame {
-  readonly name: string;
-  readonly isBlock: boolean;
-  readonly end: (() => void) | undefined;
-}
+import type { ChapterStart, Frame, HtmlOptions, Rules } from './rules.ts';
 
 /** UTF-16 units. A longer block is given out in parts. */
 const LONGEST_BLOCK = 32_768;
@@ -35,6 +29,8 @@ export class Blocks {
   #wasTight = false;
   /** The block before goes on. */
   #goesOn = false;
+  /** All there is of the block is the name of a speaker, whose words follow. */
+  #isNamed = false;
   /** The block is a note that is not read here. */
   #isNote = false;
 
@@ -55,15 +51,19 @@ export class Blocks {
     const meanings = meaningsOf(attributes);
     const isBlock = BLOCKS.has(name) || isShownAsBlock(attributes);
     if (isBlock) this.#border();
-    const isNote = id !== undefined && this.#rules.notes?.isNote(id) === true;
-    if (isNote && !isBlock) this.#isNote ||= this.#inline.isBlank;
-    if ((isNote && isBlock) || this.#isUnspoken(name, attributes, meanings)) this.#silent = 1;
-    else this.#frames.push({ name, isBlock, end: this.#begin(name, attributes, meanings) });
+    if (this.#startsNote(id, isBlock) || this.#isUnspoken(name, attributes, meanings)) this.#silent = 1;
+    else {
+      const nameAt = isPersona(meanings) ? this.#inline.mark : undefined;
+      this.#frames.push({ name, isBlock, nameAt, end: this.#begin(name, attributes, meanings) });
+    }
   }
 
   text(text: string): void {
     if (this.#silent > 0) return;
-    if (!this.#place && /\S/u.test(text)) this.#place = this.#rules.place();
+    if (/\S/u.test(text)) {
+      this.#place ??= this.#rules.place();
+      this.#isNamed = false;
+    }
     if (this.#pre > 0) this.#inline.lines(text);
     else this.#inline.text(text);
     if (this.#inline.length > LONGEST_BLOCK) this.#giveBeginning();
@@ -75,6 +75,7 @@ export class Blocks {
       return;
     }
     const frame = this.#frames.at(-1);
+    if (frame?.nameAt !== undefined) this.#isNamed ||= this.#inline.endName(frame.nameAt);
     if (frame?.isBlock) this.#border();
     frame?.end?.();
     this.#frames.pop();
@@ -90,6 +91,13 @@ export class Blocks {
     this.end();
     this.#rules.piece({ kind: 'chapter', ...start });
     this.#isFirst = true;
+  }
+
+  /** @returns true for a note that is a block of its own; otherwise the block that it begins is one */
+  #startsNote(id: string | undefined, isBlock: boolean): boolean {
+    if (id === undefined || !this.#rules.notes?.isNote(id)) return false;
+    if (!isBlock) this.#isNote ||= this.#inline.isBlank;
+    return isBlock;
   }
 
   #isUnspoken(name: string, attributes: Attributes, meanings: readonly string[]): boolean {
@@ -195,7 +203,9 @@ export class Blocks {
 
   /** @param isLast false where the large first letter of a word may wait for the next block */
   #endBlock(isLast = false): void {
-    if (this.#inline.length === 0 || (!isLast && this.#inline.isLoneInitial)) return;
+    const waits = this.#isNamed || this.#inline.isLoneInitial;
+    if (this.#inline.length === 0 || (waits && !isLast)) return;
+    this.#isNamed = false;
     const text = this.#inline.take();
     const isNote = this.#isNote;
     this.#isNote = false;

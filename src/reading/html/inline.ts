@@ -106,6 +106,19 @@ export class Inline {
     return this.#parts.slice(-TAIL).join('');
   }
 
+  /**
+   * The text before is the name of a speaker.
+   * @returns true for a name at the beginning of a block
+   */
+  endName(start: number): boolean {
+    const name = this.from(start).replace(/[\s.:]+$/u, '');
+    if (name === '') return false;
+    this.cut(start);
+    const isFirst = this.isBlank;
+    this.#add(`${name}: `);
+    return isFirst;
+  }
+
   startRuby(): void {
     this.#base = this.#parts.length;
   }

@@ -41,3 +41,8 @@ const INITIAL_CLASS = /(?:^|[\s_-])(?:drop-?caps?|dropped|initial|lettrine)(?:$|
 export function isInitial({ class: classes }: Attributes): boolean {
   return classes !== undefined && INITIAL_CLASS.test(classes);
 }
+
+/** True for the name of a speaker in a play (Z39.98 structural vocabulary). */
+export function isPersona(meanings: readonly string[]): boolean {
+  return meanings.some((meaning) => /^(?:z3998:)?persona$/u.test(meaning));
+}

@@ -27,3 +27,12 @@ export interface Rules {
   place(): Place;
   piece(piece: Piece): void;
 }
+
+/** An element that is open. */
+export interface Frame {
+  readonly name: string;
+  readonly isBlock: boolean;
+  /** The name of a speaker in a play begins at this place of the text. */
+  readonly nameAt: number | undefined;
+  readonly end: (() => void) | undefined;
+}

@@ -67,6 +67,11 @@ describe('HTML', () => {
     ['characters by number', '&#x41;&eacute;&#27;[1m', 'Aé[1m'],
     ['CDATA', '<p><![CDATA[a < b]]></p>', 'a < b'],
     ['prefixes', '<h:p>a</h:p><h:p>b</h:p>', 'a\n\nb'],
+    [
+      'names in a play',
+      '<table><tr><td epub:type="z3998:persona">Hamlet.</td><td>To be</td></tr></table><p epub:type="z3998:persona">Ghost</p><p>Mark me.</p><p><b epub:type="z3998:persona">All</b> Ha!</p>',
+      'Hamlet: To be.\n\nGhost: Mark me.\n\nAll: Ha!',
+    ],
     ['an initial at the end', '<p><img alt="T"/></p>', 'T'],
   ])('is read: %s', async (_, html, expected) => {
     expect(await read(html)).toBe(expected);
