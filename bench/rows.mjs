@@ -2,8 +2,8 @@
 // other versions have that of the newest one before them.
 import { batchRows } from './batch-rows.mjs';
 import { bookRows } from './book-rows.mjs';
-import { engineRows } from './engine-rows.mjs';
 import { latency, median, pairs, run } from './measure.mjs';
+import { serveRows } from './serve-rows.mjs';
 import { voicesRows } from './voices-rows.mjs';
 
 const times = { unit: '×', digits: 2 };
@@ -100,7 +100,7 @@ export const rows = [
     measure: (at) => medianOf(15, () => secondsOf(at.tts('hello', '-q', '-o', at.out), at.withoutService)),
   },
   ...batchRows,
-  ...engineRows,
+  ...serveRows,
   ...bookRows,
   ...voicesRows,
 ];

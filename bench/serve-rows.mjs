@@ -1,8 +1,8 @@
-// The rows of engines behind the built-in service.
+// The rows of `tts serve`: engines, OpenAI's interface, and another service behind it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { createReadStream, writeFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
@@ -10,14 +10,17 @@ import { median, run } from './measure.mjs';
 
 const ROUNDS = 51;
 const SEGMENTS = 200;
-/** Of an engine's server, by default. */
+/** An engine's server is asked for so many by default. */
 const AT_ONCE = 4;
-/** Of the bench's quick answer. */
+/** The bench's quick answer takes this time. */
 const ANSWER_SECONDS = 0.05;
 
-async function serve({ tts, withoutService }, engine) {
-  const [command, ...args] = tts('serve', '--port=0', '--json', '--no-auth', '--engine', engine);
-  const child = spawn(command, args, { ...withoutService, stdio: ['ignore', 'pipe', 'inherit'] });
+async function serve({ tts, withoutService }, options = [], env = {}) {
+  const [command, ...args] = tts('serve', '--port=0', '--json', '--no-auth', ...options);
+  const child = spawn(command, args, {
+    env: { ...withoutService.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = await once(child.stdout, 'data');
   child.stdout.resume();
   return {
@@ -27,6 +30,13 @@ async function serve({ tts, withoutService }, engine) {
       await once(child, 'close');
     },
   };
+}
+
+/** Milliseconds to the end of an answer. */
+async function wholeAnswer(url, body) {
+  const begun = performance.now();
+  await firstByte(url, body);
+  return performance.now() - begun;
 }
 
 /** Milliseconds to the first byte behind a WAV's header. */
@@ -61,14 +71,14 @@ async function tinyVoice(work) {
   return writeTinyVoice(join(work, 'voice'));
 }
 
-export const engineRows = [
+export const serveRows = [
   {
     what: 'first byte through `tts serve --engine URL`, added to that of the server',
     most: { 20: 15 },
     unit: 'ms',
     digits: 1,
     async measure(at) {
-      const service = await serve(at, at.address('small'));
+      const service = await serve(at, ['--engine', at.address('small')]);
       const added = [];
       for (let round = 0; round < ROUNDS; round++) {
         const ours = await ask(service, 'hello', 22_050);
@@ -100,11 +110,63 @@ export const engineRows = [
     unit: 'ms',
     digits: 1,
     async measure(at) {
-      const service = await serve(at, await tinyVoice(at.work));
+      const service = await serve(at, ['--engine', await tinyVoice(at.work)]);
       const firsts = [];
       for (let round = 0; round < ROUNDS; round++) firsts.push(await ask(service, 'hello there', 16_000));
       await service.stop();
       return median(firsts);
+    },
+  },
+  {
+    what: "first byte of WAV, streamed, through OpenAI's interface / through `POST /tts`",
+    most: { 20: 1.1 },
+    unit: '×',
+    digits: 2,
+    async measure(at) {
+      const service = await serve(at);
+      const ratios = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const theirs = await firstByte(`${service.url}/v1/audio/speech`, {
+          input: 'hello there',
+          voice: 'rms',
+          response_format: 'wav',
+        });
+        const ours = await firstByte(`${service.url}/tts`, {
+          text: 'hello there',
+          speaker_no: 1,
+          config: { use_streaming_response: true },
+        });
+        ratios.push(theirs / ours);
+      }
+      await service.stop();
+      return median(ratios);
+    },
+  },
+  {
+    what: 'a text from the cache of `tts serve --base-url` / a file of the same size from a plain server',
+    most: { 20: 3 },
+    unit: '×',
+    digits: 2,
+    async measure(at) {
+      const far = await serve(at);
+      const near = await serve(at, ['--base-url', far.url], { TTS_API_KEY: 'any', TTS_CACHE: '1' });
+      const body = { text: 'The kettle is on, and the bread is warm.', speaker_no: 1 };
+      await firstByte(`${near.url}/tts`, body);
+      const file = createServer((_, response) => createReadStream(at.out).pipe(response)).listen(0);
+      const sound = await fetch(`${near.url}/tts`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      writeFileSync(at.out, Buffer.from(await sound.arrayBuffer()));
+      const plain = `http://127.0.0.1:${file.address().port}/`;
+      const ratios = [];
+      for (let round = 0; round < ROUNDS; round++)
+        ratios.push((await wholeAnswer(`${near.url}/tts`, body)) / (await wholeAnswer(plain, body)));
+      file.close();
+      await near.stop();
+      await far.stop();
+      return median(ratios);
     },
   },
 ];
