@@ -16,6 +16,8 @@ export interface Shape {
   readonly owner: string;
   readonly voice: Omit<VoiceShape, 'identity'>;
   readonly pauses: Pauses;
+  /** LUFS. */
+  readonly loudness?: number | undefined;
   readonly maxChars: number;
   readonly cutsParagraphs?: boolean | undefined;
   /** The format of the file and its bitrate; `undefined` for a WAV. */
@@ -66,13 +68,14 @@ export function rowKeyOf(text: string, shape: Shape): RowKey {
 function keyOf(
   text: string,
   characters: number,
-  { owner, voice, pauses: { paragraph, sentence }, maxChars, cutsParagraphs, encoded }: Shape,
+  { owner, voice, pauses: { paragraph, sentence }, loudness, maxChars, cutsParagraphs, encoded }: Shape,
 ): string {
   const { speaker, sampleRate, instructions, speed } = voice;
   const cut = characters > maxChars || cutsParagraphs || sentence > 0 ? maxChars : null;
   const parts = [owner, speaker, sampleRate ?? null, instructions ?? null, paragraph, cut, text];
   const further = [
     ...(sentence > 0 ? [sentence] : []),
+    ...(loudness === undefined ? [] : [{ loudness }]),
     ...(encoded ? [encoded] : []),
     ...(speed ? [{ speed }] : []),
   ];

@@ -61,6 +61,12 @@ export const numbers = textual<readonly Range[]>({
   },
 });
 
+export const loudness: Kind<number> = {
+  allowed: 'a loudness in LUFS from -40 to -5, such as -18',
+  text: (text) => (/^-\d+(?:\.\d+)?$/.test(text.trim()) ? loudness.data(Number(text)) : undefined),
+  data: (data) => (typeof data === 'number' && data >= -40 && data <= -5 ? data : undefined),
+};
+
 const WORDS = new Map([
   ...['1', 'true', 'yes', 'on'].map((word) => [word, true] as const),
   ...['0', 'false', 'no', 'off'].map((word) => [word, false] as const),

@@ -9,6 +9,7 @@ import {
   fileName,
   type Kind,
   list,
+  loudness,
   number,
   numbers,
   sampleRate,
@@ -98,6 +99,13 @@ export const rules = {
     flags: '--bitrate <kbits>',
     otherwise: 'MP3 and AAC 64k, Opus 32k for each channel',
     help: 'kbit/s of the sound: 64k',
+  }),
+  loudness: rule({
+    kind: loudness,
+    flags: '--loudness <lufs>',
+    key: 'loudness',
+    otherwise: 'as the voices are',
+    help: 'bring each voice to one loudness: -18',
   }),
   split: rule({
     kind: choice('chapters'),

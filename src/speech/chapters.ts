@@ -1,5 +1,7 @@
+import type { Turns } from '../audio/loudness/level.ts';
 import { type Chapter, frameBytes } from '../audio/pcm.ts';
 import type { Heading } from '../text/piece.ts';
+import type { Segment } from '../text/segment.ts';
 import type { Part } from './look-ahead.ts';
 
 /** Notes where the chapters of a track begin and end. The silence between two chapters belongs to the first. */
@@ -40,5 +42,27 @@ export class Chapters {
     if (!this.#heading) return;
     const { title, level } = this.#heading;
     this.#ended.push({ title, level, start: this.#start, end: this.#frames });
+  }
+}
+
+/** Notes where in a track each voice begins. */
+export class VoiceTurns implements Turns {
+  readonly list: { readonly start: number; readonly voice: unknown }[] = [];
+  readonly #voiceOf: (segment: Segment) => unknown;
+  #bytes = 0;
+
+  constructor(voiceOf: (segment: Segment) => unknown) {
+    this.#voiceOf = voiceOf;
+  }
+
+  onPart({ segment, speech }: Part, pauseFrames: number): void {
+    if (!speech) return;
+    this.#bytes += pauseFrames * frameBytes(speech.format);
+    const voice = this.#voiceOf(segment);
+    if (this.list.at(-1)?.voice !== voice) this.list.push({ start: this.#bytes, voice });
+  }
+
+  onPiece(bytes: number): void {
+    this.#bytes += bytes;
   }
 }

@@ -12,7 +12,7 @@ import type { TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Voice } from '../voices/voice.ts';
-import { Chapters } from './chapters.ts';
+import { Chapters, VoiceTurns } from './chapters.ts';
 import { LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './look-ahead.ts';
 import { type Mix, Mixer } from './mix.ts';
 import { BUDGET_BYTES } from './prefetch.ts';
@@ -64,7 +64,7 @@ export async function deliver({ sink, ...options }: DeliverOptions): Promise<Del
   try {
     // A blank text is an error even if the reader has left.
     const left = sink.left && ahead.begun.then(() => sink.left);
-    const track = await unlessLeft(trackFrom(ahead, options), left);
+    const track = await unlessLeft(trackFrom(ahead, options, sink.isLive), left);
     if (track === 'left') return { bytes: 0, writtenBytes: 0, readerLeft: true };
     return track && (await sink.write(track, signal));
   } finally {
@@ -88,10 +88,11 @@ function lookAhead({ voiceOf, ...options }: TrackOptions): LookAhead {
   return new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize });
 }
 
-async function trackFrom(ahead: LookAhead, options: TrackOptions): Promise<Track | undefined> {
+async function trackFrom(ahead: LookAhead, options: TrackOptions, isLive = true): Promise<Track | undefined> {
   const { voiceOf, mix, listeners, blank = blankText } = options;
   const chapters = new Chapters();
-  const tap = tapOf([...listeners, chapters]);
+  const turns = mix.loudness === undefined ? undefined : new VoiceTurns(voiceOf);
+  const tap = tapOf([...listeners, chapters, turns]);
   const first = await ahead.next();
   if (!first) throw blank();
   const { speech } = first;
@@ -104,13 +105,16 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions): Promise<Track
   const isWhole =
     ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
   const mixer = new Mixer(mix, format);
-  return {
+  const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, voiceOf(first.segment).speed) : undefined,
     pcm: soundOf({ ...first, speech }, ahead, { mixer, voiceOf, tap, chapters }),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
   };
+  if (!turns || mix.loudness === undefined) return track;
+  const { levelled } = await import('../audio/loudness/level.ts');
+  return levelled(track, { target: mix.loudness, turns, isLive });
 }
 
 function bytesAtSpeed({ bytes, format }: Speech, speed = 1): number | undefined {

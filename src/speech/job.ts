@@ -155,7 +155,7 @@ export function planRun(settings: Settings, output: OutputPlan): RunPlan {
 }
 
 export function mixOf(settings: Settings): Mix {
-  return { pauses: pausesOf(settings) };
+  return { pauses: pausesOf(settings), loudness: settings.loudness?.value };
 }
 
 const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };

@@ -7,6 +7,8 @@ import type { PartInTurn } from './look-ahead.ts';
 /** How the parts of a track are joined. */
 export interface Mix {
   readonly pauses: Pauses;
+  /** LUFS. Each voice is brought to it. */
+  readonly loudness?: number | undefined;
 }
 
 /** Seconds of silence. */

@@ -10,6 +10,7 @@ import { describe, expect, it } from 'vitest';
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   files: [],
   audio: [],
+  'audio/loudness': ['audio', 'files'],
   text: [],
   'text/lexicon': ['text'],
   'text/marks': ['text'],

@@ -29,6 +29,7 @@ const ACCEPTED: readonly Name[] = [
   'pauses',
   'paragraphPause',
   'encode',
+  'loudness',
   'bitrate',
   'dryRun',
   ...OF_REQUESTS.filter((name) => name !== 'stream'),

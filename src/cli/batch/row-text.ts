@@ -69,8 +69,9 @@ export class RowTexts {
   }
 
   #shapeOf({ voice, file }: BatchRow): Shape {
-    const { ownerOf, encodedAs, pauses, maxChars, cutsParagraphs } = this.#options;
-    return { owner: ownerOf(voice), voice, pauses, maxChars, cutsParagraphs, encoded: encodedAs(file) };
+    const { ownerOf, encodedAs, pauses, loudness, maxChars, cutsParagraphs } = this.#options;
+    const encoded = encodedAs(file);
+    return { owner: ownerOf(voice), voice, pauses, loudness, maxChars, cutsParagraphs, encoded };
   }
 
   #planOf(

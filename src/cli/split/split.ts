@@ -117,7 +117,7 @@ function shapeOf({ voice, mix, output }: SpeechJob) {
   const { maxChars } = voice;
   const { name } = output.encoding;
   const encoded = name === 'wav' ? undefined : [name, output.bitrate ?? null];
-  return { owner: identity, voice: shape, pauses: mix.pauses, maxChars, cutsParagraphs: true, encoded };
+  return { owner: identity, voice: shape, ...mix, maxChars, cutsParagraphs: true, encoded };
 }
 
 /** The picture counts by its hash. */
