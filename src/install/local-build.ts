@@ -10,6 +10,7 @@ import type { Manifest } from '../installed/manifest.ts';
 import { runtimesIn } from '../installed/runtimes.ts';
 import { piperFacts } from './build.ts';
 import { pinnedLanguage } from './espeak.ts';
+import { assertSelfContained } from './external-data.ts';
 import { failure } from './fetch/answer.ts';
 import { piperSettings, SETTINGS, writePiperModel } from './piper.ts';
 import type { Session } from './session.ts';
@@ -96,6 +97,7 @@ function modelOf(folder: string, name: string): Model {
 
 /** The model is loaded before it counts, in a process of its own: it is a stranger's. */
 async function loaded(model: Model, name: string, { data, context: { host } }: Session) {
+  for (const file of Object.values(model.files)) if (file.endsWith('.onnx')) await assertSelfContained(file);
   const accent = model.family === 'kokoro' ? 'us' : undefined;
   const keeper = new ProcessKeeper({
     name,

@@ -5,6 +5,7 @@ import { printable, visible } from '../../printable.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Settings } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
+import { manifestsOf } from '../../voices/installed.ts';
 import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
 import type { VoiceEvent, Voices } from '../../voices/voice.ts';
 import { openVoices } from '../../voices/voices.ts';
@@ -32,7 +33,13 @@ export async function run(context: Context): Promise<number> {
   const { sample, yes = false, names = false, ...flags } = line.flags;
   const { settings, files } = await loadSettings({ flags }, context);
   const configured = configuredSpeakers(settings);
-  if (names) return showNames([...configured, ...(settings.baseUrl ? [] : FLITE_SPEAKERS)], context);
+  if (names) {
+    const installed = manifestsOf(context).flatMap((voice) => [voice, ...voice.speakers]);
+    return showNames(
+      [...configured, ...(settings.baseUrl ? [] : [...FLITE_SPEAKERS, ...installed])],
+      context,
+    );
+  }
   const service = await chooseService(settings, { ...context, files });
   await using voices = await openVoices({ settings, service: async () => service }, context);
   // Without a service, only an engine can fail that was chosen; nothing is shown then.
