@@ -3,7 +3,7 @@ import { usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
 import { byContent } from '../reading/by-content.ts';
 import { decode } from '../reading/decode.ts';
-import { isEpub, isHtml } from '../reading/documents.ts';
+import { beginsLikeHtml, isEpub } from '../reading/documents.ts';
 import { plainReader } from '../reading/plain.ts';
 import type { Reader } from '../reading/reading.ts';
 import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../reading/source.ts';
@@ -50,7 +50,7 @@ function html(settings: ReaderSettings): Reader {
   return {
     name: 'html',
     endings: ['.html', '.htm', '.xhtml', '.xht'],
-    begins: isHtml,
+    begins: beginsLikeHtml,
     async open(source, signal) {
       const { openHtml } = await import('../reading/html/reader.ts');
       return openHtml(source, bookOptions(settings), signal);

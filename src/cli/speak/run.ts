@@ -1,5 +1,6 @@
 import type { Tags } from '../../audio/pcm.ts';
-import { ExitCode } from '../../error.ts';
+import { ExitCode, TtsError } from '../../error.ts';
+import { OUTPUT } from '../../reading/documents.ts';
 import type { Role } from '../../speech/cast/cast.ts';
 import { type DeliverOptions, deliver } from '../../speech/deliver.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
@@ -27,7 +28,17 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (resolved.mode === 'show-text') return (await import('./show-text.ts')).showText(resolved.text, context);
   if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
   const { job } = resolved;
-  return job.split ? speakChapters(job, context) : speakJob(job, request, context);
+  const run = job.split ? speakChapters(job, context) : speakJob(job, request, context);
+  return run.catch((error) => {
+    throw withOutputName(error, job);
+  });
+}
+
+/** Puts the name of the output into a hint that shows how another kind of document is spoken. */
+function withOutputName(error: unknown, { output: { name } }: SpeechJob): unknown {
+  if (!(error instanceof TtsError) || !error.hint?.includes(OUTPUT)) return error;
+  const output = name === undefined ? '' : ` -o '${name.replaceAll("'", "'\\''")}'`;
+  return error.reworded(error.message, { hint: error.hint.replace(` ${OUTPUT}`, () => output) });
 }
 
 /** Nothing is sent before everything is checked and open. */
