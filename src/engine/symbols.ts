@@ -93,7 +93,55 @@ const NUMBERS: readonly Spelling[] = [
   [/(?<![\d:.,])00?:(?=[0-5]\d(?!\d))/gu, '0 '],
 ];
 
+/** They stand in front of a name. */
+const TITLES: readonly Spelling[] = [
+  ['Capt', 'Captain'],
+  ['Col', 'Colonel'],
+  ['Gen', 'General'],
+  ['Lieut', 'Lieutenant'],
+  ['Lt', 'Lieutenant'],
+  ['Sgt', 'Sergeant'],
+  ['Gov', 'Governor'],
+  ['Sen', 'Senator'],
+  ['Prof', 'Professor'],
+  ['Rev', 'Reverend'],
+  ['Hon', 'Honourable'],
+  ['Messrs', 'Messieurs'],
+].map(([short, word]): Spelling => [new RegExp(`\\b${short}\\.(?=\\s+["'“‘]?\\p{Lu})`, 'gu'), String(word)]);
+
+/** They stand in front of a number. */
+const COUNTED: readonly Spelling[] = [
+  ['Nos', 'numbers'],
+  ['No', 'number'],
+  ['pp', 'pages'],
+  ['p', 'page'],
+  ['Figs', 'figures'],
+  ['Fig', 'figure'],
+  ['Vol', 'volume'],
+  ['Ch', 'chapter'],
+  ['Sec', 'section'],
+  ['Eq', 'equation'],
+].map(([short = '', word]): Spelling => {
+  const either = `[${short.charAt(0).toUpperCase()}${short.charAt(0).toLowerCase()}]${short.slice(1)}`;
+  return [new RegExp(`\\b${either}\\.\\s*(?=\\d)`, 'gu'), `${word} `];
+});
+
+const ABBREVIATIONS: readonly Spelling[] = [
+  ...TITLES,
+  ...COUNTED,
+  [/\be\.\s?g\.,?(?=\s)/giu, 'for example,'],
+  [/\bi\.\s?e\.,?(?=\s)/giu, 'that is,'],
+  [/\bvs\.(?=\s)/giu, 'versus'],
+  [/\bviz\.,?(?=\s)/giu, 'namely,'],
+  [/\bcf\.(?=\s)/giu, 'compare'],
+  [/&c\.(?=["'”’)]*\s*$)/giu, 'et cetera.'],
+  [/&c\.?/giu, 'et cetera'],
+  [/&\s?Co\.(?=["'”’)]*\s*$)/gu, 'and Company.'],
+  [/&\s?Co\./gu, 'and Company'],
+];
+
 export const SPELLINGS: readonly Spelling[] = [
+  ...ABBREVIATIONS,
   ...NUMBERS,
   ...CURRENCIES,
   ...FRACTIONS,
