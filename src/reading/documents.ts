@@ -9,7 +9,7 @@ export function leastBytes(start: Uint8Array): number {
   return isComment ? COMMENTED_HTML_BYTES : HTML_BYTES;
 }
 
-export function isHtml(start: Uint8Array): boolean {
+function isHtml(start: Uint8Array): boolean {
   return HTML.test(Buffer.from(start.subarray(0, COMMENTED_HTML_BYTES)).toString('latin1'));
 }
 
