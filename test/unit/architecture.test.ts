@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'text/chapters': ['text'],
   'reading/prose': ['text'],
   reading: ['reading/prose', 'text', 'text/marks', 'files', 'text/chapters'],
-  'reading/markdown': ['reading', 'text', 'text/marks'],
+  'reading/markdown': ['reading', 'reading/html', 'text', 'text/marks'],
   'reading/html': ['reading', 'text'],
   'reading/epub': ['reading', 'reading/html', 'text', 'text/chapters', 'files'],
   settings: ['reading', 'sink/encoding', 'files'],

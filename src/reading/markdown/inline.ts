@@ -1,13 +1,9 @@
 import { domainToUnicode } from 'node:url';
 import type { Token } from 'markdown-it';
 import { MARK } from '../../text/marks/syntax.ts';
+import { isUnspoken, spokenTag, type Tag, tagOf } from '../html/tag.ts';
 import type { MarkdownOptions } from './parser.ts';
 import { wordsOfTex } from './tex.ts';
-
-const LINE =
-  /^<(?:br|hr|\/?(?:p|div|section|article|header|footer|details|summary|blockquote|center|figcaption|h[1-6]|[uod]l|li|d[td]|table|tr|t[hd]|caption))\b/iu;
-
-const UNSPOKEN = /^<(\/?)(?:script|style|template|svg)\b/iu;
 
 export interface InlineOptions extends Pick<MarkdownOptions, 'math'> {
   /** What is said of a note behind the text: of a reference, or of a note that stands there. */
@@ -28,14 +24,39 @@ const BACK_LINK = /\s*\u21a9\ufe0e?/gu;
 function flatten(tokens: readonly Token[], options: InlineOptions): string {
   const said: string[] = [];
   const links = new Links(said);
-  let isUnspoken = false;
+  const silence = new Silence(said);
   for (const token of tokens) {
-    const tag = token.type === 'html_inline' ? UNSPOKEN.exec(token.content) : undefined;
-    if (tag) isUnspoken = tag[1] === '';
-    if (isUnspoken || links.takes(token)) continue;
+    if (silence.takes(token) || links.takes(token)) continue;
     said.push(spoken(token, said.at(-1) ?? '', options));
   }
   return said.join('');
+}
+
+/** Elements of HTML that are not spoken, up to their end. */
+class Silence {
+  readonly #said: string[];
+  #name = '';
+  /** The number of open elements of this name. */
+  #depth = 0;
+
+  constructor(said: string[]) {
+    this.#said = said;
+  }
+
+  takes({ type, content }: Token): boolean {
+    const tag = type === 'html_inline' ? tagOf(content) : undefined;
+    if (this.#depth === 0) return tag !== undefined && this.#begins(tag);
+    if (tag?.name === this.#name && !tag.isEmpty) this.#depth += tag.isEnd ? -1 : 1;
+    return true;
+  }
+
+  #begins(tag: Tag): boolean {
+    if (tag.isEnd || !isUnspoken(tag)) return false;
+    if (tag.name !== 'img') this.#said.push(tag.name === 'math' ? ` ${spokenTag(tag)} ` : spokenTag(tag));
+    this.#name = tag.name;
+    this.#depth = tag.isEmpty ? 0 : 1;
+    return true;
+  }
 }
 
 const NOTE_MARK = /^\s*(?:\[?\d{1,3}\]?|[*†‡]{1,3})\s*$/u;
@@ -114,18 +135,13 @@ function spoken(token: Token, before: string, { math, noteBehind }: InlineOption
       return ' ';
     case 'hardbreak':
       return '\n';
-    case 'html_inline':
-      return LINE.test(content) ? '\n' : descriptionIn(content);
+    case 'html_inline': {
+      const tag = tagOf(content);
+      return tag ? spokenTag(tag) : '';
+    }
     default:
       return '';
   }
-}
-
-const DESCRIPTION = /^<img\b[^>]*?\salt\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/iu;
-
-function descriptionIn(tag: string): string {
-  const [, ...values] = DESCRIPTION.exec(tag) ?? [];
-  return values.find((value) => value !== undefined) ?? '';
 }
 
 /** A bare address is read as its host, and keeps its marks. */
