@@ -1,10 +1,20 @@
-import { closeSync, openSync, readFileSync, rmSync, statSync, utimesSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ageOf } from '../age.ts';
 import { codeOf } from '../error.ts';
 import { unwritable } from '../files/writable.ts';
-import type { RunContext } from '../host.ts';
+import type { Host, RunContext } from '../host.ts';
 
 const BEAT_MS = 10_000;
 /** Milliseconds after which a run on another machine counts as dead. */
@@ -24,7 +34,7 @@ export async function withVoicesLock<T>(
   const mine = JSON.stringify({ pid: host.pid, realm: host.realm });
   let isTold = false;
   while (!create(path, mine)) {
-    if (isDead(path, host)) rmSync(path, { force: true });
+    if (isDead(path, host)) removeDead(path, host);
     else {
       if (!isTold) notices.note(`another run changes the voices in ${data}: waiting for it`);
       isTold = true;
@@ -60,7 +70,19 @@ function touch(path: string): void {
   }
 }
 
-function isDead(path: string, { realm, isRunning }: RunContext['host']): boolean {
+/** Another run may have done the same, and be at work now: its lock is put back. */
+function removeDead(path: string, host: Host): void {
+  const aside = `${path}.${host.pid}`;
+  try {
+    renameSync(path, aside);
+    if (!isDead(aside, host)) linkSync(aside, path);
+    rmSync(aside, { force: true });
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw unwritable(path, error, 'name another folder with TTS_DATA_DIR');
+  }
+}
+
+function isDead(path: string, { realm, isRunning }: Host): boolean {
   try {
     const { mtimeMs } = statSync(path);
     const owner = JSON.parse(readFileSync(path, 'utf8'));
