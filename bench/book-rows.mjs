@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
-import { median, run } from './measure.mjs';
+import { median, pairs, run } from './measure.mjs';
 
 const CHARACTERS = 3_000_000;
 const CHAPTERS = 40;
@@ -124,6 +124,19 @@ export const bookRows = [
         ratios.push(ofBook / (await allText(tts('--show-text', '-f', text), env)));
       }
       return median(ratios);
+    },
+  },
+  {
+    what: 'MP3 of 10 minutes of 22,050 Hz mono / `ffmpeg -c:a libmp3lame` of the same',
+    most: { 20: 2.5 },
+    unit: '×',
+    digits: 2,
+    async measure({ speak, work, env }) {
+      const [sound, ours, theirs] = ['in.wav', 'ours.mp3', 'theirs.mp3'].map((name) => join(work, name));
+      await run(speak('minutes', '-o', sound), { env });
+      const encode = ['-v', 'error', '-y', '-i', sound, '-c:a', 'libmp3lame', '-b:a', '64k', theirs];
+      const { ratio } = await pairs(speak('minutes', '-o', ours), ['ffmpeg', ...encode], { rounds: 5, env });
+      return ratio;
     },
   },
   {

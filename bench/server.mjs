@@ -33,7 +33,12 @@ function wav(dataBytes, declared = dataBytes) {
 
 /** Six seconds: no engine's sound for 300 characters is shorter. */
 const long = wav(6 * 44_100);
-const bodies = { small: wav(64 << 10), large: wav(256 << 20), chunked: wav(50 << 20) };
+const bodies = {
+  small: wav(64 << 10),
+  large: wav(256 << 20),
+  chunked: wav(50 << 20),
+  minutes: wav(600 * 44_100),
+};
 
 function sendChunked(response, body) {
   let at = 0;
