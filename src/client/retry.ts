@@ -99,7 +99,9 @@ export interface NumberedText {
 export type ClientEvent =
   | ({
       readonly type: 'request';
-      /** It is missing for a voice of this program. */
+      /** It names who speaks, where no service is asked. */
+      readonly by?: string;
+      /** It is missing where no service is asked. */
       readonly post?: { readonly url: URL; readonly body: string };
     } & NumberedText)
   | {

@@ -68,7 +68,7 @@ class EngineVoices {
     const speaker = this.#engine.speakers.find((each) => each.no === no);
     if (!speaker) throw new RangeError(`there is no speaker ${no}`);
     const start = Date.now();
-    onEvent({ type: 'request', index, text });
+    onEvent({ type: 'request', index, text, by: this.#options.name });
     const { style, ignored } = await styleOf(instructions);
     const { sampleRate, pcm: sound } = await this.#begin(
       { text, speaker, sampleRate: asked, style, onCut: (message) => onEvent({ type: 'cut', message }) },

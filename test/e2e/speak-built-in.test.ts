@@ -130,7 +130,7 @@ describe('with nothing configured', () => {
     expect(await box.tts(['hello', '-q', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
     const told = await box.tts(['hello', '-v', '--no-cache', '-o', 'out.wav']);
     expect(told.stderr).toMatch(
-      /segment 1 "hello": spoken by this program\ntts: segment 1: sound after \d+ ms\n/,
+      /segment 1 "hello": spoken by the built-in voice\ntts: segment 1: sound after \d+ ms\n/,
     );
   });
 

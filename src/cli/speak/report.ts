@@ -134,8 +134,8 @@ export function describe(event: VoiceEvent): string {
   }
 }
 
-function requestText({ post }: Extract<VoiceEvent, { type: 'request' }>): string {
-  return post ? `POST ${post.url.href}  X-API-KEY: ***  ${post.body}` : 'spoken by this program';
+function requestText({ by, post }: Extract<VoiceEvent, { type: 'request' }>): string {
+  return post ? `POST ${post.url.href}  X-API-KEY: ***  ${post.body}` : `spoken by ${by}`;
 }
 
 const LONG_PAUSE_SECONDS = 10;
