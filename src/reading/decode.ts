@@ -1,5 +1,5 @@
 import { type TtsError, usageError } from '../error.ts';
-import { type Stage, through } from '../text/live.ts';
+import { breaksOff, type Stage, through } from '../text/live.ts';
 import { assertNoDocument, leastBytes } from './documents.ts';
 import { detectEncoding, type Encoding } from './encoding.ts';
 
@@ -30,12 +30,12 @@ export class Decoder implements Stage<Uint8Array, string> {
     this.#torn = this.#torn.length === 0 ? piece : Buffer.concat([this.#torn, piece]);
     if (!this.#encoding && this.#torn.length < leastBytes(this.#torn)) return;
     const encoding = this.#begin();
-    yield* this.#lines(this.#take(encoding, this.#torn.length - encoding.tornTail(this.#torn)));
+    yield* this.#read(encoding, this.#torn.length - encoding.tornTail(this.#torn));
   }
 
   *end(): Generator<string> {
     const encoding = this.#begin();
-    yield* this.#lines(this.#take(encoding, this.#torn.length));
+    yield* this.#read(encoding, this.#torn.length);
     if (this.#held !== '') yield this.#held;
   }
 
@@ -46,6 +46,17 @@ export class Decoder implements Stage<Uint8Array, string> {
     this.#offset = this.#encoding.mark;
     this.#torn = this.#torn.subarray(this.#offset);
     return this.#encoding;
+  }
+
+  /** What stands in front of a bad byte is given out before the error. */
+  *#read(encoding: Encoding, length: number): Generator<string> {
+    try {
+      yield* this.#lines(this.#take(encoding, length));
+    } catch (error) {
+      const bytes = this.#torn.subarray(0, length);
+      yield* this.#lines(encoding.decode(bytes.subarray(0, Math.max(0, encoding.firstBad(bytes)))));
+      throw breaksOff(error as Error, 'damaged');
+    }
   }
 
   #take(encoding: Encoding, length: number): string {

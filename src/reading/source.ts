@@ -13,6 +13,7 @@ import { addAbortSignal, type Readable } from 'node:stream';
 import { Arrivals, singleItem } from '../async.ts';
 import { codeOf, ExitCode, TtsError, usageError } from '../error.ts';
 import { pathOf } from '../files/paths.ts';
+import { breaksOff } from '../text/live.ts';
 import type { Source } from './reading.ts';
 
 /** A source of characters that are there: the words of a command line or a table. */
@@ -72,7 +73,7 @@ async function* arriving<T>(
   using _closing = arrivals;
   for (;;) {
     const arrival = await arrivals.next(timeoutMs);
-    if (!arrival) throw tooLate();
+    if (!arrival) throw breaksOff(tooLate(), 'silent');
     if (arrival.done) return;
     yield arrival.value;
   }

@@ -104,10 +104,10 @@ export class RunText {
     const items = this.#items(signal, isHeardLive && mayWait);
     const reader = this.#reader();
     if (mayWait && !isCast)
-      return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), signal);
-    const read = mayWait ? whileArriving(items, reader, signal) : through(items, reader);
+      return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), signal, isHeardLive);
+    const read = mayWait ? whileArriving(items, reader, signal, isHeardLive) : through(items, reader);
     const pieces = cast(pace === 'whole' ? whole(read) : read, this.#plan);
-    return mayWait ? whileArriving(pieces, segmenter, signal) : through(pieces, segmenter);
+    return mayWait ? whileArriving(pieces, segmenter, signal, isHeardLive) : through(pieces, segmenter);
   }
 
   async *#items(signal: AbortSignal, isHeardLive: boolean): AsyncGenerator<Item> {

@@ -42,6 +42,18 @@ export function inTurn<In, Mid, Out>(
   };
 }
 
+const broken = new WeakMap<object, 'silent' | 'damaged'>();
+
+/** Marks an error behind which the text that came before still counts: its writer fell silent, or a byte is damaged. */
+export function breaksOff<E extends Error>(error: E, how: 'silent' | 'damaged'): E {
+  broken.set(error, how);
+  return error;
+}
+
+function howBroken(error: unknown): 'silent' | 'damaged' | undefined {
+  return typeof error === 'object' && error !== null ? broken.get(error) : undefined;
+}
+
 /** What a stage makes of items that are there, or are worth the wait. */
 export function through<In, Out>(items: AsyncIterable<In>, stage: Stage<In, Out>): AsyncGenerator<Out> {
   return withTurns(toEnd(items, stage));
@@ -50,14 +62,16 @@ export function through<In, Out>(items: AsyncIterable<In>, stage: Stage<In, Out>
 /**
  * What a stage makes of items that may come slowly. Without waits it is that of `through()`; time that the reader takes does
  * not count.
+ * @param isHeard true if sentences in front of a damaged byte are worth more than nothing
  * @throws the signal's reason, at once, even while the source hangs
  */
 export function whileArriving<In, Out>(
   items: AsyncIterable<In>,
   stage: LiveStage<In, Out>,
   signal: AbortSignal,
+  isHeard = false,
 ): AsyncGenerator<Out> {
-  return withTurns(asTheyCome(new Arrivals(items, signal), stage));
+  return withTurns(asTheyCome(new Arrivals(items, signal), stage, isHeard));
 }
 
 /** UTF-16 units of work between two turns of the event loop. */
@@ -86,8 +100,22 @@ async function* toEnd<In, Out>(
   items: AsyncIterable<In>,
   stage: Stage<In, Out>,
 ): AsyncGenerator<Iterable<Out>> {
-  for await (const item of items) yield stage.push(item);
+  try {
+    for await (const item of items) yield stage.push(item);
+  } catch (error) {
+    if (howBroken(error)) yield quietly(stage.end());
+    throw error;
+  }
   yield stage.end();
+}
+
+/** What follows an error must not hide it. */
+function* quietly<Out>(outs: Iterable<Out>): Generator<Out> {
+  try {
+    yield* outs;
+  } catch {
+    // The first error is thrown.
+  }
 }
 
 /** Milliseconds between two looks for what is complete while the source writes. */
@@ -96,6 +124,7 @@ const FLUSH_AFTER_MS = 75;
 async function* asTheyCome<In, Out>(
   arrivals: Arrivals<In>,
   stage: LiveStage<In, Out>,
+  isHeard: boolean,
 ): AsyncGenerator<Iterable<Out>> {
   using _closing = arrivals;
   const watch = new Watch();
@@ -103,7 +132,13 @@ async function* asTheyCome<In, Out>(
     const { isHolding } = stage;
     const due = isHolding ? watch.due : undefined;
     const startedAt = performance.now();
-    const arrival = await arrivals.next(due);
+    let arrival: IteratorResult<In> | undefined;
+    try {
+      arrival = await arrivals.next(due);
+    } catch (error) {
+      yield leftBehind(error, stage, isHeard);
+      throw error;
+    }
     if (arrival?.done) break;
     watch.pass(performance.now() - startedAt, { due, isHolding, isArrival: arrival !== undefined });
     if (arrival) yield stage.push(arrival.value);
@@ -112,6 +147,13 @@ async function* asTheyCome<In, Out>(
     watch.look();
   }
   yield stage.end();
+}
+
+/** What still counts of a text that broke off: all of it, or its complete sentences. */
+function leftBehind<In, Out>(error: unknown, stage: LiveStage<In, Out>, isHeard: boolean): Iterable<Out> {
+  const how = howBroken(error);
+  if (how === 'silent') return quietly(stage.end());
+  return how === 'damaged' && isHeard ? quietly(stage.flush(WAITS.sentence, 0)) : [];
 }
 
 /** Counts how long a stage and its source wait, in milliseconds. */
