@@ -54,7 +54,8 @@ export class RunText {
       const one = new Watched(source);
       watched.push(one);
       const reading = await reader.open(one.source, signal);
-      if (plan.cast?.Marks && source.again) await assertMarks(reading, plan.cast, signal);
+      if (plan.cast?.Marks && source.again)
+        await (await import('./cast/check-marks.ts')).checkMarks(reading, plan.cast, signal);
       readings.push(reading);
     }
     const text = new RunText(plan, readings, watched);
@@ -186,11 +187,6 @@ const ASCII_END = 0x7f;
 
 /** UTF-16 units of a text in one request; 75 hours of speech. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
-
-async function assertMarks(reading: Reading, { roleOf }: CastPlan, signal: AbortSignal): Promise<void> {
-  const { checkMarks } = await import('./cast/check-marks.ts');
-  for (const [name, place] of await checkMarks(reading, signal)) await roleOf?.(name, place);
-}
 
 /**
  * Puts voices in the place of names.

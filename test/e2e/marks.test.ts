@@ -51,6 +51,21 @@ describe('A mark that is none', () => {
   });
 });
 
+test('What looks like a mark where nothing is read is none.', async () => {
+  const box = new Sandbox();
+  const server = await serveText();
+  box.file(
+    'a.html',
+    '<p title="[voice:nobody]">One [pause:1s] two.</p><!-- [pause=1] --><script>[speed, 1]</script>',
+  );
+  const run = await box.tts(['-f', 'a.html', '--marks'], { env: named(server.url) });
+  expect(run.stderr).toBe('');
+  expect(silencesOf(run.stdout.subarray(44))).toEqual([1]);
+  box.file('a.html', '<p>One <b>[voice:nobody]</b> two.</p>');
+  const { stderr } = await box.tts(['-f', 'a.html', '--marks'], { env: named(server.url) });
+  expect(stderr).toContain('a.html, line 1, column 11: no speaker is called "nobody"');
+});
+
 test('Marks and a callback are refused together.', async () => {
   const args = ['hi', '--marks', '--callback-url', 'https://example.com/'];
   const run = await new Sandbox().tts(args, { env: named('http://127.0.0.1:9') });

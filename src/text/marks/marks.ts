@@ -193,7 +193,7 @@ function* placed(mark: Exclude<Mark, { kind: 'literal' }>, place: Place): Genera
   throw faultError(mark, mark.spot ?? place);
 }
 
-export function faultError({ what, hint }: Extract<Mark, { kind: 'fault' }>, spot: Place): TtsError {
+function faultError({ what, hint }: Extract<Mark, { kind: 'fault' }>, spot: Place): TtsError {
   return usageError(`${inWords(spot)}: ${what}`, hint);
 }
 
