@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode, TtsError, usageError } from '../error.ts';
-import { type Rule, rules } from '../settings/rules.ts';
+import { type Name, type Rule, ruleOf, rules, settingNames } from '../settings/rules.ts';
 import {
   type CommandModule,
   type Commands,
@@ -12,17 +12,21 @@ import {
   VERSION,
 } from './context.ts';
 import { printLine } from './terminal/print.ts';
+import { TOPICS } from './topics.ts';
 
 const WIDTH = 80;
 
 /**
- * Runs `tts help`, alone or with a command.
- * @throws TtsError (usage) for words that are not a command
+ * Runs `tts help`, alone, with a topic or with a command. A word that is both gets both.
+ * @throws TtsError (usage) for words that are neither
  */
 export async function run(context: Context): Promise<number> {
   const [name, ...more] = context.argv;
   if (name === undefined || name.startsWith('-')) return help({ ...context, named: false });
   const named = context.commands.has(name);
+  const topic = more.length === 0 && Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
+  if (topic) printLine(context.host.stdout, [...topic, ...(named ? [''] : [])].join('\n'));
+  if (topic && !named) return ExitCode.ok;
   if (named && more.length === 0) {
     const command = await loadCommand(name, context.commands);
     return command.run({ ...context, argv: ['--help'], named });
@@ -39,9 +43,9 @@ export async function run(context: Context): Promise<number> {
 export async function describeCommand(): Promise<Command> {
   const { Command } = await import('commander');
   return new Command('help')
-    .argument('[command]')
+    .argument('[command|topic]')
     .helpOption(false)
-    .description('Show the help of a command.');
+    .description('Show the help of a command or a topic.');
 }
 
 /** @throws TtsError (defect) if a file of the program is missing or damaged */
@@ -74,27 +78,106 @@ export async function version({ host }: Pick<Context, 'host'>): Promise<ExitCode
   return ExitCode.ok;
 }
 
-/** The short help fits on a screen of 24 lines. */
+interface Group {
+  readonly title: string;
+  /** These have a line each. */
+  readonly shown: readonly Shown[];
+  readonly others: readonly Name[];
+}
+
+type Shown = Name | typeof FILE;
+
+/** What people do, in the order in which they come to it. */
+const GROUPS: readonly Group[] = [
+  {
+    title: 'Text',
+    shown: [FILE],
+    others: [
+      'format',
+      'chapters',
+      'all',
+      'titles',
+      'footnotes',
+      'ruby',
+      'code',
+      'math',
+      'lexicon',
+      'showText',
+    ],
+  },
+  {
+    title: 'Voice',
+    shown: ['speaker', 'speed', 'instructions', 'engine'],
+    others: ['marks', 'voices', 'sampleRate'],
+  },
+  {
+    title: 'Sound',
+    shown: ['output', 'play', 'subtitles', 'split'],
+    others: [
+      ...(['encode', 'bitrate', 'pauses', 'paragraphPause', 'title', 'author', 'cover'] as const),
+      ...(['player', 'stream', 'clobber', 'check', 'prune', 'yes'] as const),
+    ],
+  },
+  {
+    title: 'Service',
+    shown: ['baseUrl'],
+    others: [
+      ...(['apiKey', 'maxChars', 'concurrency', 'cache', 'timeout', 'retries', 'proxy'] as const),
+      ...(['allowInsecureHttp', 'callbackUrl'] as const),
+    ],
+  },
+  {
+    title: 'Run',
+    shown: ['dryRun', 'json'],
+    others: ['quiet', 'verbose', 'keepGoing', 'keepPartial', 'inputTimeout', 'config'],
+  },
+];
+
+/** The short help fits on a screen of 40 lines. */
 export function shortHelp(commands: Commands): string {
-  const all = Object.values<Rule<unknown>>(rules);
   return [
     'Speaks any text: words, files, or what comes through a pipe.',
-    '  tts "hello" -o hello.wav               to a file, with the built-in voice',
-    '  cat book.txt | tts --stream | aplay    heard while it is made',
-    '  tts -f news.txt -s 181 --base-url https://tts.example.com/api > news.wav',
+    '  tts "hello" -o hello.wav             to a file, with the built-in voice',
+    '  cat book.txt | tts --play            heard while it is made',
+    '  tts -f novel.epub -o novel.mp3       a book, with chapters',
     '',
     'tts [options] [text...]        speak; tts speak ... if the text is a command',
     ...wrap('Commands:', namedCommands(commands), ' '),
-    '',
-    ...[...all.filter(({ isCommon }) => isCommon), FILE].map(({ flags = '', help }) => row(flags, help)),
-    ...wrap(
-      'More:',
-      [...all.filter(({ isCommon }) => !isCommon), HELP, VERSION].map(({ flags }) =>
-        flags?.replace(/ <[^>]*>/g, ''),
-      ),
-    ),
-    'tts speak --help explains them all. Exit status: 0 when all of it was delivered.',
+    ...GROUPS.flatMap(({ title, shown, others }) => [
+      `${title}:`,
+      ...shown.map((each) => shortRow(ruleFor(each))),
+      ...also(others),
+    ]),
+    ...also(ungrouped()),
+    `tts speak --help explains them all; ${HELP.flags}; ${VERSION.flags}`,
+    ...wrap('tts help TOPIC tells more:', Object.keys(TOPICS)),
   ].join('\n');
+}
+
+function also(names: readonly Name[]): string[] {
+  return names.length === 0
+    ? []
+    : wrap(
+        '  also:',
+        names.map((name) => nameOf(ruleFor(name).flags)),
+      );
+}
+
+function ungrouped(): Name[] {
+  const grouped = GROUPS.flatMap<Shown>(({ shown, others }) => [...shown, ...others]);
+  return settingNames.filter((name) => ruleOf(name).flags !== undefined && !grouped.includes(name));
+}
+
+function ruleFor(name: Shown): Pick<Rule<unknown>, 'flags' | 'help' | 'brief'> {
+  return typeof name === 'string' ? ruleOf(name) : name;
+}
+
+function shortRow({ flags = '', brief, help }: Pick<Rule<unknown>, 'flags' | 'help' | 'brief'>): string {
+  return row(flags, brief ?? help);
+}
+
+function nameOf(flags = ''): string {
+  return flags.replace(/ <[^>]*>/g, '');
 }
 
 function fullHelp(): string {

@@ -37,8 +37,8 @@ export interface Rule<T> {
   readonly otherwise?: string;
   readonly help: string;
   advice?(raw: unknown): string | undefined;
-  /** The short help explains only these. */
-  readonly isCommon?: true;
+  /** The short help has it in place of `help`, which is too long for a line. */
+  readonly brief?: string;
   readonly ofRequests?: true;
   readonly secret?: true;
   /** Joins the values of several places, the strongest first. Without it, the strongest place counts. */
@@ -72,7 +72,6 @@ export const rules = {
     key: 'speaker',
     otherwise: 'built-in service: 1; otherwise an error',
     help: 'who speaks',
-    isCommon: true,
   }),
   speakers: rule({
     kind: speakers,
@@ -85,8 +84,8 @@ export const rules = {
     kind: fileName,
     flags: '-o, --output <file|->',
     otherwise: 'stdout; none where it is played',
+    brief: 'the file; its ending is the format; "-" is stdout',
     help: 'where the sound goes, in the format of the ending; "-" is stdout',
-    isCommon: true,
   }),
   encode: rule({
     kind: choice(...ENCODINGS),
@@ -111,6 +110,7 @@ export const rules = {
     kind: choice('chapters'),
     flags: '--split <what>',
     otherwise: 'one file',
+    brief: 'a file for each chapter',
     help: "a file for each of the chapters: -o 'novel/{nn} {title}.mp3'",
   }),
   check: rule({
@@ -246,7 +246,6 @@ export const rules = {
     key: 'stream',
     otherwise: 'off',
     help: 'ask the service to send audio while making it',
-    isCommon: true,
     ofRequests: true,
   }),
   sampleRate: rule({
@@ -256,7 +255,6 @@ export const rules = {
     key: 'sampleRate',
     otherwise: 'not sent',
     help: 'sample rate in Hz, 8000 to 48000',
-    isCommon: true,
     ofRequests: true,
   }),
   instructions: rule({
@@ -266,7 +264,6 @@ export const rules = {
     key: 'instructions',
     otherwise: 'not sent',
     help: 'how to speak, in plain words',
-    isCommon: true,
     ofRequests: true,
   }),
   callbackUrl: rule({
@@ -282,7 +279,6 @@ export const rules = {
     key: 'baseUrl',
     otherwise: 'the built-in service',
     help: 'the service; /tts is added',
-    isCommon: true,
     ofRequests: true,
   }),
   engine: rule({
@@ -291,6 +287,7 @@ export const rules = {
     env: 'TTS_ENGINE',
     key: 'engine',
     otherwise: 'the built-in voices',
+    brief: 'a server, a model, or one of engines',
     help: 'a server (key: TTS_ENGINE_KEY), a model, one of engines',
     ofRequests: true,
     projectMay: (name) => !/[/\\]/.test(name),
@@ -364,6 +361,7 @@ export const rules = {
     flags: '--speed <factor>',
     key: 'speed',
     otherwise: '1',
+    brief: 'faster or slower, 0.5 to 3, with the pitch kept',
     help: 'how fast it is heard, 0.5 to 3, with the pitch kept',
   }),
   marks: rule({

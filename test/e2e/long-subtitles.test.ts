@@ -97,7 +97,10 @@ test.each([
     args: ['--subtitles', 'out.srt', '--callback-url', 'http://127.0.0.1:9/'],
     message: /no subtitles with --callback-url/,
   },
-  { args: ['--subtitles', 'out.srt', '-o', './out.srt'], message: /are the same file: out\.srt/ },
+  {
+    args: ['--subtitles', 'out.srt', '-o', './out.srt', '--encode', 'wav'],
+    message: /are the same file: out\.srt/,
+  },
 ])('What cannot be subtitles is refused before anything is sent: $args.', async ({ args, message }) => {
   const { run, sandbox, server } = await speak(args);
   expectFailure(run, 2, message);
@@ -114,7 +117,7 @@ test('A sound and its subtitles that would be one file by a link are refused bef
     ['c.wav', 'c.srt'],
     ['d/x.srt', 'e/x.srt'],
   ] as const) {
-    const args = [TEXT, '-o', output, '--subtitles', subtitles];
+    const args = [TEXT, '-o', output, '--encode', 'wav', '--subtitles', subtitles];
     expectFailure(await sandbox.tts(args, { env: named(server.url) }), 2, /are the same file/);
   }
   expect(server.requests).toBe(0);

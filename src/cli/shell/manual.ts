@@ -6,6 +6,7 @@ import { type Rule, rules } from '../../settings/rules.ts';
 import { readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { printLine } from '../terminal/print.ts';
+import { TOPICS } from '../topics.ts';
 import type { Entry, Flag } from './catalog.ts';
 
 export async function run(context: Context): Promise<number> {
@@ -58,6 +59,14 @@ export function manual([speak, ...others]: readonly Entry[]): string {
       `.SS tts ${name}`,
       escaped(help),
       ...flags.filter((flag) => !isShared(flag, speak)).flatMap(item),
+    ]),
+    '.SH TOPICS',
+    'The same words come from tts help TOPIC.',
+    ...Object.entries(TOPICS).flatMap(([name, lines]) => [
+      `.SS ${name}`,
+      '.nf',
+      ...lines.map(escaped),
+      '.fi',
     ]),
     '.SH SETTINGS',
     'Keys of config files, with the environment variables that go before them.',

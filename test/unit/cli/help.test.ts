@@ -2,12 +2,13 @@ import { expect, it } from 'vitest';
 import { shortHelp } from '../../../src/cli/help.ts';
 import { catalog } from '../../../src/cli/shell/catalog.ts';
 import { manual } from '../../../src/cli/shell/manual.ts';
+import { TOPICS } from '../../../src/cli/topics.ts';
 import { commands } from '../../../src/commands.ts';
 
 const entries = await catalog({ commands });
 
 it('The help names the commands that completions and the manual know', () => {
-  const named = /^Commands: (.*?)\n\n/ms.exec(shortHelp(commands))?.[1]?.split(/\s+/);
+  const named = /^Commands: (.*?)\nText:/ms.exec(shortHelp(commands))?.[1]?.split(/\s+/);
   const others = entries.map(({ name }) => name);
   expect(named?.sort()).toEqual(others.filter((name) => name !== 'speak' && name !== 'help').sort());
 });
@@ -19,6 +20,24 @@ it('The manual names a setting by its key or its variable, with the value that i
   );
   expect(page).toMatch(/^\.B TTS_CONFIG\nuse only this config file; otherwise: /m);
   expect(page).not.toContain('no key)');
+});
+
+it('The help names every option of tts', () => {
+  const named = new Set(shortHelp(commands).match(/--[a-z][a-z-]*/g));
+  const flags = entries[0]?.flags.flatMap(({ long }) => long ?? []) ?? [];
+  expect(flags.filter((flag) => !named.has(flag) && !named.has(flag.replace('--', '--no-')))).toEqual([]);
+});
+
+it('The help fits on a screen of 40 lines, and so does each topic', () => {
+  for (const text of [shortHelp(commands), ...Object.values(TOPICS).map((lines) => lines.join('\n'))]) {
+    const lines = text.split('\n');
+    expect(lines.length).toBeLessThanOrEqual(40);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  }
+});
+
+it('The manual has the words of the topics', () => {
+  for (const name of Object.keys(TOPICS)) expect(manual(entries)).toContain(`.SS ${name}\n.nf\n`);
 });
 
 it('The help says of -f what completions and the manual say', () => {
