@@ -7,6 +7,8 @@ export type Location = string | number;
 const MOST_ENTRIES = 50_000;
 /** Bytes after unpacking. */
 const LARGEST = 64 * 1024 * 1024;
+/** Bytes of all documents after unpacking. The largest book seen has 35 MB. */
+const LARGEST_BOOK = 512 * 1024 * 1024;
 /** Text packs 3 to 10 times, so a small archive that unpacks to more than this is a trap. */
 const HIGHEST_RATIO = 200;
 const ALWAYS_ALLOWED = 4 * 1024 * 1024;
@@ -55,8 +57,18 @@ export class Archive implements Disposable {
     return this.#entries.get(path)?.uncompressedSize ?? 0;
   }
 
+  /** @throws TtsError (usage) for files that are too large, each or together */
+  assertAllReadable(paths: readonly string[]): void {
+    let bytes = 0;
+    for (const path of paths) {
+      this.#assertReadable(path);
+      bytes += this.sizeOf(path);
+    }
+    if (bytes > LARGEST_BOOK) throw tooLarge(this.#name, bytes);
+  }
+
   /** @throws TtsError (usage) for a file that is too large */
-  assertReadable(path: string): void {
+  #assertReadable(path: string): void {
     const entry = this.#entries.get(path);
     if (!entry) return;
     const { uncompressedSize, compressedSize } = entry;
@@ -68,7 +80,7 @@ export class Archive implements Disposable {
   async *bytes(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const entry = this.#entries.get(path);
     if (!entry) return;
-    this.assertReadable(path);
+    this.#assertReadable(path);
     if (entry.isEncrypted()) throw locked(`${path} in ${this.#name}`);
     try {
       const stream = await this.#zip.openReadStreamPromise(entry);

@@ -14,6 +14,7 @@ export interface EpubOptions extends HtmlOptions {
 
 /** The text of a book, one document after the other. */
 export class BookText {
+  hasText = false;
   /** What the book calls the parts that were left out. */
   readonly leftOut = new Set<string>();
   readonly #name: string;
@@ -37,7 +38,10 @@ export class BookText {
       },
       chapterAt: (id) => this.#take(id),
       place: () => ({ source: name }),
-      piece: (piece) => void this.#ready.push(piece),
+      piece: (piece) => {
+        this.hasText ||= piece.kind === 'text';
+        this.#ready.push(piece);
+      },
     };
     this.#blocks = new Blocks(options, this.#rules);
   }

@@ -28,7 +28,6 @@ export interface Package {
   readonly spine: readonly SpineItem[];
   /** The path of the NCX. */
   readonly ncx: string | undefined;
-  readonly isFixedLayout: boolean;
 }
 
 /** Bytes of a package file. The largest one seen has 0.4 MB. */
@@ -56,8 +55,7 @@ export async function openPackage(archive: Archive, name: string, signal: AbortS
   if (spine.length === 0) throw noBook(name, 'its reading order (spine) is empty');
   const ncxId = spineElement?.attributes.toc;
   const ncx = (ncxId && items.get(ncxId)) || [...items.values()].find((item) => item.mediaType === NCX);
-  const layout = [...allIn(root, 'meta')].find((meta) => meta.attributes.property === 'rendition:layout');
-  return { root, path, items, spine, ncx: ncx?.path, isFixedLayout: layout?.text.trim() === 'pre-paginated' };
+  return { root, path, items, spine, ncx: ncx?.path };
 }
 
 const CONTAINER = 'META-INF/container.xml';

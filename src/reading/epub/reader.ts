@@ -1,4 +1,4 @@
-import { usageError } from '../../error.ts';
+import { type TtsError, usageError } from '../../error.ts';
 import { HeadingChapters } from '../../text/chapters/headings.ts';
 import { inTurn, through } from '../../text/live.ts';
 import type { Piece } from '../../text/piece.ts';
@@ -29,8 +29,7 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
   using archive = await Archive.open(name, location, signal);
   const content = await openPackage(archive, name, signal);
   const documents = documentsOf(archive, content, options);
-  if (documents.length === 0)
-    throw usageError(`${name} holds no text to read`, 'get the file again, or convert it first');
+  if (documents.length === 0) throw noText(name);
   await assertOpen(archive, documents, name, signal);
   const { tables, landmarks } = await openNavigation(archive, content, signal);
   const chaptersIn = (path: string) => tables[0]?.entries.filter((entry) => entry.path === path).length ?? 0;
@@ -46,7 +45,10 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
   const book = new Book(source, location, options, {
     contents,
     documents: read,
-    leftOut: documents.flatMap((path) => leftOut.get(path) ?? []),
+    leftOut: [
+      ...documents.flatMap((path) => leftOut.get(path) ?? []),
+      ...(options.readsAll ? [] : besideOrder(content, leftOut)),
+    ],
   });
   const about = aboutBook(content, name, location);
   return {
@@ -59,11 +61,25 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
   };
 }
 
-/** @throws TtsError (usage) for a document that is too large */
+/** @throws TtsError (usage) for documents that are too large */
 function documentsOf(archive: Archive, { spine }: Package, { readsAll }: EpubOptions): readonly string[] {
   const read = spine.filter(({ path, isLinear }) => archive.has(path) && (isLinear || readsAll));
-  for (const { path } of read) archive.assertReadable(path);
-  return read.map(({ path }) => path);
+  const paths = read.map(({ path }) => path);
+  archive.assertAllReadable(paths);
+  return paths;
+}
+
+/** @returns what is said of documents that the book itself puts beside its reading order */
+function besideOrder({ spine }: Package, leftOut: ReadonlyMap<string, string>): readonly string[] {
+  const isBeside = spine.some(({ path, isLinear }) => !isLinear && !leftOut.has(path));
+  return isBeside ? ['documents beside the reading order'] : [];
+}
+
+function noText(name: string): TtsError {
+  return usageError(
+    `${name} holds no text to read`,
+    'a book of pictures has none; --all reads title pages and the like',
+  );
 }
 
 interface Plan {
@@ -107,6 +123,7 @@ class Book {
       yield* through(characters(), inFront ? inTurn(inFront, document) : document);
       skipped += inDocument.skipped;
     }
+    if (!text.hasText) throw noText(this.#name);
     const leftOut = new Set([...this.#plan.leftOut, ...text.leftOut]);
     for (const remark of remarksOn(this.#plan.contents.source, leftOut, skipped)) onRemark?.(remark);
   }

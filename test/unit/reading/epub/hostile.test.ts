@@ -77,6 +77,20 @@ describe('a hostile book', () => {
       /more than 512 elements inside each other/,
     ],
     [
+      'one document 100,000 times',
+      () =>
+        epubOf({
+          documents: { 'a.xhtml': 'x'.repeat(10_000) },
+          spine: Array.from({ length: 100_000 }, () => 'a.xhtml'),
+        }),
+      /unpacks to \d+ bytes/,
+    ],
+    [
+      'pictures only',
+      () => epubOf({ documents: { 'a.xhtml': '<img src="a.png"/>' } }),
+      /holds no text to read/,
+    ],
+    [
       'a password',
       () => withFiles({ name: 'EPUB/a.xhtml', data: 'x', flags: 0x801 }),
       /locked with a password/,
@@ -153,7 +167,7 @@ describe('a hostile book', () => {
   it('gives each text in a bounded time', async () => {
     const texts = [
       '&lt;'.repeat(500_000),
-      '<a href="#x"><sup>'.repeat(200),
+      'x<a href="#x"><sup>'.repeat(200),
       '<p><a href="#n1">1</a>'.repeat(50_000),
     ];
     for (const text of texts) await read(epubOf({ documents: { 'a.xhtml': text } }));
