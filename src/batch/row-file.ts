@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PcmFormat, Track } from '../audio/pcm.ts';
-import { AtomicFile } from '../files/atomic-file.ts';
+import { AtomicFile, syncFolder } from '../files/atomic-file.ts';
 import { removeLeftoversIn, type Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';
 import type { Encoding } from '../sink/encoding/encoding.ts';
@@ -75,6 +75,15 @@ export function prepareRowFiles(
     removeLeftoversIn(folder, (name) => isRowFile(join(folder, name)), writer);
   }
   return folders;
+}
+
+/** @throws TtsError (output) */
+export async function syncFolders(folders: Iterable<string>): Promise<void> {
+  for (const folder of folders) {
+    await syncFolder(folder).catch((error) => {
+      throw unwritable(folder, error);
+    });
+  }
 }
 
 function assertFolderWritable(folder: string): void {

@@ -19,6 +19,8 @@ interface Target {
   readonly isNew: (content: Buffer) => boolean;
   /** Calls that the target does not do without. */
   readonly needs: readonly string[];
+  /** Other targets have the other modes already. */
+  readonly modes?: readonly (typeof MODES)[number][];
 }
 
 const TARGETS: Readonly<Record<string, Target>> = {
@@ -29,6 +31,15 @@ const TARGETS: Readonly<Record<string, Target>> = {
     isOld: (content) => content.equals(Buffer.from('old')),
     isNew: (content) => content.equals(wav),
     needs: ['openSync', 'fsync', 'renameSync'],
+  },
+  encoded: {
+    prepare: (box) => void box.file('out.mp3', 'old'),
+    args: ['hi', '-o', 'out.mp3', '--title', 'Book'],
+    path: (box) => box.path('out.mp3'),
+    isOld: (content) => content.equals(Buffer.from('old')),
+    isNew: (content) => content.toString('latin1', 0, 3) === 'ID3' && content.length > 800,
+    needs: ['openSync', 'fsync', 'renameSync'],
+    modes: ['kill'],
   },
   subtitles: {
     prepare: (box) => void box.file('out.srt', 'old'),
@@ -49,7 +60,9 @@ const TARGETS: Readonly<Record<string, Target>> = {
   },
 };
 
-const CASES = Object.keys(TARGETS).flatMap((name) => MODES.map((mode) => [name, mode] as const));
+const CASES = Object.entries(TARGETS).flatMap(([name, { modes = MODES }]) =>
+  modes.map((mode) => [name, mode] as const),
+);
 
 it.each(CASES)('%s: old or new after a fault at each place, %s', { timeout: 180_000 }, async (name, mode) => {
   const { prepare, args, stdin, path, isOld, isNew, needs } = TARGETS[name] as Target;

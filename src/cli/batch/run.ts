@@ -6,12 +6,11 @@ import { BatchLock } from '../../batch/lock.ts';
 import { Maker } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
-import { prepareRowFiles } from '../../batch/row-file.ts';
+import { prepareRowFiles, syncFolders } from '../../batch/row-file.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
 import type { NameTemplate } from '../../batch/template.ts';
 import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
-import { syncFolder } from '../../files/atomic-file.ts';
 import { unwritable } from '../../files/writable.ts';
 import { quoted } from '../../printable.ts';
 import type { Encoding } from '../../sink/encoding/encoding.ts';
@@ -118,7 +117,7 @@ async function make(
   });
   try {
     const isDone = await maker.make(survey.toDo(), signal);
-    for (const each of folders) await syncFolder(each);
+    await syncFolders(folders);
     return isDone;
   } catch (error) {
     throw withRest(error, output, survey);

@@ -9,13 +9,12 @@ import { leftOver, manifestLines, manifestPath, type Outcome, removeMerged } fro
 import { BatchLock } from '../../batch/lock.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan } from '../../batch/plan.ts';
-import { prepareRowFiles } from '../../batch/row-file.ts';
+import { prepareRowFiles, syncFolders } from '../../batch/row-file.ts';
 import { openRowFolder } from '../../batch/row-folder.ts';
 import type { RowKey } from '../../batch/row-state.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
 import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
-import { syncFolder } from '../../files/atomic-file.ts';
 import { unwritable } from '../../files/writable.ts';
 import { visible } from '../../printable.ts';
 import type { SpeechJob } from '../../speech/job.ts';
@@ -67,7 +66,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
     const window = await split.begin();
     const maker = new ChapterMaker(job, { ...split, folder, journal, window }, context);
     await make(maker, { outcome, keys, split }, context);
-    for (const each of folders) await syncFolder(each);
+    await syncFolders(folders);
   }
   if (isPruned) await pruneFiles(pruning, context);
   const path = manifestPath(outcome);
