@@ -2,6 +2,7 @@
 // other versions have that of the newest one before them.
 import { batchRows } from './batch-rows.mjs';
 import { bookRows } from './book-rows.mjs';
+import { marksRows } from './marks-rows.mjs';
 import { latency, median, pairs, run } from './measure.mjs';
 import { serveRows } from './serve-rows.mjs';
 import { voicesRows } from './voices-rows.mjs';
@@ -103,4 +104,5 @@ export const rows = [
   ...serveRows,
   ...bookRows,
   ...voicesRows,
+  ...marksRows,
 ];
