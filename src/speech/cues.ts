@@ -18,6 +18,8 @@ interface Cue extends TimedText {
   readonly line: Place['line'];
   /** The text gives the voice this name; the speaker of the run has none. */
   readonly voice: string | undefined;
+  /** The title of its chapter. */
+  readonly chapter: string | undefined;
   /** Their borders are estimated. */
   readonly sentences: readonly TimedText[];
 }
@@ -89,12 +91,22 @@ function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function cueData({ file, line, voice, sentences, ...cue }: Cue, sampleRate: number) {
+function cueData({ file, line, voice, chapter, sentences, ...cue }: Cue, sampleRate: number) {
   const seconds = ({ start, end }: TimedText) => ({ start: start / sampleRate, end: end / sampleRate });
   const frames = { startFrame: cue.start, endFrame: cue.end };
   const estimated = sentences.length > 1;
   return {
-    ...{ number: cue.number, ...seconds(cue), ...frames, file, line, voice, text: cue.text, estimated },
+    ...{
+      number: cue.number,
+      ...seconds(cue),
+      ...frames,
+      file,
+      line,
+      voice,
+      chapter,
+      text: cue.text,
+      estimated,
+    },
     ...(estimated && {
       sentences: sentences.map((sentence) => ({ ...seconds(sentence), text: sentence.text, estimated })),
     }),

@@ -81,7 +81,12 @@ export class Subtitles implements Listener {
     const timed = { text: withoutBreaks(text), start, end: this.#frames };
     this.#number += 1;
     const { name: voice } = segment.voice as Partial<Role>;
-    const origin = { file: place.source || undefined, line: place.line, voice };
+    const origin = {
+      file: place.source || undefined,
+      line: place.line,
+      voice,
+      chapter: segment.chapter?.title,
+    };
     const cue = { ...timed, ...origin, number: this.#number, sentences: timedSentences({ ...timed, text }) };
     this.#write(this.#style.cue(cue, format.sampleRate));
   }

@@ -23,7 +23,7 @@ async function run(args: readonly string[], options: RunOptions = {}) {
   box.file('novel.epub', BOOK);
   box.file('notes.md', '# A\n\na\n\n# B\n\nb\n');
   const ended = await box.tts(args, { ...options, env: { ...named(server.url), TTS_CACHE: '0' } });
-  return { ended, spoken: server.requests.map(({ json }) => (json as { text: string }).text) };
+  return { ended, box, spoken: server.requests.map(({ json }) => (json as { text: string }).text) };
 }
 
 describe('a book', () => {
@@ -42,8 +42,12 @@ describe('a book', () => {
   });
 
   it('comes through a pipe, and gives only the chapters that were asked for', async () => {
-    const args = ['--chapters', '2', '--no-titles', '-q', '-o', 'x.wav'];
-    expect((await run(args, { stdin: BOOK })).spoken).toEqual(['Second text.']);
+    const args = ['--chapters', '2', '--no-titles', '-q', '-o', 'x.wav', '--subtitles', 'x.json'];
+    const { box, spoken } = await run(args, { stdin: BOOK });
+    expect(spoken).toEqual(['Second text.']);
+    expect(JSON.parse(box.read('x.json').toString()).cues).toMatchObject([
+      { text: 'Second text.', chapter: 'Two' },
+    ]);
     expect((await run(['-f', 'notes.md', ...args])).spoken).toEqual(['b']);
   });
 
