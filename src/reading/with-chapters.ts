@@ -1,4 +1,4 @@
-import { type Stage, through } from '../text/live.ts';
+import { inTurn, type Stage, through } from '../text/live.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Reader } from './reading.ts';
 
@@ -23,7 +23,13 @@ export function withChapters(reader: Reader, { areWanted, areTitlesSpoken }: Cha
           (before, make) => through(before, make()),
           reading.pieces(until, how),
         );
-      return { ...reading, pieces };
+      const { live } = reading;
+      if (!live) return { ...reading, pieces };
+      const stagedLive: typeof live = (until, how) => {
+        const { characters, stage } = live(until, how);
+        return { characters, stage: stages.reduce((before, make) => inTurn(before, make()), stage) };
+      };
+      return { ...reading, pieces, live: stagedLive };
     },
   };
 }

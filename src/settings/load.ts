@@ -4,7 +4,7 @@ import { findConfig } from './config-places.ts';
 import type { EngineEntry } from './engine-kind.ts';
 import type { Hide } from './read-config.ts';
 import type { Flags } from './resolve.ts';
-import { type ConfigFile, fromEnvironment, resolve, type Settings } from './resolve.ts';
+import { type ConfigFile, fromEnvironment, resolve, type Setting, type Settings } from './resolve.ts';
 import { ruleOf } from './rules.ts';
 
 export interface LoadedSettings {
@@ -81,4 +81,21 @@ export function exposedFiles(files: readonly ConfigFile[], platform: NodeJS.Plat
 function holdsKey({ apiKey, keys, engines = new Map() }: ConfigFile['values']): boolean {
   const entries = [...(engines as ReadonlyMap<string, EngineEntry>).values()];
   return (apiKey ?? keys) !== undefined || entries.some(({ key }) => key !== undefined);
+}
+
+/** What `--assistant` stands for. An option that is set by itself counts more. */
+export function withAssistant(settings: Settings): Settings {
+  const { assistant, format, math, play, output, stream, echo } = settings;
+  if (!assistant.value) return settings;
+  const { origin } = assistant;
+  const or = <T>(set: Setting<T> | undefined, value: T): Setting<T> =>
+    !set || set.origin.place === 'default' ? { value, origin } : set;
+  return {
+    ...settings,
+    format: or(format, 'markdown'),
+    math: or(math, 'skip'),
+    play: play ?? (output ? undefined : { value: true, origin }),
+    stream: or(stream, true),
+    echo: or(echo, true),
+  };
 }

@@ -166,6 +166,20 @@ export const rules = {
     startsProgram: () => true,
     located: locatedCommand,
   }),
+  assistant: rule({
+    kind: toggle,
+    flags: '--assistant',
+    key: 'assistant',
+    fallback: false,
+    help: 'speak what a model writes: --format markdown --math skip --play --stream --echo, without thoughts and calls',
+    userOnly: true,
+  }),
+  echo: rule({
+    kind: toggle,
+    flags: '--echo',
+    fallback: false,
+    help: 'show what comes on stdin while it is spoken',
+  }),
   format: rule({
     kind: choice('auto', ...FORMATS),
     flags: '--format <format>',

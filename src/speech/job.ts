@@ -1,8 +1,9 @@
 import { usageError } from '../error.ts';
 import type { RunContext } from '../host.ts';
-import { loadSettings } from '../settings/load.ts';
+import type { Echo } from '../reading/echo.ts';
+import { loadSettings, withAssistant } from '../settings/load.ts';
 import { type Flags, outranks, type Settings } from '../settings/resolve.ts';
-import { assertFormatKnown } from '../sink/open.ts';
+import { assertFormatKnown, isStdout } from '../sink/open.ts';
 import type { Limit } from '../text/segment.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
 import type { Voice } from '../voices/voice.ts';
@@ -45,6 +46,9 @@ export interface SpeechJob extends RunPlan {
   /** The voice was named by its number. */
   readonly isNumbered: boolean;
   readonly keepsGoing: boolean;
+  /** An answer of a model may have nothing to say. */
+  readonly isAssistant: boolean;
+  readonly echo: Echo | undefined;
   readonly subtitles: SubtitlesPlan | undefined;
   readonly split: SplitPlan | undefined;
 }
@@ -68,30 +72,33 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const { host, notices } = context;
   for (const file of request.files) notices.spare(file);
   const loaded = await loadSettings(request, context);
-  const { settings, files } = loaded;
+  const { files } = loaded;
+  const settings = withAssistant(loaded.settings);
+  const inFront = settings.assistant.value ? (await import('../reading/unspoken.ts')).Unspoken : undefined;
   const stages = await stagesOf(settings, context);
-  const textSources = () => sourcesOf(request, settings, host);
+  let echo: Echo | undefined;
+  const textSources = () => sourcesOf(request, settings, host, echo?.text);
   if (settings.showText.value) {
     const cutting = cuttingOf(settings, { maxChars: settings.maxChars.value });
     const cast = hasCast(settings) ? (await import('./cast/cast.ts')).textCast(settings) : undefined;
-    return { mode: 'show-text', text: { sources: textSources, stages, cast, ...cutting } };
+    return { mode: 'show-text', text: { sources: textSources, stages, cast, inFront, ...cutting } };
   }
   assertHeardHere(settings);
   const output = planOutput(settings, context);
   assertInputsKept(request.files, loaded, output, host);
   if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
   const split = planSplit(settings, output);
+  echo = await echoFor(request, settings, output, host);
   const service = await chooseService(settings, { ...context, files });
   const voices = await openVoices({ settings, service: async () => service }, context);
-  const voice = await voices.of().catch(async (error) => {
-    if (!service) throw withForgottenBase(error, settings);
-    throw await withListedNumber(error, settings, service, context.signal);
-  });
+  const voice = await voiceFor(voices, service, settings, context.signal);
   const cast = await castOf(settings, voices);
   const { subtitles } = settings;
   const job: SpeechJob = {
     ...planRun(settings, output),
-    text: { sources: textSources, stages, cast: cast?.plan, ...cuttingOf(settings, voice) },
+    text: { sources: textSources, stages, cast: cast?.plan, inFront, ...cuttingOf(settings, voice) },
+    isAssistant: settings.assistant.value,
+    echo,
     cast,
     voices,
     voice,
@@ -104,6 +111,29 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };
   return { mode: 'dry-run', job, pricing: pricingOf(settings) };
+}
+
+async function voiceFor(
+  voices: RunVoices,
+  service: Awaited<ReturnType<typeof chooseService>>,
+  settings: Settings,
+  signal: AbortSignal,
+): Promise<Voice> {
+  return voices.of().catch(async (error) => {
+    if (!service) throw withForgottenBase(error, settings);
+    throw await withListedNumber(error, settings, service, signal);
+  });
+}
+
+/** The terminal shows by itself what is typed. */
+async function echoFor(
+  { files }: Input,
+  { echo, dryRun }: Settings,
+  { name, isPlayed }: OutputPlan,
+  host: RunContext['host'],
+): Promise<Echo | undefined> {
+  if (!echo.value || dryRun.value || !files.includes('-') || host.stdin.isTTY) return undefined;
+  return (await import('../reading/echo.ts')).echoOf(host, !isPlayed && isStdout(name ?? '-'));
 }
 
 /** @returns `undefined` if the text names no voices and has no other marks */

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import type { Readable } from 'node:stream';
 import { usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
 import { byContent } from '../reading/by-content.ts';
@@ -105,11 +106,12 @@ export function sourcesOf(
   { words, files }: Input,
   settings: Settings,
   { cwd, stdin }: Pick<Host, 'cwd' | 'stdin'>,
+  echoed?: Readable,
 ): readonly TextSource[] {
   const { inputTimeout } = settings;
   const timeoutMs = inputTimeout && inputTimeout.value * 1000;
   const open = (name: string) =>
-    name === '-' ? stdinSource(stdin.stream, timeoutMs) : fileSource(name, cwd, timeoutMs);
+    name === '-' ? stdinSource(echoed ?? stdin.stream, timeoutMs) : fileSource(name, cwd, timeoutMs);
   if (words.length > 0) return [{ source: wordsSource(words.join(' ')), reader: readerOf('', settings) }];
   return files.map((name) => ({ source: open(name), reader: readerOf(name, settings) }));
 }

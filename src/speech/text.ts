@@ -14,6 +14,8 @@ export interface TextPlan {
   readonly sources: () => readonly TextSource[];
   /** Each text passes them after its reader, in this order. */
   readonly stages: readonly (() => Stage<Piece, Piece>)[];
+  /** Each text passes it before its reader. */
+  readonly inFront?: (new () => Stage<string, string>) | undefined;
   readonly voice: Limit;
   /** It is set if the text may name voices or have other marks. */
   readonly cast?: CastPlan | undefined;
@@ -119,10 +121,11 @@ export class RunText {
   }
 
   async *#read(reading: Reading, isHeardLive: boolean, signal: AbortSignal): AsyncGenerator<Item> {
-    const { cast: { Marks, dialogue } = {}, stages } = this.#plan;
+    const { cast: { Marks, dialogue } = {}, stages, inFront: InFront } = this.#plan;
     const marks = Marks && new Marks({ source: reading.source.name });
     const onRemark = (remark: string) => this.#remarks.add(remark);
-    const options = { onRemark, inFront: marks?.lift() };
+    const [lift, inFront] = [marks?.lift(), InFront && new InFront()];
+    const options = { onRemark, inFront: lift && inFront ? inTurn(inFront, lift) : (lift ?? inFront) };
     const ofCast = [marks?.place(), dialogue?.()].filter((stage) => stage !== undefined);
     const behind = [...ofCast, ...stages.map((make) => make())];
     const live = isHeardLive && reading.source.isLive ? reading.live?.(signal, options) : undefined;

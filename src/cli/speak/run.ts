@@ -1,6 +1,7 @@
 import type { Tags } from '../../audio/pcm.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { OUTPUT } from '../../reading/documents.ts';
+import type { Delivery } from '../../sink/sink.ts';
 import type { Role } from '../../speech/cast/cast.ts';
 import { type DeliverOptions, deliver } from '../../speech/deliver.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
@@ -28,10 +29,15 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (resolved.mode === 'show-text') return (await import('./show-text.ts')).showText(resolved.text, context);
   if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
   const { job } = resolved;
-  const run = job.split ? speakChapters(job, context) : speakJob(job, request, context);
-  return run.catch((error) => {
+  try {
+    const status = await (job.split ? speakChapters(job, context) : speakJob(job, request, context));
+    await job.echo?.finish();
+    return status;
+  } catch (error) {
+    // The text goes on where its voice failed.
+    if (!context.signal.aborted) await job.echo?.finish();
     throw withOutputName(error, job);
-  });
+  }
 }
 
 /** Puts the name of the output into a hint that shows how another kind of document is spoken. */
@@ -43,7 +49,7 @@ function withOutputName(error: unknown, { output: { name } }: SpeechJob): unknow
 
 /** Nothing is sent before everything is checked and open. */
 async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context): Promise<number> {
-  const { host, notices, signal } = context;
+  const { notices, signal } = context;
   const totals = new RunTotals();
   await using voices = job.voices;
   const text = await RunText.open(job.text, signal);
@@ -53,9 +59,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   const { isLive } = sink;
   const total = async (until: AbortSignal) =>
     (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
-  // The line would wipe away what a person types.
-  const isTyped = request.files.includes('-') && host.stdin.isTTY;
-  using progress = isTyped ? undefined : await showProgress(total, context);
+  using progress = await showProgress(total, job, request, context);
   using _notes = notesFor(context, progressOf({ totals, total }));
   if (job.note) notices.note(job.note);
   // Bytes are as many as the characters, or more.
@@ -64,6 +68,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   const atOnce = await openAll(job);
 
   const leftOut = await leftOutOf(job, voiceIn(job), (text) => notices.warn(text));
+  let isBlank = false;
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until),
     voiceOf: voiceIn(job),
@@ -74,20 +79,41 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
     sink,
     signal,
     sparing: leftOut,
-    blank: () => text.blank(),
+    blank() {
+      isBlank = true;
+      return text.blank();
+    },
     listeners: [totals, progress?.count, subtitles, leftOut],
   }).catch(async (error) => {
+    if (isBlank && job.isAssistant) return 'blank' as const;
     throw await withKept(error, { ...job, text, isLive }, signal);
   });
   progress?.stop();
+  if (delivery === 'blank') return ExitCode.ok;
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
   if (delivery?.failure) throw delivery.failure;
 
+  await finish(job, { totals, delivery, leftOut, text }, context);
+  return ExitCode.ok;
+}
+
+interface Spoken {
+  readonly totals: RunTotals;
+  readonly delivery: Delivery | undefined;
+  readonly leftOut: { finish(): void } | undefined;
+  readonly text: RunText;
+}
+
+async function finish(
+  job: SpeechJob,
+  { totals, delivery, leftOut, text }: Spoken,
+  context: Context,
+): Promise<void> {
+  const { notices } = context;
   await report(job, totals, delivery, context);
   if (!delivery?.readerLeft) warnOfAbsent(job.cast, notices);
   sayWhatIsMissing(leftOut, text, notices);
   if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
-  return ExitCode.ok;
 }
 
 function voiceIn(job: SpeechJob): (segment: Segment) => Voice {
@@ -141,8 +167,15 @@ async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Pr
 
 type Total = ConstructorParameters<typeof Progress>[0]['total'];
 
-async function showProgress(total: Total, { host, notices }: Context): Promise<Progress | undefined> {
-  if (!isProgressWanted(host, notices)) return undefined;
+async function showProgress(
+  total: Total,
+  { echo }: SpeechJob,
+  { files }: SpeakRequest,
+  { host, notices }: Context,
+): Promise<Progress | undefined> {
+  // The line would wipe away what a person types, and what is shown of the text.
+  const isShared = echo !== undefined || (files.includes('-') && host.stdin.isTTY);
+  if (isShared || !isProgressWanted(host, notices)) return undefined;
   const { Progress } = await import('../terminal/progress.ts');
   return new Progress({ host, notices, total });
 }

@@ -1,0 +1,68 @@
+import { createWriteStream } from 'node:fs';
+import { PassThrough, type Readable, type Writable } from 'node:stream';
+import type { Host } from '../host.ts';
+
+/** Bytes that the voice may be behind. The text waits for it only then. */
+const MOST_BEHIND = 64 * 1024 * 1024;
+
+/** Shows a text while it is read, and goes on with it when nobody speaks any more. */
+export class Echo {
+  /** The text for the voice. */
+  readonly text: Readable;
+  readonly #shown: Promise<void>;
+  #isSilent = false;
+
+  constructor(source: Readable, output: Writable) {
+    const text = new PassThrough({ highWaterMark: MOST_BEHIND });
+    text.on('error', () => {});
+    this.text = text;
+    this.#shown = this.#show(source, text, output);
+    this.#shown.catch(() => {});
+  }
+
+  /** Shows what is still to come, without a voice. */
+  async finish(): Promise<void> {
+    this.#isSilent = true;
+    this.text.resume();
+    await this.#shown;
+  }
+
+  async #show(source: Readable, text: PassThrough, output: Writable): Promise<void> {
+    let isSeen = true;
+    // The reader of the text may leave, and the voice goes on.
+    output.on('error', () => {
+      isSeen = false;
+    });
+    try {
+      for await (const piece of source) {
+        if (isSeen && !output.write(piece)) await drained(output);
+        if (!this.#isSilent && !text.destroyed && !text.write(piece)) await drained(text);
+      }
+      text.end();
+    } catch (error) {
+      text.destroy(error as Error);
+    }
+  }
+}
+
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    for (const event of ['drain', 'close', 'error']) stream.once(event, () => resolve());
+  });
+}
+
+/** @param isTaken true if stdout is the sound: then the text goes to the terminal */
+export function echoOf(
+  { stdin, stdout, stderr }: Pick<Host, 'stdin' | 'stdout' | 'stderr'>,
+  isTaken: boolean,
+): Echo {
+  return new Echo(stdin.stream, isTaken ? terminalOr(stderr.stream) : stdout.stream);
+}
+
+function terminalOr(other: Writable): Writable {
+  const shown = new PassThrough();
+  const terminal = createWriteStream('/dev/tty');
+  terminal.once('error', () => shown.pipe(other, { end: false }));
+  terminal.once('open', () => shown.pipe(terminal));
+  return shown;
+}
