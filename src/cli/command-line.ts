@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
+import { joinedNames } from '../settings/named-file.ts';
 import { nearestName } from '../settings/nearest.ts';
 import type { Flags } from '../settings/resolve.ts';
 import { type Name, ruleOf, rules, settingNames } from '../settings/rules.ts';
@@ -36,9 +37,10 @@ export function speakCommand(): Command {
 }
 
 function addRules(command: Command, names: readonly Name[]): Command {
-  for (const { flags, help } of names.map(ruleOf)) {
+  for (const { flags, help, repeats } of names.map(ruleOf)) {
     if (flags === undefined) continue;
     const option = new Option(flags, help);
+    if (repeats) option.argParser((next: string, before?: string) => joinedNames(before, next));
     // commander reports `x: true` for a `--no-x` alone.
     if (option.negate) command.addOption(new Option(`--${option.name().replace(/^no-/, '')}`).hideHelp());
     command.addOption(option);

@@ -36,7 +36,7 @@ function* secretsOf({ apiKey, engineKey, callbackUrl }: Settings): Generator<str
 function* namesIn(settings: Settings): Generator<string> {
   const { output, subtitles, lexicon, speaker, config } = settings;
   for (const setting of [output, subtitles, lexicon, speaker, config])
-    if (typeof setting?.value === 'string') yield setting.value;
+    if (typeof setting?.value === 'string') yield* setting.value.split('\n');
 }
 
 export function configName(flags: Flags, env: RunContext['host']['env']): string | undefined {

@@ -6,6 +6,17 @@ import { fromHome, pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
 import type { Origin, Setting } from './resolve.ts';
 
+/** The value of an option that was given several times, with one more name. */
+export function joinedNames(before: string | undefined, next: string): string {
+  return before === undefined ? next : `${before}\n${next}`;
+}
+
+/** The settings of the single names. */
+export function singleNames({ value, origin }: Setting<string>): readonly Setting<string>[] {
+  const names = origin.place === 'option' ? value.split('\n') : [value];
+  return names.map((name) => ({ value: name, origin }));
+}
+
 /**
  * A relative name counts from the folder of its config file.
  * @param byYourself the advice how a user names the file

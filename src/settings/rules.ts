@@ -40,6 +40,8 @@ export interface Rule<T> {
   /** The short help has it in place of `help`, which is too long for a line. */
   readonly brief?: string;
   readonly ofRequests?: true;
+  /** The option may be given several times. Its value has a line for each. */
+  readonly repeats?: true;
   readonly secret?: true;
   /** Joins the values of several places, the strongest first. Without it, the strongest place counts. */
   combine?(values: readonly T[]): T;
@@ -245,7 +247,8 @@ export const rules = {
     env: 'TTS_LEXICON',
     key: 'lexicon',
     otherwise: 'none',
-    help: 'how words are spoken: word = spoken form',
+    help: 'how words are spoken: word = spoken form; may be given several times',
+    repeats: true,
   }),
   showText: rule({
     kind: toggle,

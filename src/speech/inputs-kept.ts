@@ -4,7 +4,7 @@ import { pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
 import { keyFileOf } from '../settings/key.ts';
 import type { LoadedSettings } from '../settings/load.ts';
-import { namedFile } from '../settings/named-file.ts';
+import { namedFile, singleNames } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
 import type { OutputPlan } from './outputs.ts';
@@ -28,7 +28,8 @@ export function assertInputsKept(
   // Two outputs must differ, too.
   if (subtitles) read.push({ option: '--subtitles', path: subtitles.value });
   if (cover) read.push({ option: '--cover', path: cover.value });
-  if (lexicon) read.push({ option: '--lexicon', path: namedFile(lexicon, host, '--lexicon') });
+  for (const each of lexicon ? singleNames(lexicon) : [])
+    read.push({ option: '--lexicon', path: namedFile(each, host, '--lexicon') });
   if (keyFile) read.push({ option: keyFile.origin.name, path: namedFile(keyFile, host, 'TTS_API_KEY_FILE') });
   const inputs = read.map(({ option, path }) => ({ option, file: fileAt(path, host) }));
   for (const { option, name, path } of written) {

@@ -9,7 +9,7 @@ import { plainReader } from '../reading/plain.ts';
 import type { Reader } from '../reading/reading.ts';
 import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../reading/source.ts';
 import { withChapters } from '../reading/with-chapters.ts';
-import { namedFile } from '../settings/named-file.ts';
+import { namedFile, singleNames } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { TextPlan, TextSource } from './text.ts';
 
@@ -128,18 +128,22 @@ export async function stagesOf(
   { host, signal }: RunContext,
 ): Promise<TextPlan['stages']> {
   if (!lexicon) return [];
-  const [{ readLexicon }, { Replacing }] = await Promise.all([
+  const [{ readLexicons }, { Replacing }] = await Promise.all([
     import('../text/lexicon/lexicon.ts'),
     import('../text/lexicon/apply.ts'),
   ]);
-  const path = namedFile(lexicon, host, '--lexicon');
-  const text = decode(openFile(path, host.cwd, signal), lexicon.value);
-  const source = await readWhole(text, LONGEST_LEXICON, () =>
-    usageError(
-      `${lexicon.value} is longer than ${LONGEST_LEXICON} characters`,
-      'keep the words that this text needs',
-    ),
-  );
-  const rules = readLexicon(source, lexicon.value);
+  const files: { source: string; name: string }[] = [];
+  for (const named of singleNames(lexicon)) {
+    const { value: name } = named;
+    const text = decode(openFile(namedFile(named, host, '--lexicon'), host.cwd, signal), name);
+    const source = await readWhole(text, LONGEST_LEXICON, () =>
+      usageError(
+        `${name} is longer than ${LONGEST_LEXICON} characters`,
+        'keep the words that this text needs',
+      ),
+    );
+    files.push({ source, name });
+  }
+  const rules = readLexicons(files);
   return [() => new Replacing(rules)];
 }

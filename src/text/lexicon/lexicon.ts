@@ -9,15 +9,32 @@ export interface Lexicon {
 
 /**
  * Reads a lexicon, one entry a line. Empty lines and lines that begin with "#" are skipped:
- * word = spoken form: a whole word in this case; "word =" leaves it out
- * word /i = spoken form: in any case; "/i" may also end the line
+ * word = spoken form: a whole word in any case; "word =" leaves it out
+ * Word /c = spoken form: in this case only; "/c" may also end the line, and "/i" says that any case is meant
  * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript, with a limited number of choices
  * The first equals sign between white space separates, or else the first one.
  * @param name of the file, for errors
  * @throws TtsError (usage) with the number of the first bad line
  */
 export function readLexicon(source: string, name: string): Lexicon {
+  return readLexicons([{ source, name }]);
+}
+
+/** Reads several lexicons as one. A word of a later file takes the place of the same word in an earlier one. */
+export function readLexicons(files: readonly { readonly source: string; readonly name: string }[]): Lexicon {
   const words = new WordTree();
+  const patterns: Pattern[] = [];
+  const known = new Set<string>();
+  for (const { source, name } of files.toReversed()) {
+    const own = readInto(words, source, name, known);
+    patterns.unshift(...own.patterns);
+    for (const key of own.keys) known.add(key);
+  }
+  return { words, patterns };
+}
+
+/** @param known words of later files */
+function readInto(words: WordTree, source: string, name: string, known: ReadonlySet<string>) {
   const patterns: Pattern[] = [];
   const lineOf = new Map<string, number>();
   for (const [index, line] of source.split('\n').entries()) {
@@ -29,14 +46,21 @@ export function readLexicon(source: string, name: string): Lexicon {
       patterns.push({ ...entry, place });
       continue;
     }
-    const [plain = ''] = formsOf(entry.word);
-    const key = entry.ignoresCase ? `${plain.toLowerCase()} /i` : plain;
+    const key = keyOf(entry, line);
     const earlier = lineOf.get(key);
     if (earlier !== undefined) throw isThere(place, entry.word, earlier);
     lineOf.set(key, number);
+    if (known.has(key)) continue;
     for (const word of formsOf(entry.word)) words.add({ ...entry, word });
   }
-  return { words, patterns };
+  return { patterns, keys: lineOf.keys() };
+}
+
+/** Two entries with the same key contradict each other. */
+function keyOf({ word, ignoresCase }: Word, line: string): string {
+  const [plain = ''] = formsOf(word);
+  if (/\/i\s*(?:=|$)/u.test(line)) return `${plain.toLowerCase()} /i`;
+  return ignoresCase ? plain : `${plain} /c`;
 }
 
 /** NFC and NFD, the apostrophe straight and curly. */
@@ -82,7 +106,7 @@ function parseWord(text: string, place: string): Word {
   const left = text.slice(0, equals + 1).trim();
   const right = text.slice(equals + 2).trim();
   const word = withoutFlag(left).replace(/\s+/gu, ' ');
-  const spoken = /(?:^|\s)\/i$/u.test(right) ? withoutFlag(right) : right;
+  const spoken = /(?:^|\s)\/[ci]$/u.test(right) ? withoutFlag(right) : right;
   if (word === '') throw bad(place, 'there is no word before "="', HOW_TO_WRITE);
   if (word.length > LONGEST_WORD) {
     throw bad(
@@ -91,11 +115,12 @@ function parseWord(text: string, place: string): Word {
       'give its beginning, or use re:/.../',
     );
   }
-  return { word, spoken, ignoresCase: left.endsWith('/i') || spoken !== right };
+  const isExact = left.endsWith('/c') || (spoken !== right && right.endsWith('/c'));
+  return { word, spoken, ignoresCase: !isExact };
 }
 
 function withoutFlag(text: string): string {
-  return text.endsWith('/i') ? text.slice(0, -2).trimEnd() : text;
+  return /\/[ci]$/u.test(text) ? text.slice(0, -2).trimEnd() : text;
 }
 
 function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {

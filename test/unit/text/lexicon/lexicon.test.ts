@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ExitCode, TtsError } from '../../../../src/error.ts';
 import { Replacing } from '../../../../src/text/lexicon/apply.ts';
-import { readLexicon } from '../../../../src/text/lexicon/lexicon.ts';
+import { readLexicon, readLexicons } from '../../../../src/text/lexicon/lexicon.ts';
 import { anyText } from '../any-text.ts';
 import { inPieces, plainPieces, staged } from '../pieces.ts';
 
@@ -34,7 +34,10 @@ test.each([
   ],
   ['accents of either form', 'naïve = N\ncafe\u0301 = C', 'nai\u0308ve naïve café cafe\u0301', 'N N C C'],
   ['apostrophes of either form', "don't = D\ncan’t = C", "don’t don't can't can’t", 'D D C C'],
-  ['case', 'us = them', 'us US Us', 'them US Us'],
+  ['any case, said by nothing', 'us = them', 'us US Us', 'them them them'],
+  ['one case', 'us /c = them', 'us US Us', 'them US Us'],
+  ['one case, said at the end', 'us = them /c', 'us US', 'them US'],
+  ['one word in two cases', 'Polish = of Poland\npolish = shine', 'polish Polish', 'shine of Poland'],
   ['any case', 'us /i = them', 'us US Us', 'them them them'],
   ['any case, said without a space', 'us/i = them', 'US', 'them'],
   ['any case, said at the end', 'us = them /i', 'US', 'them'],
@@ -234,4 +237,15 @@ test('What is spoken keeps the lines of what was written.', () => {
     [4, 'To Cairo.'],
     'paragraph',
   ]);
+});
+
+test('A word of a later lexicon counts more.', async () => {
+  const rules = readLexicons([
+    { source: 'gif = jif\njpg = jay peg', name: 'a' },
+    { source: 'GIF = gift\ngif = giff', name: 'b' },
+  ]);
+  const stage = new Replacing(rules);
+  const place = { source: '' };
+  const pieces = [...stage.push({ kind: 'text', text: 'gif jpg GIF', place }), ...stage.end()];
+  expect(pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')).toBe('giff jay peg gift');
 });
