@@ -7,6 +7,7 @@ import { type Name, ruleOf, rules, settingNames } from '../settings/rules.ts';
 import { assertUtf8, type Typed } from './assert-utf8.ts';
 import { type Context, FILE, HELP, VERSION } from './context.ts';
 import { printLine } from './terminal/print.ts';
+import { topicOf } from './topics.ts';
 
 export interface CommandLine {
   readonly flags: Flags;
@@ -161,7 +162,9 @@ export function readSubcommand(
 ): Pick<CommandLine, 'flags' | 'words'> | undefined {
   const { help = false, ...flags } = parse(command, context, complain).opts();
   if (help) {
-    printLine(context.host.stdout, command.helpInformation().trimEnd());
+    const topic = topicOf(command.name().replace(/^tts /, ''));
+    const parts = [command.helpInformation().trimEnd(), ...(topic === undefined ? [] : [topic])];
+    printLine(context.host.stdout, parts.join('\n\n'));
     return undefined;
   }
   const [excess] = command.args.slice(most);

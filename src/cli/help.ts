@@ -12,24 +12,26 @@ import {
   VERSION,
 } from './context.ts';
 import { printLine } from './terminal/print.ts';
-import { TOPICS } from './topics.ts';
+import { TOPICS, topicOf } from './topics.ts';
 
 const WIDTH = 80;
 
 /**
- * Runs `tts help`, alone, with a topic or with a command. A word that is both gets both.
+ * Runs `tts help`, alone, with a command or with a topic.
  * @throws TtsError (usage) for words that are neither
  */
 export async function run(context: Context): Promise<number> {
   const [name, ...more] = context.argv;
   if (name === undefined || name.startsWith('-')) return help({ ...context, named: false });
   const named = context.commands.has(name);
-  const topic = more.length === 0 && Object.hasOwn(TOPICS, name) ? TOPICS[name] : undefined;
-  if (topic) printLine(context.host.stdout, [...topic, ...(named ? [''] : [])].join('\n'));
-  if (topic && !named) return ExitCode.ok;
   if (named && more.length === 0) {
     const command = await loadCommand(name, context.commands);
     return command.run({ ...context, argv: ['--help'], named });
+  }
+  const topic = more.length === 0 ? topicOf(name) : undefined;
+  if (topic !== undefined) {
+    printLine(context.host.stdout, topic);
+    return ExitCode.ok;
   }
   const { assertWordsUtf8 } = await import('./assert-utf8.ts');
   assertWordsUtf8(context.argv, context.host);

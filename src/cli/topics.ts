@@ -1,4 +1,4 @@
-/** What `tts help TOPIC` says, and the manual with it. */
+/** What `tts help TOPIC` says, and the manual with it. The help of a command of the same name ends with it. */
 export const TOPICS: Readonly<Record<string, readonly string[]>> = {
   voices: [
     'The built-in voices speak English and need nothing: -s 1 to 5, 11 to 15.',
@@ -36,3 +36,7 @@ export const TOPICS: Readonly<Record<string, readonly string[]>> = {
     'A signal ends a run with 128 and its number.',
   ],
 };
+
+export function topicOf(name: string): string | undefined {
+  return Object.hasOwn(TOPICS, name) ? TOPICS[name]?.join('\n') : undefined;
+}

@@ -22,7 +22,7 @@ describe('the help', () => {
       const { status, stdout, stderr } = await new Sandbox().tts([word]);
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       const lines = stdout.toString().trimEnd().split('\n');
-      expect(lines.length).toBeLessThanOrEqual(24);
+      expect(lines.length).toBeLessThanOrEqual(40);
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
       for (const command of COMMANDS) expect(stdout.toString()).toContain(command);
     },
@@ -34,6 +34,12 @@ describe('the help', () => {
     expect(one).toMatchObject({ status: 0, stderr: '' });
     expect(one.stdout.toString()).toMatch(new RegExp(`tts ${command}`));
     expect(other.stdout.toString()).toBe(one.stdout.toString());
+  });
+
+  it.each(['books', 'marks', 'exit'])('has words on %s', async (topic) => {
+    const { status, stdout, stderr } = await new Sandbox().tts(['help', topic]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout.toString().split('\n').length).toBeGreaterThan(3);
   });
 
   it('does not take words for a text', async () => {

@@ -200,7 +200,7 @@ describe('a file', () => {
   });
 
   it.each([
-    ['song.mp4', '.wav or .mp3'],
+    ['song.mp4', '.mp3'],
     ['a b.AIFF', '--encode'],
     ['my\x1b.raw', '--encode'],
   ])('named as another format is refused, with what to do: %j', async (name, line) => {
