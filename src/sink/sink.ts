@@ -1,10 +1,12 @@
-import type { Track } from '../audio/pcm.ts';
+import type { Chapter, Track } from '../audio/pcm.ts';
 import type { Written } from './encoding/encoding.ts';
 
 export interface Delivery extends Written {
   /** A reader that left ends a run quietly. */
   readonly readerLeft: boolean;
   readonly player?: string;
+  /** Their times are in seconds. */
+  readonly chapters?: readonly Pick<Chapter, 'title' | 'start' | 'end'>[];
   /** The error of something else than the output, such as the player. The sound is complete, and it is thrown at the end. */
   readonly failure?: unknown;
 }

@@ -66,7 +66,7 @@ export async function deliver({ sink, ...options }: DeliverOptions): Promise<Del
     const left = sink.left && ahead.begun.then(() => sink.left);
     const track = await unlessLeft(trackFrom(ahead, options, sink.isLive), left);
     if (track === 'left') return { bytes: 0, writtenBytes: 0, readerLeft: true };
-    return track && (await sink.write(track, signal));
+    return track && withChapters(await sink.write(track, signal), track);
   } finally {
     over.abort(new Error('the delivery is over'));
   }
@@ -131,6 +131,15 @@ async function rateOf(
   if (!lead || lead.sampleRate !== undefined) return lead?.sampleRate;
   if (voiceOf(first) === lead.voice) return undefined;
   return (await ahead.formatOf((segment) => voiceOf(segment) === lead.voice))?.sampleRate;
+}
+
+function withChapters(delivery: Delivery, { format: { sampleRate }, chapters }: Track): Delivery {
+  const list = chapters().map(({ title, start, end }) => ({
+    title,
+    start: start / sampleRate,
+    end: end / sampleRate,
+  }));
+  return list.length === 0 || delivery.readerLeft ? delivery : { ...delivery, chapters: list };
 }
 
 async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined): Promise<T | 'left'> {

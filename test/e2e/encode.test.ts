@@ -120,8 +120,12 @@ describe('tags', () => {
     box.file('book.epub', book);
     box.file('cover.jpg', Buffer.from('ffd8ffe000104a464946', 'hex'));
     const tags = ['--title', 'The Book', '--author', 'Ann Author', '--cover', 'cover.jpg'];
-    const run = await box.tts(['-f', 'book.epub', '-o', 'a.mp3', ...tags], { env });
+    const run = await box.tts(['-f', 'book.epub', '-o', 'a.mp3', '--json', ...tags], { env });
     expect(run).toMatchObject({ status: 0 });
+    expect(JSON.parse(String(run.stdout)).chapters).toMatchObject([
+      { title: 'One', start: 0 },
+      { title: 'Two' },
+    ]);
     const { frames } = readId3(box.read('a.mp3'));
     const texts = Object.fromEntries(
       frames.filter(({ id }) => id[0] === 'T').map((each) => [each.id, textOf(each)]),

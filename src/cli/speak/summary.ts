@@ -41,11 +41,12 @@ export async function printSummary(
   else notices.result(summary);
 }
 
-function soundOf({ bytes, writtenBytes, readerLeft }: Delivery, { format }: RunTotals) {
+function soundOf({ bytes, writtenBytes, chapters, readerLeft }: Delivery, { format }: RunTotals) {
   return {
     format: format ?? null,
     duration: format ? secondsOf(format, bytes) : 0,
     bytes: writtenBytes,
+    ...(chapters && { chapters: chapters.map((chapter) => ({ ...chapter, title: chapter.title ?? null })) }),
     ...(readerLeft && { readerLeft }),
   };
 }
