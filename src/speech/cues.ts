@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import type { Place } from '../text/piece.ts';
 import { sentences } from '../text/sentences.ts';
 import { countCodePoints } from '../text/unicode.ts';
+import { cueTexts, linesOf, withoutBreaks } from './cues/cue-texts.ts';
 
 /** Start and end count frames. */
 export interface TimedText {
@@ -10,9 +11,7 @@ export interface TimedText {
   readonly end: number;
 }
 
-interface Cue extends TimedText {
-  /** From 1. */
-  readonly number: number;
+interface Origin {
   /** Undefined for the only text of a run. */
   readonly file: string | undefined;
   readonly line: Place['line'];
@@ -20,25 +19,38 @@ interface Cue extends TimedText {
   readonly voice: string | undefined;
   /** The title of its chapter. */
   readonly chapter: string | undefined;
+}
+
+interface Cue extends TimedText, Origin {
+  /** From 1. */
+  readonly number: number;
+  /** True for a part of a segment, whose borders are estimated. */
+  readonly isDivided: boolean;
   /** Their borders are estimated. */
   readonly sentences: readonly TimedText[];
 }
 
-export function withoutBreaks(text: string): string {
-  return text.replace(/\s+/gu, ' ').trim();
-}
-
 /** The time is shared out in proportion to the characters. */
-export function timedSentences({ text, start, end }: TimedText): TimedText[] {
-  const texts = sentences(text).map(withoutBreaks);
-  const all = texts.reduce((sum, sentence) => sum + countCodePoints(sentence), 0);
+function shared(texts: readonly string[], { start, end }: Omit<TimedText, 'text'>): TimedText[] {
+  const all = texts.reduce((sum, text) => sum + countCodePoints(text), 0);
   let before = 0;
   const border = () => start + Math.round(((end - start) * before) / all);
-  return texts.map((sentence) => {
+  return texts.map((text) => {
     const from = border();
-    before += countCodePoints(sentence);
-    return { text: sentence, start: from, end: border() };
+    before += countCodePoints(text);
+    return { text, start: from, end: border() };
   });
+}
+
+/** Divides a text that is too long for a screen. */
+export function timedCues(timed: TimedText, sampleRate: number): Omit<Cue, 'number' | keyof Origin>[] {
+  const seconds = (timed.end - timed.start) / sampleRate;
+  const cues = shared(cueTexts(withoutBreaks(timed.text), seconds), timed);
+  return cues.map((cue) => ({
+    ...cue,
+    isDivided: cues.length > 1,
+    sentences: shared(sentences(cue.text).map(withoutBreaks), cue),
+  }));
 }
 
 export interface SubtitleStyle {
@@ -50,7 +62,7 @@ export interface SubtitleStyle {
 /** SubRip, as VLC and ffmpeg read it. */
 const srt: SubtitleStyle = {
   head: () => '',
-  cue: (cue, rate) => `${cue.number}\n${times(cue, rate, ',')}\n${cue.text}\n\n`,
+  cue: (cue, rate) => `${cue.number}\n${times(cue, rate, ',')}\n${linesOf(cue.text).join('\n')}\n\n`,
   tail: '',
 };
 
@@ -58,7 +70,7 @@ const srt: SubtitleStyle = {
 const vtt: SubtitleStyle = {
   head: () => 'WEBVTT\n\n',
   cue: (cue, rate) =>
-    `${cue.number}\n${times(cue, rate, '.')}\n${speakerOf(cue)}${escapeMarkup(cue.text)}\n\n`,
+    `${cue.number}\n${times(cue, rate, '.')}\n${speakerOf(cue)}${linesOf(cue.text).map(escapeMarkup).join('\n')}\n\n`,
   tail: '',
 };
 
@@ -91,10 +103,11 @@ function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-function cueData({ file, line, voice, chapter, sentences, ...cue }: Cue, sampleRate: number) {
+function cueData({ file, line, voice, chapter, sentences, isDivided, ...cue }: Cue, sampleRate: number) {
   const seconds = ({ start, end }: TimedText) => ({ start: start / sampleRate, end: end / sampleRate });
   const frames = { startFrame: cue.start, endFrame: cue.end };
-  const estimated = sentences.length > 1;
+  const isOfMany = sentences.length > 1;
+  const estimated = isDivided || isOfMany;
   return {
     ...{
       number: cue.number,
@@ -107,7 +120,7 @@ function cueData({ file, line, voice, chapter, sentences, ...cue }: Cue, sampleR
       text: cue.text,
       estimated,
     },
-    ...(estimated && {
+    ...(isOfMany && {
       sentences: sentences.map((sentence) => ({ ...seconds(sentence), text: sentence.text, estimated })),
     }),
   };

@@ -205,7 +205,9 @@ function cuttingOf(settings: Settings, voice: Limit): Omit<TextPlan, 'sources' |
   if (callbackUrl)
     return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false, chapters };
   const bySentence = subtitles && maxChars.origin.place !== 'option';
-  return { voice, ...bordersOf(settings), ...(bySentence && { pace: 'sentence' }), chapters };
+  const borders = bordersOf(settings);
+  const usesKept = bySentence === true && borders.pace !== 'sentence';
+  return { voice, ...borders, ...(bySentence && { pace: 'sentence', usesKept }), chapters };
 }
 
 /** A silence that was asked for needs a segment on each side. */

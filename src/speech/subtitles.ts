@@ -11,7 +11,7 @@ import type { Settings } from '../settings/resolve.ts';
 import { checkFile, lookAt } from '../sink/open.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Role } from './cast/cast.ts';
-import { type SubtitleStyle, styleOf, timedSentences, withoutBreaks } from './cues.ts';
+import { type SubtitleStyle, styleOf, timedCues } from './cues.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
 
@@ -78,17 +78,13 @@ export class Subtitles implements Listener {
 
   #end({ segment, format, start }: CurrentCue): void {
     const { text, place } = segment;
-    const timed = { text: withoutBreaks(text), start, end: this.#frames };
-    this.#number += 1;
     const { name: voice } = segment.voice as Partial<Role>;
-    const origin = {
-      file: place.source || undefined,
-      line: place.line,
-      voice,
-      chapter: segment.chapter?.title,
-    };
-    const cue = { ...timed, ...origin, number: this.#number, sentences: timedSentences({ ...timed, text }) };
-    this.#write(this.#style.cue(cue, format.sampleRate));
+    const chapter = segment.chapter?.title;
+    const origin = { file: place.source || undefined, line: place.line, voice, chapter };
+    for (const cue of timedCues({ text, start, end: this.#frames }, format.sampleRate)) {
+      this.#number += 1;
+      this.#write(this.#style.cue({ ...cue, ...origin, number: this.#number }, format.sampleRate));
+    }
   }
 
   #write(text: string): void {

@@ -1,7 +1,9 @@
 import { type TtsError, usageError } from '../error.ts';
 import { InStep, type Item } from '../reading/in-step.ts';
 import type { About, Reader, Reading, Source } from '../reading/reading.ts';
+import { Watched } from '../reading/watched.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters/picked.ts';
+import { KeptOrSentences } from '../text/kept-or-sentences.ts';
 import { inTurn, type LiveStage, type Stage, through, whileArriving } from '../text/live.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
@@ -22,6 +24,8 @@ export interface TextPlan {
   /** "By output" means that what is heard live begins with a short segment. */
   readonly pace: 'whole' | 'sentence' | 'by output';
   readonly cutsParagraphs: boolean;
+  /** At pace "sentence", sound of longer segments that is in the cache is used as it is. */
+  readonly usesKept?: boolean;
   /** The numbers of the chapters that are spoken; otherwise all. */
   readonly chapters?: readonly ChapterRange[] | undefined;
 }
@@ -99,11 +103,9 @@ export class RunText {
 
   /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
   segments(isHeardLive: boolean, signal: AbortSignal): AsyncIterable<Segment | Rest> {
-    const { pace, voice, cutsParagraphs, cast: isCast } = this.#plan;
-    const byOutput = isHeardLive ? 'ramp' : 'full';
-    const options: SegmentOptions = { voice, pace: pace === 'by output' ? byOutput : pace, cutsParagraphs };
-    const segmenter = new Segmenter(options);
+    const { pace, voice, cast: isCast } = this.#plan;
     const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
+    const segmenter = this.#segmenter(isHeardLive, mayWait);
     const items = this.#items(signal, isHeardLive && mayWait);
     const reader = this.#reader();
     if (mayWait && !isCast)
@@ -111,6 +113,19 @@ export class RunText {
     const read = mayWait ? whileArriving(items, reader, signal, isHeardLive) : through(items, reader);
     const pieces = cast(pace === 'whole' ? whole(read) : read, this.#plan);
     return mayWait ? whileArriving(pieces, segmenter, signal, isHeardLive) : through(pieces, segmenter);
+  }
+
+  #segmenter(isHeardLive: boolean, mayWait: boolean): LiveStage<Piece<Limit>, Segment | Rest> {
+    const { pace, voice, cutsParagraphs, usesKept = false } = this.#plan;
+    const follows = usesKept && !mayWait;
+    const byOutput = isHeardLive ? 'ramp' : 'full';
+    const options: SegmentOptions = {
+      voice,
+      pace: pace === 'by output' || follows ? byOutput : pace,
+      cutsParagraphs,
+    };
+    const segmenter = new Segmenter(options);
+    return follows ? inTurn(segmenter, new KeptOrSentences()) : segmenter;
   }
 
   async *#items(signal: AbortSignal, isHeardLive: boolean): AsyncGenerator<Item> {
@@ -158,35 +173,6 @@ function spokenBy(voice: Limit): Stage<Piece, Piece<Limit>> {
     end: () => [],
   };
 }
-
-/** Notes whether a source holds more than blanks. */
-class Watched {
-  readonly source: Source;
-  hasBytes = false;
-  isWritten = false;
-
-  constructor(source: Source) {
-    const { again, words } = source;
-    this.source = {
-      ...source,
-      bytes: (signal) => this.#watch(source.bytes(signal)),
-      again: again && ((signal) => this.#watch(again(signal))),
-    };
-    this.isWritten = (words ?? '').trim() !== '';
-  }
-
-  async *#watch(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const piece of bytes) {
-      this.hasBytes ||= piece.length > 0;
-      this.isWritten ||= piece.some((byte) => byte > SPACE && byte < ASCII_END);
-      yield piece;
-    }
-  }
-}
-
-/** Printed characters of ASCII lie between these two. Other blanks consist of bytes beyond them. */
-const SPACE = 0x20;
-const ASCII_END = 0x7f;
 
 /** UTF-16 units of a text in one request; 75 hours of speech. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;

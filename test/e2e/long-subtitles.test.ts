@@ -154,3 +154,46 @@ test('Where the subtitles cannot get their name, the sound does not get its own 
   expectFailure(run, 8, /out\.srt exists/);
   expect(box.list().sort()).toEqual(['out.srt']);
 });
+
+test('Subtitles that come later cost nothing: sound that was made without them is used.', async () => {
+  const server = await serveText(SOUND);
+  const box = new Sandbox();
+  const env = named(server.url, { TTS_CACHE: '1' });
+  const paragraph = (number: number) =>
+    `Paragraph ${number} has a sentence. It has one more, and it is longer. `.repeat(3);
+  box.file('text.txt', [1, 2, 3, 4, 5, 6, 7].map(paragraph).join('\n\n'));
+  box.file('short.txt', TEXT);
+  for (const file of ['text.txt', 'short.txt']) {
+    await box.tts(['-f', file, '-o', 'plain.wav'], { env });
+    const { requests } = server;
+    const args = ['-f', file, '-o', 'out.wav', '--subtitles', 'out.json', '--json'];
+    const dry = await box.tts([...args, '--dry-run'], { env });
+    expect(JSON.parse(dry.stdout.toString())).toMatchObject({ requests: 0, charactersToSend: 0 });
+    expect(await box.tts(args, { env })).toMatchObject({ status: 0 });
+    expect(server.requests).toBe(requests);
+    expect(box.read('out.wav')).toEqual(box.read('plain.wav'));
+    const { cues } = JSON.parse(box.read('out.json').toString());
+    for (const { text } of cues) expect(text.length).toBeLessThanOrEqual(84);
+    expect(cues.at(-1).endFrame).toBe((box.read('out.wav').length - 44) / 2);
+  }
+  box.file('text.txt', [1, 2, 3, 4, 5, 6, 8].map(paragraph).join('\n\n'));
+  const before = server.requests;
+  await box.tts(['-f', 'text.txt', '-o', 'out.wav', '--subtitles', 'out.srt'], { env });
+  // The new paragraph is cut into its sentences; two of them are different.
+  expect(server.requests - before).toBe(2);
+});
+
+test('A long segment is divided into cues of two lines and 7 s, which JSON marks as estimated.', async () => {
+  const text = `${'This is a very long sentence that goes on and on, '.repeat(6)}until it ends.`;
+  const { sandbox } = await speak(['-o', 'out.wav', '--subtitles', 'out.json'], text);
+  const { cues } = JSON.parse(sandbox.read('out.json').toString());
+  expect(cues.length).toBeGreaterThan(3);
+  expect(cues.map(({ text }: { text: string }) => text).join(' ')).toBe(text);
+  for (const { estimated, start, end } of cues) {
+    expect(estimated).toBe(true);
+    expect(end - start).toBeLessThanOrEqual(7);
+  }
+  const again = await speak(['-o', 'out.wav', '--subtitles', 'out.srt'], text);
+  for (const line of again.sandbox.read('out.srt').toString().split('\n'))
+    expect(line.length).toBeLessThanOrEqual(42);
+});

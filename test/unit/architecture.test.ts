@@ -73,6 +73,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'files',
     'installed',
   ],
+  'speech/cues': ['text'],
   'speech/cast': ['reading', 'settings', 'voices', 'text', 'text/marks'],
   speech: ['*'],
   batch: ['speech', 'speech/cast', 'voices', 'sink', 'sink/encoding', 'text', 'audio', 'files'],

@@ -27,6 +27,8 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const isLive = job.split ? false : await checkOutput(job.output, host);
   const estimate = new Estimate(job.mix);
   const bodies: string[] = [];
+  // The cut of the text looks for sound in the cache, once that is open.
+  await job.voices.keptFor(job.voice);
   const runText = await RunText.open(job.text, signal);
   const chapters = new ChapterCosts(estimate, pricing);
   let isFirst = true;
