@@ -55,7 +55,7 @@ test('With --json a run that wrote to stdout tells it on stderr.', async () => {
   });
   expect(run.status).toBe(0);
   const told = JSON.parse(run.stderr.trimEnd().split('\n').at(-1) ?? '');
-  expect(told).toMatchObject({ output: '-', bytes: run.stdout.length, requests: 2, retries: 1 });
+  expect(told).toMatchObject({ output: '-', bytes: run.stdout.length, requests: 4, retries: 1 });
 });
 
 test.each([
