@@ -160,10 +160,11 @@ class Placing implements Stage<Piece, Piece> {
 
   /** @throws TtsError (usage) where a mark stands that is none */
   *push(piece: Piece): Generator<Piece> {
-    if (piece.kind !== 'text' || !PRIVATE.test(piece.text)) return yield piece;
+    if (piece.kind !== 'text') return yield piece;
+    if (!PRIVATE.test(piece.text)) return yield { ...piece, text: compact(piece.text) };
     let { place } = piece;
     let text = '';
-    const spoken = (): TextPiece => ({ kind: 'text', text, place });
+    const spoken = (): TextPiece => ({ kind: 'text', text: compact(text), place });
     for (const part of piece.text.split(BETWEEN)) {
       const mark = PRIVATE.test(part) ? this.#table.markOf(part) : undefined;
       if (!mark || mark.kind === 'literal') {
@@ -181,6 +182,13 @@ class Placing implements Stage<Piece, Piece> {
   end(): readonly Piece[] {
     return [];
   }
+}
+
+const WIDE = /[\u0100-\uffff]/;
+
+/** The characters of marks let V8 keep a text in two bytes each: its parts would be read at half the speed. */
+function compact(text: string): string {
+  return WIDE.test(text) ? text : Buffer.from(text, 'latin1').toString('latin1');
 }
 
 function* placed(mark: Exclude<Mark, { kind: 'literal' }>, place: Place): Generator<Piece> {
