@@ -6,6 +6,7 @@ export const commands: Commands = new Map(
     speak: () => import('./cli/speak/command.ts'),
     serve: () => import('./cli/serve/serve.ts'),
     batch: () => import('./cli/batch/command.ts'),
+    stop: () => import('./cli/stop.ts'),
     speakers: () => import('./cli/speakers/speakers.ts'),
     cache: () => import('./cli/cache.ts'),
     config: () => import('./cli/config.ts'),

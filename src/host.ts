@@ -42,6 +42,8 @@ export interface Host {
   readonly execPath: string;
   /** True if a process of this realm has this ID. */
   isRunning(pid: number): boolean;
+  /** Asks a process to end. Throws where there is none. */
+  askToEnd(pid: number): void;
   /** Ends a process group. Throws where there is none. */
   endGroup(pid: number): void;
   readonly stdin: Input;
@@ -101,6 +103,7 @@ export function processHost(process: NodeJS.Process): Host {
     runtime: `${process.version}-${process.arch}`,
     execPath: process.execPath,
     isRunning: (pid) => isRunning(process, pid),
+    askToEnd: (pid) => void process.kill(pid, 'SIGTERM'),
     endGroup: (pid) => void process.kill(-pid, 'SIGKILL'),
     stdin: {
       get isTTY() {

@@ -176,6 +176,24 @@ export const rules = {
     help: 'speak what a model writes: --format markdown --math skip --play --stream --echo, without thoughts and calls',
     userOnly: true,
   }),
+  interrupt: rule({
+    kind: toggle,
+    flags: '--interrupt',
+    fallback: false,
+    help: 'stop the run that speaks on this terminal, or on --channel',
+  }),
+  queue: rule({
+    kind: toggle,
+    flags: '--queue',
+    fallback: false,
+    help: 'wait until the runs before it on this terminal, or on --channel, have spoken',
+  }),
+  channel: rule({
+    kind: words,
+    flags: '--channel <name>',
+    otherwise: 'the terminal',
+    help: 'the runs of which one speaks at a time, with --interrupt and --queue',
+  }),
   echo: rule({
     kind: toggle,
     flags: '--echo',

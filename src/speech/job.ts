@@ -49,6 +49,8 @@ export interface SpeechJob extends RunPlan {
   /** An answer of a model may have nothing to say. */
   readonly isAssistant: boolean;
   readonly echo: Echo | undefined;
+  /** It is set if only one run speaks at a time. */
+  readonly channel: { readonly name: string | undefined; readonly interrupts: boolean } | undefined;
   readonly subtitles: SubtitlesPlan | undefined;
   readonly split: SplitPlan | undefined;
 }
@@ -72,7 +74,6 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const { host, notices } = context;
   for (const file of request.files) notices.spare(file);
   const loaded = await loadSettings(request, context);
-  const { files } = loaded;
   const settings = withAssistant(loaded.settings);
   const inFront = settings.assistant.value ? (await import('../reading/unspoken.ts')).Unspoken : undefined;
   const stages = await stagesOf(settings, context);
@@ -89,7 +90,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   if (output.name !== undefined) assertFormatKnown(output.name, output.encode, host.cwd);
   const split = planSplit(settings, output);
   echo = await echoFor(request, settings, output, host);
-  const service = await chooseService(settings, { ...context, files });
+  const service = await chooseService(settings, { ...context, files: loaded.files });
   const voices = await openVoices({ settings, service: async () => service }, context);
   const voice = await voiceFor(voices, service, settings, context.signal);
   const cast = await castOf(settings, voices);
@@ -98,6 +99,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     ...planRun(settings, output),
     text: { sources: textSources, stages, cast: cast?.plan, inFront, ...cuttingOf(settings, voice) },
     isAssistant: settings.assistant.value,
+    channel: channelOf(settings),
     echo,
     cast,
     voices,
@@ -123,6 +125,11 @@ async function voiceFor(
     if (!service) throw withForgottenBase(error, settings);
     throw await withListedNumber(error, settings, service, signal);
   });
+}
+
+function channelOf({ interrupt, queue, channel }: Settings): SpeechJob['channel'] {
+  if (!interrupt.value && !queue.value && !channel) return undefined;
+  return { name: channel?.value, interrupts: interrupt.value };
 }
 
 /** The terminal shows by itself what is typed. */

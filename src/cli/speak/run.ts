@@ -30,6 +30,9 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
   const { job } = resolved;
   try {
+    using _turn =
+      job.channel &&
+      (await (await import('../channel.ts')).takeChannel(job.channel, context.host, context.signal));
     const status = await (job.split ? speakChapters(job, context) : speakJob(job, request, context));
     await job.echo?.finish();
     return status;
