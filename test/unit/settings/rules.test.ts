@@ -8,6 +8,7 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
     ...[
       'speaker',
       'speakers',
+      'loudness',
       'format',
       'code',
       'math',
