@@ -33,7 +33,7 @@ export interface Tags {
   readonly description?: string | undefined;
   readonly series?: { readonly name: string; readonly number?: string | undefined } | undefined;
   readonly cover?: Cover | undefined;
-  /** Who speaks. */
+  /** It is the name of the voice that speaks. */
   readonly narrator?: string | undefined;
   /** The title of the book, where the sound is a chapter of it. */
   readonly album?: string | undefined;

@@ -7,7 +7,7 @@ import { makeFolder } from '../files/folders.ts';
 export interface Home {
   /** It is an absolute path. */
   readonly folder: string;
-  /** The user. It is `undefined` on Windows. */
+  /** It is the number of the user, and `undefined` on Windows. */
   readonly uid: number | undefined;
 }
 

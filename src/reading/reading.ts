@@ -53,7 +53,7 @@ export interface Reading {
   readonly about?: About | undefined;
   /** They begin with the first one, as often as they are asked for; those of a pipe can be asked for once. */
   pieces(signal: AbortSignal, options?: ReadingOptions): AsyncIterable<Piece>;
-  /** For a format whose pieces would otherwise come when the text is whole. */
+  /** A format has it whose pieces would otherwise come when the text is whole. */
   readonly live?: (signal: AbortSignal, options?: ReadingOptions) => LiveText;
 }
 

@@ -10,7 +10,7 @@ interface Pairs<T> {
   readonly example: string;
 }
 
-/** Values by name. Text is written as `name=value,name=value`. */
+/** Each value has a name. Text is written as `name=value,name=value`. */
 function pairs<T>({ names, value, example }: Pairs<T>): Kind<ReadonlyMap<string, T>> {
   const faultIn = ([name, raw]: Pair): ValueFault | undefined => {
     const hint = `as in ${example}`;

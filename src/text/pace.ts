@@ -2,7 +2,7 @@ import { countCodePoints, lazy } from './unicode.ts';
 
 /** Seconds of a character. */
 interface Pace {
-  /** A usual pace. */
+  /** It is a usual pace. */
   readonly usual: number;
   /** Nobody speaks faster. */
   readonly least: number;

@@ -11,7 +11,7 @@ export function windowOf({ maxChars }: Limit): number {
   return Math.max(SMALLEST_WINDOW, maxChars * SEGMENTS_IN_WINDOW);
 }
 
-/** All but marks. */
+/** These are all pieces but marks. */
 type Written<V> = Exclude<Piece<V>, { readonly kind: 'pause' | 'voice' }>;
 
 /** A piece, and whether the text that it stands in fits one segment. */

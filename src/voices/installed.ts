@@ -33,7 +33,7 @@ export async function findInstalled(
   return voice && { numbered, voice, no };
 }
 
-/** All installed voices. One that cannot be opened is a warning. */
+/** Opens all installed voices. One that cannot be opened is a warning. */
 export async function openInstalled(context: RunContext): Promise<NumberedSource[]> {
   const opening = manifestsOf(context).map((manifest) =>
     open(manifest, context).catch((error: unknown) => {

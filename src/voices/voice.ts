@@ -6,7 +6,7 @@ import type { Setting } from '../settings/resolve.ts';
 
 export type { VoiceShape };
 
-/** Who speaks. Two wishes for the same voice give the same object. */
+/** A voice speaks the texts of a run. Two wishes for the same voice give the same object. */
 export interface Voice {
   /** The name of the voice, or its number where it has none. */
   readonly label: string;

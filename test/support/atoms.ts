@@ -80,7 +80,7 @@ function entries(content: Buffer, size: number): number[] {
   return Array.from({ length: content.readUInt32BE(4) }, (_, at) => 8 + at * size);
 }
 
-/** Where the samples of a track lie in the file. */
+/** @returns the places in the file at which the samples of a track lie */
 function samplePlaces(table: (name: string) => Buffer): number[] {
   const sizes = table('stsz');
   const usual = sizes.readUInt32BE(4);

@@ -12,7 +12,7 @@ type Fault = (request: IncomingMessage, response: ServerResponse, number: number
 
 export interface StandInHub {
   readonly url: string;
-  /** Of the hub and of the host that it leads on to. */
+  /** They came to the hub, and to the host that it leads on to. */
   readonly requests: HubRequest[];
   readonly cdn: HubRequest[];
   readonly files: Map<string, Buffer>;

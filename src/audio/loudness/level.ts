@@ -4,9 +4,9 @@ import { Limiter } from './limiter.ts';
 import { LoudnessMeter } from './meter.ts';
 import { Spool } from './spool.ts';
 
-/** Where each voice begins to speak in a track. It is filled while the track is read. */
+/** The places where voices begin to speak in a track. The list is filled while the track is read. */
 export interface Turns {
-  /** In bytes of the track, in their order. */
+  /** The places count bytes of the track, and come in their order. */
   readonly list: readonly Turn[];
 }
 

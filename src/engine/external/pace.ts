@@ -1,7 +1,7 @@
 import { leastSeconds, usualSeconds } from '../../text/pace.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 
-/** Letters and digits. A shorter text may have any sound. */
+/** Only letters and digits count. A shorter text may have any sound. */
 const FEWEST_LETTERS = 40;
 
 /** Sound below this share of the pace of a voice may lack a part of the text. */
@@ -53,7 +53,7 @@ export class VoicePace {
     return countCodePoints(text) > MARGIN * this.#limit;
   }
 
-  /** The median. Until a fast one is proven, sound of a usual pace is expected. */
+  /** It is the median. Until a fast one is proven, sound of a usual pace is expected. */
   get #pace(): number {
     if (this.#paces.length < FEWEST_TEXTS) return 1;
     const sorted = this.#paces.toSorted((a, b) => a - b);

@@ -15,7 +15,7 @@ const DASH =
   /(?<=[\p{L}\p{N}\p{M}]{2}|^[IAO]|[^\p{L}][IAO]|[,;.!?"'”’)_])--(?=[\p{L}\p{N}"'“”‘’(_]|\s|$)(?!-)/gu;
 const SPACED_DASH = /(?<=[\p{L}\p{N},;.!?"'”’)_] )--(?= [\p{L}\p{N}"'“‘(_])/gu;
 
-/** "word.[1]" */
+/** Such a mark stands in "word.[1]". */
 const NOTE_MARK = /(?<=[\p{L}\p{N}.,;:!?"'”’)\]_])\[(?:[1-9]\d{0,2}|[*†‡])\](?=[\s.,;:!?"'”’)—[_-]|$)/gu;
 
 /** "be-" at the end of a line, "fore" and what is attached to it in the next one. */

@@ -28,7 +28,7 @@ export interface Programs {
 export interface EncodingOptions {
   /** It has kbit/s. `undefined` is what the format has for speech. */
   readonly bitrate?: number | undefined;
-  /** Where a program is looked for. Without it, none is found. */
+  /** Programs are looked for here. Without it, none is found. */
   readonly programs?: Programs;
   /** Milliseconds that a program may neither take nor give anything: a minute, unless it is told. */
   readonly patienceMs?: number;

@@ -14,7 +14,7 @@ export interface CastPlan {
   /** It is set if lines may begin with names. */
   readonly dialogue: (() => Stage<Piece, Piece>) | undefined;
   /**
-   * Without it nobody is to speak.
+   * It is missing where nobody is to speak.
    * @throws TtsError (usage) for an unknown voice
    */
   readonly roleOf?: (name: string, place: Place) => Promise<Limit>;

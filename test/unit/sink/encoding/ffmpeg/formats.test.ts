@@ -10,7 +10,7 @@ import { FORMAT, tone, write } from './encoded.ts';
 
 const ffmpeg = isThere('ffmpeg');
 
-/** Made by a program of its own, for a cover. */
+/** It is made by another program, for a cover. */
 function picture(kind: 'png' | 'mjpeg'): Buffer {
   const args = ['-v', 'error', '-f', 'lavfi', '-i', 'color=red:size=16x16', '-frames:v', '1', '-c:v', kind];
   return execFileSync('ffmpeg', [...args, '-f', 'image2pipe', '-']);
