@@ -1,4 +1,5 @@
 import type { Stage } from './live.ts';
+import type { Piece } from './piece.ts';
 import type { Limit, Rest, Segment } from './segment.ts';
 import { Segmenter } from './segmenter.ts';
 
@@ -21,13 +22,24 @@ export class KeptOrSentences<V extends Limit> implements Stage<Segment<V> | Rest
 }
 
 function* sentencesOf<V extends Limit>(whole: Segment<V>): Generator<Segment<V>> {
-  const { voice, written, place, chapter } = whole;
+  const { voice, chapter } = whole;
   const segmenter = new Segmenter({ voice, pace: 'sentence' });
   let isFirst = true;
-  for (const segments of [segmenter.push({ kind: 'text', text: written, place }), segmenter.end()])
-    for (const segment of segments) {
-      if (segment.kind === 'rest') continue;
-      yield { ...segment, chapter, pause: isFirst ? whole.pause : segment.pause };
-      isFirst = false;
-    }
+  for (const segment of through(partsOf(whole), segmenter)) {
+    if (segment.kind === 'rest') continue;
+    yield { ...segment, chapter, pause: isFirst ? whole.pause : segment.pause };
+    isFirst = false;
+  }
+}
+
+function* through<V extends Limit>(parts: Iterable<Piece<V>>, segmenter: Segmenter<V>) {
+  for (const part of parts) yield* segmenter.push(part);
+  yield* segmenter.end();
+}
+
+/** The parts of a segment that were joined, each with its place. */
+function* partsOf<V extends Limit>({ written, place, anchors = [] }: Segment<V>): Generator<Piece<V>> {
+  const all = [{ at: 0, place }, ...anchors];
+  for (const [number, part] of all.entries())
+    yield { kind: 'text', text: written.slice(part.at, all[number + 1]?.at), place: part.place };
 }

@@ -1,11 +1,6 @@
 import { countLineBreaks } from './lines.ts';
 import type { Place } from './piece.ts';
-
-interface Anchor {
-  /** UTF-16 units since the start of the text. */
-  readonly at: number;
-  readonly place: Place;
-}
+import type { Anchor, Segment } from './segment.ts';
 
 /** Follows a text: the place of what comes next, and whether a paragraph starts there. */
 export class Position {
@@ -31,6 +26,15 @@ export class Position {
     this.#added += text.length;
     this.#end = place && after(place, text);
     this.#turn(0);
+  }
+
+  /** @returns the place of the next text, which has this length in UTF-16 units, and those that begin inside it */
+  over(length: number): Pick<Segment, 'place' | 'anchors'> {
+    const anchors = this.#anchors.flatMap(({ at, place }) => {
+      const inside = at - this.#passed;
+      return inside > 0 && inside < length ? [{ at: inside, place }] : [];
+    });
+    return { place: this.#place, ...(anchors.length > 0 && { anchors }) };
   }
 
   /** @param text the beginning of what was added and is not passed yet */

@@ -20,6 +20,13 @@ export function greater(a: Border, b: Border | undefined): Border {
 /** Seconds of a mark, or the border that is crossed. */
 export type Pause = number | Border | 'none';
 
+/** The place of what stands at an offset in a text. */
+export interface Anchor {
+  /** UTF-16 units since the start of the text. */
+  readonly at: number;
+  readonly place: Place;
+}
+
 /** The text of one request. */
 export interface Segment<V = Limit> {
   readonly kind: 'segment';
@@ -30,6 +37,8 @@ export interface Segment<V = Limit> {
   /** The same as it stands in the text. */
   readonly written: string;
   readonly place: Place;
+  /** Where `written` was joined of several places: those behind the first. */
+  readonly anchors?: readonly Anchor[] | undefined;
   readonly voice: V;
   /** It comes before the segment. */
   readonly pause: Pause;

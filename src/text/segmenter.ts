@@ -3,7 +3,7 @@ import { clauseLength, completeLength } from './complete.ts';
 import { leadingSpace, secondParagraph, unwrapped } from './lines.ts';
 import type { LiveStage } from './live.ts';
 import { type Pace, type Packed, packClean, targets } from './pack.ts';
-import { EMPTY_LINE, type Heading, type Piece, type Place, writtenOf } from './piece.ts';
+import { EMPTY_LINE, type Heading, type Piece, writtenOf } from './piece.ts';
 import { Position } from './position.ts';
 import { type Border, greater, type Limit, type Rest, type Segment } from './segment.ts';
 import { type Judged, ShortText, windowOf } from './short-text.ts';
@@ -219,12 +219,12 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#consume(piece.written.slice(0, space));
     const written = piece.written.slice(space).trimEnd();
     const text = piece.text.slice(leadingSpace(piece.text)).trimEnd();
-    const { place } = this.#position;
+    const at = this.#position.over(written.length);
     this.#consume(piece.written.slice(space));
-    if (text !== '') yield this.#segment({ ...piece, written, text }, place);
+    if (text !== '') yield this.#segment({ ...piece, written, text }, at);
   }
 
-  #segment({ written, text, startsSentence }: Packed, place: Place): Segment<V> {
+  #segment({ written, text, startsSentence }: Packed, at: ReturnType<Position['over']>): Segment<V> {
     const border = this.#numberInParagraph === 0 ? 'paragraph' : startsSentence ? 'sentence' : 'none';
     const pause = this.#pause ?? border;
     if (this.#opening) this.#chapter = { number: (this.#chapter?.number ?? 0) + 1, ...this.#opening };
@@ -233,7 +233,7 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
     this.#opening = undefined;
     this.#index += 1;
     this.#numberInParagraph += 1;
-    return { kind: 'segment', index, written, text, place, voice, pause, chapter };
+    return { kind: 'segment', index, written, text, ...at, voice, pause, chapter };
   }
 
   /** Keeps a last character that may carry a mark. */
