@@ -12,8 +12,14 @@ export function decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGen
   return through(bytes, new Decoder(name));
 }
 
+/** Reads a file that is no text to be spoken: the ending of its name says nothing of what it holds. */
+export function decodeAnyName(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
+  return through(bytes, new Decoder(name, ''));
+}
+
 export class Decoder implements Stage<Uint8Array, string> {
   readonly #name: string;
+  readonly #kindName: string;
   #encoding: Encoding | undefined;
   /** The bytes of an incomplete character, or of a text whose kind is not known yet. */
   #torn: Uint8Array = new Uint8Array();
@@ -22,8 +28,10 @@ export class Decoder implements Stage<Uint8Array, string> {
   /** A carriage return that a line feed may follow. */
   #held = '';
 
-  constructor(name: string) {
+  /** @param kindName the name whose ending may tell the kind of document */
+  constructor(name: string, kindName = name) {
     this.#name = name;
+    this.#kindName = kindName;
   }
 
   *push(piece: Uint8Array): Generator<string> {
@@ -41,7 +49,7 @@ export class Decoder implements Stage<Uint8Array, string> {
 
   #begin(): Encoding {
     if (this.#encoding) return this.#encoding;
-    assertNoDocument(this.#torn, this.#name);
+    assertNoDocument(this.#torn, this.#name, this.#kindName);
     this.#encoding = detectEncoding(this.#torn);
     this.#offset = this.#encoding.mark;
     this.#torn = this.#torn.subarray(this.#offset);

@@ -29,8 +29,8 @@ export function isEpub(start: Uint8Array): boolean {
 }
 
 /** @throws TtsError (usage) for bytes that begin as another kind of document does */
-export function assertNoDocument(start: Uint8Array, name: string): void {
-  const kind = documentKind(start, name);
+export function assertNoDocument(start: Uint8Array, name: string, kindName = name): void {
+  const kind = documentKind(start, kindName);
   const file = name === 'stdin' ? 'FILE' : `'${name.replaceAll("'", "'\\''")}'`;
   if (kind) throw usageError(`${name} is not text: it is ${kind.what}`, kind.hint(file));
 }

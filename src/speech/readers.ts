@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
 import { byContent } from '../reading/by-content.ts';
-import { decode } from '../reading/decode.ts';
+import { decodeAnyName } from '../reading/decode.ts';
 import { beginsLikeHtml, isEpub } from '../reading/documents.ts';
 import { plainReader } from '../reading/plain.ts';
 import type { Reader } from '../reading/reading.ts';
@@ -135,7 +135,7 @@ export async function stagesOf(
   const files: { source: string; name: string }[] = [];
   for (const named of singleNames(lexicon)) {
     const { value: name } = named;
-    const text = decode(openFile(namedFile(named, host, '--lexicon'), host.cwd, signal), name);
+    const text = decodeAnyName(openFile(namedFile(named, host, '--lexicon'), host.cwd, signal), name);
     const source = await readWhole(text, LONGEST_LEXICON, () =>
       usageError(
         `${name} is longer than ${LONGEST_LEXICON} characters`,
