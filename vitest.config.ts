@@ -15,8 +15,8 @@ export default defineConfig(({ mode }) => ({
     setupFiles: './test/support/random.ts',
     testTimeout: 30_000,
     expect: { requireAssertions: true },
-    // End-to-end tests wait for processes most of the time: one worker more than cores keeps both busy.
-    maxWorkers: availableParallelism() + 1,
+    // End-to-end tests wait for processes much of the time: two workers more than cores keep all busy.
+    maxWorkers: availableParallelism() + 2,
     reporters: ['default', './.config/counting-reporter.ts'],
     projects: [
       { extends: true, test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
