@@ -208,7 +208,9 @@ describe.skipIf(!isThere(BROWSER))('the page of tts serve, in a browser', { time
   });
 
   it('tells of an answer that breaks off, and saves nothing of it', async () => {
-    const page = await openWithKey(await serve(['--api-key', KEY, '--fault', 'drop-after=30000']));
+    const page = await openWithKey(
+      await serve(['--api-key', KEY, '--fault', 'drop-after=30000,bandwidth=60k']),
+    );
     await fill(page, { text: 'This sentence is long enough to break off in the middle of its sound.' });
     await page.press('Control+Enter');
     await expect.poll(() => textOf(page, 'problem'), { timeout: 15_000 }).toMatch(/broke off/);
