@@ -4,9 +4,9 @@ import { chunk } from './chunks.ts';
 import { encoder } from './encoder.ts';
 import { notices } from './notices.ts';
 
-const speaking = chunk('/src/cli/speak/command.ts', '/src/cli/speak/run.ts');
+// The client of services in a chunk of its own would save nothing, and add 16 MB to the peak of a large answer.
+const speaking = chunk('/src/cli/speak/command.ts', '/src/cli/speak/run.ts', '/src/voices/service-client.ts');
 const starting = chunk('/src/main.ts');
-const asking = chunk('/src/voices/service-client.ts');
 const ownVoices = chunk('/src/voices/engine-voices.ts');
 
 /** `main`, and the programs of threads and processes of its own. Every `await import()` in the source is a chunk border. */
@@ -18,15 +18,7 @@ export default defineConfig([
     // Lowers `await using`, which Node 20 does not know.
     transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
-    plugins: [
-      aliases(),
-      speaking.plugin,
-      starting.plugin,
-      asking.plugin,
-      ownVoices.plugin,
-      notices(),
-      encoder(),
-    ],
+    plugins: [aliases(), speaking.plugin, starting.plugin, ownVoices.plugin, notices(), encoder()],
     // cosmiconfig loads these for config that is code, which is never read.
     external: ['typescript', 'import-fresh'],
     output: {
@@ -42,7 +34,6 @@ export default defineConfig([
         includeDependenciesRecursively: false,
         groups: [
           { name: 'speaking', test: (id) => speaking.has(id) && !starting.has(id) },
-          { name: 'asking', test: (id) => asking.has(id) && !speaking.has(id) && !starting.has(id) },
           { name: 'engines', test: (id) => ownVoices.has(id) && !speaking.has(id) && !starting.has(id) },
         ],
       },
