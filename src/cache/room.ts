@@ -2,11 +2,11 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from '../error.ts';
 
-/** The part of the free room that a cache may take whose size nobody has set. */
+/** A cache without a set size may take this part of the free room. */
 const SHARE_OF_DISK = 1 / 10;
 
 /**
- * @param bytes the size that nobody has set
+ * @param bytes the default size
  * @returns at most a tenth of what is free on the disk of the folder
  */
 export function modestSize(bytes: number, folder: string | undefined): number {

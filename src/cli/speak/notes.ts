@@ -60,7 +60,7 @@ export function progressOf({ totals, total }: Speaking): (signal: AbortSignal) =
   };
 }
 
-/** @returns `undefined` where a line is drawn, and where nobody wants to know */
+/** @returns `undefined` where a progress line is drawn, and where notes are not wanted */
 export function notesFor(
   { host, notices }: Pick<Context, 'host' | 'notices'>,
   text: (signal: AbortSignal) => Promise<string>,

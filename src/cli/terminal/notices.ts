@@ -11,7 +11,7 @@ const ERASE = '\r\u001B[J';
 /** Milliseconds. If the disk is too full for the cache, the output soon fails as well. */
 const PATIENCE_MS = 1000;
 
-/** Errors with these statuses quote nobody but the user. */
+/** Errors with these statuses quote only the user. */
 const OWN_ERRORS: readonly ExitCode[] = [ExitCode.usage, ExitCode.output];
 
 /** The place that prints. Results go to stdout and all else to stderr, without secrets and control characters. */
