@@ -370,12 +370,16 @@ describe('players that are looked for', () => {
     expect(box.read('environment').toString()).not.toMatch(/TTS_API_KEY/);
   });
 
-  it('may be the only one, which fails', async () => {
+  it.each([
+    ['failsAtOnce', 'exit status 4'],
+    ['fails', 'the device is busy'],
+  ] as const)('may be the only one, which %s', async (behaviour, reason) => {
     const box = new Sandbox();
-    fakePlayer(box, 'failsAtOnce', 'bin/aplay');
+    fakePlayer(box, behaviour, 'bin/aplay');
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
-    expectFailure(run, 8, /aplay failed: exit status 4\nhint: no other player was found; .* -o FILE/);
+    const hint = 'hint: no other player was found; .* -o FILE';
+    expectFailure(run, 8, new RegExp(`aplay failed: ${reason}\n${hint}`));
   });
 
   it('may all have failed, and what the service says is told all the same', async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unlessAborted } from '../../async.ts';
 import { ExitCode, TtsError } from '../../error.ts';
+import { findProgram } from '../../files/paths.ts';
 import type { Sink } from '../sink.ts';
 import { namedPlayer, type PlayerCommand, type PlayerOptions, type Programs, playersOf } from './commands.ts';
 import { type LiveSink, NEVER } from './live.ts';
@@ -42,14 +43,22 @@ async function openFirst(
   return inSuccession(sink, {
     trialMs: others.length > 0 ? TRIAL_MS : 0,
     next: (failure) => openFirst(others, programs, withThis(failure)),
-    asUnheard: (failure) => (failed.length > 0 ? noneLeft(withThis(failure)) : failure),
+    asUnheard: async (failure) => {
+      const isLeft = failed.length === 0 && (await areThere(others, programs));
+      return isLeft ? failure : noneLeft(withThis(failure));
+    },
   });
 }
 
 interface Succession {
   readonly trialMs: number;
   readonly next: (failure: TtsError) => Promise<Sink>;
-  readonly asUnheard: (failure: TtsError) => TtsError;
+  readonly asUnheard: (failure: TtsError) => Promise<TtsError>;
+}
+
+async function areThere(players: readonly PlayerCommand[], { path, platform }: Programs): Promise<boolean> {
+  const found = await Promise.all(players.map(({ program }) => findProgram(program, path, platform)));
+  return found.some(Boolean);
 }
 
 function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession): Sink {
@@ -72,9 +81,9 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
       await unlessAborted(tried, signal);
       const chosen = await decide();
       const taken = { bytes: 0 };
-      return chosen.write({ ...track, pcm: counted(track.pcm, taken) }, signal).catch((error) => {
+      return chosen.write({ ...track, pcm: counted(track.pcm, taken) }, signal).catch(async (error) => {
         const isUnheard = error === sink.failure && taken.bytes < UNHEARD_BYTES;
-        throw isUnheard ? asUnheard(error) : error;
+        throw isUnheard ? await asUnheard(error) : error;
       });
     },
     discard: () =>
