@@ -81,7 +81,7 @@ export function usageError(message: string, hint: string, cause?: unknown): TtsE
 }
 
 /**
- * An error of another context of `node:vm` is no instance of our `Error`.
+ * An error of another context of `node:vm` is not an instance of our `Error`.
  * @returns the code of a system's error, such as `ENOENT`; empty without one
  */
 export function codeOf(error: unknown): string {

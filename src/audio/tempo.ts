@@ -9,7 +9,7 @@ import { sampleReader, sampleWriter } from './samples.ts';
 /** Frames. Sonic decides by what it has at once: equal blocks give equal sound, however it arrives. */
 const BLOCK = 1024;
 
-/** Other work has its turn after so many blocks, which take some milliseconds. */
+/** Other work has its turn after this number of blocks, which take some milliseconds. */
 const BLOCKS_AT_ONCE = 8;
 
 const FLOAT_BYTES = 4;

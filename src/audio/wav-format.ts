@@ -100,7 +100,7 @@ export function realSize(size: number): number | undefined {
   return size;
 }
 
-/** Does what {@link realSize} does for the size in a `ds64` chunk (EBU Tech 3306). */
+/** It does what {@link realSize} does for the size in a `ds64` chunk (EBU Tech 3306). */
 export function realSize64(size: bigint): number | undefined {
   return size > 0n && size <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(size) : undefined;
 }

@@ -12,7 +12,7 @@ export interface WavOptions {
   readonly bodyBytes?: number | undefined;
   /** The default is {@link QUOTED_BYTES}. */
   readonly quotedBytes?: number | undefined;
-  /** Called if a kilobyte or more after the samples is not a chunk. */
+  /** It is called if a kilobyte or more after the samples is not a chunk. */
   readonly onLeftover?: ((bytes: number) => void) | undefined;
 }
 

@@ -77,7 +77,7 @@ export function* readEntries(folder: string, name: string, uid?: number): Genera
     const entry = entryOf(line);
     if (entry) yield entry;
     else if (isManifest(name))
-      throw new TtsError(`${join(folder, name)}, line ${number}: this is no entry of a manifest`, {
+      throw new TtsError(`${join(folder, name)}, line ${number}: this is not an entry of a manifest`, {
         exitCode: ExitCode.usage,
         hint: 'delete the line: the file that it stood for is made again',
       });

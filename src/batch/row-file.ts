@@ -19,7 +19,7 @@ export interface FinishedFile {
 export interface RowFileOptions {
   /** It is absolute. */
   readonly path: string;
-  /** Messages use it. */
+  /** Messages name the file by it. */
   readonly name: string;
   readonly writer: Writer;
   readonly encoding: Encoding;

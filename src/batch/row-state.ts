@@ -49,7 +49,7 @@ export class TextHash {
     this.#hash.update(`\0${mark}\0`);
   }
 
-  /** Adds what is heard and is no text. */
+  /** It adds what is heard and is not text. */
   addBorder(border: string): void {
     this.#hash.update(`\0${border}\0`);
   }

@@ -12,9 +12,9 @@ import { type Home, isOwnFolder } from './folder.ts';
 
 export interface DraftOptions {
   readonly hasRoom: (bytes: number) => boolean;
-  /** Called before the entry gets its name. */
+  /** It is called before the entry gets its name. */
   readonly publishing: (bytes: number) => void;
-  /** Not called if the cache was emptied meanwhile. */
+  /** It is not called if the cache was emptied meanwhile. */
   readonly published: (bytes: number) => Promise<void>;
   readonly failed: (error: unknown) => void;
   readonly ended: () => void;

@@ -73,7 +73,7 @@ async function checksum(file: FileHandle, { start, bytes }: Layout, key: string)
 }
 
 /**
- * Gives whole frames.
+ * It gives whole frames.
  * @param close is called at the end, or when the reader leaves
  * @throws TtsError if the disk fails; the entry is removed
  */

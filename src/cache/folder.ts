@@ -28,7 +28,7 @@ export async function objectionTo({ folder, uid }: Home): Promise<string | undef
 }
 
 /**
- * Makes the folder.
+ * It makes the folder.
  * @returns the reason why nothing can be written there
  */
 export function objectionToWriting(folder: string): string | undefined {

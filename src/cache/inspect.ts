@@ -11,7 +11,7 @@ export interface Found {
   readonly bytes: number;
 }
 
-/** Chooses the entries. Without a field, it chooses all. */
+/** A choice without a field means all entries. */
 export interface Choice {
   /** Milliseconds. */
   readonly unusedFor?: number | undefined;
@@ -26,7 +26,7 @@ export async function measureCache(folder: string, choice: Choice = {}): Promise
 }
 
 /**
- * Removes entries. Without a choice, a run that is writing now loses its unfinished entries.
+ * Without a choice, a run that is writing now loses its unfinished entries.
  * @throws TtsError (output)
  */
 export async function clearCache(folder: string, choice: Choice = {}): Promise<Found> {

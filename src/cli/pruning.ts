@@ -56,7 +56,7 @@ function unasked(count: number, shown: readonly string[]): TtsError {
   });
 }
 
-/** Names each file. */
+/** It tells the name of each file that it deletes. */
 export async function pruneFiles(pruning: Pruning, { notices, signal }: Context): Promise<void> {
   for await (const { file } of prune(pruning, signal))
     notices.note(`deleted ${join(pruning.folderName, file)}`);

@@ -20,7 +20,7 @@ export interface Expectation extends ServiceName {
 const ACCEPTED = 202;
 
 /**
- * Ignores the `Content-Type`. Errors of reading are for {@link audioFailure}.
+ * It ignores the `Content-Type`. Errors of reading are for {@link audioFailure}.
  * @returns `undefined` for sound that goes to the callback address
  * @throws TtsError
  */

@@ -69,7 +69,7 @@ export class ConcurrencyLimiter {
     this.#admit();
   }
 
-  /** Called for a request that failed before its sound began. */
+  /** It is called for a request that failed before its sound began. */
   failed(order: number, error: TtsError): void {
     if (error.retry?.busy) this.refused(error.retry.after);
     // One text may be refused alone; a key is refused for all.
@@ -77,7 +77,7 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Called after a refusal by a busy service.
+   * It is called after a refusal by a busy service.
    * @param seconds the time in which the service wants no request
    */
   refused(seconds = 0): void {

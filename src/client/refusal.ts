@@ -14,7 +14,7 @@ export const PARTIAL_CONTENT = 206;
 /** Statuses for an unknown speaker or a bad text. */
 const UNWANTED = new Set([400, 404, 422]);
 
-/** Such messages come with other statuses than 413, too. */
+/** Such messages also come with other statuses than 413. */
 const TOO_LONG =
   /\b(?:text|input|string|sentence)\b.*\b(?:too long|too large|exceeds?|at most|max\w*)\b|\b(?:at most|max\w*|more than)\b[^.]*\bcharacters\b|\btoo many characters\b/i;
 

@@ -23,7 +23,7 @@ interface Tries {
 /**
  * Half of a wait that the service did not ask for is random, so that clients do not return together.
  * @param chance a number from 0 to 1
- * @returns seconds; `undefined` if there is no other try
+ * @returns seconds; `undefined` if it was the last try
  */
 export function retryDelay(
   { retry }: TtsError,
@@ -67,7 +67,7 @@ export interface RetryState {
   made: number;
 }
 
-/** @throws the error itself if there is no other try */
+/** @throws the error itself after the last try */
 export async function waitOrGiveUp(
   error: unknown,
   { retries, onEvent }: RetryPolicy,

@@ -42,7 +42,7 @@ const MOST_MIB = 4;
 const MOST_BYTES = MOST_MIB * 2 ** 20;
 
 /**
- * Sends `GET {base}/speakers`.
+ * It sends `GET {base}/speakers`.
  * @returns `undefined` for a service without a list
  * @throws TtsError
  */

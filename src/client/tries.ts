@@ -12,7 +12,7 @@ export interface Trying extends RetryPolicy {
   readonly checksum: Checksum | undefined;
   /** Messages use this name for the other side. */
   readonly name: string;
-  /** Asks once. */
+  /** It asks once. */
   readonly ask: Synthesize;
   /**
    * Puts an error of asking or reading into words.

@@ -24,7 +24,7 @@ const FEWEST_WORDS = 2;
 /** Longer paragraphs are taken in such pieces. */
 const PIECE = /.{1,20000}(?:\s|$)|.{1,20000}/gsu;
 
-/** Other requests get their turn after so many. */
+/** Other requests get their turn after this number. */
 const STEP_CHARACTERS = 2000;
 
 /**

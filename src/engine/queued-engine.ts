@@ -37,7 +37,7 @@ async function* audible(
   if (isSilent) throw new EngineError('unsupported text', complaint);
 }
 
-/** Seconds behind a passage. */
+/** Seconds after a passage. */
 const PAUSES: Readonly<Record<Passage['end'], number>> = { clause: 0.12, sentence: 0.35, paragraph: 0.65 };
 
 export interface Recipe<Task> {

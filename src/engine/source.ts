@@ -46,7 +46,7 @@ export interface ModelConfig {
   readonly installed?: InstalledModel | undefined;
 }
 
-/** One voice of a model, with what its process is told. */
+/** One voice of a model, with what its process is given. */
 export interface ModelSpeaker {
   readonly name: string;
   /** A tag of BCP 47, or "und" for an unknown language. */

@@ -17,7 +17,7 @@ const ABANDONED_AFTER_MS = 3_600_000;
 /** A name that is taken gets a number before its ending. */
 const PART = /^(?<target>.+)\.(?<pid>\d+)-(?<tag>[0-9a-f]{8})(?:-\d+)?\.part$/s;
 
-/** Creates `NAME.PID-REALM.part`. A file with this name is not replaced: realms may be equal by chance. */
+/** It creates `NAME.PID-REALM.part`. A file with this name is not replaced: realms may be equal by chance. */
 export function createPart(target: string, { pid, realm }: Writer, mode: number): PartFile {
   for (let number = 0; ; number += 1) {
     const path = besideFile(target, `${pid}-${tagOf(realm)}${number > 0 ? `-${number}` : ''}.part`);

@@ -75,7 +75,7 @@ const reasons = new Map<string, [reason: string, ...remedies: (string | typeof E
   ['ENOTDIR', ['a part of its path is not a folder', 'check the path']],
   ['EISDIR', ['it is a folder', 'add a file name']],
   ['EBADF', ['it is closed, or open for reading only', 'redirect it to a file or a pipe, or use -o']],
-  ['ENXIO', ['there is nothing behind that name', ELSEWHERE]],
+  ['ENXIO', ['nothing stands behind that name', ELSEWHERE]],
   ['EIO', ['the device reports an error', ELSEWHERE]],
 ]);
 

@@ -152,7 +152,7 @@ function settingsOf(place: string): { readonly onnx: string; readonly settings: 
     const settings = `${place}.json`;
     if (!existsSync(settings))
       throw usageError(
-        `${basename(settings)} is missing beside ${basename(place)}`,
+        `${basename(settings)} is missing next to ${basename(place)}`,
         'a voice of Piper has both files: copy it as well',
       );
     return { onnx: place, settings };

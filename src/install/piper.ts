@@ -25,7 +25,7 @@ export function piperSettings(text: string, name: string): PiperConfig {
 
 /**
  * Writes what sherpa-onnx needs of a raw voice of Piper: its model with metadata, and its symbols.
- * @returns the bytes behind the original model
+ * @returns the bytes after the original model
  */
 export function writePiperModel(onnx: string, config: PiperConfig, folder: string): Buffer {
   const model = join(folder, MODEL);

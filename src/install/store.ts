@@ -147,7 +147,7 @@ export async function filesOf(
   return files;
 }
 
-/** @throws TtsError (output) where there is not room for so many bytes */
+/** @throws TtsError (output) where there is not enough room for the bytes */
 export function assertRoom(data: string, bytes: number): void {
   let free: number;
   try {

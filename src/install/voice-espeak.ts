@@ -76,7 +76,7 @@ export async function ownEspeak(
   if (system === undefined)
     throw usageError(
       `the voice needs data of espeak-ng for ${voice}, and there are none`,
-      'install espeak-ng, or put its folder espeak-ng-data beside the model',
+      'install espeak-ng, or put its folder espeak-ng-data next to the model',
     );
   copy(system);
   return undefined;

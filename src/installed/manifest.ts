@@ -10,7 +10,7 @@ export interface InstalledFile {
   /** Bytes. */
   readonly size: number;
   readonly sha256: string;
-  /** The first bytes are those of the hub, where something was added behind them. */
+  /** The first bytes are those of the hub, where something was added after them. */
   readonly original?: { readonly size: number; readonly sha256: string };
 }
 

@@ -12,7 +12,7 @@ export function decode(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGen
   return through(bytes, new Decoder(name));
 }
 
-/** Reads a file that is no text to be spoken: the ending of its name says nothing of what it holds. */
+/** Reads a file that is not text to be spoken: the ending of its name says nothing of what it holds. */
 export function decodeAnyName(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   return through(bytes, new Decoder(name, ''));
 }

@@ -42,7 +42,7 @@ export interface About {
   readonly cover?: (signal: AbortSignal) => Promise<Uint8Array | undefined>;
 }
 
-/** What is read in step with its writer: the segmenter behind it has to know how long the writer waits. */
+/** What is read in step with its writer: the segmenter after it has to know how long the writer waits. */
 interface LiveText {
   readonly characters: AsyncIterable<string>;
   readonly stage: LiveStage<string, Piece>;

@@ -10,7 +10,7 @@ export function endsSentence(text: string): boolean {
   return ENDED.test(wordsOf(text).slice(-SIGHT));
 }
 
-/** For a heading, an item or a row without a sign at its end. Marks stay behind the full stop. */
+/** For a heading, an item or a row without a sign at its end. Marks stay after the full stop. */
 export function withFullStop(text: string): string {
   const words = wordsOf(text);
   if (words === '' || endsSentence(words) || PAUSES.test(words)) return text;

@@ -130,7 +130,7 @@ export async function* openFile(name: string, cwd: string, signal: AbortSignal):
   }
 }
 
-/** @throws TtsError (usage) behind the last byte, if the file was changed or replaced meanwhile */
+/** @throws TtsError (usage) after the last byte, if the file was changed or replaced meanwhile */
 export async function* openUnchanged(
   name: string,
   cwd: string,

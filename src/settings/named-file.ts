@@ -40,7 +40,7 @@ export function namedFile(
   // Only a regular file is read: a pipe in a project may never end.
   if (statSync(real).isFile()) return path;
   throw usageError(
-    `${origin.name} is no regular file`,
+    `${origin.name} is not a regular file`,
     `name it yourself, with ${byYourself} or in your own config`,
   );
 }

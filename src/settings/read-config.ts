@@ -86,7 +86,7 @@ export async function loadNamed(
   host: Place,
   options: { readonly hide: Hide; readonly signal: AbortSignal },
 ): Promise<ConfigFile> {
-  if (name === '') throw usageError('--config: "" is no name of a file', 'name a file with settings');
+  if (name === '') throw usageError('--config: "" is not the name of a file', 'name a file with settings');
   const named = { path: located(name, host), place: 'user' as const };
   return isPiped(named.path) ? readPipedConfig(named, options) : readConfig(named, options.hide);
 }

@@ -45,8 +45,8 @@ function faultInKeys(data: object): ValueFault | undefined {
   for (const [url, key] of Object.entries(data)) {
     if (!baseUrl.text(url))
       return {
-        what: `${addressIn(url)} is no base URL`,
-        hint: `expected ${baseUrl.allowed}, and its key behind it`,
+        what: `${addressIn(url)} is not a base URL`,
+        hint: `expected ${baseUrl.allowed}, followed by its key`,
       };
     if (typeof key !== 'string' || key.trim() === '')
       return { what: `what stands for ${addressIn(url)} is no key`, hint: 'store it with tts login' };
@@ -200,7 +200,7 @@ function unquoted(...[, single, double, escaped, bare]: Groups): string {
 }
 
 export const proxyUrl: Kind<URL> = textual({
-  allowed: 'a URL that begins with http:// or https://, with nothing behind the port',
+  allowed: 'a URL that begins with http:// or https://, with nothing after the port',
   text: (text) => {
     const parsed = url('http', 'https').text(text);
     return parsed && /^\/?$/.test(parsed.pathname) && !parsed.search && !parsed.hash ? parsed : undefined;

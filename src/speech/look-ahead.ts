@@ -31,7 +31,7 @@ export interface LookAheadOptions {
 
 export interface Sparing {
   allows(error: unknown, segment: Segment): error is TtsError;
-  /** Called in the part's turn. */
+  /** It is called in the part's turn. */
   spare(error: TtsError, segment: Segment): void;
 }
 

@@ -8,7 +8,7 @@ const PIECE_BYTES = 160;
 
 interface PrefetchOptions {
   readonly signal: AbortSignal;
-  /** Called at once; the error is thrown in the part's turn. */
+  /** It is called at once; the error is thrown in the part's turn. */
   readonly onFailure: (error?: unknown) => void;
 }
 

@@ -82,7 +82,7 @@ function bookOptions({ footnotes, ruby }: ReaderSettings) {
 /** Formats whose files hold the marks of chapters. */
 const HAS_CHAPTERS = /^(?:mp3|m4b|m4a|aac|opus|ogg|oga|flac)$/i;
 
-/** The border of a chapter ends a request, so a text that is no book has none of itself. */
+/** The border of a chapter ends a request, so a text that is not a book has none of its own. */
 function wantsChapters({ chapters, titles, pauses, output, encode }: ReaderSettings): boolean {
   const format = encode?.value ?? /\.([^.]+)$/.exec(output?.value ?? '')?.[1] ?? '';
   return chapters !== undefined || !titles.value || pauses?.value.has('chapter') || HAS_CHAPTERS.test(format);

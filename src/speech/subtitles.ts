@@ -136,7 +136,7 @@ export function planSubtitles(
     const old = lookAt(path, name);
     if (old && !old.isFile())
       throw usageError(
-        `--subtitles: ${name} is no regular file`,
+        `--subtitles: ${name} is not a regular file`,
         'they appear when they are whole: name a file',
       );
     return { name, path, old, clobber: clobber.value, writer: host, elsewhere: ELSEWHERE, style };

@@ -9,7 +9,7 @@ export interface Cleaned {
 /** What `cleaned` may change: most texts have none of it but line breaks. */
 const UNCLEAN = /[^\S\t ]| {2}|\u00ad|[^\p{ASCII}\u0080-\u02ff]/u;
 
-/** Typists put two spaces behind a sentence. */
+/** Typists put two spaces after a sentence. */
 const WIDE_SPACE = /(?<=[.!?…:]["'”’»)\]]{0,3}) {2}(?=\S|$)/gu;
 
 /** A space with a combining mark is a character. */

@@ -67,7 +67,7 @@ function finishedLength(text: string): number {
   return Math.max(thai ? thai.index + thai[0].length : 0, finishedLines(text));
 }
 
-/** The line before or behind shows that lines are not wrapped. */
+/** The line before or after shows that lines are not wrapped. */
 function finishedLines(text: string): number {
   const end = text.lastIndexOf('\n') + 1;
   const start = text.lastIndexOf('\n', end - 2) + 1;

@@ -7,7 +7,7 @@ const NARROWEST_WRAP = 40;
 const RAGGEDNESS = 0.6;
 
 /**
- * Offsets behind the indentation. Such a line begins like an item, or its first word would have fitted on the line before
+ * Offsets after the indentation. Such a line begins like an item, or its first word would have fitted on the line before
  * and is not in lower case.
  */
 export function lineBorders(text: string): number[] {

@@ -44,7 +44,7 @@ export function inTurn<In, Mid, Out>(
 
 const broken = new WeakMap<object, 'silent' | 'damaged'>();
 
-/** Marks an error behind which the text that came before still counts: its writer fell silent, or a byte is damaged. */
+/** It marks an error after which the text that came before still counts: its writer fell silent, or a byte is damaged. */
 export function breaksOff<E extends Error>(error: E, how: 'silent' | 'damaged'): E {
   broken.set(error, how);
   return error;

@@ -44,7 +44,7 @@ function secondsOf(text: string, which: keyof Pace): number {
   return seconds + letters * LETTERS[which];
 }
 
-/** Scripts with other paces begin behind these. */
+/** Scripts with other paces begin after these. */
 function isLatin(text: string): boolean {
   return /^[\0-\u10ff]*$/.test(text);
 }

@@ -114,7 +114,7 @@ const EMPTY_LINE = /\n[^\S\n]*\n\s*/gu;
 const CLAUSE_END = /[,;:،؛—–]["'”’»)\]]*\s+|[、，；：]["'”’」』）]*\s*|(?<!\s)\s+(?=[-–—]\s)|[)\]]\s+/gu;
 
 /**
- * The cut is behind the last clause that fits, else the last word, else the last grapheme cluster.
+ * The cut is after the last clause that fits, else the last word, else the last grapheme cluster.
  * @param maxChars code points; only a single grapheme cluster may be longer
  */
 function* cut(sentence: string, maxChars: number, counting: Counting): Generator<string> {
@@ -146,7 +146,7 @@ function offsetOf(text: string, count: number, counting: Counting): number {
   let at = 0;
   for (let left = count; left > 0 && at < text.length; left = count - lengthOf(text.slice(0, at), counting))
     at += offsetOfCodePoint(text.slice(at), left);
-  // A mark behind a space makes a character of it.
+  // A mark after a space makes a character of both.
   return lengthOf(text.slice(0, at), counting) > count ? offsetOfCodePoint(text, count) : at;
 }
 
@@ -167,7 +167,7 @@ function lastSpace(text: string): number {
   return 0;
 }
 
-/** ICU's dictionaries decide. It gives 0 where there is none. */
+/** ICU's dictionaries decide where words end. It gives 0 where there is no word. */
 function lastWord(text: string, end: number): number {
   const from = Math.max(0, end - WORD_SIGHT);
   let last = 0;

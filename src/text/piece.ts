@@ -1,7 +1,7 @@
 import { countLineBreaks } from './lines.ts';
 import { fitting } from './unicode.ts';
 
-/** Where a piece of text stands, for messages and subtitles. */
+/** It says where a piece of text stands, for messages and subtitles. */
 export interface Place {
   /** The name of a file; "-" is stdin, and an empty one stands for words, or for the only text of a run. */
   readonly source: string;

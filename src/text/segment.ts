@@ -37,7 +37,7 @@ export interface Segment<V = Limit> {
   /** The same as it stands in the text. */
   readonly written: string;
   readonly place: Place;
-  /** Where `written` was joined of several places: those behind the first. */
+  /** If `written` was joined from several places, these are the ones after the first. */
   readonly anchors?: readonly Anchor[] | undefined;
   readonly voice: V;
   /** It comes before the segment. */

@@ -5,7 +5,7 @@ const SIGHT = 80;
 const CLOSERS = `["'”’»›)\\]\\p{Pe}\\p{Pf}\\p{Pi}]`;
 
 /**
- * No sentence ends behind abbreviations, initials, ordinals and list numbers, in addresses, or between speech and "he said".
+ * No sentence ends after abbreviations, initials, ordinals and list numbers, in addresses, or between speech and "he said".
  * @param text with spaces for its line breaks
  * @param start of the line; wrapped lines are one
  */
@@ -66,7 +66,7 @@ function isSpeechGoingOn(before: string, after: string): boolean {
 }
 
 const terminated = lazy(() => new RegExp(`[\\p{Sentence_Terminal}…]${CLOSERS}*$`, 'u'));
-/** Emoji and signs behind a sentence, each with what belongs to it. */
+/** Emoji and signs after a sentence, each with what belongs to it. */
 const signs = lazy(
   () => new RegExp(`(?:\\s*[\\p{Extended_Pictographic}\\p{Regional_Indicator}✓✔✗]${EXTENDER}*)+$`, 'u'),
 );
@@ -86,7 +86,7 @@ const NEVER_LAST = /(?:^|[\s(])(?:z\.\s?B|d\.\s?h|i\.\s?d|s\.\s?o|e\.\s?g|i\.\s?
 
 /**
  * True if a full stop at the end of a text may go on in a number, a name, an abbreviation or the name of a file. A space
- * behind it leaves only abbreviations and numbers in doubt.
+ * after it leaves only abbreviations and numbers in doubt.
  */
 export function endsInDoubt(text: string): boolean {
   const token = lastToken(`${text.trimEnd()} `);
@@ -109,7 +109,7 @@ export function isFullLine(line: string, next: string): boolean {
   return !isAbbreviation(`${line.slice(-SIGHT)} `, next.slice(0, SIGHT));
 }
 
-/** Words in lower case, without their last full stop: UAX #29 ends a sentence behind them. */
+/** Words in lower case, without their last full stop: UAX #29 ends a sentence after them. */
 const words = (list: string): (() => ReadonlySet<string>) => lazy(() => new Set(list.split(/\s+/u)));
 
 const neverLast = words(
@@ -124,7 +124,7 @@ const beforeNumber = words(
    jan feb mar apr jun jul aug sep sept oct nov dec`,
 );
 
-/** An {@link openers} word behind them ends the sentence, as behind initials. */
+/** An {@link openers} word after them ends the sentence, as after initials. */
 const sometimesLast = words('jr sr inc ltd co corp bros ph.d al st mt ft ave blvd rd dept est assn intl');
 
 /** Names of files and packages that are written with an ending: "main.py". */

@@ -26,7 +26,7 @@ export function engineFailure(error: unknown, who: Failing): TtsError {
 
 function short(cause: EngineError): TtsError {
   const hint =
-    'maxChars stands beside the engine under "engines" in your own config; --max-chars sets it for a run';
+    'maxChars stands next to the engine under "engines" in your own config; --max-chars sets it for a run';
   return new TtsError(cause.message, { exitCode: ExitCode.service, hint, cause });
 }
 

@@ -13,7 +13,7 @@ export interface KeyedContext extends RunContext {
   readonly isChosen: boolean;
 }
 
-/** What a server is told of who asks. */
+/** What a server learns of who asks. */
 export interface Authorization {
   /** The header of this name. */
   readonly authorization: string | undefined;

@@ -460,7 +460,7 @@ describe('--check', () => {
     box.file('tts-batch.jsonl', `${JSON.stringify(entry)}\n`);
     box.file('p.csv', 'id,text\na,one\n');
     const run = await box.tts(['batch', 'p.csv', '--prune', '--yes']);
-    expectFailure(run, 2, /tts-batch\.jsonl, line 1: this is no entry of a manifest/);
+    expectFailure(run, 2, /tts-batch\.jsonl, line 1: this is not an entry of a manifest/);
   });
 });
 

@@ -260,10 +260,10 @@ describe('tts login', () => {
   });
 
   it.each([
-    [{ 'sk-very-secret-12345': URL_ }, /: one of the names is no base URL\n/],
+    [{ 'sk-very-secret-12345': URL_ }, /: one of the names is not a base URL\n/],
     [
       { 'https://me:pa55word@x.example/?a': 'k' },
-      /: "https:\/\/\*\*\*@x\.example\/\?\*\*\*" is no base URL\n/,
+      /: "https:\/\/\*\*\*@x\.example\/\?\*\*\*" is not a base URL\n/,
     ],
     [{ [URL_]: '' }, /: what stands for "https:/],
   ])('tells no secret where keys and addresses are mixed up: %j', async (keys, message) => {

@@ -127,7 +127,7 @@ test('A device is not replaced by them.', async () => {
   const sandbox = new Sandbox();
   symlinkSync('/dev/null', sandbox.path('null.srt'));
   const run = await sandbox.tts([TEXT, '-o', 'out.wav', '--subtitles', 'null.srt']);
-  expectFailure(run, 2, /null\.srt is no regular file/);
+  expectFailure(run, 2, /null\.srt is not a regular file/);
   expect(sandbox.list()).toEqual(['null.srt']);
 });
 

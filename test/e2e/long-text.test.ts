@@ -13,7 +13,7 @@ const pages = novel(20_000);
 interface Order {
   readonly text: string;
   readonly args: readonly string[];
-  /** Whether the sound goes to a file or to standard output. */
+  /** It tells whether the sound goes to a file or to standard output. */
   readonly toFile: boolean;
 }
 

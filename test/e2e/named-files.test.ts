@@ -123,7 +123,7 @@ describe('a pipe', () => {
     const box = new Sandbox();
     execFileSync('mkfifo', [box.path('pipe')]);
     box.file('.ttsrc', JSON.stringify({ baseUrl: 'http://127.0.0.1:9', speaker: 1, [key]: 'pipe' }));
-    expectFailure(await box.tts(['hi', '-o', 'out.wav']), 2, /is no regular file/);
+    expectFailure(await box.tts(['hi', '-o', 'out.wav']), 2, /is not a regular file/);
   });
 
   it('that the user names on the command line is read', async () => {

@@ -437,12 +437,12 @@ describe('tts serve', () => {
   });
 
   it.each(['mkfifo ready', 'mkdir ready', 'ln -s /dev/null ready'])(
-    'leaves alone what is no ordinary file: %s',
+    'leaves alone what is not an ordinary file: %s',
     async (make) => {
       const box = new Sandbox();
       const run = await box.shell(`${make}; exec tts serve --port 0 --ready-file ready`);
       expect(run.status).toBe(2);
-      expect(run.stderr).toMatch(/^tts: --ready-file \S*ready is no ordinary file\nhint: /m);
+      expect(run.stderr).toMatch(/^tts: --ready-file \S*ready is not an ordinary file\nhint: /m);
       expect(box.list()).toEqual(['ready']);
     },
   );

@@ -10,7 +10,7 @@ const MANY = 95;
 const HEADER_BYTES = 44;
 const patient = { timeout: 50_000 };
 
-/** Receives callbacks. */
+/** It receives callbacks. */
 async function receive() {
   const received: { type: string | undefined; body: Buffer }[] = [];
   const server = createServer(async (request, response) => {

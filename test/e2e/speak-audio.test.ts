@@ -62,7 +62,7 @@ describe('the WAV that comes out', () => {
     [
       'are no chunk',
       Buffer.alloc(3000, 7),
-      /^tts: warning: the service sent 3000 bytes behind the samples of a WAV [^\n]*\n$/,
+      /^tts: warning: the service sent 3000 bytes after the samples of a WAV [^\n]*\n$/,
     ],
     ['are a chunk', chunk('C2PA', sound(3000)), /^$/],
   ])('warns once of kilobytes behind the samples that %s', async (_, behind, stderr) => {

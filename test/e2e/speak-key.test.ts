@@ -202,7 +202,7 @@ describe('what a project may not say', () => {
       expectFailure(
         await run({ project, args: ['--base-url', 'http://127.0.0.1:1'] }, box),
         2,
-        /is no regular file/,
+        /is not a regular file/,
       );
     },
   );

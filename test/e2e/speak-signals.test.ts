@@ -20,7 +20,7 @@ interface Situation {
   readonly script: Script;
   readonly args: readonly string[];
   readonly options?: RunOptions;
-  /** Whether the run has got to where it is to be interrupted. */
+  /** It tells whether the run has got to where it is to be interrupted. */
   readonly there: (run: Running, requests: number) => boolean | Promise<boolean>;
 }
 

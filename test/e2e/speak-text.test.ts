@@ -376,8 +376,8 @@ describe('the command line', () => {
     [['hi', '-i', ' '], /--instructions/],
     [['hi', '--base-url', 'example.com'], /--base-url: "example\.com"/],
     [['hi', '-o', ''], /--output: "" is not allowed; expected the name of a file/],
-    [['-f', ''], /-f: "" is no name of a file\nhint: name the file that holds the text; "-" is stdin/],
-    [['-f', 'a.txt', '--file='], /-f: "" is no name/],
+    [['-f', ''], /-f: "" is not the name of a file\nhint: name the file that holds the text; "-" is stdin/],
+    [['-f', 'a.txt', '--file='], /-f: "" is not the name/],
     [['hi', '--subtitles='], /--subtitles: "" is not allowed; expected the name of a file/],
     [['hi', '--stream=maybe'], /--stream/],
   ])('refuses a bad value before anything is sent, naming it: %j', async (args, message) => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** Whether this machine has a program of that name: what needs one that it lacks is skipped. */
+/** It tells whether this machine has a program of that name: what needs one that it lacks is skipped. */
 export function isThere(program: string): boolean {
   return spawnSync('which', [program]).status === 0;
 }

@@ -47,9 +47,9 @@ export interface Running {
 /** A machine on which nothing is configured: an empty home, an empty folder, an empty environment. */
 export class Sandbox {
   readonly home: string;
-  /** Where runs happen. */
+  /** Runs happen in it. */
   readonly folder: string;
-  /** Where the command `tts` lies, for a PATH. */
+  /** The command `tts` lies in it, so it can stand in a PATH. */
   readonly commands: string;
   /** Where libraries of players leave their folders, which would otherwise stay in that for temporary files. */
   readonly #runtime: string;

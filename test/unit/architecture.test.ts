@@ -233,7 +233,7 @@ describe('the source', () => {
   });
 });
 
-/** Whether a folder stands before another in the journey. */
+/** It tells whether a folder stands before another in the journey. */
 function isBelow(folder: string, above: string): boolean {
   const order = Object.keys(MAY_IMPORT);
   return folder !== '' && order.indexOf(folder) < order.indexOf(above);

@@ -1,7 +1,7 @@
 /** The highest true peak: -1 dB of full scale, less what the estimate of peaks between samples may miss. */
 const CEILING = 10 ** (-1.2 / 20);
 
-/** Seconds in front of a peak and behind it in which the gain changes. */
+/** Seconds before and after a peak in which the gain changes. */
 const REACH_SECONDS = 0.005;
 
 /** Samples on each side that count for the sound between two samples. */

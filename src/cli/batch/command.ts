@@ -89,7 +89,7 @@ function kindOf(name: string, named: string | undefined): TableKind {
   if (kind) return kind;
   if (named !== undefined)
     throw usageError(
-      `--table: "${visible(named)}" is no kind of table`,
+      `--table: "${visible(named)}" is not a kind of table`,
       `use one of ${tableKinds.join(', ')}`,
     );
   throw usageError(

@@ -25,7 +25,7 @@ interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pic
 
 export class RowTexts {
   readonly #options: RowTextOptions;
-  /** True if the text of a row that is no file is spoken as it stands. */
+  /** True if the text of a row that is not a file is spoken as it stands. */
   readonly #isAsWritten: boolean;
 
   constructor(options: RowTextOptions) {
@@ -98,7 +98,7 @@ async function* segmentsOf(plan: TextPlan, signal: AbortSignal): AsyncGenerator<
   yield* text.segments(false, signal);
 }
 
-/** Hashes what passes. */
+/** It hashes the pieces that pass through it. */
 class Hashing implements Stage<Piece, Piece> {
   readonly #hash: TextHash;
   readonly #heard: Heard;

@@ -30,7 +30,7 @@ export class ReadyFile {
       if (!found) return;
       if (!found.isFile())
         throw usageError(
-          `--ready-file ${this.#name} is no ordinary file`,
+          `--ready-file ${this.#name} is not an ordinary file`,
           'name one: it is made, and removed again',
         );
       if (!(await isListening(await readFile(path, 'utf8')))) await rm(path, { force: true });

@@ -50,7 +50,7 @@ function variables(entry: Entry | undefined): string {
 const COMPLETIONS: Readonly<Record<Flag['takes'], (flag: Flag) => string | undefined>> = {
   nothing: () => undefined,
   text: () => 'return',
-  // With compopt bash quotes file names; bash 3.2 has none.
+  // Bash 3.2 has no compopt, which makes bash quote the names of files.
   file: () => '_tts_files; return',
   speaker: () => '_tts_speakers; return',
   choice: ({ choices }) => `COMPREPLY=($(compgen -W '${choices.join(' ')}' -- "$cur")); return`,

@@ -36,7 +36,7 @@ function likelyMistake({ words }: CommandLine, { argv, named, host, commands }: 
   if (namedCommands(commands).includes(first) && words.length <= LONGEST_COMMAND)
     return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
   if (words.length === 1 && isNearCommand(first, commands))
-    return `"${first}" is no command, so the word is spoken; tts help lists the commands`;
+    return `"${first}" is not a command, so the word is spoken; tts help lists the commands`;
   if (words.length === 1 && isMissingFile(first, host))
     return `there is no file ${first}, so its name is spoken; -f speaks what is in a file`;
   const voice = voiceBehindV(words, argv);
@@ -84,7 +84,7 @@ function inputOf(
   if (words.length > 0 && files.length > 0) throw givenTwice(words, files, { host, argv });
   if (words.length === 1 && words[0] === '-') return { words: [], files: ['-'] };
   if (files.includes(''))
-    throw usageError('-f: "" is no name of a file', 'name the file that holds the text; "-" is stdin');
+    throw usageError('-f: "" is not the name of a file', 'name the file that holds the text; "-" is stdin');
   if (files.filter((file) => file === '-').length > 1)
     throw usageError('-f - is given twice', 'stdin can be read only once');
   if (words.length > 0 || files.length > 0) return { words, files };

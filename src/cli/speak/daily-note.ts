@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Remembers the text for a day.
- * @returns false if it was told within the last day. Without a place to remember it, it is told each time.
+ * @returns false if it was shown within the last day. Without a place to remember that, it is shown each time.
  */
 export function isNewToday(text: string, host: Pick<Host, 'env' | 'home' | 'platform' | 'uid'>): boolean {
   const folder = cacheFolder(host);

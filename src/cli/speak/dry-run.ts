@@ -11,7 +11,7 @@ import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';
 import { ChapterCosts, chapterLines } from './chapter-costs.ts';
 
-/** So many bodies are shown with `--verbose`. */
+/** `--verbose` shows this many bodies. */
 const SHOWN_BODIES = 3;
 
 type DryRun = Pick<Extract<Resolved, { mode: 'dry-run' }>, 'job' | 'pricing'>;

@@ -124,7 +124,7 @@ export function describe(event: VoiceEvent): string {
     case 'retry':
       return `${event.error.message}: another try in ${event.seconds.toFixed(1)} s`;
     case 'leftover':
-      return `the service sent ${event.bytes} bytes behind the samples of a WAV that are neither sound nor a chunk`;
+      return `the service sent ${event.bytes} bytes after the samples of a WAV that are neither sound nor a chunk`;
     case 'ignored':
       return `the voice does not understand "${event.instructions}"; it knows words such as ${KNOWN_INSTRUCTIONS}`;
     case 'cut':

@@ -18,7 +18,7 @@ import { leftOutOf } from './left-out.ts';
 import { notesFor, progressOf, warnOfAbsent } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
-/** Each open request allows so many segments ahead, so that all stay busy behind a slow one. */
+/** Each open request allows this number of segments ahead, so that all stay busy behind a slow one. */
 const WINDOW = 2;
 
 /** English prose at a usual pace. */

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { assertOpen, stdoutError } from '../terminal/print.ts';
 
 /**
- * A reader that leaves is no error.
+ * It is not an error if the reader leaves.
  * @throws TtsError (output)
  */
 export async function showText(plan: TextPlan, { host, signal }: Context): Promise<number> {

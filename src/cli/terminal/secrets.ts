@@ -49,7 +49,7 @@ export class Secrets {
     const forms = [...this.#forms];
     const uncommon = forms.filter((form) => form.length >= SHORTEST_UNCOMMON);
     const common = forms.filter((form) => form.length < SHORTEST_UNCOMMON);
-    // Between these two signs of an address, a short password is no ordinary word.
+    // Between these two signs of an address, a short password is not an ordinary word.
     const safe = common.reduce((rest, form) => rest.replaceAll(`:${form}@`, ':***@'), text);
     return this.#outsideNames(safe, (part) => this.#without(uncommon, part));
   }

@@ -116,7 +116,7 @@ function inWords(rows: readonly Row[]): string {
   ]);
   const offered = rows.find((row) => !row.isInstalled);
   const hint = offered
-    ? `\nSPEED is beside real time, on a desktop with two threads. To install one: tts voices install ${offered.name}`
+    ? `\nSPEED is compared with real time, on a desktop with two threads. To install one: tts voices install ${offered.name}`
     : '';
   return `${table([COLUMNS, ...lines])}${hint}`;
 }

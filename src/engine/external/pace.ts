@@ -7,7 +7,7 @@ const FEWEST_LETTERS = 40;
 /** Sound below this share of the pace of a voice may lack a part of the text. */
 const SHARE = 0.6;
 
-/** So many texts tell the pace of a voice. */
+/** It takes this many texts to know the pace of a voice. */
 const FEWEST_TEXTS = 3;
 
 /** Later texts take the places of the first ones. */

@@ -53,7 +53,7 @@ function endOnAbort(signal: AbortSignal, asked: ClientRequest): void {
   if (signal.aborted) end();
 }
 
-/** So many bytes tell bare samples from WAV, JSON, HTML and compressed sound. */
+/** It takes this number of bytes to tell bare samples from WAV, JSON, HTML and compressed sound. */
 const PEEKED_BYTES = 4;
 
 /** Ends a request whose server sends nothing for a time. */

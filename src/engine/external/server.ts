@@ -64,7 +64,7 @@ export async function openServer(
 
 interface VoiceList {
   readonly voices?: readonly string[] | undefined;
-  /** The status of an answer that is no list. */
+  /** The status of an answer that is not a list. */
   readonly status?: number | undefined;
 }
 

@@ -13,7 +13,7 @@ export interface ModelSettings {
 }
 
 /**
- * What sherpa-onnx is told when it loads a model. Paths are relative: espeak-ng reads no others on Windows if the name of the
+ * What sherpa-onnx is given when it loads a model. Paths are relative: espeak-ng reads no others on Windows if the name of the
  * user is not ASCII.
  */
 export function configOf({ family, files }: Model, { cwd, scales, accent }: ModelSettings): object {
@@ -32,7 +32,7 @@ export function configOf({ family, files }: Model, { cwd, scales, accent }: Mode
   };
 }
 
-/** What sherpa-onnx is told with each text. */
+/** What sherpa-onnx is given with each text. */
 export function optionsOf({ sid, lang }: ModelSpeaker, speed: number): object {
   return { sid, speed, silenceScale: 0.2, numSteps: STEPS, ...(lang !== undefined && { extra: { lang } }) };
 }

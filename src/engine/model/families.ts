@@ -169,7 +169,7 @@ function readable({ source }: RegExp): string {
 function missing(name: string, files: readonly string[]): EngineError {
   return new EngineError(
     'failed',
-    `${name} is no model that can be loaded: ${files.join(', ')} ${files.length === 1 ? 'is' : 'are'} missing in its folder`,
+    `${name} is not a model that can be loaded: ${files.join(', ')} ${files.length === 1 ? 'is' : 'are'} missing in its folder`,
   );
 }
 

@@ -25,7 +25,7 @@ export interface ModelOptions {
 
 export interface KeptModel extends ModelOptions {
   readonly name: string;
-  /** What sherpa-onnx is told. Its paths count from the folder `cwd`. */
+  /** What sherpa-onnx is given. Its paths count from the folder `cwd`. */
   readonly config: object;
   readonly cwd: string;
 }

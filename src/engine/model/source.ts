@@ -87,7 +87,7 @@ class Processes {
       .catch(() => {});
   }
 
-  /** A language that the model is told makes another sound. An installed voice may have another name on another machine. */
+  /** A language that the model is given makes another sound. An installed voice may have another name on another machine. */
   identityOf({ name, sid, lang }: ModelSpeaker): string {
     const who = this.#config.installed ? sid : name;
     return `${this.#identity} ${who}${lang === undefined ? '' : ` ${lang}`}`;

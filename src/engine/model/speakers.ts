@@ -85,7 +85,7 @@ function namesOf(model: Model, { name, count, voices = [] }: Wanted): string[] {
   );
 }
 
-/** The second speaker of a name gets its number behind it. */
+/** The second speaker of a name gets its number after it. */
 function unique(names: readonly string[]): string[] {
   const seen = new Set<string>();
   return names.map((name, sid) => {

@@ -32,7 +32,7 @@ export interface Downloaded {
   /** Bytes. */
   readonly size: number;
   readonly sha256: string;
-  /** It goes on where more is written behind the file. */
+  /** It goes on where more is written after the file. */
   readonly hash: Hash;
   readonly checked: Checked;
 }
@@ -206,7 +206,7 @@ function webPage(name: string, { host }: URL): TtsError {
   );
 }
 
-/** A body whose length was not told may have been cut: the rest is asked for. */
+/** A body of unknown length may have been cut: the rest is asked for. */
 function assertWhole(size: number, { name, size: whole }: Wanted, { url, headers }: FoundAnswer): void {
   if (size >= (whole ?? 1)) return;
   const mayBeCut = whole !== undefined && headers['content-length'] === undefined;

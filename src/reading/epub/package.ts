@@ -15,7 +15,7 @@ interface Item {
 /** One document of the reading order. */
 interface SpineItem {
   readonly path: string;
-  /** False for a document beside the reading order, such as a note. */
+  /** False for a document outside the reading order, such as a note. */
   readonly isLinear: boolean;
 }
 
@@ -43,7 +43,7 @@ export async function textOf(
   return bytes && decodeMarkup(bytes);
 }
 
-/** @throws TtsError (usage) for an archive that is no book */
+/** @throws TtsError (usage) for an archive that is not a book */
 export async function openPackage(archive: Archive, name: string, signal: AbortSignal): Promise<Package> {
   const path = await packagePath(archive, name, signal);
   const opf = await textOf(archive, path, signal);

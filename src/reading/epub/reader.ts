@@ -69,10 +69,10 @@ function documentsOf(archive: Archive, { spine }: Package, { readsAll }: EpubOpt
   return paths;
 }
 
-/** @returns what is said of documents that the book itself puts beside its reading order */
+/** @returns what is said of documents that the book itself puts outside its reading order */
 function besideOrder({ spine }: Package, leftOut: ReadonlyMap<string, string>): readonly string[] {
   const isBeside = spine.some(({ path, isLinear }) => !isLinear && !leftOut.has(path));
-  return isBeside ? ['documents beside the reading order'] : [];
+  return isBeside ? ['documents outside the reading order'] : [];
 }
 
 function noText(name: string): TtsError {

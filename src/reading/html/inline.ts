@@ -18,7 +18,7 @@ const MAY_BE_INVISIBLE = new RegExp(
 
 const EAST_ASIAN = '[\\u3000-\\u30ff\\u3400-\\u9fff\\uf900-\\ufaff\\uff00-\\uffef]';
 const HAS_EAST_ASIAN = new RegExp(EAST_ASIAN, 'u');
-/** A line end between two of these characters is no space. */
+/** A line end between two of these characters is not a space. */
 const WRAPPED_EAST_ASIAN = new RegExp(
   `(?<=${EAST_ASIAN})[ \\t]*[\\r\\n][ \\t\\r\\n]*(?=${EAST_ASIAN})`,
   'gu',

@@ -25,7 +25,7 @@ interface Frame {
 
 /** The text of a link from a note back to its reference. */
 const ARROW = /[\s↩↑⤴^]+$/u;
-/** UTF-16 units. A longer block is no note. */
+/** UTF-16 units. A longer block is not a note. */
 const LONGEST_NOTE = 16_384;
 /** UTF-16 units of all blocks. */
 const MOST_KEPT = 8 * 1024 * 1024;
@@ -76,7 +76,7 @@ export class NoteIndex implements MarkupHandler {
     if (this.#named === 0) this.#inline.take();
   }
 
-  /** @returns the note that a link leads to, without its number; `undefined` for what is no note */
+  /** @returns the note that a link leads to, without its number; `undefined` for what is not a note */
   find(id: string, { label, ids, isRaised, saysReference }: Link): string | undefined {
     const candidate = this.#candidates.get(id);
     if (!candidate) return undefined;

@@ -25,7 +25,7 @@ export function isMark(text: string): boolean {
 /** UTF-16 units. */
 const LONGEST_MARK = 20;
 
-/** True for the text of what says of itself that it refers to a note. A linked word of a sentence is no mark. */
+/** True for the text of what says of itself that it refers to a note. A linked word of a sentence is not a mark. */
 export function isMeantAsMark(text: string): boolean {
   return text.trim().length <= LONGEST_MARK && (/\p{N}/u.test(text) || !/\p{L}{3}/u.test(text));
 }

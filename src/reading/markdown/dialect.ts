@@ -127,7 +127,7 @@ function lineOf({ src, bMarks, tShift, eMarks }: StateBlock, line: number): stri
   return src.slice((bMarks[line] ?? 0) + (tShift[line] ?? 0), eMarks[line]);
 }
 
-/** What people write beside CommonMark: TeX, Obsidian's signs, pandoc's citations, notes and boxes. */
+/** What people write besides CommonMark: TeX, Obsidian's signs, pandoc's citations, notes and boxes. */
 export function dialect(parser: MarkdownIt): void {
   parser.inline.ruler.before('escape', 'math', math);
   parser.inline.ruler.before('escape', 'silent', silent);

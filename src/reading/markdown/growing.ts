@@ -25,8 +25,8 @@ const FRONT_MATTER = /^(?:-{1,3}|\+{1,3})[ \t]*(?:\n[^\n]*)?$/u;
 const SENTENCE_END = /[\p{Sentence_Terminal}…]["'”’»)\]*_]*[ \t]$/u;
 
 /**
- * Gives out the words of a document as soon as nothing that follows can change them; where a sentence ends is decided behind
- * it. Further text changes what was given out only by defining a reference or, behind a wait, by going on with it.
+ * Gives out the words of a document as soon as nothing that follows can change them; where a sentence ends is decided after
+ * it. Further text changes what was given out only by defining a reference or, after a wait, by going on with it.
  */
 export class GrowingMarkdown implements LiveStage<string, Piece> {
   readonly #options: MarkdownOptions;
@@ -38,7 +38,7 @@ export class GrowingMarkdown implements LiveStage<string, Piece> {
   #given = '';
   /** The number of scenes of the text that were given out. */
   #scenes = 0;
-  /** What was given out behind the last word: a space, or the border of a block. */
+  /** What was given out after the last word: a space, or the border of a block. */
   #end: '' | ' ' | '\n' | '\n\n' = '';
   /** The line in which the text begins, from 1. */
   #line = 1;

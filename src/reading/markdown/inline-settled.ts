@@ -2,7 +2,7 @@ import { WAITS } from '../../text/complete.ts';
 
 /**
  * UTF-16 units of the beginning of a paragraph that are read alike, whatever follows: no mark, bracket, code or tag is open
- * behind them. They end between words, or with the text after a wait.
+ * after them. They end between words, or with the text after a wait.
  * @param idle milliseconds without text
  */
 export function settledInline(text: string, idle: number): number {

@@ -6,7 +6,7 @@ import type { MarkdownOptions } from './parser.ts';
 import { wordsOfTex } from './tex.ts';
 
 export interface InlineOptions extends Pick<MarkdownOptions, 'math'> {
-  /** What is said of a note behind the text: of a reference, or of a note that stands there. */
+  /** What is said of a note after the text: of a reference, or of a note that stands there. */
   noteBehind?(said: string, note: Token): string;
 }
 
@@ -110,7 +110,7 @@ class Links {
   }
 }
 
-/** A number, a unit or a variable has a power; the number behind a word is the mark of a note. */
+/** A number, a unit or a variable has a power; the number after a word is the mark of a note. */
 const POWER = /(?:\d|\)|(?:^|[^\p{L}])\p{L}{1,2})$/u;
 const RAISED: ReadonlyMap<string, string> = new Map(
   [...'0123456789+-n'].map((sign, at) => [sign, [...'⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ'][at] ?? '']),

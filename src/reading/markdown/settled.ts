@@ -2,13 +2,13 @@ import type { Token } from 'markdown-it';
 import { WAITS } from '../../text/complete.ts';
 import { settledInline } from './inline-settled.ts';
 
-/** The beginning of a document that keeps its reading, whatever is written behind it. */
+/** The beginning of a document that keeps its reading, whatever is written after it. */
 export interface Settled {
   /** UTF-16 units. */
   readonly length: number;
   /** True if its last block goes on. */
   readonly isOpen: boolean;
-  /** True if its last block may have a neighbour of the same list or table, or go on behind a wait. */
+  /** True if its last block may have a neighbour of the same list or table, or go on after a wait. */
   readonly isInList: boolean;
   /** True if what follows has nothing to do with it. */
   readonly isEnd: boolean;
@@ -16,7 +16,7 @@ export interface Settled {
   readonly head?: string;
 }
 
-/** Lines, from 0; the second one is behind the block. */
+/** Lines, from 0; the second one is after the block. */
 type Lines = readonly [number, number];
 
 type Leaf = Token & { map: Lines };
@@ -62,7 +62,7 @@ export function settledPart(source: string, blocks: readonly Token[], idle: numb
 
 interface Paragraph {
   readonly isInList: boolean;
-  /** True if a wait behind its line ends it. */
+  /** True if a wait after its line ends it. */
   readonly isLine: boolean;
   readonly idle: number;
 }

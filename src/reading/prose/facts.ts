@@ -1,4 +1,4 @@
-/** UTF-16 units of a text in which words are told from other signs. */
+/** UTF-16 units of a text in which words are distinguished from other signs. */
 const JUDGED = 65_536;
 /** UTF-16 units. What follows in a longer line counts as another one. */
 const LONGEST_LINE = 8192;
@@ -11,9 +11,9 @@ const LONGEST_WRAPPED = 120;
 /** The number of different words, or of lines at the borders of pages, that are remembered. */
 const MOST_REMEMBERED = 100_000;
 const MOST_DIVIDED = 1000;
-/** So many words that are known with a hyphen tell the habit of a text. */
+/** It takes this many words that are known with a hyphen to tell the habit of a text. */
 const FEWEST_HYPHENS = 3;
-/** A line at the border of so many pages is no text. */
+/** A line that stands at the border of this many pages is not part of the text. */
 const FEWEST_PAGES = 3;
 
 const WORD = /^\p{L}[\p{L}\p{M}'’.‐—–-]*$/u;
@@ -95,7 +95,7 @@ export class TextFacts {
     return this.#divided.length > 0;
   }
 
-  /** True if the lines of the text end behind hyphens that its words have anyway. */
+  /** True if the lines of the text end after hyphens that its words have anyway. */
   get prefersHyphens(): boolean {
     let [joined, hyphened] = [0, 0];
     for (const [first, second] of this.#divided) {

@@ -11,7 +11,7 @@ const CONTINUES = /^[^\S\n]*["'“‘(]?\p{Ll}/u;
 
 /**
  * Leaves out page numbers, and lines that stand at the borders of many pages. Form feeds divide the pages, as `pdftotext`
- * writes them. No line break is lost: those inside a paragraph come back behind it.
+ * writes them. No line break is lost: those inside a paragraph come back after it.
  */
 export class Pages implements Stage<string, string> {
   readonly #facts: TextFacts;

@@ -15,7 +15,7 @@ const DASH =
   /(?<=[\p{L}\p{N}\p{M}]{2}|^[IAO]|[^\p{L}][IAO]|[,;.!?"'”’)_])--(?=[\p{L}\p{N}"'“”‘’(_]|\s|$)(?!-)/gu;
 const SPACED_DASH = /(?<=[\p{L}\p{N},;.!?"'”’)_] )--(?= [\p{L}\p{N}"'“‘(_])/gu;
 
-/** Such a mark stands in "word.[1]". */
+/** The mark of a note looks like the one in "word.[1]". */
 const NOTE_MARK = /(?<=[\p{L}\p{N}.,;:!?"'”’)\]_])\[(?:[1-9]\d{0,2}|[*†‡])\](?=[\s.,;:!?"'”’)—[_-]|$)/gu;
 
 /** "be-" at the end of a line, "fore" and what is attached to it in the next one. */
@@ -35,7 +35,7 @@ const SIGNS = /[_[]|--|[-‐][^\S\n]*\n/u;
 
 /** UTF-16 units that rules look back on. */
 const CONTEXT = 50;
-/** UTF-16 units. Who writes so much at once is no model and no person. */
+/** UTF-16 units. Whoever writes this much at once is neither a model nor a person. */
 const FAST = 1024;
 
 /** Reads prose as people do: marks of italics and notes are silent, "--" is a dash, and divided words are whole. */
@@ -95,7 +95,7 @@ export class Wording implements Stage<string, string> {
     );
   }
 
-  /** Puts divided words together. The line break comes behind the word, so the lines keep their numbers. */
+  /** Puts divided words together. The line break comes after the word, so the lines keep their numbers. */
   #whole(text: string, from: number): string {
     return replacedFrom(text, from, DIVIDED, ({ 0: written, groups = {} }) => {
       const { first, second = '', rest = '', space } = groups;
@@ -120,7 +120,7 @@ function isInList(text: string, at: number): boolean {
 
 type Say = (match: RegExpExecArray) => string;
 
-/** Replaces what begins at the place or behind it. What stands before the place is only looked back on. */
+/** Replaces what begins at the place or after it. What stands before the place is only looked back on. */
 function replacedFrom(text: string, from: number, pattern: RegExp, say: Say): string {
   let result = text.slice(0, from);
   let at = from;

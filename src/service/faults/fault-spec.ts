@@ -33,12 +33,12 @@ const parts: Readonly<
   },
   'drop-after': {
     form: 'drop-after=64k',
-    help: 'ends the connection after so many bytes of the body',
+    help: 'ends the connection after N bytes of the body',
     read: bytes((dropAfter) => ({ effects: { dropAfter } })),
   },
   close: {
     form: 'close',
-    help: 'ends the connection in order (FIN): behind drop-after, or in place of an answer',
+    help: 'ends the connection in order (FIN): after drop-after, or in place of an answer',
     read: flag({ ending: 'close' }),
   },
   reset: {
@@ -48,12 +48,12 @@ const parts: Readonly<
   },
   bandwidth: {
     form: 'bandwidth=16k',
-    help: 'sends so many bytes of the body in a second at most',
+    help: 'sends at most N bytes of the body in a second',
     read: bytes((bandwidth) => (bandwidth > 0 ? { effects: { bandwidth } } : undefined)),
   },
   slice: {
     form: 'slice=100',
-    help: 'sends the body in writes of so many bytes',
+    help: 'sends the body in writes of N bytes',
     read: bytes((slice) => (slice > 0 ? { effects: { slice } } : undefined)),
   },
   truncate: {
@@ -79,7 +79,7 @@ const parts: Readonly<
   },
   after: {
     form: 'after=5',
-    help: 'not for the first so many requests',
+    help: 'not for the first N requests',
     read: integer(0, Number.MAX_SAFE_INTEGER, (after) => ({ after })),
   },
   every: {
@@ -89,7 +89,7 @@ const parts: Readonly<
   },
   times: {
     form: 'times=2',
-    help: 'for so many requests',
+    help: 'for N requests only',
     read: integer(1, Number.MAX_SAFE_INTEGER, (times) => ({ times })),
   },
   match: {

@@ -17,7 +17,7 @@ export interface AudioRequest {
 
 const SPEEDS = { least: 0.25, most: 4 };
 
-/** An error quotes so many characters of a value. */
+/** An error quotes at most this number of characters of a value. */
 const LONGEST_VALUE = 80;
 
 type Body = Readonly<Record<string, unknown>>;

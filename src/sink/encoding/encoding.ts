@@ -30,9 +30,9 @@ export interface EncodingOptions {
   readonly bitrate?: number | undefined;
   /** Programs are looked for here. Without it, none is found. */
   readonly programs?: Programs;
-  /** Milliseconds that a program may neither take nor give anything: a minute, unless it is told. */
+  /** Milliseconds that a program may neither take nor give anything: a minute by default. */
   readonly patienceMs?: number;
-  /** Called with what had to be left out. */
+  /** It is called with what had to be left out. */
   readonly warn?: (text: string) => void;
 }
 

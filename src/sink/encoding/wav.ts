@@ -87,6 +87,6 @@ function assertAsPromised(bytes: number, promised: number | undefined): void {
   if (promised === undefined || bytes === promised) return;
   throw new TtsError(`the audio has ${bytes} bytes where its header says ${promised}`, {
     exitCode: ExitCode.service,
-    hint: 'the service sent another length than it told at first: try again, with -o',
+    hint: 'the service sent another length than it said at first: try again, with -o',
   });
 }

@@ -60,7 +60,7 @@ function joined(parts: readonly string[], between: string, fits: (part: string) 
   return all;
 }
 
-/** Words with the spaces behind them. What is longer than a line is cut, as text without spaces is. */
+/** Words with the spaces after them. What is longer than a line is cut, as text without spaces is. */
 function wordsOf(text: string): string[] {
   return (text.match(/\S+\s*/gu) ?? []).flatMap((word) => {
     const characters = Array.from(word);

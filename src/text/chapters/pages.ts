@@ -2,10 +2,10 @@ import { countLineBreaks } from '../lines.ts';
 import type { Stage } from '../live.ts';
 import type { Piece, Place } from '../piece.ts';
 
-/** UTF-16 units. A longer first line is no title. */
+/** UTF-16 units. A longer first line is not a title. */
 const LONGEST_TITLE = 100;
 
-/** Begins a chapter at the start of a text and behind each form feed. Its first line is its title, if it is a short one. */
+/** It begins a chapter at the start of a text and after each form feed. Its first line is its title, if it is a short one. */
 export class PageChapters implements Stage<Piece, Piece> {
   /** What was read of a page whose first line is not complete. */
   #held: Piece[] | undefined = [];

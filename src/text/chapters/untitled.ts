@@ -2,7 +2,7 @@ import { countLineBreaks } from '../lines.ts';
 import type { Stage } from '../live.ts';
 import type { Piece, TextPiece } from '../piece.ts';
 
-/** UTF-16 units. A longer block is no title. */
+/** UTF-16 units. A longer block is not a title. */
 const LONGEST_TITLE = 1000;
 
 /** Leaves the titles of chapters out: the headings where a chapter begins, and blocks that repeat its title. */
@@ -49,7 +49,7 @@ export class UntitledChapters implements Stage<Piece, Piece> {
       yield* this.push({ ...piece, text: text.slice(first.length), place: below });
   }
 
-  /** Decides on a block that is no heading. */
+  /** It decides on a block that is not a heading. */
   *#judge(): Generator<Piece> {
     const words = wordsOf(textOf(this.#held));
     if (words !== '' && ` ${this.#left ?? ''} `.includes(` ${words} `)) this.#leaveOut();

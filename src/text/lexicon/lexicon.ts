@@ -74,7 +74,7 @@ function isThere(place: string, word: string, earlier: number): TtsError {
   return usageError(`${place}: "${word}" is already on line ${earlier}`, 'keep one of the two lines');
 }
 
-/** UTF-16 units; a text waits for so many. */
+/** UTF-16 units; a text waits for this number. */
 const LONGEST_WORD = 200;
 
 /** UTF-16 units. */
@@ -133,7 +133,7 @@ function parseExpression(text: string, place: string): Omit<Pattern, 'place'> {
     );
   }
   if (!ALLOWED_FLAGS.test(flags)) {
-    throw bad(place, `unknown flags "${flags}" behind the regular expression`, 'it may have i, m and s');
+    throw bad(place, `unknown flags "${flags}" after the regular expression`, 'it may have i, m and s');
   }
   if (costOf(source) > MOST_CHOICES)
     throw bad(

@@ -53,7 +53,7 @@ const IN_WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u200c\\u200d]--[${scripts}]]`
 const DIGIT = /\p{N}/u;
 
 /**
- * Finds words without a letter, digit, mark or rest of a number beside them. A word without letters and digits ("→") is
+ * Finds words without a letter, digit, mark or rest of a number next to them. A word without letters and digits ("→") is
  * found anywhere.
  */
 export class WordTree {
@@ -105,7 +105,7 @@ function choose(words: readonly Word[], written: string, isPart: boolean): Word 
   return fitting.find(({ word }) => word === plain) ?? fitting.find(({ ignoresCase }) => ignoresCase);
 }
 
-/** A point or comma counts behind a digit only. */
+/** A point or comma counts after a digit only. */
 function isPoint(text: string, at: number): boolean {
   const sign = text.charAt(at);
   return (sign === '.' || sign === ',') && DIGIT.test(text.charAt(at - 1));

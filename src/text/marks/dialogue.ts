@@ -38,7 +38,7 @@ export class Dialogue implements Stage<Piece, Piece> {
   #place: Place = { source: '' };
   #isLineStart = true;
   #isLineEmpty = true;
-  /** A name speaks. */
+  /** It is true while somebody whose name was given speaks. */
   #isCast = false;
   /** The voice of the last mark. */
   #usual: string | undefined;

@@ -50,14 +50,14 @@ describe('a manifest', () => {
 
   it('with the marks of a merge is refused with the line', () => {
     writeFileSync(join(folder, 'tts-batch.jsonl'), `${lineOf(entry('a'))}<<<<<<< HEAD\n`);
-    expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 2: this is no entry');
+    expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 2: this is not an entry');
   });
 
   it.each(['../a.wav', '/etc/a.wav', 'x/../../a.wav', 'C:\\a.wav', '', '.', 'x/', 'x//a.wav', 'a\0.wav'])(
     'that names %s is refused',
     (file) => {
       writeFileSync(join(folder, 'tts-batch.jsonl'), lineOf({ ...entry('a'), file }));
-      expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 1: this is no entry');
+      expect(() => [...readEntries(folder, 'tts-batch.jsonl')]).toThrow('line 1: this is not an entry');
     },
   );
 

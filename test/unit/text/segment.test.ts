@@ -27,7 +27,7 @@ const anyOptions = fc.record<CutOptions>({
 const always = (holds: (text: string, options: CutOptions) => Promise<void>) =>
   fc.assert(fc.asyncProperty(anyText, anyOptions, holds), { numRuns: 200 });
 
-/** Where each segment begins and ends in the text. */
+/** It tells where each segment begins and ends in the text. */
 function placed(text: string, all: Cut[]): { start: number; end: number }[] {
   let end = 0;
   return all.map((segment) => {

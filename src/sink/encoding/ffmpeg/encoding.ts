@@ -71,7 +71,7 @@ class Maker {
     }
   }
 
-  /** The sound is encoded into a file of its own, and then copied behind the tags and chapters that are known by then. */
+  /** The sound is encoded into a file of its own, and then copied after the tags and chapters that are known by then. */
   async #recordTagged(target: string, track: Track, tagged: TaggedFormat): Promise<number> {
     const plain = besidePart(target);
     closeSync(openSync(plain, 'wx', 0o600));
@@ -198,7 +198,7 @@ class Maker {
     return fitting(track, this.#format, onSound);
   }
 
-  /** @param inputs further ones, behind the sound */
+  /** @param inputs further ones, after the sound */
   #coding(format: PcmFormat, inputs: readonly string[] = []): string[] {
     const { bitrate = usualBitrate(this.#format, format) } = this.#options;
     return [

@@ -77,7 +77,7 @@ function clock(seconds: number): string {
 }
 
 /**
- * ffmpeg takes a line break behind a backslash for a part of the value, even if the backslash is escaped. A zero byte ends the
+ * ffmpeg takes a line break after a backslash for a part of the value, even if the backslash is escaped. A zero byte ends the
  * line as well.
  */
 function lineOf(name: string, value: string): string {
@@ -93,7 +93,7 @@ function pictureOf({ mediaType, bytes }: Cover): string {
   let at = head.writeUInt32BE(FRONT_COVER);
   at = head.writeUInt32BE(mediaType.length, at);
   at += head.write(mediaType, at, 'latin1');
-  // No description, and a size and depth that are not told.
+  // No description, and an unknown size and depth.
   head.writeUInt32BE(bytes.length, at + 20);
   return Buffer.concat([head, bytes]).toString('base64');
 }

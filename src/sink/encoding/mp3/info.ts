@@ -53,7 +53,7 @@ function lengthOf(header: FrameHeader): number {
 
 const TAG_BYTES = 4 + 4 + 4 + 4 + 100 + 4 + 36;
 
-/** @returns the offset of the tag in its frame, behind the header and the side information */
+/** @returns the offset of the tag in its frame, after the header and the side information */
 function tagOffset({ version, isMono }: FrameHeader): number {
   return 4 + (version === 1 ? (isMono ? 17 : 32) : isMono ? 9 : 17);
 }

@@ -64,7 +64,7 @@ async function record(file: OpenFile, track: Track, { bitrate, signal }: Recordi
   return { bytes, writtenBytes: writtenBytes + headBytes };
 }
 
-/** What the Info frame says of the frames behind it. */
+/** What the Info frame says of the frames after it. */
 class SoundNotes {
   #first: Uint8Array | undefined;
   #bytes = 0;

@@ -144,7 +144,7 @@ describe('a part that the book itself marks', () => {
   });
 });
 
-describe('what is no book', () => {
+describe('what is not a book', () => {
   it.each([
     ['no archive', Buffer.from('PK nothing'), /damaged/],
     ['an archive without a container', zipOf([{ name: 'a', data: 'b' }]), /container\.xml is missing/],

@@ -47,13 +47,13 @@ const textOf = async (text: string) => (await read(wordsSource(text))).text;
 
 /** Lines of real books, as Project Gutenberg, `pdftotext` and authors on the web write them. */
 const CASES: readonly (readonly [what: string, written: string, spoken: string])[] = [
-  // The Time Machine.
+  // These lines stand in "The Time Machine".
   [
     'italics',
     'a line of thickness _nil_, has no real existence',
     'a line of thickness nil, has no real existence',
   ],
-  // Pride and Prejudice.
+  // These lines stand in "Pride and Prejudice".
   [
     'italics of several words',
     '“_Dear Lizzy_,” said she, “_you must\nknow_ him.”',

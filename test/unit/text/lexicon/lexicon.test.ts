@@ -99,7 +99,7 @@ test.each([
   ['a /i = b\nA = c /i', 'my.txt, line 2: "A" is already on line 1'],
   ['re:/a = b', 'my.txt, line 1: "re:/a = b" is not of the form re:/expression/ = replacement'],
   ['re:a = b', 'my.txt, line 1: "re:a = b" is not of the form re:/expression/ = replacement'],
-  ['re:/a/y = b', 'my.txt, line 1: unknown flags "y" behind the regular expression'],
+  ['re:/a/y = b', 'my.txt, line 1: unknown flags "y" after the regular expression'],
   [`a = ${'b'.repeat(5000)}`, 'my.txt, line 1: it is longer than 4096 characters'],
   [`a = b${' '.repeat(500_000)}x`, 'my.txt, line 1: it is longer than 4096 characters'],
   ['re:/(a/ = b', 'my.txt, line 1: /(a/ is not a regular expression: unterminated group'],
