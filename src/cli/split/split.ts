@@ -19,6 +19,7 @@ import { unwritable } from '../../files/writable.ts';
 import { visible } from '../../printable.ts';
 import type { SpeechJob } from '../../speech/job.ts';
 import type { RunText } from '../../speech/text.ts';
+import { OPENING } from '../../text/piece.ts';
 import type { Segment } from '../../text/segment.ts';
 import type { Voice } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
@@ -94,7 +95,7 @@ async function planOf(
   const folder = openRowFolder(template.fixedFolder, host.cwd);
   const chapters = await chaptersOf(text.segments(false, signal), (segment) => voiceOf(segment).shape);
   if (chapters.length === 0) throw text.blank();
-  const titles = chapters.map(({ title }, at) => title ?? (at === 0 ? 'Opening' : ''));
+  const titles = chapters.map(({ title }, at) => title ?? (at === 0 ? OPENING : ''));
   const rows = chapterRows(titles, tags.title ?? '', template);
   const plan = await BatchPlan.read([{ name: 'the chapters', rows }], {
     columns: new Map(),

@@ -26,6 +26,10 @@ export interface Package {
   readonly path: string;
   readonly items: ReadonlyMap<string, Item>;
   readonly spine: readonly SpineItem[];
+  /** The number of entries of the reading order that name no document of text. */
+  readonly withoutText: number;
+  /** The publisher sets the place of each line on a page, as in a book of pictures. */
+  readonly hasFixedPages: boolean;
   /** The path of the NCX. */
   readonly ncx: string | undefined;
 }
@@ -51,11 +55,20 @@ export async function openPackage(archive: Archive, name: string, signal: AbortS
   const root = treeOf(opf, `${path} in ${name}`);
   const items = itemsOf(root, path);
   const spineElement = firstIn(root, 'spine');
-  const spine = spineOf(spineElement, items);
+  const named = spineOf(spineElement, items);
+  const spine = named.filter((item) => item !== undefined);
   if (spine.length === 0) throw noBook(name, 'its reading order (spine) is empty');
   const ncxId = spineElement?.attributes.toc;
   const ncx = (ncxId && items.get(ncxId)) || [...items.values()].find((item) => item.mediaType === NCX);
-  return { root, path, items, spine, ncx: ncx?.path };
+  return {
+    root,
+    path,
+    items,
+    spine,
+    withoutText: named.length - spine.length,
+    hasFixedPages: hasFixedPages(root),
+    ncx: ncx?.path,
+  };
 }
 
 const CONTAINER = 'META-INF/container.xml';
@@ -94,13 +107,19 @@ function itemsOf(root: Element, packageFile: string): ReadonlyMap<string, Item> 
 const TEXT =
   /^(?:application\/xhtml\+xml|text\/html|application\/x-dtbook\+xml|text\/x-oeb1-document|application\/xml|text\/xml)$/;
 
-function spineOf(spine: Element | undefined, items: Package['items']): SpineItem[] {
-  const found: SpineItem[] = [];
-  for (const { attributes } of spine ? allIn(spine, 'itemref') : []) {
+function spineOf(spine: Element | undefined, items: Package['items']): (SpineItem | undefined)[] {
+  return [...(spine ? allIn(spine, 'itemref') : [])].map(({ attributes }) => {
     const item = readable(items.get(attributes.idref ?? ''), items);
-    if (item) found.push({ path: item.path, isLinear: attributes.linear?.trim().toLowerCase() !== 'no' });
+    return item && { path: item.path, isLinear: attributes.linear?.trim().toLowerCase() !== 'no' };
+  });
+}
+
+function hasFixedPages(root: Element): boolean {
+  for (const { attributes, text } of allIn(root, 'meta')) {
+    if (attributes.property === 'rendition:layout' && text.trim() === 'pre-paginated') return true;
+    if (attributes.name === 'fixed-layout' && attributes.content === 'true') return true;
   }
-  return found;
+  return false;
 }
 
 /** An item that is not text has a fallback that is, or it is skipped. */

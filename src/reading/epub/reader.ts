@@ -15,7 +15,7 @@ import { openDocument } from './documents.ts';
 import { documentsLeftOut } from './left-out.ts';
 import { openPackage, type Package, resolved } from './package.ts';
 import { assertOpen } from './protection.ts';
-import { remarksOn } from './remarks.ts';
+import { type Omissions, remarksOn } from './remarks.ts';
 import { locationOf } from './spool.ts';
 import { withoutTable } from './without-table.ts';
 
@@ -45,6 +45,8 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
   const book = new Book(source, location, options, {
     contents,
     documents: read,
+    missing: content.withoutText + content.spine.filter(({ path }) => !archive.has(path)).length,
+    hasFixedPages: content.hasFixedPages,
     leftOut: [
       ...documents.flatMap((path) => leftOut.get(path) ?? []),
       ...(options.readsAll ? [] : besideOrder(content, leftOut)),
@@ -82,7 +84,7 @@ function noText(name: string): TtsError {
   );
 }
 
-interface Plan {
+interface Plan extends Pick<Omissions, 'missing' | 'hasFixedPages'> {
   readonly contents: Contents;
   /** The documents that are read, in their order. */
   readonly documents: readonly string[];
@@ -125,6 +127,7 @@ class Book {
     }
     if (!text.hasText) throw noText(this.#name);
     const leftOut = new Set([...this.#plan.leftOut, ...text.leftOut]);
-    for (const remark of remarksOn(this.#plan.contents.source, leftOut, skipped)) onRemark?.(remark);
+    const omissions = { ...this.#plan, leftOut, notes: skipped };
+    for (const remark of remarksOn(this.#plan.contents.source, omissions)) onRemark?.(remark);
   }
 }

@@ -2,8 +2,17 @@ import { inSteps, type Place } from '../../text/piece.ts';
 import { withFullStop } from '../sentence-end.ts';
 import { BLOCKS, CLOSED, headingLevel, localName, TIGHT } from './elements.ts';
 import { Inline } from './inline.ts';
-import { type Attributes, isInitial, isPersona, isShownAsBlock, isSilent, meaningsOf } from './meaning.ts';
-import { isMark, isMeantAsMark, leadsBack, noteAfter, saysNote, saysReference } from './notes.ts';
+import {
+  type Attributes,
+  isInitial,
+  isPageNumber,
+  isPersona,
+  isShownAsBlock,
+  isSilent,
+  meaningsOf,
+  pageNamedBy,
+} from './meaning.ts';
+import { endLink, leadsBack, saysNote, saysReference } from './notes.ts';
 import { Row } from './rows.ts';
 import type { ChapterStart, Frame, HtmlOptions, Rules } from './rules.ts';
 
@@ -53,8 +62,10 @@ export class Blocks {
     if (isBlock) this.#border();
     if (this.#startsNote(id, isBlock) || this.#isUnspoken(name, attributes, meanings)) this.#silent = 1;
     else {
-      const nameAt = isPersona(meanings) ? this.#inline.mark : undefined;
-      this.#frames.push({ name, isBlock, nameAt, end: this.#begin(name, attributes, meanings) });
+      const { mark } = this.#inline;
+      const nameAt = isPersona(meanings) ? mark : undefined;
+      const initialAt = isInitial(attributes) ? mark : undefined;
+      this.#frames.push({ name, isBlock, nameAt, initialAt, end: this.#begin(name, attributes, meanings) });
     }
   }
 
@@ -76,6 +87,7 @@ export class Blocks {
     }
     const frame = this.#frames.at(-1);
     if (frame?.nameAt !== undefined) this.#isNamed ||= this.#inline.endName(frame.nameAt);
+    if (frame?.initialAt !== undefined) this.#inline.endInitial(frame.initialAt);
     if (frame?.isBlock) this.#border();
     frame?.end?.();
     this.#frames.pop();
@@ -106,7 +118,7 @@ export class Blocks {
     if (leadsBack(attributes, meanings)) return true;
     if (!this.#options.readsNotes && saysNote(name, attributes, meanings)) return true;
     if (name === 'rt') return !this.#options.speaksReadings;
-    if (name === 'math') this.#inline.text(` ${attributes.alttext || 'formula'} `);
+    if (name === 'math') this.#inline.inWords(attributes.alttext?.trim() || 'formula');
     return name === 'math' || (name === 'case' && this.#frames.at(-1)?.name === 'switch');
   }
 
@@ -146,29 +158,16 @@ export class Blocks {
         return void this.#row?.startCell();
     }
     const isReference = saysReference(attributes, meanings);
-    if (isReference || (name === 'a' && attributes.href !== undefined)) {
+    const page = name === 'a' || name === 'span' ? pageNamedBy(attributes) : undefined;
+    if (isReference || page !== undefined || (name === 'a' && attributes.href !== undefined)) {
       const start = inline.mark;
-      return () => this.#endLink(start, attributes.href ?? '', isReference);
-    }
-    if (isInitial(attributes)) {
-      const start = inline.mark;
-      return () => inline.endInitial(start);
+      const link = { href: attributes.href ?? '', saysReference: isReference };
+      return () => {
+        if (isPageNumber(inline.from(start), page)) inline.cut(start);
+        else endLink(inline, start, link, this.#rules.notes);
+      };
     }
     return this.#rules.enter?.(name, meanings);
-  }
-
-  /** A reference is silent. Its note may be read in its place. */
-  #endLink(start: number, href: string, saysReference: boolean): void {
-    const text = this.#inline.from(start);
-    if (text === '') return;
-    const { notes } = this.#rules;
-    const isReference = saysReference
-      ? isMeantAsMark(text)
-      : isMark(text) && notes?.isReference(href) === true;
-    if (!isReference) return;
-    this.#inline.cut(start);
-    const note = notes?.take(href);
-    if (note) this.#inline.text(noteAfter(this.#inline.tail, note));
   }
 
   #picture({ alt }: Attributes, meanings: readonly string[]): void {

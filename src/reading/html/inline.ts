@@ -2,6 +2,9 @@
 const LINE = '\u2028';
 /** It stands after the large first letter of a word. A noncharacter. */
 const INITIAL = '\uFDD1';
+/** It stands around words that are not in the text. It is no space before a comma or behind a bracket. A noncharacter. */
+const GAP = '\uFDD2';
+const NARROW_GAP = new RegExp(`(?<=[\\s(\\[{“«¿¡])${GAP}|${GAP}(?=[\\s.,;:!?…)\\]}”»])`, 'gu');
 
 const CONTROL = '(?![\\t\\n\\f\\r])\\p{Cc}';
 /** They hide in words: soft hyphens, zero-width spaces, marks of direction. Joiners count outside of Latin script. */
@@ -29,6 +32,7 @@ const CONSONANT = /[b-df-hj-np-tv-xz]/iu;
 const LONE_INITIAL = new RegExp(`^\\s*[“"«‹‘„]?\\p{L}${INITIAL}\\s*$`, 'u');
 /** Parts that are looked at before a note. */
 const TAIL = 8;
+const OPENING_QUOTE = /^\s*[“"«‹‘„]?\s*$/u;
 const ONE_LETTER = /^\s*[“"«‹‘„]?\p{L}\s*$/u;
 
 /** The text of one block, while it is read. */
@@ -79,15 +83,24 @@ export class Inline {
 
   /** The description of a picture. One letter is the beginning of the word that follows. */
   picture(description: string): void {
-    if (ONE_LETTER.test(description) && this.isBlank) this.#add(description.trim() + INITIAL);
-    else if (description.trim() !== '') this.#add(` ${description} `);
+    if (ONE_LETTER.test(description) && this.#isBeforeFirstWord(this.#parts.length))
+      this.#add(description.trim() + INITIAL);
+    else this.inWords(description);
+  }
+
+  /** Says in words what is not text. */
+  inWords(description: string): void {
+    if (description.trim() !== '') this.#add(`${GAP}${description.trim()}${GAP}`);
+  }
+
+  #isBeforeFirstWord(end: number): boolean {
+    return end < TAIL && OPENING_QUOTE.test(this.#parts.slice(0, end).join(''));
   }
 
   /** The text before was the large first letter of a word, if it is one letter. */
   endInitial(start: number): void {
     const letter = this.#parts.slice(start).join('');
-    const isFirst = this.#parts.slice(0, start).every((part) => part.trim() === '');
-    if (!isFirst || !ONE_LETTER.test(letter)) return;
+    if (!ONE_LETTER.test(letter) || !this.#isBeforeFirstWord(start)) return;
     this.cut(start);
     this.#add(letter.trim() + INITIAL);
   }
@@ -103,7 +116,7 @@ export class Inline {
 
   /** @returns the end of the text */
   get tail(): string {
-    return this.#parts.slice(-TAIL).join('');
+    return this.#parts.slice(-TAIL).join('').replaceAll(GAP, ' ');
   }
 
   /**
@@ -180,6 +193,7 @@ function spoken(source: string): string {
     if (MAY_BE_INVISIBLE.test(text)) text = text.replace(INVISIBLE, '');
     if (HAS_EAST_ASIAN.test(text)) text = text.replace(WRAPPED_EAST_ASIAN, '');
     if (text.includes(INITIAL)) text = joined(text);
+    if (text.includes(GAP)) text = text.replace(NARROW_GAP, '').replaceAll(GAP, ' ');
   }
   text = text.replace(/(?: *[\t\n\r\f\u00a0])+ *| {2,}/gu, ' ');
   if (text.includes(LINE)) text = text.replace(/ ?\u2028[ \u2028]*/gu, lineEnd);

@@ -29,6 +29,19 @@ export function isSilent(name: string, attributes: Attributes, meanings: readonl
   return meanings.some((meaning) => PAGE_NUMBERS.has(meaning));
 }
 
+const PAGE_NAME = /^(?:page|pg)[-_.]?0*(\d+|[ivxlc]+)$/iu;
+const AROUND_NUMBER = /^[\s([{]*(?:(?:page|pg|p)\b\.?\s*)?|[\s)\]}]+$/giu;
+
+/** @returns the number in the name of an element that is named after a printed page */
+export function pageNamedBy({ id, name }: Attributes): string | undefined {
+  return PAGE_NAME.exec(id ?? name ?? '')?.[1];
+}
+
+/** True for a text that is nothing but the number of this page. */
+export function isPageNumber(text: string, page: string | undefined): boolean {
+  return page !== undefined && text.replace(AROUND_NUMBER, '').toLowerCase() === page.toLowerCase();
+}
+
 const BLOCK_DISPLAY = /(?:^|;)\s*display\s*:\s*(?:block|list-item|table-row|flex|grid)\b/iu;
 
 export function isShownAsBlock({ style }: Attributes): boolean {

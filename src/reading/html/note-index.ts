@@ -83,7 +83,8 @@ export class NoteIndex implements MarkupHandler {
     const { text, isNote, backTo } = candidate;
     const unlabelled = withoutLabel(text.replace(ARROW, ''), label);
     const isMeant = isNote || saysReference || ids.some((name) => backTo.includes(name));
-    return isMeant || (isRaised && unlabelled !== undefined)
+    const looksLikeOne = isRaised || !/[\p{L}\p{N}]/u.test(label);
+    return isMeant || (looksLikeOne && unlabelled !== undefined)
       ? (unlabelled ?? text.replace(ARROW, ''))
       : undefined;
   }

@@ -1,5 +1,6 @@
 import { endsSentence, withFullStop } from '../sentence-end.ts';
 import { BLOCKS } from './elements.ts';
+import type { Inline } from './inline.ts';
 import type { Attributes } from './meaning.ts';
 
 /** What the reader of a document knows of its notes. */
@@ -26,7 +27,7 @@ export function isMark(text: string): boolean {
 const LONGEST_MARK = 20;
 
 /** True for the text of what says of itself that it refers to a note. A linked word of a sentence is not a mark. */
-export function isMeantAsMark(text: string): boolean {
+function isMeantAsMark(text: string): boolean {
   return text.trim().length <= LONGEST_MARK && (/\p{N}/u.test(text) || !/\p{L}{3}/u.test(text));
 }
 
@@ -61,8 +62,29 @@ export function saysNote(name: string, { class: classes }: Attributes, meanings:
 }
 
 /** @param said the text before the reference */
-export function noteAfter(said: string, note: string): string {
+function noteAfter(said: string, note: string): string {
   return endsSentence(said.trimEnd()) ? ` ${withFullStop(note)} ` : ` (${note.replace(/\.$/u, '')})`;
+}
+
+interface EndedLink {
+  readonly href: string;
+  readonly saysReference: boolean;
+}
+
+/**
+ * A reference is silent. Its note may be read in its place.
+ * @param start where the text of the link begins
+ */
+export function endLink(inline: Inline, start: number, link: EndedLink, notes: Notes | undefined): void {
+  const text = inline.from(start);
+  if (text === '') return;
+  const isReference = link.saysReference
+    ? isMeantAsMark(text)
+    : isMark(text) && notes?.isReference(link.href) === true;
+  if (!isReference) return;
+  inline.cut(start);
+  const note = notes?.take(link.href);
+  if (note) inline.text(noteAfter(inline.tail, note));
 }
 
 /** @returns what there is to say of notes that were not read */

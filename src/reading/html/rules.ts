@@ -34,5 +34,7 @@ export interface Frame {
   readonly isBlock: boolean;
   /** The name of a speaker in a play begins at this place of the text. */
   readonly nameAt: number | undefined;
+  /** What may be the large first letter of a word begins at this place of the text. */
+  readonly initialAt: number | undefined;
   readonly end: (() => void) | undefined;
 }

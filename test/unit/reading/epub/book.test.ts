@@ -36,6 +36,19 @@ describe('a book', () => {
     expect(await textOf({ documents, spine }, { readsAll: true })).toBe('One\n\nTwo\n\nNote\n\nThree\n\nOne');
   });
 
+  it('says what is missing in its spine, and that its pages are fixed', async () => {
+    const manifest = '<item id="lost" href="lost.xhtml" media-type="application/xhtml+xml"/>';
+    const metadata = '<meta property="rendition:layout">pre-paginated</meta>';
+    const spine = ['a.xhtml', 'lost', 'unknown'];
+    const reading = await opened(epubOf({ documents: { 'a.xhtml': 'One' }, manifest, metadata, spine }));
+    const remarks: string[] = [];
+    await written(reading.pieces(signal, { onRemark: (remark) => remarks.push(remark) }));
+    expect(remarks.slice(1)).toEqual([
+      'the reading order names 2 documents that are not in the book, or not text',
+      'its pages have a fixed layout, so the order of its text may not be that of the page',
+    ]);
+  });
+
   it('is found by prefixes, percent codes and folders', async () => {
     const opf = packageOf({ documents: { '../text/a b%C3%A9.xhtml': '' } })
       .replaceAll(/<(\/?)(package|metadata|manifest|item|spine|itemref)\b/g, '<$1opf:$2')
