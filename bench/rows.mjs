@@ -1,4 +1,4 @@
-// What `npm run bench` measures: one entry is one row of the README's table. `most` is the aim for a major version of Node;
+// What `npm run bench` measures: one entry is one row of the table of docs/speed.md. `most` is the aim for a major version of Node;
 // other versions have that of the newest one before them.
 import { batchRows } from './batch-rows.mjs';
 import { bookRows } from './book-rows.mjs';

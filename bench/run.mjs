@@ -1,5 +1,5 @@
-// `npm run bench`: the README's table of speed, measured here and now, on this Node and on Node 24 (from the npm package `node`).
-// `--node PATH`, repeatable, measures other binaries, and `--only TEXT` the rows whose name has the text: then the README stays.
+// `npm run bench`: the table of docs/speed.md, measured here and now, on this Node and on Node 24 (from the npm package `node`).
+// `--node PATH`, repeatable, measures other binaries, and `--only TEXT` the rows whose name has the text: then the page stays.
 // NODE_EXTRA_CA_CERTS is removed from both sides: Node 20 parses its certificates at every start, which would make ratios better.
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -62,12 +62,12 @@ async function cellsOf({ measure, most = {}, unit, digits }, { node, major }) {
 }
 
 function writeTable(lines) {
-  const path = join(root, 'README.md');
-  const readme = readFileSync(path, 'utf8');
+  const path = join(root, 'docs/speed.md');
+  const page = readFileSync(path, 'utf8');
   const block = /(<!-- bench: begin.*?-->\n).*?(<!-- bench: end -->)/s;
   writeFileSync(
     path,
-    readme.replace(block, (_, begin, end) => `${begin}${lines.join('\n')}\n${end}`),
+    page.replace(block, (_, begin, end) => `${begin}${lines.join('\n')}\n${end}`),
   );
 }
 

@@ -1,4 +1,4 @@
-/** The exit statuses, which the README promises. */
+/** The exit statuses, which docs/exit-status.md promises. */
 export const ExitCode = {
   ok: 0,
   defect: 1,

@@ -22,7 +22,7 @@ import {
 import { pauses, voices } from './pairs.ts';
 import { keys, type Locate, locatedCommand, playerCommand, proxyUrl, speakers } from './special-kinds.ts';
 
-/** Options, configuration, help and README come from this table. */
+/** Options, configuration, help and docs/options.md come from this table. */
 export interface Rule<T> {
   readonly kind: Kind<T>;
   /** The option in commander's syntax. Without it, the setting has no option. */

@@ -203,6 +203,6 @@ function explained(error: unknown, config: SourceConfig): unknown {
 function adviceOn(config: SourceConfig): string {
   if (config.kind === 'server') return `check that the server runs: curl ${config.url.href}/audio/voices`;
   if (config.kind === 'model')
-    return 'check the folder: README.md, Natural voices, tells what it needs; cp -RL copies a folder of links';
+    return 'check the folder: docs/voices.md tells what it needs; cp -RL copies a folder of links';
   return `check that ${config.command[0]} is installed and on the PATH`;
 }

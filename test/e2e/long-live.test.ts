@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { expectSpoken, serveText } from '../support/book.ts';
-import { readme } from '../support/readme.ts';
+import { page } from '../support/readme.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
 import { soundOf, textOf, wavOf } from '../support/text-audio.ts';
 
@@ -30,9 +30,9 @@ test('A sentence is not asked for before its end, however long that takes.', asy
   expect((await run.ended).status).toBe(0);
 });
 
-test('A log is asked for line by line as the README has it, with full stops from sed.', async () => {
+test('A log is asked for line by line as docs/texts.md has it, with full stops from sed.', async () => {
   const filter = "sed -u 's/$/./'";
-  expect(readme()).toContain(`tail -f log | ${filter} | tts --stream`);
+  expect(page('docs/texts.md')).toContain(`tail -f log | ${filter} | tts --stream`);
   const server = await serveText();
   const box = new Sandbox();
   const log = '(echo door one opened; until [ -e done ]; do sleep 0.1; done; echo door two opened)';

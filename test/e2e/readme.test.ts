@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { epubOf } from '../support/epub.ts';
@@ -7,84 +7,87 @@ import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { startProxy } from '../support/proxy.ts';
 import { wholePcm } from '../support/read-wav.ts';
-import { fenced, readme, updating } from '../support/readme.ts';
+import { fenced, page, pages, updating } from '../support/readme.ts';
 import { KEY, type Running, Sandbox } from '../support/run.ts';
+import { serveSpeech } from '../support/speech-server.ts';
 import { dialogue, lastingLines } from '../support/terminal.ts';
 import { drawPicture } from '../support/terminal-picture.ts';
 import { wavOf } from '../support/text-audio.ts';
+import { hasSherpa, writeTinyVoice } from '../support/tiny-voice.ts';
+import { standIn } from '../support/voices.ts';
 
 // What the examples name and nobody has: real ones on this machine stand in for them.
 const SERVICE = 'https://tts.example.com/api';
 const PROXY = 'http://proxy.example.com:3128';
-
-// `npm ci` and what follows it is what .ci/run does.
-const examples = fenced('sh').filter((block) => !block.includes('npm '));
-const daemons = examples.filter((block) => /^tts serve/m.test(block));
+const ENGINE = 'http://127.0.0.1:8880/v1';
 const OWN_SERVICE = 'http://127.0.0.1:8787';
-const clients = examples.filter((block) => block.includes(OWN_SERVICE));
-const ending = examples.filter((block) => !daemons.includes(block) && !clients.includes(block));
 
-describe('an example of the README', () => {
-  it.for(ending)('runs as it stands: %s', async (block, { skip }) => {
-    if (block.includes('ffmpeg')) skip(!isThere('ffmpeg'), 'ffmpeg is not there');
-    const box = machine();
-    const service = await serveBytes(complete(wavOf('spoken by the service')));
-    const proxy = await startProxy();
-    const script = block.replaceAll(SERVICE, `${service.url}/api`).replaceAll(PROXY, proxy.url);
-    const { status, stderr } = await box.shell(`set -euo pipefail\n${script}`);
-    expect({ status, stderr: lessNotes(stderr) }).toEqual({ status: 0, stderr: '' });
-    expectFiles(box, block);
-    if (/aplay|--play/.test(block)) wholeOrPiped(box.read('heard'));
-    expect(proxy.asked.length > 0).toBe(block.includes(PROXY));
-    if (!block.includes(SERVICE)) return expect(service.requests).toEqual([]);
-    for (const { path } of service.requests) expect(path).toMatch(/\/api\/tts$/);
-    expect(service.requests.map((request) => request.header('x-api-key'))).toContain(KEY);
-    return expect(service.requests.at(-1)?.json).toMatchObject({ speaker_no: 181 });
-  });
+interface Example {
+  readonly path: string;
+  readonly block: string;
+}
 
-  it.for(ending.filter((block) => /\btts\b/.test(block)))(
-    'fails if the service fails in the middle, and leaves nothing that looks complete: %s',
-    async (block) => {
-      const box = machine();
+/** Each example once, however many pages have it. `npm ci` and what follows it is what .ci/run does. */
+const examples: readonly Example[] = pages
+  .flatMap((path) =>
+    fenced('sh', page(path)).map((block) => ({ path, block: block.replace(/^npm .*\n/gm, '') })),
+  )
+  .filter(({ block }, index, all) => all.findIndex((other) => other.block === block) === index);
+const daemons = examples.filter(({ block }) => /^tts serve/m.test(block));
+const clients = examples.filter(({ block }) => block.includes(OWN_SERVICE));
+const ending = examples.filter((example) => !daemons.includes(example) && !clients.includes(example));
+
+describe('the examples', () => {
+  // A page has one machine and one service for all of its examples.
+  it.for(pages.filter((path) => ending.some((example) => example.path === path)))(
+    'of %s run as they stand',
+    { timeout: 120_000 },
+    async (path) => {
+      const blocks = ending.filter((example) => example.path === path).map(({ block }) => block);
+      const equipment = await equip(blocks.join(''));
+      for (const block of blocks) if (canRun(block)) await expectRuns(block, equipment);
+    },
+  );
+
+  it.for(ending.filter(({ path, block }) => path === 'README.md' && !/--dry-run|voices install/.test(block)))(
+    'of the README fail if the service fails in the middle, and leave nothing that looks complete: $block',
+    async ({ block }) => {
+      const { box } = await equip('');
       const whole = wavOf('spoken by the service, which breaks off in the middle of each sentence');
       const service = await serveBytes(complete(whole.subarray(0, whole.length / 2)));
-      const proxy = await startProxy();
       const env = {
         TTS_BASE_URL: `${service.url}/api`,
         TTS_SPEAKER: '181',
         TTS_API_KEY: KEY,
         TTS_RETRIES: '0',
       };
-      const script = block
-        .replaceAll(SERVICE, `${service.url}/api`)
-        .replaceAll(PROXY, proxy.url)
-        .replace(/^tts login.*\n|^.*\| tts login.*\n/gm, '');
-      if (script.includes('--dry-run')) return expect(service.requests).toEqual([]);
-      const run = await box.shell(`set -euo pipefail\n${script}`, { env });
+      const run = await box.shell(`set -euo pipefail\n${block}`, { env });
       expect(run.status).not.toBe(0);
       expect(box.list().filter((name) => /\.(?:wav|mp3|srt)$/.test(name))).toEqual([]);
-      return expect(service.requests).not.toEqual([]);
+      expect(service.requests).not.toEqual([]);
     },
   );
 
-  it('is the body that the command beside it sends', async () => {
-    const [body = ''] = fenced('json');
-    const [above = ''] = readme().split('```json');
-    const command = Array.from(above.matchAll(/`(tts [^`\n]*)`/g), ([, line]) => line).at(-1);
+  it('of a request is the body that the command beside it sends', async () => {
+    const text = page('docs/service.md');
+    const [body = ''] = fenced('json', text);
+    const [above = ''] = text.split('```json');
+    const command = Array.from(above.matchAll(/`(tts [^`\n]*)`/g), ([, line]) => line).findLast((line) =>
+      line?.includes('-s 181'),
+    );
     const service = await serveBytes(complete(wavOf('spoken by the service')));
-    const run = await machine().shell(`${command} --base-url ${service.url} -o out.wav`, {
+    const run = await new Sandbox().shell(`${command} --base-url ${service.url} -o out.wav`, {
       env: { TTS_API_KEY: KEY },
     });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(service.requests.map(({ json }) => json)).toEqual([JSON.parse(body)]);
   });
 
-  it('is a config file that does what it says', async () => {
-    const [config = ''] = fenced('yaml');
+  it('of config files do what they say', async () => {
+    const [config = ''] = fenced('yaml', page('docs/configuration.md'));
     const service = await serveBytes(complete(wavOf('spoken by the service')));
-    const box = machine();
-    mkdirSync(join(box.home, '.config', 'tts'), { recursive: true });
-    writeFileSync(join(box.home, '.config', 'tts', 'config.yaml'), config.replace(SERVICE, service.url));
+    const box = new Sandbox();
+    writeConfig(box, config.replace(SERVICE, service.url));
     for (const args of ['hi', 'hi -s grandpa'])
       expect(await box.shell(`tts ${args} -o out.wav`, { env: { TTS_API_KEY: KEY } })).toMatchObject({
         status: 0,
@@ -95,33 +98,25 @@ describe('an example of the README', () => {
     ]);
   });
 
-  it('is a config with engines that is accepted', async () => {
-    const [config = ''] = fenced('yml');
-    const box = machine();
-    mkdirSync(join(box.home, '.config', 'tts'), { recursive: true });
-    writeFileSync(join(box.home, '.config', 'tts', 'config.yaml'), config);
-    const run = await box.tts(['config', '--json']);
-    expect(run).toMatchObject({ status: 0 });
-    expect(run.stdout.toString()).toContain('en_US-lessac-medium.onnx');
-  });
-
-  it.each(daemons)('serves as it stands, until it is ended: %s', async (block) => {
+  it.each(daemons)('that serve do so until they are ended: $path', async ({ block }) => {
     const { run } = await startDaemon(block);
     expect((await run.endBy('SIGTERM')).ended.status).toBe(0);
   });
 
-  it.each(clients)('speaks with the service of the example above it: %s', async (block) => {
-    const { url } = await startDaemon(daemons[0] ?? '');
-    const box = machine();
+  it.each(clients)('that need a service speak with that of $path', async ({ path, block }) => {
+    const { url } = await startDaemon(daemons.find((daemon) => daemon.path === path)?.block ?? '');
+    const box = new Sandbox();
     const { status, stderr } = await box.shell(`set -euo pipefail\n${block.replaceAll(OWN_SERVICE, url)}`);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expectFiles(box, block);
   });
 
-  it.runIf(process.platform === 'linux' && isThere('script')).each(fenced('console'))(
-    'says on a terminal what is shown below it: %s',
+  it
+    .runIf(process.platform === 'linux' && isThere('script'))
+    .each(pages.flatMap((path) => fenced('console', page(path))))(
+    'on a terminal say what is shown below them: %s',
     async (block) => {
-      const box = machine();
+      const { box } = await equip(block);
       for (const { command, shown } of dialogue(block)) {
         box.file('command', `stty cols 100 rows 30; ${command}`);
         const { status, stdout } = await box.shell("script -qec 'bash -e -o pipefail command' /dev/null", {
@@ -133,18 +128,71 @@ describe('an example of the README', () => {
       }
     },
   );
+
+  it.for(
+    pages.flatMap((path) =>
+      (['python', 'js'] as const).flatMap((language) =>
+        fenced(language, page(path)).map((block) => ({ path, language, block })),
+      ),
+    ),
+  )('in $language of $path run as they stand', async ({ language, block }, { skip }) => {
+    const [program, name] = language === 'js' ? ['node', 'example.mjs'] : ['python3', 'example.py'];
+    skip(!isThere(program), `${program} is not there`);
+    const { box } = await equip(block);
+    box.file(name, block);
+    expect(await box.shell(`${program} ${name}`)).toMatchObject({ status: 0 });
+    expectFiles(box, block);
+  });
 });
 
 describe('the picture of the README', () => {
   it.runIf(updating)('is drawn from a real run', { timeout: 120_000 }, async () => {
-    writeFileSync('docs/picture.svg', await drawPicture(machine()));
+    writeFileSync('docs/picture.svg', await drawPicture((await equip('')).box));
   });
 });
 
+function canRun(block: string): boolean {
+  return (
+    !(/\.m4b|ffmpeg/.test(block.replace(/#.*/g, '')) && !isThere('ffmpeg')) &&
+    !(needsSherpa(block) && !hasSherpa())
+  );
+}
+
+function needsSherpa(block: string): boolean {
+  return /voices install|~\/voices/.test(block);
+}
+
+interface Equipment {
+  readonly box: Sandbox;
+  readonly service: Awaited<ReturnType<typeof serveBytes>>;
+  readonly proxy: Awaited<ReturnType<typeof startProxy>>;
+  readonly engine: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function expectRuns(block: string, { box, service, proxy, engine, env }: Equipment): Promise<void> {
+  const [before, proxied] = [service.requests.length, proxy.asked.length];
+  const script = block
+    .replaceAll(SERVICE, `${service.url}/api`)
+    .replaceAll(PROXY, proxy.url)
+    .replaceAll(ENGINE, engine);
+  const { status, stderr } = await box.shell(`set -euo pipefail\n${script}`, { env, patience: 60_000 });
+  const said = /voices install/.test(block) ? '' : lessNotes(stderr);
+  expect({ block, status, said }, stderr).toEqual({ block, status: 0, said: '' });
+  expectFiles(box, block);
+  if (/aplay|--play/.test(block)) wholeOrPiped(box.read('heard'));
+  expect(proxy.asked.length > proxied).toBe(block.includes(PROXY));
+  const requests = service.requests.slice(before);
+  if (!block.includes(SERVICE)) return expect(requests).toEqual([]);
+  for (const { path } of requests) expect(path).toMatch(/\/api\/tts$/);
+  expect(requests.map((request) => request.header('x-api-key'))).toContain(KEY);
+  return expect(requests.at(-1)?.json).toMatchObject({ speaker_no: 181 });
+}
+
 /** Runs an example that serves, on a free port. */
 async function startDaemon(block: string): Promise<{ run: Running; url: string }> {
-  const line = block.replace(/^tts serve/m, 'exec tts serve').replace(/--port \d+/, '--port 0');
-  const run = machine().startShell(line, { patience: 60_000 });
+  const line = block.replace(/ --port \d+/, '').replace(/^tts serve/m, 'exec tts serve --port 0');
+  const run = new Sandbox().startShell(line, { patience: 60_000 });
   const url = await new Promise<string>((resolve, reject) => {
     run.child.stderr?.on('data', (bytes) => {
       const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(`${bytes}`) ?? [];
@@ -155,8 +203,8 @@ async function startDaemon(block: string): Promise<{ run: Running; url: string }
   return { run, url };
 }
 
-/** A machine with the files and programs that the examples name, and silent loudspeakers. */
-function machine(): Sandbox {
+/** A machine with the files and programs that the examples name, silent loudspeakers, and services that stand in. */
+async function equip(blocks: string): Promise<Equipment> {
   const box = new Sandbox();
   const sentence = (number: number) =>
     `Nobody saw ship ${number} leave. The lamps were lit, and the sea was calm.`;
@@ -166,13 +214,40 @@ function machine(): Sandbox {
   box.file('names.txt', 'gif = jif\n');
   program(box, 'llm', 'echo "Once upon a time a machine learned to speak. It never stopped."');
   program(box, 'pass', `echo ${KEY}`);
+  program(box, 'curl', 'echo "<html><body><main><p>An article.</p></main></body></html>"');
   for (const player of ['pw-play', 'aplay']) program(box, player, `exec cat >'${box.path('heard')}'`);
-  return box;
+  const service = await serveBytes(complete(wavOf('spoken by the service')));
+  const proxy = await startProxy();
+  const speech = blocks.includes(ENGINE)
+    ? await serveSpeech(complete(wavOf('spoken by the engine')), { voices: ['af_heart'] })
+    : undefined;
+  const env = blocks.includes('voices install')
+    ? (await standIn(box, { name: 'cori', language: 'en-GB', speakers: 1 })).env
+    : {};
+  if (blocks.includes('--engine')) equipEngines(box, speech?.url ?? ENGINE);
+  return { box, service, proxy, engine: speech?.url ?? ENGINE, env };
+}
+
+function equipEngines(box: Sandbox, server: string): void {
+  const config = fenced('yaml', page('docs/voices.md')).find((block) => block.startsWith('engines:')) ?? '';
+  writeConfig(box, config.replace(ENGINE, server));
+  program(box, 'piper', 'cat >/dev/null; head -c 44100 /dev/zero');
+  if (hasSherpa()) writeTinyVoice(join(box.home, 'voices', 'vits-piper-en_GB-cori-medium'));
+}
+
+function writeConfig(box: Sandbox, config: string): void {
+  const path = join(box.home, '.config', 'tts', 'config.yaml');
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, config);
 }
 
 function novel(): Buffer {
-  const documents = { 'a.xhtml': '<h1>One</h1><p>A sentence.</p>', 'b.xhtml': '<h1>Two</h1><p>The end.</p>' };
-  return epubOf({ documents, nav: '<li><a href="a.xhtml">One</a></li><li><a href="b.xhtml">Two</a></li>' });
+  const titles = ['One', 'Two', 'Three', 'Four'];
+  const documents = Object.fromEntries(
+    titles.map((title) => [`${title}.xhtml`, `<h1>${title}</h1><p>A sentence.</p>`]),
+  );
+  const nav = titles.map((title) => `<li><a href="${title}.xhtml">${title}</a></li>`).join('');
+  return epubOf({ documents, nav });
 }
 
 function program(box: Sandbox, name: string, line: string): void {
@@ -183,16 +258,11 @@ function program(box: Sandbox, name: string, line: string): void {
 
 /** Every file that an example names is there afterwards, and every WAV is whole. */
 function expectFiles(box: Sandbox, block: string): void {
-  // A dry run makes none of its files.
-  if (block.includes('--dry-run')) {
-    expect(box.list()).not.toContain('book.wav');
-    return;
-  }
-  const named = Array.from(block.matchAll(/(?<![$\w/])[\w-]+\.(?:wav|mp3|srt|txt)/g), ([name]) => name);
+  const made = block.replace(/#.*/g, '').replace(/^.*--dry-run.*$/gm, '');
+  const named = Array.from(made.matchAll(/(?<![$\w/}*])[\w-]+\.(?:wav|mp3|m4b|srt|txt)/g), ([name]) => name);
   expect(named.filter((name) => !existsSync(box.path(name)))).toEqual([]);
-  const sounds = box.list().filter((name) => name.endsWith('.wav'));
-  if (block.includes('.wav')) expect(sounds).not.toEqual([]);
-  for (const sound of sounds) expect(wholePcm(box.read(sound)).length).toBeGreaterThan(0);
+  for (const sound of box.list().filter((name) => name.endsWith('.wav')))
+    expect(wholePcm(box.read(sound)).length).toBeGreaterThan(0);
 }
 
 function wholeOrPiped(heard: Buffer): void {
@@ -206,6 +276,8 @@ const NOTES = [
   'no base URL is set, so the built-in English voice speaks',
   'the key for \\S+ is stored in ',
   'to speak with it: --base-url ',
+  '4 chapters: ',
+  'nothing speaks here',
 ];
 
 function lessNotes(stderr: string): string {

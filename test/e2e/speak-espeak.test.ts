@@ -193,12 +193,12 @@ describe('tts speakers', () => {
 });
 
 it.runIf(isThere('espeak-ng'))(
-  'What the README says of other languages holds (skipped without espeak-ng).',
+  'What docs/service.md says of other languages holds (skipped without espeak-ng).',
   async () => {
     const box = new Sandbox();
     const { PATH = '' } = process.env;
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    const line = /`(tts -s German [^`]+)`/.exec(readme)?.[1];
+    const page = readFileSync(new URL('../../docs/service.md', import.meta.url), 'utf8');
+    const line = /`(tts -s German [^`]+)`/.exec(page)?.[1];
     const run = await box.shell(`${line} -o out.wav`, { env: { PATH: `${box.commands}:${PATH}` } });
     expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('so German (') });
     expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(22_050);

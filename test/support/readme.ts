@@ -1,30 +1,42 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-const file = new URL('../../README.md', import.meta.url);
+const root = new URL('../../', import.meta.url);
 
-/** Set by `npm run readme`: what the README shows is written anew, where it is otherwise compared. */
+/** Set by `npm run readme`: what the pages show is written again, where it is otherwise compared. */
 export const updating = process.env.UPDATE_README === '1';
 
-export function readme(): string {
-  return readFileSync(file, 'utf8');
+/** The text of a page, by its path from the root of the repository. */
+export function page(path: string): string {
+  return readFileSync(new URL(path, root), 'utf8');
 }
 
-/** The bodies of all fenced blocks in one language, of the README or of another document. */
-export function fenced(language: string, document = readme()): string[] {
-  const blocks = document.matchAll(/^```(\w+)\n(.*?)^```$/gms);
+/** The paths of all pages for users. */
+export const pages: readonly string[] = [
+  'README.md',
+  ...readdirSync(new URL('docs', root))
+    .filter((name) => name.endsWith('.md') && name !== 'third-party-notices.md')
+    .map((name) => `docs/${name}`),
+];
+
+/**
+ * The bodies of all fenced blocks in one language. Blocks that need what the tests do not have are marked with the word
+ * `elsewhere` and left out: the text beside them says whether they were run.
+ */
+export function fenced(language: string, text: string): string[] {
+  const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$/gms);
   return Array.from(blocks)
     .filter(([, name]) => name === language)
     .map(([, , body = '']) => body);
 }
 
 /** What stands between the two comments of a part that is generated. */
-export function generated(name: string): string | undefined {
-  return partNamed(name).exec(readme())?.[2]?.trim();
+export function generated(path: string, name: string): string | undefined {
+  return partNamed(name).exec(page(path))?.[2]?.trim();
 }
 
-export function regenerate(name: string, content: string): void {
-  const renewed = readme().replace(partNamed(name), (_, begin, __, end) => `${begin}\n${content}\n${end}`);
-  writeFileSync(file, renewed);
+export function regenerate(path: string, name: string, content: string): void {
+  const renewed = page(path).replace(partNamed(name), (_, begin, __, end) => `${begin}\n${content}\n${end}`);
+  writeFileSync(new URL(path, root), renewed);
 }
 
 function partNamed(name: string): RegExp {

@@ -1,8 +1,10 @@
+import { FILE, HELP, VERSION } from '../../src/cli/context.ts';
+import type { Entry } from '../../src/cli/shell/catalog.ts';
 import { type Rule, rules } from '../../src/settings/rules.ts';
 
-/** All settings as a table in Markdown, as the README shows it: four columns, so that it fits on a page. */
+/** All settings as a table in Markdown: four columns, so that it fits on a page. */
 export function settingsTable(): string {
-  const rows = Object.values<Rule<unknown>>(rules).map(rowOf);
+  const rows = [FILE, ...Object.values<Omit<Rule<unknown>, 'kind'>>(rules), HELP, VERSION].map(rowOf);
   return ['| option | what | environment, config key | default |', '|---|---|---|---|', ...rows].join('\n');
 }
 
@@ -16,17 +18,34 @@ function rowOf({
   otherwise,
   help,
   userOnly,
-}: Rule<unknown>): string {
+}: Omit<Rule<unknown>, 'kind'>): string {
   const places = [...(envShown ?? env ?? '').split(', '), keyShown ?? '']
     .filter(Boolean)
     .map(code)
     .join('<br>');
-  const cells = [
+  return tableRow([
     flags === undefined ? '' : code(flags),
     userOnly ? `${help} (in a config file: only in your own)` : help,
     places,
     otherwise ?? (typeof fallback === 'boolean' ? '' : String(fallback ?? '')),
-  ];
+  ]);
+}
+
+/** All commands besides speaking, each with the options that it does not share with speaking. */
+export function commandsTable([speak, ...others]: readonly Entry[]): string {
+  const shared = new Map(speak?.flags.map(({ long, help }) => [long, help]));
+  const rows = others.flatMap(({ name, usage, help, flags }) => [
+    tableRow([code(`tts ${name} ${usage}`.trim()), help]),
+    ...flags
+      .filter((flag) => shared.get(flag.long) !== flag.help)
+      .map(({ short, long, value, help: what }) =>
+        tableRow([`… ${code([short && `${short}, `, long, value && ` ${value}`].join(''))}`, what]),
+      ),
+  ]);
+  return ['| command | what |', '|---|---|', ...rows].join('\n');
+}
+
+function tableRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
