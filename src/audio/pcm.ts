@@ -41,6 +41,9 @@ export interface Tags {
   readonly track?: { readonly number: number; readonly count: number } | undefined;
 }
 
+/** The name of what is heard before the first chapter, where it needs one. */
+export const OPENING = 'Opening';
+
 export interface Chapter {
   readonly title: string | undefined;
   /** Chapters of a book have level 1, those inside them level 2. */

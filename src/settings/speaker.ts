@@ -183,3 +183,19 @@ function shown({ there, remark }: Unknown): string {
   const all = there.length > MOST_SHOWN ? `${list}, ...; tts speakers lists all` : list;
   return remark === undefined ? all : `${all}; ${remark}`;
 }
+
+/** What is asked of a voice beside its text. */
+export interface Asked {
+  readonly sampleRate: number | undefined;
+  readonly instructions: string | undefined;
+  readonly speed?: number;
+}
+
+export function askedBy({
+  sampleRate,
+  instructions,
+  speed,
+}: Pick<Settings, 'sampleRate' | 'instructions' | 'speed'>): Asked {
+  const asked = { sampleRate: sampleRate?.value, instructions: instructions?.value };
+  return speed && speed.value !== 1 ? { ...asked, speed: speed.value } : asked;
+}

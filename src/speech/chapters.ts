@@ -1,13 +1,10 @@
 import type { Turns } from '../audio/loudness/level.ts';
 import { type Chapter, frameBytes } from '../audio/pcm.ts';
-import { type Heading, OPENING } from '../text/piece.ts';
+import type { Heading } from '../text/piece.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Part } from './look-ahead.ts';
 
-/**
- * Notes where the chapters of a track begin and end. The silence between two chapters belongs to the first. What is heard before
- * the first chapter is a chapter as well, since the chapters of an M4B begin with its sound.
- */
+/** Notes where the chapters of a track begin and end. The silence between two chapters belongs to the first. */
 export class Chapters {
   readonly #ended: Chapter[] = [];
   #heading: Heading | undefined;
@@ -26,8 +23,6 @@ export class Chapters {
     const isAtStart = this.#frames === 0;
     this.#frames += pauseFrames;
     if (segment.chapter === this.#heading) return;
-    if (this.#ended.length === 0 && !this.#heading && !isAtStart)
-      this.#ended.push({ title: OPENING, level: 1, start: 0, end: this.#frames });
     this.#close();
     this.#heading = segment.chapter;
     this.#start = isAtStart ? 0 : this.#frames;

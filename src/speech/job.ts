@@ -184,6 +184,7 @@ export function planRun(settings: Settings, output: OutputPlan): RunPlan {
     tags: {
       title: settings.title?.value,
       author: settings.author?.value,
+      speaker: typeof settings.speaker?.value === 'string' ? settings.speaker.value : undefined,
       cover: settings.cover?.value,
     },
     callbackUrl: settings.callbackUrl?.value.href,

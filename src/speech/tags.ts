@@ -10,6 +10,8 @@ import type { Voice } from '../voices/voice.ts';
 export interface TagsPlan {
   readonly title: string | undefined;
   readonly author: string | undefined;
+  /** The name that the user has for the voice. */
+  readonly speaker: string | undefined;
   /** The name of a file. */
   readonly cover: string | undefined;
 }
@@ -19,7 +21,7 @@ export interface TagsPlan {
  * @throws TtsError (usage) for a file of a cover that cannot be read
  */
 export async function tagsOf(
-  { title, author, cover: file }: TagsPlan,
+  { title, author, speaker, cover: file }: TagsPlan,
   { about = {}, voice }: { readonly about: About | undefined; readonly voice: Voice },
   { host, notices, signal }: RunContext,
 ): Promise<Tags> {
@@ -30,7 +32,7 @@ export async function tagsOf(
     ...told,
     title: title ?? told.title,
     author: author ?? told.author,
-    narrator: /^\d*$/.test(voice.label) ? undefined : voice.label,
+    narrator: voice.name ?? speaker,
     cover,
   };
 }

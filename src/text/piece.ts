@@ -20,9 +20,6 @@ export interface Heading {
   readonly level: number;
 }
 
-/** The name of the text before the first chapter, where it needs one. */
-export const OPENING = 'Opening';
-
 /**
  * What a reader gives out, in the order in which it is heard.
  * @template V a name, until names are replaced by voices; `undefined` is the voice of the run

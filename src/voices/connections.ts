@@ -4,8 +4,10 @@ import type { Kept } from '../cache/kept.ts';
 import { ConcurrencyLimiter } from '../client/limiter.ts';
 import type { RequestFields } from '../client/request-body.ts';
 import type { NumberedText } from '../client/retry.ts';
+import type { Speaker } from '../engine/contract.ts';
 import type { Espeak } from '../engine/espeak/voices.ts';
-import type { NumberedSource } from '../engine/source.ts';
+import { FLITE_SPEAKERS } from '../engine/flite/voices.ts';
+import type { NumberedSource, SourceVoice } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { cacheLimit } from './cache-limit.ts';
@@ -29,6 +31,20 @@ export interface Engines {
 export interface Channel extends Pick<Voice, 'kind' | 'shape' | 'atOnce'> {
   /** It is set for a voice of an engine. */
   readonly source?: NumberedSource | undefined;
+}
+
+export function espeakSpeaker({ espeak }: Engines, no: number): Speaker | undefined {
+  return espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker;
+}
+
+/** @returns what is known of a voice before it speaks: nothing of one of a service */
+export function knownOf(
+  { kind, source, shape: { speaker } }: Channel,
+  engines: Engines,
+): Partial<SourceVoice> {
+  if (kind === 'engine') return source?.voices.get(speaker) ?? {};
+  if (kind === 'espeak') return espeakSpeaker(engines, speaker) ?? {};
+  return (kind === 'built-in' && FLITE_SPEAKERS.find(({ no }) => no === speaker)) || {};
 }
 
 /** What the voices of a run share: connections, limits and the cache. Each is opened when it is needed first. */

@@ -10,6 +10,10 @@ export type { VoiceShape };
 export interface Voice {
   /** The name of the voice, or its number where it has none. */
   readonly label: string;
+  /** What the voice is called; `undefined` for one of a service, which has a number. */
+  readonly name: string | undefined;
+  /** A tag of BCP 47, as far as it is known before the voice speaks. */
+  readonly language: string | undefined;
   readonly kind: 'service' | 'engine' | 'espeak' | 'built-in';
   /** The longest text of a request, in code points. */
   readonly maxChars: number;

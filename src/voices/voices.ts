@@ -6,8 +6,15 @@ import { type NumberedSource, unnumberedSpeakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import { Recent } from '../recent.ts';
 import type { Setting, Settings } from '../settings/resolve.ts';
-import { type Choice, sharedWith } from '../settings/speaker.ts';
-import { type Channel, Connections, type Engines, type VoicesPlan } from './connections.ts';
+import { type Asked, askedBy, type Choice, sharedWith } from '../settings/speaker.ts';
+import {
+  type Channel,
+  Connections,
+  type Engines,
+  espeakSpeaker,
+  knownOf,
+  type VoicesPlan,
+} from './connections.ts';
 import { requestUrl } from './service-choice.ts';
 import type { SourceShelf } from './source-shelf.ts';
 import { builtInSpeakers, speakerOf } from './speaker-choice.ts';
@@ -86,12 +93,12 @@ export class RunVoices implements Voices {
   }
 
   /** The shape of a speaker of the service or, without one, of this program. */
-  shapeOf(speaker: number, asked: Asked = {}): VoiceShape {
+  shapeOf(speaker: number, asked: Partial<Asked> = {}): VoiceShape {
     const identity = this.#serviceIdentity;
     return identity === undefined ? this.#ownShapeOf(speaker, asked) : { ...asked, identity, speaker };
   }
 
-  #ownShapeOf(speaker: number, asked: Asked): VoiceShape {
+  #ownShapeOf(speaker: number, asked: Partial<Asked>): VoiceShape {
     const source = this.#sourceOf(speaker);
     const voice = source?.voices.get(speaker);
     if (!source || !voice) return { ...asked, identity: BUILT_IN, speaker };
@@ -179,9 +186,12 @@ export class RunVoices implements Voices {
     const isOwn = channel.kind === 'built-in' || channel.kind === 'espeak';
     const { source } = channel;
     const most = source?.source.maxChars ?? Number.POSITIVE_INFINITY;
-    const ownRate = isOwn ? OWN_RATE : source?.voices.get(shape.speaker)?.sampleRate;
+    const { name, language, sampleRate } = knownOf(channel, this.#engines);
+    const ownRate = isOwn ? OWN_RATE : sampleRate;
     return {
-      label: this.#espeakName(shape.speaker) ?? String(shape.speaker),
+      label: channel.kind === 'espeak' && name !== undefined ? name : String(shape.speaker),
+      name,
+      language,
       kind: channel.kind,
       maxChars: Math.min(settings.maxChars.value, most),
       sampleRate: shape.hasOwnRate ? ownRate : (shape.sampleRate ?? ownRate),
@@ -200,7 +210,7 @@ export class RunVoices implements Voices {
       return { kind: 'service', shape, atOnce: concurrency.value };
     const source = this.#sourceOf(shape.speaker);
     if (!source) {
-      const kind = this.#espeakName(shape.speaker) === undefined ? 'built-in' : 'espeak';
+      const kind = espeakSpeaker(this.#engines, shape.speaker) === undefined ? 'built-in' : 'espeak';
       return { kind, shape, atOnce: concurrency.value };
     }
     const isSaid = concurrency.origin.place !== 'default';
@@ -210,10 +220,6 @@ export class RunVoices implements Voices {
 
   #sourceOf(speaker: number): NumberedSource | undefined {
     return [...this.#engines.sources].find(({ voices }) => voices.has(speaker));
-  }
-
-  #espeakName(no: number): string | undefined {
-    return this.#engines.espeak?.voices.find(({ speaker }) => speaker.no === no)?.speaker.name;
   }
 
   /** An engine that does not work is a warning, unless it was chosen. */
@@ -231,17 +237,6 @@ export class RunVoices implements Voices {
     for (const source of [...sources, ...installed]) this.#engines.sources.add(source);
     return [...builtInSpeakers(espeak, [...sources, ...installed]), ...sources.flatMap(unnumberedSpeakersOf)];
   }
-}
-
-type Asked = Pick<VoiceShape, 'sampleRate' | 'instructions' | 'speed'>;
-
-export function askedBy({
-  sampleRate,
-  instructions,
-  speed,
-}: Pick<Settings, 'sampleRate' | 'instructions' | 'speed'>): Asked {
-  const asked = { sampleRate: sampleRate?.value, instructions: instructions?.value };
-  return speed && speed.value !== 1 ? { ...asked, speed: speed.value } : asked;
 }
 
 /** The voices of this program look at the lines of a text themselves. */

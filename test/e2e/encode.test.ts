@@ -135,6 +135,15 @@ describe('tags', () => {
     expect(readChapters(frames).map(({ title }) => title)).toEqual(['One', 'Two']);
   });
 
+  it('name the voice, and the run says that it speaks another language', async () => {
+    const box = new Sandbox();
+    box.file('book.epub', book);
+    const run = await box.tts(['-f', 'book.epub', '-o', 'a.mp3', '-s', 'slt']);
+    expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('the book is in German') });
+    const narrator = readId3(box.read('a.mp3')).frames.find(({ id }) => id === 'TCOM');
+    expect(narrator && textOf(narrator)).toBe('slt');
+  });
+
   it('lose a cover that players do not take with a word, and a cover that is not there is an error', async () => {
     const { env, box, server } = await setUp();
     box.file('cover.gif', 'GIF89a');

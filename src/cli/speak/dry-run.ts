@@ -10,6 +10,7 @@ import { duration } from '../terminal/progress-line.ts';
 import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';
 import { ChapterCosts, chapterLines } from './chapter-costs.ts';
+import { languageHint } from './language-hint.ts';
 
 /** `--verbose` shows this many bodies. */
 const SHOWN_BODIES = 3;
@@ -44,7 +45,8 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   if (isFirst) throw runText.blank();
   warnOfRoom(job, estimate.result.duration, context);
   const cost = { ...estimate.result, ...(pricing && costOf(estimate.paidCharacters, pricing)) };
-  const book = { chapters: chapters.list, remarks: runText.remarks };
+  const remarks = [...runText.remarks, languageHint(runText.about, job.voice)];
+  const book = { chapters: chapters.list, remarks: remarks.filter((remark) => remark !== undefined) };
   notices.result(
     job.json ? asData(cost, book, bodies) : inWords(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),
   );

@@ -14,6 +14,7 @@ import type { Context } from '../context.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { warnOfRoom } from './cache-room.ts';
+import { languageHint } from './language-hint.ts';
 import { leftOutOf } from './left-out.ts';
 import { notesFor, progressOf, warnOfAbsent } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
@@ -64,7 +65,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
     (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
   using progress = await showProgress(total, job, request, context);
   using _notes = notesFor(context, progressOf({ totals, total }));
-  if (job.note) notices.note(job.note);
+  sayBefore(job, text, notices);
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
@@ -142,7 +143,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     sparing: leftOut,
     listeners: [totals, leftOut],
     async begin() {
-      if (job.note) notices.note(job.note);
+      sayBefore(job, text, notices);
       voices.listen(introducing(job, context, eventsTo(totals, undefined, notices)));
       return WINDOW * (await openAll(job));
     },
@@ -151,6 +152,13 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
   warnOfAbsent(job.cast, notices);
   sayWhatIsMissing(leftOut, text, notices);
   return status;
+}
+
+/** What there is to say before anything is paid for. */
+function sayBefore({ note, voice, cast }: SpeechJob, { about }: RunText, notices: Context['notices']): void {
+  if (note) notices.note(note);
+  const hint = cast ? undefined : languageHint(about, voice);
+  if (hint !== undefined) notices.warn(hint);
 }
 
 function sayWhatIsMissing(

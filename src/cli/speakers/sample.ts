@@ -1,6 +1,6 @@
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
-import { kindOf, settingsFor } from '../../settings/speaker.ts';
+import { askedBy, kindOf, settingsFor } from '../../settings/speaker.ts';
 import { assertFormatKnown } from '../../sink/open.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { assertInputsKept } from '../../speech/inputs-kept.ts';
@@ -12,7 +12,7 @@ import type { Limit, Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Endpoint } from '../../voices/service-choice.ts';
 import type { ListedVoice, Voice } from '../../voices/voice.ts';
-import { askedBy, type RunVoices } from '../../voices/voices.ts';
+import type { RunVoices } from '../../voices/voices.ts';
 import type { Context } from '../context.ts';
 import { eventsTo, report } from '../speak/report.ts';
 import { askYes } from '../terminal/ask.ts';

@@ -83,21 +83,6 @@ describe('deliver', () => {
     expect(sink.pcm.equals(pcm)).toBe(true);
   });
 
-  it('calls what is heard before the first chapter the opening', async () => {
-    const heading = { number: 1, title: 'One', level: 1 };
-    const chapters = [undefined, heading, heading];
-    async function* segmented() {
-      for (const [index, chapter] of chapters.entries()) yield { ...segmentOf('x', index), chapter };
-    }
-    const parts = chapters.map(() => part([sound(100)]));
-    const { delivery, sink } = run(parts, { segments: segmented });
-    await delivery;
-    expect(sink.speech?.chapters()).toEqual([
-      { title: 'Opening', level: 1, start: 0, end: 50 },
-      { title: 'One', level: 1, start: 50, end: 150 },
-    ]);
-  });
-
   it('knows the size of the whole where there is one part', async () => {
     const { delivery, sink } = run([part([])]);
     await delivery;

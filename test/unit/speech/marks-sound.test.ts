@@ -25,6 +25,8 @@ function voiceOf(label: string, sampleRate: number): Voice {
   const shape = { identity: label, speaker: 1, sampleRate: undefined, instructions: undefined };
   return {
     label,
+    name: undefined,
+    language: undefined,
     kind: 'engine',
     maxChars: 60,
     sampleRate,

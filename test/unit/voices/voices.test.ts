@@ -55,6 +55,7 @@ describe('the voices of a run', () => {
     const voice = await voices.of({ instructions: said('calm'), sampleRate: undefined });
     expect(voice.shape).toEqual({ identity, speaker: 7, sampleRate: 8000, instructions: 'calm' });
     expect(voice).toMatchObject({ kind: 'service', label: '7', atOnce: 4, maxChars: 1000 });
+    expect([voice.name, voice.language]).toEqual([undefined, undefined]);
     expect(voice.request('hello')).toBe(
       '{"text":"hello","speaker_no":7,"config":{"use_streaming_response":true,"sample_rate":8000,"instructions":"calm"}}',
     );

@@ -11,7 +11,7 @@ import { languageCode } from '../tags.ts';
 import { findFfmpeg } from './find.ts';
 import { fitting } from './fitting.ts';
 import type { FfmpegFormat, TaggedFormat } from './formats.ts';
-import { metadataOf } from './metadata.ts';
+import { fromTheStart, metadataOf } from './metadata.ts';
 import { Ffmpeg, type FfmpegOptions, failed } from './process.ts';
 
 const PATIENCE_MS = 60_000;
@@ -57,13 +57,12 @@ class Maker {
   /** @throws TtsError (output); what the track throws */
   async record(file: OpenFile, track: Track): Promise<Written> {
     const { path, name, start } = file;
-    if (start !== 0) return this.#append(file, track);
+    const { tagged } = this.#format;
+    if (start !== 0 || !tagged) return this.#append(file, track);
     try {
       // The path of stdout is one that only this process has.
       const target = realpathSync(path);
-      const bytes = this.#format.tagged
-        ? await this.#recordTagged(target, track, this.#format.tagged)
-        : await this.#encode(track, target);
+      const bytes = await this.#recordTagged(target, track, tagged);
       return { bytes, writtenBytes: statSync(path).size };
     } catch (error) {
       if (error instanceof TtsError || this.#ffmpeg.signal.aborted || !hasCode(error)) throw error;
@@ -118,7 +117,7 @@ class Maker {
     { tags, format, chapters }: Track,
     tagged: TaggedFormat,
   ): Promise<void> {
-    const list = chapters();
+    const list = tagged.chapters === 'sections' ? fromTheStart(chapters()) : chapters();
     const cover = tagged.cover === 'picture' ? tags.cover : undefined;
     const language = tagged.chapters === 'sections' ? languageCode(tags.language) : undefined;
     const metadata = metadataOf({ tags, chapters: list, sampleRate: format.sampleRate }, tagged);
@@ -184,7 +183,7 @@ class Maker {
     });
     feeding.catch(() => ffmpeg.stop());
     try {
-      for await (const piece of ffmpeg.stdout) yield piece;
+      yield* this.#format.trimmed?.(ffmpeg.stdout) ?? ffmpeg.stdout;
       await feeding;
     } catch (error) {
       await feeding;

@@ -1,4 +1,5 @@
 import type { EncodingName } from '../names.ts';
+import { withoutDelay } from './adts.ts';
 
 /** How ffmpeg makes a format. */
 export interface FfmpegFormat {
@@ -16,6 +17,8 @@ export interface FfmpegFormat {
   readonly plain: readonly string[];
   /** True if a reader of a pipe gets the plain sound. */
   readonly streams: boolean;
+  /** Takes out of that what the encoder puts in front. */
+  readonly trimmed?: (plain: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
   /** How tags, chapters and cover get in, in a second pass that copies the sound; `undefined` if the format has none. */
   readonly tagged?: TaggedFormat;
 }
@@ -72,7 +75,7 @@ function xiph(name: 'opus' | 'ogg' | 'flac', encoder: string, more: Partial<Ffmp
 export const ffmpegFormats = {
   m4b: mp4('m4b', 'M4B '),
   m4a: mp4('m4a', 'M4A '),
-  aac: { ...AAC, name: 'aac', plain: ['-f', 'adts'], streams: true },
+  aac: { ...AAC, name: 'aac', plain: ['-f', 'adts'], streams: true, trimmed: withoutDelay },
   opus: xiph('opus', 'libopus', {
     bitrate: 32,
     rates: OPUS_RATES,

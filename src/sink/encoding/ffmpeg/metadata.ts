@@ -1,4 +1,4 @@
-import type { Chapter, Cover, Tags } from '../../../audio/pcm.ts';
+import { type Chapter, type Cover, OPENING, type Tags } from '../../../audio/pcm.ts';
 import { type Field, fieldsOf } from '../tags.ts';
 import type { TaggedFormat } from './formats.ts';
 
@@ -41,6 +41,12 @@ export interface Marks {
   readonly chapters: readonly Chapter[];
   /** The chapters count in frames of this rate. */
   readonly sampleRate: number;
+}
+
+/** The text track of an MP4 has no gap at its beginning: what is heard before the first chapter is one as well. */
+export function fromTheStart(chapters: readonly Chapter[]): readonly Chapter[] {
+  const end = chapters[0]?.start ?? 0;
+  return end > 0 ? [{ title: OPENING, level: 1, start: 0, end }, ...chapters] : chapters;
 }
 
 /** Writes tags and chapters in the format of ffmpeg's own metadata files. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Chapter, Cover } from '../../../../../src/audio/pcm.ts';
+import { fromTheStart } from '../../../../../src/sink/encoding/ffmpeg/metadata.ts';
 import { atomsAt, chapterTrack, readAtoms, tagsOf } from '../../../../support/atoms.ts';
 import { decoded } from '../../../../support/decoded.ts';
 import { isThere } from '../../../../support/programs.ts';
@@ -57,17 +58,19 @@ describe.skipIf(!ffmpeg)('a file by ffmpeg', () => {
       const args = ['-v', 'error', '-i', path, '-ar', '22050', '-f', 's16le', '-'];
       expect([name, execFileSync('ffmpeg', args).length / 2]).toEqual([name, frames]);
     }
-    const path = join(await write('a.m4b', { pcm: tone(frames) }), 'a.m4b');
-    const more = decoded(path).length - frames;
-    expect(more).toBeGreaterThanOrEqual(0);
-    expect(more).toBeLessThan(1024);
+    for (const name of ['a.m4b', 'a.aac']) {
+      const more = decoded(join(await write(name, { pcm: tone(frames) }), name)).length - frames;
+      expect(more).toBeGreaterThanOrEqual(0);
+      expect(more).toBeLessThan(1024);
+    }
   });
 
   it('begins with its first sample, after the delay of the encoder.', async () => {
     const pcm = Buffer.concat([Buffer.alloc(2 * 22_050), tone(22_050)]);
-    const path = join(await write('a.m4b', { pcm }), 'a.m4b');
-    const onset = decoded(path).findIndex((sample) => Math.abs(sample) > 2000);
-    expect(Math.abs(onset - 22_050)).toBeLessThan(20);
+    for (const name of ['a.m4b', 'a.aac']) {
+      const onset = decoded(join(await write(name, { pcm }), name)).findIndex((at) => Math.abs(at) > 2000);
+      expect(Math.abs(onset - 22_050)).toBeLessThan(20);
+    }
   });
 
   it('keeps 24 bits, and several channels.', async () => {
@@ -110,6 +113,16 @@ describe.skipIf(!ffmpeg)('a book', () => {
     for (const [at, { start }] of chapterTrack(bytes).entries())
       expect(Math.abs(start - (at * 3000) / 22_050)).toBeLessThan(0.002);
     expect(atomsAt(atoms, 'moov/udta/chpl')).toHaveLength(1);
+  });
+
+  it('in M4B begins with a chapter, whatever is heard before the first.', () => {
+    const [first, ...others] = chaptersNamed(['One', 'Two'], 100).map((each) => ({
+      ...each,
+      start: each.start + 50,
+    }));
+    const chapters = [first as Chapter, ...others];
+    expect(fromTheStart(chapters)).toEqual([{ title: 'Opening', level: 1, start: 0, end: 50 }, ...chapters]);
+    expect(fromTheStart([])).toEqual([]);
   });
 
   it('in M4B may have 393 chapters, without the list that counts to 255.', async () => {
