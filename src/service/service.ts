@@ -13,6 +13,7 @@ import { createHandler, type HandlerContext } from './handler.ts';
 import { createRefusing } from './http/client-error.ts';
 import type { Log } from './http/exchange.ts';
 import { DEFAULT_HOST, DEFAULT_MAX_TEXT, defaultLimits, type Limits, Refusal } from './http/refusal.ts';
+import { readInSlices } from './http/slices.ts';
 import { Traffic } from './http/traffic.ts';
 
 export interface ServiceOptions {
@@ -64,8 +65,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   server.maxConnections = limits.connections;
   const context = await contextOf(options, server, limits);
   const handler = createHandler(context);
+  server.on('connection', readInSlices);
   server.on('request', handler).on('checkContinue', handler).on('checkExpectation', handler);
   server.on('connect', (request, socket) => {
+    socket.removeAllListeners('data'); // Node takes its own listener off, and knows nothing of slices
     // Node takes the connection away from earlier requests, and may read on after it is destroyed.
     if (socket.destroyed || context.traffic.isBusy(socket)) socket.destroy();
     else handler(request, responseOver(socket as Socket, request));
