@@ -1,4 +1,5 @@
 import type { Stage } from '../text/live.ts';
+import { countCodePoints } from '../text/unicode.ts';
 
 /** Tags around what a model says to itself or to its tools. */
 const OPENING =
@@ -30,9 +31,15 @@ const BARE = /^[^\p{L}\n]{1,40}$/u;
  * progress bar. The result does not depend on the pieces, but for a label in front of a progress bar, which may have left.
  */
 export class Unspoken implements Stage<string, string> {
+  readonly #filler: string;
   #held = '';
   /** The end of what is left out. */
   #closing: RegExp | undefined;
+
+  /** @param filler stands for each character that is taken out */
+  constructor(filler = '') {
+    this.#filler = filler;
+  }
 
   *push(text: string): Generator<string> {
     this.#held += text;
@@ -55,45 +62,51 @@ export class Unspoken implements Stage<string, string> {
   #skip(closing: RegExp, isEnd: boolean): string {
     const found = closing.exec(this.#held);
     if (!found) {
-      this.#held = isEnd ? '' : this.#held.slice(-LONGEST_CLOSING);
-      return '';
+      const kept = isEnd ? 0 : LONGEST_CLOSING;
+      return this.#takenOut(this.#pull(Math.max(0, this.#held.length - kept)));
     }
-    this.#held = this.#held.slice(found.index + found[0].length);
     this.#closing = undefined;
-    return '';
+    return this.#takenOut(this.#pull(found.index + found[0].length));
   }
 
   #take(isEnd: boolean): string {
     const tag = OPENING.exec(this.#held);
     const fence = JSON_FENCE.exec(this.#held);
     if (tag && (!fence || tag.index < fence.index)) {
-      const before = this.#held.slice(0, tag.index);
-      this.#held = this.#held.slice(tag.index + tag[0].length);
       this.#closing = new RegExp(`</${tag[1]}>`, 'iu');
-      return clean(before);
+      return this.#clean(this.#pull(tag.index)) + this.#takenOut(this.#pull(tag[0].length));
     }
     if (fence) return this.#block(fence, isEnd);
-    const length = isEnd ? this.#held.length : settled(this.#held);
-    const spoken = this.#held.slice(0, length);
-    this.#held = this.#held.slice(length);
-    return clean(spoken);
+    return this.#clean(this.#pull(isEnd ? this.#held.length : settled(this.#held)));
   }
 
   #block({ 0: opening, 1: marks = '', index }: RegExpExecArray, isEnd: boolean): string {
     const start = index + opening.length;
-    const before = this.#held.slice(0, index);
     const closing = new RegExp(`^[ \\t]*${marks}[${marks.charAt(0)}]*[ \\t]*(?:\\n|$)`, 'mu');
     const rest = this.#held.slice(start);
     const found = closing.exec(rest);
     const isWhole = found && (isEnd || found[0].endsWith('\n'));
-    if (!isWhole && !isEnd && rest.length < LONGEST_CALL) {
-      this.#held = this.#held.slice(index);
-      return clean(before);
-    }
-    const end = found ? start + found.index + found[0].length : this.#held.length;
-    const block = this.#held.slice(index, end);
-    this.#held = this.#held.slice(end);
-    return clean(before) + (CALL.test(block) ? leadingBreak(block) : block);
+    const before = this.#clean(this.#pull(index));
+    if (!isWhole && !isEnd && rest.length < LONGEST_CALL) return before;
+    const block = this.#pull(found ? start + found.index + found[0].length - index : this.#held.length);
+    if (!CALL.test(block)) return before + block;
+    const line = leadingBreak(block);
+    return before + line + this.#takenOut(block.slice(line.length));
+  }
+
+  #clean(text: string): string {
+    const takeOut = (found: string) => this.#takenOut(found);
+    return text.replace(WRITTEN_OVER, takeOut).replace(CLOSING_ALONE, takeOut).replace(EMOJI, takeOut);
+  }
+
+  #takenOut(text: string): string {
+    return this.#filler === '' ? '' : this.#filler.repeat(countCodePoints(text));
+  }
+
+  #pull(length: number): string {
+    const pulled = this.#held.slice(0, length);
+    this.#held = this.#held.slice(length);
+    return pulled;
   }
 }
 
@@ -109,8 +122,4 @@ function settled(text: string): number {
 
 function leadingBreak(block: string): string {
   return block.startsWith('\n') ? '\n' : '';
-}
-
-function clean(text: string): string {
-  return text.replace(WRITTEN_OVER, '').replace(CLOSING_ALONE, '').replace(EMOJI, '');
 }

@@ -200,6 +200,13 @@ export const rules = {
     fallback: false,
     help: 'show what comes on stdin while it is spoken',
   }),
+  events: rule({
+    kind: fileName,
+    flags: '--events <fd|file>',
+    otherwise: 'none',
+    brief: 'write what is heard as lines of JSON',
+    help: 'write what is queued, playing, spoken and stopped as lines of JSON: --events 3 3>events.jsonl',
+  }),
   format: rule({
     kind: choice('auto', ...FORMATS),
     flags: '--format <format>',

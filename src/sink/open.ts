@@ -79,8 +79,8 @@ export function lookAt(path: string, name: string): Stats | undefined {
   return stats;
 }
 
-/** Waits for a reader; Ctrl-C ends the wait. */
-async function openPipe(path: string, signal: AbortSignal): Promise<number> {
+/** Waits until a reader has opened the pipe. The signal ends the wait. */
+export async function openPipe(path: string, signal: AbortSignal): Promise<number> {
   for (;;) {
     signal.throwIfAborted();
     try {

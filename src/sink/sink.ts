@@ -17,6 +17,8 @@ export interface Sink {
   readonly isLive: boolean;
   /** Resolves if the reader has left before there is sound. `write` throws errors. */
   readonly left?: Promise<void>;
+  /** PCM bytes of the track that a player has played, as far as that is known. Elsewhere what was taken counts as heard. */
+  readonly played?: () => number;
   /**
    * Leaves no file that looks complete if it fails.
    * @throws TtsError (output); what the track throws

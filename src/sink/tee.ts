@@ -8,6 +8,7 @@ import type { Sink } from './sink.ts';
 export function tee(output: Sink, follower: Sink): Sink {
   return {
     isLive: output.isLive || follower.isLive,
+    ...(follower.played && { played: follower.played }),
     async write(track, signal) {
       const [kept, heard] = fork(track);
       const over = new AbortController();

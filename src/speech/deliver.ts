@@ -19,6 +19,8 @@ import { BUDGET_BYTES } from './prefetch.ts';
 import { blankText } from './text.ts';
 
 export interface Listener {
+  /** The segment is asked for, ahead of its turn. */
+  onQueued?(segment: Segment): void;
   /** @param pauseFrames silence in front of the part */
   onPart?(part: Part, pauseFrames: number): void;
   /** Pauses are not counted. */
@@ -83,8 +85,10 @@ export function trackOf(options: TrackOptions): Promise<Track | undefined> {
 }
 
 function lookAhead({ voiceOf, ...options }: TrackOptions): LookAhead {
-  const synthesize: LookAheadOptions['synthesize'] = (segment, until) =>
-    voiceOf(segment).speak(segment, until);
+  const synthesize: LookAheadOptions['synthesize'] = (segment, until) => {
+    for (const listener of options.listeners) listener?.onQueued?.(segment);
+    return voiceOf(segment).speak(segment, until);
+  };
   return new LookAhead({ budgetBytes: BUDGET_BYTES, ...options, synthesize });
 }
 
@@ -152,7 +156,9 @@ interface SoundingPart extends PartInTurn {
   readonly speech: Speech;
 }
 
-function tapOf(all: DeliverOptions['listeners']): Required<Listener> {
+type Tap = Required<Omit<Listener, 'onQueued'>>;
+
+function tapOf(all: DeliverOptions['listeners']): Tap {
   const listeners = all.filter((listener) => listener !== undefined);
   return {
     onPart: (part, pauseFrames) => listeners.forEach((listener) => void listener.onPart?.(part, pauseFrames)),
@@ -167,7 +173,7 @@ function tapOf(all: DeliverOptions['listeners']): Required<Listener> {
 interface Desk {
   readonly mixer: Mixer;
   readonly voiceOf: DeliverOptions['voiceOf'];
-  readonly tap: Required<Listener>;
+  readonly tap: Tap;
   readonly chapters: Chapters;
 }
 

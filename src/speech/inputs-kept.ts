@@ -7,6 +7,7 @@ import type { LoadedSettings } from '../settings/load.ts';
 import { namedFile, singleNames } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
+import { isDescriptor } from './events/log.ts';
 import type { OutputPlan } from './outputs.ts';
 
 /**
@@ -52,11 +53,17 @@ interface Written {
 
 function writtenBy(
   { name = '-', isPlayed }: OutputPlan,
-  { subtitles, callbackUrl, dryRun }: Pick<Settings, 'subtitles' | 'callbackUrl' | 'dryRun'>,
+  {
+    subtitles,
+    events,
+    callbackUrl,
+    dryRun,
+  }: Pick<Settings, 'subtitles' | 'events' | 'callbackUrl' | 'dryRun'>,
 ): Written[] {
   const files = [
     { option: '--output', name },
     { option: '--subtitles', name: subtitles?.value ?? '-' },
+    { option: '--events', name: isDescriptor(events?.value ?? '-') ? '-' : (events?.value ?? '-') },
   ]
     .filter(({ name }) => !isStdout(name))
     .map(({ option, name }) => ({ option, name, path: name }));

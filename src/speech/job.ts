@@ -51,6 +51,8 @@ export interface SpeechJob extends RunPlan {
   readonly echo: Echo | undefined;
   /** It is set if only one run speaks at a time. */
   readonly channel: { readonly name: string | undefined; readonly interrupts: boolean } | undefined;
+  /** A descriptor or a file. */
+  readonly events: string | undefined;
   readonly subtitles: SubtitlesPlan | undefined;
   readonly split: SplitPlan | undefined;
 }
@@ -98,8 +100,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const job: SpeechJob = {
     ...planRun(settings, output),
     text: { sources: textSources, stages, cast: cast?.plan, inFront, ...cuttingOf(settings, voice) },
-    isAssistant: settings.assistant.value,
-    channel: channelOf(settings),
+    ...planTalk(settings),
     echo,
     cast,
     voices,
@@ -127,9 +128,24 @@ async function voiceFor(
   });
 }
 
+function planTalk(settings: Settings): Pick<SpeechJob, 'isAssistant' | 'channel' | 'events'> {
+  const { assistant } = settings;
+  return { isAssistant: assistant.value, channel: channelOf(settings), events: eventsOf(settings) };
+}
+
 function channelOf({ interrupt, queue, channel }: Settings): SpeechJob['channel'] {
   if (!interrupt.value && !queue.value && !channel) return undefined;
   return { name: channel?.value, interrupts: interrupt.value };
+}
+
+/** @throws TtsError (usage) */
+function eventsOf({ events, split, callbackUrl }: Settings): string | undefined {
+  const other = split ?? callbackUrl;
+  if (!events || !other) return events?.value;
+  throw usageError(
+    `--events tells what is heard here, and ${other.origin.name} makes sound for later`,
+    'leave one of them out',
+  );
 }
 
 /** The terminal shows by itself what is typed. */
@@ -206,13 +222,13 @@ function pausesOf({ pauses, paragraphPause }: Settings): Pauses {
   return { ...USUAL_PAUSES, ...said, paragraph };
 }
 
-/** With subtitles each sentence is a segment, unless `--max-chars` was typed. */
+/** With subtitles and events each sentence is a segment, unless `--max-chars` was typed. */
 function cuttingOf(settings: Settings, voice: Limit): Omit<TextPlan, 'sources' | 'stages'> {
-  const { callbackUrl, maxChars, subtitles } = settings;
+  const { callbackUrl, maxChars, subtitles, events } = settings;
   const chapters = settings.chapters?.value;
   if (callbackUrl)
     return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false, chapters };
-  const bySentence = subtitles && maxChars.origin.place !== 'option';
+  const bySentence = (subtitles ?? events) && maxChars.origin.place !== 'option';
   const borders = bordersOf(settings);
   const usesKept = bySentence === true && borders.pace !== 'sentence';
   return { voice, ...borders, ...(bySentence && { pace: 'sentence', usesKept }), chapters };

@@ -9,6 +9,7 @@ import type { Piece } from '../text/piece.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
 import { Segmenter, type SegmentOptions } from '../text/segmenter.ts';
 import type { CastPlan } from './cast/cast.ts';
+import type { Places } from './events/places.ts';
 
 /** What a run speaks, and how it is cut. */
 export interface TextPlan {
@@ -17,7 +18,7 @@ export interface TextPlan {
   /** Each text passes them after its reader, in this order. */
   readonly stages: readonly (() => Stage<Piece, Piece>)[];
   /** Each text passes it before its reader. */
-  readonly inFront?: (new () => Stage<string, string>) | undefined;
+  readonly inFront?: (new (filler?: string) => Stage<string, string>) | undefined;
   readonly voice: Limit;
   /** It is set if the text may name voices or have other marks. */
   readonly cast?: CastPlan | undefined;
@@ -101,12 +102,20 @@ export class RunText {
     return through(this.#items(signal, false), this.#reader());
   }
 
-  /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
-  segments(isHeardLive: boolean, signal: AbortSignal): AsyncIterable<Segment | Rest> {
+  /**
+   * @param isHeardLive true if what is complete is worth more than what only the whole text can tell
+   * @param places tell the segments where they stand in the input
+   */
+  segments(isHeardLive: boolean, signal: AbortSignal, places?: Places): AsyncIterable<Segment | Rest> {
+    const segments = this.#segments(isHeardLive, signal, places);
+    return places ? places.placing(segments) : segments;
+  }
+
+  #segments(isHeardLive: boolean, signal: AbortSignal, places?: Places): AsyncIterable<Segment | Rest> {
     const { pace, voice, cast: isCast } = this.#plan;
     const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
     const segmenter = this.#segmenter(isHeardLive, mayWait);
-    const items = this.#items(signal, isHeardLive && mayWait);
+    const items = this.#items(signal, isHeardLive && mayWait, places);
     const reader = this.#reader();
     if (mayWait && !isCast)
       return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), signal, isHeardLive);
@@ -119,44 +128,46 @@ export class RunText {
     const { pace, voice, cutsParagraphs, usesKept = false } = this.#plan;
     const follows = usesKept && !mayWait;
     const byOutput = isHeardLive ? 'ramp' : 'full';
+    const bySentence = pace === 'sentence' && isHeardLive ? 'heard' : pace;
     const options: SegmentOptions = {
       voice,
-      pace: pace === 'by output' || follows ? byOutput : pace,
+      pace: bySentence === 'by output' || follows ? byOutput : bySentence,
       cutsParagraphs,
     };
     const segmenter = new Segmenter(options);
     return follows ? inTurn(segmenter, new KeptOrSentences()) : segmenter;
   }
 
-  async *#items(signal: AbortSignal, isHeardLive: boolean): AsyncGenerator<Item> {
+  async *#items(signal: AbortSignal, isHeardLive: boolean, places?: Places): AsyncGenerator<Item> {
     for (const [at, reading] of this.#readings.entries()) {
       if (at > 0) yield { kind: 'paragraph' };
-      yield* this.#read(reading, isHeardLive, signal);
+      yield* this.#read(reading, { isHeardLive, places }, signal);
     }
   }
 
-  async *#read(reading: Reading, isHeardLive: boolean, signal: AbortSignal): AsyncGenerator<Item> {
+  async *#read(
+    reading: Reading,
+    { isHeardLive, places }: { readonly isHeardLive: boolean; readonly places: Places | undefined },
+    signal: AbortSignal,
+  ): AsyncGenerator<Item> {
     const { cast: { Marks, dialogue } = {}, stages, inFront: InFront } = this.#plan;
-    const marks = Marks && new Marks({ source: reading.source.name });
+    const { name } = reading.source;
+    const marks = Marks && new Marks({ source: name });
     const onRemark = (remark: string) => this.#remarks.add(remark);
-    const [lift, inFront] = [marks?.lift(), InFront && new InFront()];
-    const options = { onRemark, inFront: lift && inFront ? inTurn(inFront, lift) : (lift ?? inFront) };
-    const ofCast = [marks?.place(), dialogue?.()].filter((stage) => stage !== undefined);
-    const behind = [...ofCast, ...stages.map((make) => make())];
+    const place = places?.of(this.#readings.length === 1 ? '' : name);
+    const options = {
+      onRemark,
+      inFront: allOf([InFront && new InFront(places?.filler), place, marks?.lift()]),
+    };
+    const behind = allOf([marks?.place(), dialogue?.(), ...stages.map((make) => make())]);
     const live = isHeardLive && reading.source.isLive ? reading.live?.(signal, options) : undefined;
     if (live) {
-      const stage = behind.reduce((before, next) => inTurn(before, next), live.stage);
+      const stage = behind ? inTurn(live.stage, behind) : live.stage;
       for await (const text of live.characters) yield { kind: 'characters', text, stage };
       return yield { kind: 'end' };
     }
     const pieces = reading.pieces(signal, options);
-    const [first, ...others] = behind;
-    yield* first
-      ? through(
-          pieces,
-          others.reduce((before, next) => inTurn(before, next), first),
-        )
-      : pieces;
+    yield* behind ? through(pieces, behind) : pieces;
   }
 
   #reader(): LiveStage<Item, Piece> {
@@ -164,6 +175,14 @@ export class RunText {
     const inStep = new InStep(this.#readings.length === 1);
     return chapters ? inTurn(inStep, new PickedChapters(chapters)) : inStep;
   }
+}
+
+/** Stages as one; `undefined` if there is none. */
+function allOf<T>(stages: readonly (Stage<T, T> | undefined)[]): Stage<T, T> | undefined {
+  return stages.reduce(
+    (before, next) => (before && next ? inTurn(before, next) : (before ?? next)),
+    undefined,
+  );
 }
 
 /** Where a text names no voices, one of them speaks. */

@@ -195,9 +195,10 @@ function lastCluster(text: string, limit: number): number {
  * full: as long as possible
  * ramp: the first is one sentence, the next ones grow, for an early sound
  * sentence: one sentence each, for subtitles
+ * heard: the same for what is heard live
  * whole: the whole text
  */
-export type Pace = 'full' | 'ramp' | 'sentence' | 'whole';
+export type Pace = 'full' | 'ramp' | 'sentence' | 'heard' | 'whole';
 
 /** Code points at pace "ramp"; each next segment is twice as long. */
 const FIRST_STEP = 250;
@@ -210,5 +211,11 @@ export const targets: Record<Pace, (paragraph: number) => Room['target']> = {
     return step === 0 ? 0 : FIRST_STEP * 2 ** (step - 1);
   },
   sentence: () => () => 0,
+  heard: () => () => 0,
   whole: () => () => Number.POSITIVE_INFINITY,
 };
+
+/** True if the first sound is worth more than a whole sentence. */
+export function isEarly(pace: Pace): boolean {
+  return pace === 'ramp' || pace === 'heard';
+}

@@ -27,6 +27,12 @@ export interface Anchor {
   readonly place: Place;
 }
 
+/** A stretch of the input, in code points since its start. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** The text of one request. */
 export interface Segment<V = Limit> {
   readonly kind: 'segment';
@@ -43,6 +49,8 @@ export interface Segment<V = Limit> {
   /** It comes before the segment. */
   readonly pause: Pause;
   readonly chapter: Heading | undefined;
+  /** Where it stands in the input, if somebody asked for it. */
+  readonly span?: Span | undefined;
 }
 
 /** Silence that no segment of its chapter follows. */

@@ -2,7 +2,7 @@ import { cleaned } from './clean.ts';
 import { clauseLength, completeLength } from './complete.ts';
 import { leadingSpace, secondParagraph, unwrapped } from './lines.ts';
 import type { LiveStage } from './live.ts';
-import { type Pace, type Packed, packClean, targets } from './pack.ts';
+import { isEarly, type Pace, type Packed, packClean, targets } from './pack.ts';
 import { EMPTY_LINE, type Heading, type Piece, writtenOf } from './piece.ts';
 import { Position } from './position.ts';
 import { type Border, greater, type Limit, type Rest, type Segment } from './segment.ts';
@@ -74,7 +74,7 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
   *flush(idle: number, held = 0): Generator<Segment<V> | Rest> {
     yield* this.#take(this.#short.judge(false));
     this.#skipSpace();
-    const isUnspoken = this.#index === 0 && this.#options.pace === 'ramp';
+    const isUnspoken = this.#index === 0 && isEarly(this.#options.pace);
     const length =
       completeLength(this.#text, idle) || (isUnspoken ? clauseLength(this.#text, idle, held) : 0);
     const rest = this.#text.slice(length);

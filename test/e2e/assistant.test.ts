@@ -1,10 +1,17 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { fakePlayer } from '../support/fake-player.ts';
 import { named, Sandbox } from '../support/run.ts';
 
+function linesOf(events: Buffer) {
+  const lines = events.toString().split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+}
+
 const GUIDE = readFileSync('docs/assistant.md', 'utf8');
+
+const FIELDS = Object.keys(JSON.parse(readFileSync('docs/events.schema.json', 'utf8')).properties);
 
 test('An answer is shown as it comes and spoken without what nobody wants to hear.', async () => {
   expect(GUIDE).toContain('llm "Tell me a story" | tts --assistant');
@@ -37,4 +44,48 @@ test('Where the voice fails, the text goes on, and the status says so.', async (
   const { status, stdout, stderr } = await run.ended;
   expect({ status, shown: stdout.toString() }).toEqual({ status: 8, shown: 'Hello there. The end.\n' });
   expect(stderr.toString()).toContain('/nowhere/player');
+});
+
+test('Events tell which sentence is heard, and where a run was stopped, in characters of the input.', async () => {
+  const box = new Sandbox();
+  const player = fakePlayer(box, 'isSlow');
+  const line = `exec tts --assistant --player "$PLAYER" --events 3 3>>events.jsonl`;
+  const run = box.startShell(line, { env: { PLAYER: player.command }, stdin: 'open' });
+  const events = () => (existsSync(box.path('events.jsonl')) ? linesOf(box.read('events.jsonl')) : []);
+  const input = '<think>Hm.</think>**Hello there.** This is a sentence that takes a while to be heard. ';
+  run.stdin.write(input);
+  await vi.waitFor(() => expect(events().filter(({ event }) => event === 'playing')).toHaveLength(2), 10_000);
+  await run.endBy('SIGTERM');
+  const queued = events().filter(({ event }) => event === 'queued');
+  const others = events().filter(({ event }) => event !== 'queued');
+  expect(queued.map(({ start, end }) => input.slice(start, end))).toEqual([
+    '**Hello there.**',
+    'This is a sentence that takes a while to be heard.',
+  ]);
+  expect(others.map(({ event, index }) => [event, index])).toEqual([
+    ['playing', 0],
+    ['spoken', 0],
+    ['playing', 1],
+    ['stopped', 1],
+  ]);
+  const { heard, reason, estimated } = others.at(-1);
+  expect({ reason, estimated }).toEqual({ reason: 'interrupted', estimated: true });
+  expect(heard).toBeGreaterThanOrEqual(queued[1].start);
+  expect(heard).toBeLessThan(queued[1].end);
+  for (const line of events()) expect(FIELDS).toEqual(expect.arrayContaining(Object.keys(line)));
+});
+
+test('A reader of events that leaves is not missed, and a file is for its user alone.', async () => {
+  const box = new Sandbox();
+  const gone = await box.shell(`set -o pipefail; { tts One. -o a.wav --events 3 3>&1 | true; }`);
+  const raw = await box.shell(`tts Two. --encode s16le --events e.jsonl | wc -c`);
+  const [queued, playing] = linesOf(box.read('e.jsonl'));
+  expect({ gone: gone.status, raw: raw.status, bytes: Number(raw.stdout) % 2 }).toEqual({
+    gone: 0,
+    raw: 0,
+    bytes: 0,
+  });
+  expect(queued).toMatchObject({ event: 'queued', index: 0, text: 'Two.', start: 0, end: 4 });
+  expect(playing).toMatchObject({ event: 'playing', at: 0, sampleRate: 22050, channels: 1 });
+  expect(statSync(box.path('e.jsonl')).mode & 0o777).toBe(0o600);
 });

@@ -74,6 +74,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'installed',
   ],
   'speech/cues': ['text'],
+  'speech/events': ['sink', 'text', 'audio', 'files'],
   'speech/cast': ['reading', 'settings', 'voices', 'text', 'text/marks'],
   speech: ['*'],
   batch: ['speech', 'speech/cast', 'voices', 'sink', 'sink/encoding', 'text', 'audio', 'files'],

@@ -1,11 +1,12 @@
 import type { Tags } from '../../audio/pcm.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { OUTPUT } from '../../reading/documents.ts';
-import type { Delivery } from '../../sink/sink.ts';
+import type { Delivery, Sink } from '../../sink/sink.ts';
 import type { Role } from '../../speech/cast/cast.ts';
 import { type DeliverOptions, deliver } from '../../speech/deliver.ts';
+import type { RunEvents } from '../../speech/events/open.ts';
 import { resolveJob, type SpeakRequest, type SpeechJob } from '../../speech/job.ts';
-import { openOutputs } from '../../speech/outputs.ts';
+import { type Outputs, openOutputs } from '../../speech/outputs.ts';
 import { RunText } from '../../speech/text.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Segment } from '../../text/segment.ts';
@@ -61,6 +62,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   await using outputs = await openOutputs(job, context);
   const { sink, subtitles } = outputs;
   const { isLive } = sink;
+  await using events = await tellEvents(job, sink, context);
   const total = async (until: AbortSignal) =>
     (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
   using progress = await showProgress(total, job, request, context);
@@ -74,7 +76,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   const leftOut = await leftOutOf(job, voiceIn(job), (text) => notices.warn(text));
   let isBlank = false;
   const delivery = await deliver({
-    segments: (until) => text.segments(isLive, until),
+    segments: (until) => text.segments(isLive, until, events?.places),
     voiceOf: voiceIn(job),
     window: WINDOW * atOnce,
     mix: job.mix,
@@ -87,18 +89,24 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
       isBlank = true;
       return text.blank();
     },
-    listeners: [totals, progress?.count, subtitles, leftOut],
+    listeners: [totals, progress?.count, subtitles, leftOut, events?.listener],
   }).catch(async (error) => {
     if (isBlank && job.isAssistant) return 'blank' as const;
     throw await withKept(error, { ...job, text, isLive }, signal);
   });
   progress?.stop();
-  if (delivery === 'blank') return ExitCode.ok;
-  if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
-  if (delivery?.failure) throw delivery.failure;
-
-  await finish(job, { totals, delivery, leftOut, text }, context);
+  events?.end(delivery === 'blank' ? undefined : delivery);
+  if (delivery !== 'blank') await finish(job, { totals, delivery, leftOut, text, subtitles }, context);
   return ExitCode.ok;
+}
+
+async function tellEvents(
+  { events }: SpeechJob,
+  sink: Sink,
+  context: Context,
+): Promise<RunEvents | undefined> {
+  if (events === undefined) return undefined;
+  return (await import('../../speech/events/open.ts')).openEvents(events, sink, context);
 }
 
 interface Spoken {
@@ -106,14 +114,17 @@ interface Spoken {
   readonly delivery: Delivery | undefined;
   readonly leftOut: { finish(): void } | undefined;
   readonly text: RunText;
+  readonly subtitles: Outputs['subtitles'];
 }
 
 async function finish(
   job: SpeechJob,
-  { totals, delivery, leftOut, text }: Spoken,
+  { totals, delivery, leftOut, text, subtitles }: Spoken,
   context: Context,
 ): Promise<void> {
-  const { notices } = context;
+  const { notices, signal } = context;
+  if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
+  if (delivery?.failure) throw delivery.failure;
   await report(job, totals, delivery, context);
   if (!delivery?.readerLeft) warnOfAbsent(job.cast, notices);
   sayWhatIsMissing(leftOut, text, notices);

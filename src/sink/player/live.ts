@@ -9,6 +9,7 @@ import { outputOf } from '../../files/child.ts';
 import { wav } from '../encoding/wav.ts';
 import { nothingPoured, pour } from '../pipe.ts';
 import type { Sink } from '../sink.ts';
+import { Hearing } from './hearing.ts';
 import type { PlayerProcess } from './process.ts';
 
 export interface LiveSink extends Sink {
@@ -22,6 +23,7 @@ export const NEVER = new Promise<void>(() => {});
 /** A closed player is a reader that left; a failed one is an error at once. */
 export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
   input.on('error', () => {});
+  const hearing = new Hearing(() => input.writableLength);
   const stop = async () => {
     input.destroy();
     await player.stop();
@@ -30,12 +32,13 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
     isLive: true,
     ended: player.ended,
     left: player.ended.then((failure) => (failure ? NEVER : undefined)),
+    played: () => hearing.played,
     get failure() {
       return player.failure;
     },
     async write(track, signal) {
       const poured = nothingPoured();
-      const pouring = pour(track, input, { name: player.name, encoding: wav, signal, poured });
+      const pouring = pour(hearing.of(track), input, { name: player.name, encoding: wav, signal, poured });
       // An ended player needs no more sound.
       pouring.catch(() => {});
       try {

@@ -66,9 +66,12 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
   const tried = Promise.race([sink.ended, sleep(trialMs, undefined, { ref: false })]);
   const heir = sink.ended.then((failure) => (failure && !isDecided ? next(failure) : Promise.resolve(sink)));
   heir.catch(() => {});
+  let played = sink.played;
   const decide = async () => {
     isDecided = true;
-    return sink.failure ? heir : sink;
+    const chosen = await (sink.failure ? heir : sink);
+    played = chosen.played;
+    return chosen;
   };
   return {
     isLive: true,
@@ -76,6 +79,7 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
       ({ left = NEVER }) => left,
       () => NEVER,
     ),
+    played: () => played?.() ?? 0,
     async write(track, signal) {
       // Sound from the cache comes at once, and a failing player would lose it.
       await unlessAborted(tried, signal);

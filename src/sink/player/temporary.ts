@@ -8,14 +8,17 @@ import { unwritable } from '../../files/writable.ts';
 import type { Written } from '../encoding/encoding.ts';
 import { wav } from '../encoding/wav.ts';
 import type { Sink } from '../sink.ts';
+import { Hearing } from './hearing.ts';
 import type { PlayerProcess } from './process.ts';
 
 export type StartPlayer = (file: string) => Promise<PlayerProcess>;
 
 /** A sink for players of files. */
 export function temporarySink(start: StartPlayer): Sink {
+  const hearing = new Hearing(undefined, Number.POSITIVE_INFINITY);
   return {
     isLive: false,
+    played: () => hearing.played,
     async write(track, signal) {
       const folder = await mkdtemp(join(tmpdir(), 'tts-')).catch((error) => {
         throw unwritable(tmpdir(), error);
@@ -24,6 +27,7 @@ export function temporarySink(start: StartPlayer): Sink {
         const file = join(folder, 'speech.wav');
         const written = await save(track, file, signal);
         const player = await start(file);
+        hearing.give(written.bytes, track.format);
         await play(player, signal);
         return { ...written, readerLeft: false, player: player.program };
       } finally {

@@ -1,0 +1,57 @@
+import { frameBytes, type PcmFormat, type Track } from '../../audio/pcm.ts';
+
+/** Bytes that the pipe of a player holds, or more. */
+const PIPE_BYTES = 256 * 1024;
+
+/**
+ * How much of a track a player has played. No system tells it: what is in the pipe is not played yet, and a player plays
+ * in real time. So the time counts since the player got sound, and stands still while it has none. A player that takes
+ * more than that and the pipe can hold has played more.
+ */
+export class Hearing {
+  readonly #pending: () => number;
+  readonly #mostAhead: number;
+  #bytesPerMs = 0;
+  #given = 0;
+  #played = 0;
+  #at = 0;
+
+  /**
+   * @param pending bytes that were given, but not written to the pipe yet
+   * @param mostAhead bytes that the player can be ahead of what it plays
+   */
+  constructor(pending = () => 0, mostAhead = PIPE_BYTES) {
+    this.#pending = pending;
+    this.#mostAhead = mostAhead;
+  }
+
+  /** PCM bytes. */
+  get played(): number {
+    // Not `performance`, which takes 2 ms to load.
+    const now = Date.now();
+    const taken = Math.max(0, this.#given - this.#pending());
+    const inTime = Math.min(taken, this.#played + this.#bytesPerMs * Math.max(0, now - this.#at));
+    this.#played = Math.max(this.#played, inTime, taken - this.#mostAhead);
+    this.#at = now;
+    return Math.floor(this.#played);
+  }
+
+  /** The same track, whose sound is counted as it is given to the player. */
+  of(track: Track): Track {
+    return { ...track, pcm: this.#counted(track) };
+  }
+
+  give(bytes: number, format: PcmFormat): void {
+    this.#bytesPerMs = (format.sampleRate * frameBytes(format)) / 1000;
+    // The time counts only while there is sound.
+    void this.played;
+    this.#given += bytes;
+  }
+
+  async *#counted({ pcm, format }: Track): AsyncGenerator<Uint8Array> {
+    for await (const piece of pcm) {
+      this.give(piece.length, format);
+      yield piece;
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import { frameBytes, type PcmFormat, type Speech, secondsOf } from '../../audio/pcm.ts';
+import type { Segment } from '../../text/segment.ts';
+import { countCodePoints } from '../../text/unicode.ts';
+
+/** docs/events.schema.json describes the lines. */
+export type EventLine = Readonly<Record<string, string | number | boolean>>;
+
+export interface EventsOptions {
+  readonly write: (line: EventLine) => void;
+  /** PCM bytes that have been heard; without it, what was taken counts. */
+  readonly heard: (() => number) | undefined;
+}
+
+export type StopReason = 'interrupted' | 'dropped' | 'left' | 'failed';
+
+/** A segment whose sound goes to the output. Its bytes are counted in the sound of the run. */
+interface Sounding {
+  readonly segment: Segment;
+  readonly format: PcmFormat;
+  readonly from: number;
+  to: number;
+  isWhole: boolean;
+  isPlaying: boolean;
+}
+
+/** Milliseconds between two looks at what has been heard. */
+const LOOK_MS = 20;
+
+/** Bytes for each character are only guessed where none was counted: English prose at a usual pace. */
+const SECONDS_PER_CHARACTER = 0.067;
+
+/** Tells what becomes of each segment: it listens to the sound of a run, and compares it with what has been heard. */
+export class Events {
+  readonly #options: EventsOptions;
+  readonly #queued: Segment[] = [];
+  #sounding: Sounding[] = [];
+  #last: Sounding | undefined;
+  /** Bytes of all sound that was taken. */
+  #taken = 0;
+  #format: PcmFormat | undefined;
+  /** Seconds of sound, and the characters that it spoke. */
+  #spoken = { seconds: 0, characters: 0 };
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(options: EventsOptions) {
+    this.#options = options;
+  }
+
+  onQueued(segment: Segment): void {
+    if (this.#isOver) return;
+    this.#queued.push(segment);
+    this.#tell('queued', segment);
+  }
+
+  onPart({ segment, speech }: { segment: Segment; speech: Speech | undefined }, pauseFrames: number): void {
+    const at = this.#queued.indexOf(segment);
+    if (at >= 0) this.#queued.splice(0, at + 1);
+    if (!speech) return;
+    this.#format = speech.format;
+    this.#taken += pauseFrames * frameBytes(speech.format);
+    const from = this.#taken;
+    this.#sounding.push({ segment, format: speech.format, from, to: from, isWhole: false, isPlaying: false });
+  }
+
+  onPiece(bytes: number): void {
+    const last = this.#sounding.at(-1);
+    this.#taken += bytes;
+    if (last) last.to = this.#taken;
+    this.#look();
+  }
+
+  onPartEnd(): void {
+    const last = this.#sounding.at(-1);
+    if (last) last.isWhole = true;
+    this.#look();
+  }
+
+  /** All that was taken has been heard. */
+  finish(): void {
+    this.#hear(this.#taken);
+    this.#end();
+  }
+
+  /** What was queued is not heard any more. */
+  stop(reason: StopReason): void {
+    if (this.#isOver) return;
+    const heard = this.#heard;
+    this.#hear(heard);
+    const [current] = this.#sounding;
+    const segment = current?.segment ?? this.#queued[0] ?? this.#last?.segment;
+    const isBegun = current?.isPlaying === true;
+    const about = {
+      reason,
+      heard: isBegun ? this.#charactersOf(current, heard) : this.#borderBefore(current),
+      estimated: isBegun,
+      at: this.#secondsAt(heard),
+    };
+    this.#tell('stopped', segment, about);
+    this.#end();
+  }
+
+  get #heard(): number {
+    return Math.min(this.#taken, this.#options.heard?.() ?? this.#taken);
+  }
+
+  #look(): void {
+    if (this.#isOver) return;
+    this.#hear(this.#heard);
+    const isWaiting = this.#sounding.some(({ isWhole, isPlaying }) => isWhole || !isPlaying);
+    if (isWaiting) this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+    else this.#rest();
+  }
+
+  #hear(heard: number): void {
+    for (let [first] = this.#sounding; first; [first] = this.#sounding) {
+      const { segment, from, to, isWhole, format } = first;
+      const isHeard = isWhole && heard >= to;
+      if (!first.isPlaying && (heard > from || isHeard)) {
+        first.isPlaying = true;
+        const { sampleRate, channels } = format;
+        this.#tell('playing', segment, { at: this.#secondsAt(from), sampleRate, channels });
+      }
+      if (!isHeard) return;
+      this.#tell('spoken', segment, { at: this.#secondsAt(to) });
+      this.#spoken.seconds += secondsOf(format, to - from);
+      this.#spoken.characters += countCodePoints(segment.text);
+      this.#last = first;
+      this.#sounding.shift();
+    }
+  }
+
+  /** The share of a segment that was heard, in characters of the input. */
+  #charactersOf({ segment, format, from, to, isWhole }: Sounding, heard: number): number {
+    const { start, end } = segment.span ?? { start: 0, end: countCodePoints(segment.text) };
+    const { seconds, characters } = this.#spoken;
+    const pace = characters > 0 ? seconds / characters : SECONDS_PER_CHARACTER;
+    const guessed = from + pace * countCodePoints(segment.text) * format.sampleRate * frameBytes(format);
+    const whole = isWhole ? to : Math.max(to, guessed);
+    return start + Math.floor((end - start) * Math.min(1, (heard - from) / (whole - from)));
+  }
+
+  /** Where the next segment begins, or the last one ended. */
+  #borderBefore(current: Sounding | undefined): number {
+    const next = current?.segment ?? this.#queued[0];
+    return next?.span?.start ?? this.#last?.segment.span?.end ?? 0;
+  }
+
+  #secondsAt(bytes: number): number {
+    return this.#format ? rounded(secondsOf(this.#format, bytes)) : 0;
+  }
+
+  #tell(event: string, segment: Segment | undefined, about: EventLine = {}): void {
+    const place = segment && {
+      index: segment.index,
+      text: segment.text,
+      ...segment.span,
+      ...(segment.place.source !== '' && { file: segment.place.source }),
+    };
+    this.#options.write({ event, time: Date.now() / 1000, ...place, ...about });
+  }
+
+  #rest(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #end(): void {
+    this.#rest();
+    this.#isOver = true;
+  }
+}
+
+function rounded(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
+}
