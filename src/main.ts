@@ -1,12 +1,11 @@
 import { endWith, interruption } from './exit.ts';
-import { processHost } from './host.ts';
+import { type Host, processHost } from './host.ts';
 import { runCommand } from './run.ts';
 
 /** Runs the command line. Node ends by itself with the status that is set here. */
-export async function main(process: NodeJS.Process): Promise<void> {
+export async function main(process: NodeJS.Process, host: Host = processHost(process)): Promise<void> {
   // This hides Node's own warnings, such as ExperimentalWarning.
   process.removeAllListeners('warning');
-  const host = processHost(process);
   const { signal, stop } = interruption(host);
   const status = await runCommand(host, signal);
   stop();

@@ -9,7 +9,7 @@ describe('tts config', () => {
     const box = new Sandbox();
     const project = box.file('.ttsrc', 'speaker: 181\nmaxChars: 500\n');
     const user = writeUserConfig(box, 'maxChars: 600\nretries: 1\n', { name: 'config.yaml' });
-    const run = await box.tts(['config', '--json', '--timeout', '9'], { env: { TTS_CONCURRENCY: '2' } });
+    const run = await box.run(['config', '--json', '--timeout', '9'], { env: { TTS_CONCURRENCY: '2' } });
     const { settings, files } = JSON.parse(run.stdout.toString());
     expect(settings.speaker).toEqual({
       value: 181,
@@ -30,7 +30,7 @@ describe('tts config', () => {
   it('says so where a file holds nothing of a kind', async () => {
     const box = new Sandbox();
     box.file('.ttsrc', 'speakers: {}\n');
-    const { stdout } = await box.tts(['config']);
+    const { stdout } = await box.run(['config']);
     expect(stdout.toString()).toMatch(/^speakers +none, from speakers in /m);
   });
 
@@ -38,9 +38,9 @@ describe('tts config', () => {
     const box = new Sandbox();
     writeUserConfig(box, 'cacheSize: .inf\n', { name: 'config.yaml' });
     const message = /cacheSize in .*config\.yaml: Infinity is not allowed; expected a number of bytes/;
-    expectFailure(await box.tts(['hi', '--dry-run']), 2, message);
+    expectFailure(await box.run(['hi', '--dry-run']), 2, message);
     writeUserConfig(box, 'cacheSize: 10.5\n', { name: 'config.yaml' });
-    const { stdout } = await box.tts(['config', '--json']);
+    const { stdout } = await box.run(['config', '--json']);
     expect(JSON.parse(stdout.toString()).settings.cacheSize.value).toBe(11);
   });
 
@@ -72,7 +72,7 @@ describe('tts config', () => {
   ])('shows that the key comes from %s', async (_, env, config, expected) => {
     const box = new Sandbox();
     writeUserConfig(box, config, { mode: 0o600 });
-    const { stdout } = await box.tts(['config', '--base-url', 'https://tts.example.com/api'], { env });
+    const { stdout } = await box.run(['config', '--base-url', 'https://tts.example.com/api'], { env });
     expect(stdout.toString()).toMatch(expected);
   });
 
@@ -113,7 +113,7 @@ describe('tts config', () => {
   it('shows which files there are when one of them is wrong', async () => {
     const box = new Sandbox();
     const path = box.file('.ttsrc', 'speeker: 1\n');
-    const run = await box.tts(['config']);
+    const run = await box.run(['config']);
     expect(run.status).toBe(2);
     expect(run.stdout.toString()).toContain(path);
     expect(run.stderr).toMatch(/unknown key "speeker" in .*\nhint: did you mean "speaker"\?/);

@@ -14,13 +14,13 @@ async function failing(script: Script, args: readonly string[] = []) {
   const box = new Sandbox();
   box.file('out.wav', 'old');
   const env = named(server.url);
-  const run = await box.tts(['hi', '-o', 'out.wav', ...args], { env });
+  const run = await box.run(['hi', '-o', 'out.wav', ...args], { env });
   expect(box.list()).toEqual(['out.wav']);
   expect(box.read('out.wav').toString()).toBe('old');
   const fresh = new Sandbox();
-  expect((await fresh.tts(['hi', '-o', 'new.wav', ...args], { env })).status).toBe(run.status);
+  expect((await fresh.run(['hi', '-o', 'new.wav', ...args], { env })).status).toBe(run.status);
   expect(fresh.list()).toEqual([]);
-  const piped = await fresh.tts(['hi', ...args], { env });
+  const piped = await fresh.run(['hi', ...args], { env });
   expect(piped.status).toBe(run.status);
   expect(piped.stderr).toBe(run.stderr);
   return run;
@@ -60,13 +60,13 @@ describe('the exit status', () => {
 
   it('is 6 where nothing listens, and names the address', async () => {
     const box = new Sandbox();
-    const run = await box.tts(['hi', '-o', 'out.wav'], { env: named('http://127.0.0.1:1') });
+    const run = await box.run(['hi', '-o', 'out.wav'], { env: named('http://127.0.0.1:1') });
     expectFailure(run, 6, /127\.0\.0\.1:1/);
     expect(box.list()).toEqual([]);
   });
 
   it('is 6 where there is no such host', async () => {
-    const run = await new Sandbox().tts(['hi', '-o', 'out.wav'], { env: named('https://nobody.invalid') });
+    const run = await new Sandbox().run(['hi', '-o', 'out.wav'], { env: named('https://nobody.invalid') });
     expectFailure(run, 6, /nobody\.invalid/);
   });
 
@@ -89,7 +89,7 @@ describe('the exit status', () => {
   });
 
   it('is 3 where there is no key for the service', async () => {
-    const run = await new Sandbox().tts(['hi'], {
+    const run = await new Sandbox().run(['hi'], {
       env: { TTS_BASE_URL: 'https://example.com', TTS_SPEAKER: '1' },
     });
     expectFailure(run, 3, /no key for https:\/\/example\.com/);
@@ -150,11 +150,11 @@ describe('audio that is not complete', () => {
     const server = await serveBytes(script);
     const box = new Sandbox();
     box.file('out.wav', 'old');
-    const run = await box.tts(['hi', '-o', 'out.wav'], { env: named(server.url) });
+    const run = await box.run(['hi', '-o', 'out.wav'], { env: named(server.url) });
     expectFailure(run, 7, message);
     expect(box.list()).toEqual(['out.wav']);
     expect(box.read('out.wav').toString()).toBe('old');
-    expect((await box.tts(['hi'], { env: named(server.url) })).status).toBe(7);
+    expect((await box.run(['hi'], { env: named(server.url) })).status).toBe(7);
     expect((await box.shell('tts hi > redirected.wav', { env: named(server.url) })).status).toBe(7);
   });
 
@@ -164,7 +164,7 @@ describe('audio that is not complete', () => {
     );
     const box = new Sandbox();
     const env = named(server.url, { TTS_RETRIES: '1' });
-    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(server.requests).toHaveLength(2);
     expect(box.read('out.wav').length).toBeGreaterThanOrEqual(2044);
   });
@@ -172,7 +172,7 @@ describe('audio that is not complete', () => {
   it('is complete where the body ends with its connection and the sizes are met', async () => {
     const server = await serveBytes(begun({ Connection: 'close' }, wav, 'end'));
     const box = new Sandbox();
-    expect(await box.tts(['hi', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({ status: 0 });
     expect(box.read('out.wav')).toEqual(wav);
   });
 });
@@ -194,7 +194,7 @@ describe('a 200 that is not audio', () => {
     ['{"error":"we rate your quota text"}', 7, /no audio that can be used/, 1],
   ])('counts as the error that it tells: %s', async (body, status, message, requests) => {
     const server = await serveBytes(answer(200, body, { 'Content-Type': 'application/json' }));
-    const run = await new Sandbox().tts(['hi', '-o', 'a.wav', '--retries', '1'], { env: named(server.url) });
+    const run = await new Sandbox().run(['hi', '-o', 'a.wav', '--retries', '1'], { env: named(server.url) });
     expectFailure(run, status, message);
     expect(server.requests).toHaveLength(requests);
   });
@@ -227,13 +227,13 @@ describe('a 200 that is not audio', () => {
   it('does not matter to the Content-Type where the bytes are a WAV', async () => {
     const server = await serveBytes(complete(wav, { 'Content-Type': 'application/octet-stream' }));
     const box = new Sandbox();
-    expect(await box.tts(['hi', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({ status: 0 });
     expect(box.read('out.wav')).toEqual(wav);
   });
 
   it('is not asked for again where another try cannot help', async () => {
     const server = await serveBytes(answer(200, '{"error":"no credit left"}'));
-    const run = await new Sandbox().tts(['hi'], { env: named(server.url, { TTS_RETRIES: '3' }) });
+    const run = await new Sandbox().run(['hi'], { env: named(server.url, { TTS_RETRIES: '3' }) });
     expectFailure(run, 7, /no credit left/);
     expect(server.requests).toHaveLength(1);
   });
@@ -264,7 +264,7 @@ describe('an error body', () => {
     ['control characters', '{"message":"a\\u001b[31mred\\u001b[0m\\u0007\\u202eb"}', 'a [31mred [0m b'],
   ])('becomes one readable sentence: %s', async (_, body, expected) => {
     const server = await serveBytes(answer(422, body));
-    const run = await new Sandbox().tts(['hi'], { env: named(server.url) });
+    const run = await new Sandbox().run(['hi'], { env: named(server.url) });
     expectFailure(run, 7, /^tts: .*\(status 422: /);
     expect(run.stderr).toContain(`(status 422: ${expected})\n`);
   });
@@ -282,13 +282,13 @@ describe('an error body', () => {
     [403, 'the limit of characters is used up', false],
   ])('says how to send less where the text was too long: %i %s', async (status, said, isTooLong) => {
     const server = await serveBytes(answer(status, JSON.stringify({ message: said })));
-    const { stderr } = await new Sandbox().tts(['hi'], { env: named(server.url) });
+    const { stderr } = await new Sandbox().run(['hi'], { env: named(server.url) });
     expect(stderr.includes('hint: send less at once: --max-chars')).toBe(isTooLong);
   });
 
   it('may be empty', async () => {
     const server = await serveBytes(answer(422));
-    const run = await new Sandbox().tts(['hi'], { env: named(server.url) });
+    const run = await new Sandbox().run(['hi'], { env: named(server.url) });
     expectFailure(run, 7, /\(status 422\)\nhint: check the base URL/);
   });
 
@@ -301,7 +301,7 @@ describe('an error body', () => {
     'that points elsewhere is explained with the origin of the other address: %s',
     async (location, hint) => {
       const server = await serveBytes(answer(308, '', location ? { Location: location } : {}));
-      expectFailure(await new Sandbox().tts(['hi'], { env: named(server.url) }), 7, hint);
+      expectFailure(await new Sandbox().run(['hi'], { env: named(server.url) }), 7, hint);
       expect(server.requests).toHaveLength(1);
     },
   );
@@ -311,7 +311,7 @@ describe('an error body', () => {
       await wire.write(head(400, { 'Transfer-Encoding': 'chunked' }));
       for (let sent = 0; sent < 1000; sent += 1) await wire.write(httpChunk('word '.repeat(5000)));
     });
-    const run = await new Sandbox().tts(['hi'], { env: named(server.url) });
+    const run = await new Sandbox().run(['hi'], { env: named(server.url) });
     expectFailure(run, 7, /word …|word…|wor…|wo…|w…/);
     const quoted = /status 400: (.*)\)\n/.exec(run.stderr)?.[1] ?? '';
     expect(quoted.length).toBeGreaterThan(450);
@@ -322,7 +322,7 @@ describe('an error body', () => {
     const server = await serveBytes((wire) =>
       wire.write(`${head(403, { 'Content-Length': 100 })}{"message":`),
     );
-    const run = await new Sandbox().tts(['hi', '--timeout', '0.3'], { env: named(server.url) });
+    const run = await new Sandbox().run(['hi', '--timeout', '0.3'], { env: named(server.url) });
     expectFailure(run, 3, /status 403/);
   });
 });
@@ -357,7 +357,7 @@ describe('an error', () => {
   it('is one JSON object on stderr with --json, also with -v', async () => {
     const server = await serveBytes(answer(401, '{"message":"wrong \\"key\\""}'));
     for (const args of [['--json'], ['--json', '-v']]) {
-      const run = await new Sandbox().tts(['hi', ...args], { env: named(server.url) });
+      const run = await new Sandbox().run(['hi', ...args], { env: named(server.url) });
       expect(run.status).toBe(3);
       expect(run.stderr.split('\n')).toHaveLength(2);
       const { error } = JSON.parse(run.stderr);
@@ -370,14 +370,14 @@ describe('an error', () => {
 
   it('is in JSON or in words, as was said last', async () => {
     const box = new Sandbox();
-    const inWords = await box.tts(['--json', '--no-json', '-f', 'nofile']);
+    const inWords = await box.run(['--json', '--no-json', '-f', 'nofile']);
     expectFailure(inWords, 2, /cannot read nofile/);
-    const inJson = await box.tts(['--no-json', '--json', '-o', '/', '--', '--no-json']);
+    const inJson = await box.run(['--no-json', '--json', '-o', '/', '--', '--no-json']);
     expect(JSON.parse(inJson.stderr).error.exitCode).toBe(8);
   });
 
   it('in the command line itself is JSON too', async () => {
-    const run = await new Sandbox().tts(['--json', '--sped', 'hi']);
+    const run = await new Sandbox().run(['--json', '--sped', 'hi']);
     expect(run.status).toBe(2);
     expect(JSON.parse(run.stderr).error.message).toMatch(/--sped/);
   });
@@ -385,12 +385,12 @@ describe('an error', () => {
   it('has a stack trace only with -v', async () => {
     const box = new Sandbox();
     const env = named('http://127.0.0.1:1');
-    expect((await box.tts(['hi'], { env })).stderr).not.toMatch(/\n\s+at /);
-    expect((await box.tts(['hi', '-v'], { env })).stderr).toMatch(/\n\s+at /);
+    expect((await box.run(['hi'], { env })).stderr).not.toMatch(/\n\s+at /);
+    expect((await box.run(['hi', '-v'], { env })).stderr).toMatch(/\n\s+at /);
   });
 
   it('is told with -q as well', async () => {
-    const run = await new Sandbox().tts(['hi', '-q'], { env: named('http://127.0.0.1:1') });
+    const run = await new Sandbox().run(['hi', '-q'], { env: named('http://127.0.0.1:1') });
     expectFailure(run, 6, /127\.0\.0\.1:1/);
   });
 });

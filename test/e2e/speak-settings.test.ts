@@ -14,7 +14,7 @@ const wav = plainWav(sound(200));
 async function speakerOf(box: Sandbox, args: readonly string[] = [], options: RunOptions = {}) {
   const server = await serveBytes(complete(wav));
   const { TTS_SPEAKER: _, ...env } = named(server.url);
-  const run = await box.tts(['hi', ...args], { ...options, env: { ...env, ...options.env } });
+  const run = await box.run(['hi', ...args], { ...options, env: { ...env, ...options.env } });
   expect(run).toMatchObject({ status: 0, stderr: '' });
   return (server.requests[0]?.json as { speaker_no: number } | undefined)?.speaker_no;
 }
@@ -22,7 +22,7 @@ async function speakerOf(box: Sandbox, args: readonly string[] = [], options: Ru
 async function refusedConfig(content: string, name: string): Promise<Ended> {
   const box = new Sandbox();
   box.file(name, content);
-  return box.tts(['hi'], { env: named('http://127.0.0.1:1') });
+  return box.run(['hi'], { env: named('http://127.0.0.1:1') });
 }
 
 describe('precedence', () => {
@@ -43,7 +43,7 @@ describe('precedence', () => {
     box.file('.ttsrc.json', '{"instructions":"calm"}');
     const server = await serveBytes(complete(wav));
     const { TTS_SPEAKER: _, ...env } = named(server.url);
-    expect(await box.tts(['hi', '--stream'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '--stream'], { env })).toMatchObject({ status: 0 });
     expect(server.requests[0]?.json).toEqual({
       text: 'hi',
       speaker_no: 4,
@@ -54,7 +54,7 @@ describe('precedence', () => {
   it('refuses a bad value where it was said, even if it is of the weakest place', async () => {
     const box = new Sandbox();
     const path = writeUserConfig(box, { timeout: 'long' });
-    const run = await box.tts(['hi'], { env: named('http://127.0.0.1:1') });
+    const run = await box.run(['hi'], { env: named('http://127.0.0.1:1') });
     expectFailure(run, 2, /timeout/);
     expect(run.stderr).toContain(path);
     expect(run.stderr).toContain('"long"');
@@ -98,7 +98,7 @@ describe('a config file', () => {
       const box = new Sandbox();
       box.file(name, Buffer.from(marked, encoding));
       const server = await serveBytes(complete(wav));
-      expect(await box.tts(['hi'], { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
+      expect(await box.run(['hi'], { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
       expect(server.requests[0]?.json).toMatchObject({ config: { instructions: 'olé' } });
     }
   });
@@ -111,7 +111,7 @@ describe('a config file', () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
     const path = box.file(name, Buffer.from(content, 'latin1'));
-    const run = await box.tts(['hi'], { env: named(server.url) });
+    const run = await box.run(['hi'], { env: named(server.url) });
     expectFailure(run, 2, /^tts: .* is not text: byte 0xe9 at offset \d+\nhint: convert it to UTF-8/);
     expect(run.stderr).toContain(`${path} is not text: byte 0xe9 at offset ${offset}\n`);
     expect(server.requests).toHaveLength(0);
@@ -178,7 +178,7 @@ describe('a config file', () => {
     box.file('mine.yaml', 'speaker: 7');
     expect(await speakerOf(box, ['--config', 'mine.yaml'])).toBe(7);
     expect(await speakerOf(box, [], { env: { TTS_CONFIG: 'mine.yaml' } })).toBe(7);
-    const missing = await box.tts(['hi', '--config', 'missing.json'], { env: named('http://127.0.0.1:1') });
+    const missing = await box.run(['hi', '--config', 'missing.json'], { env: named('http://127.0.0.1:1') });
     expectFailure(missing, 2, /missing\.json/);
   });
 
@@ -241,7 +241,7 @@ describe('a config file', () => {
     box.file('.config/config.json', '{"cosmiconfig":{"searchPlaces":[".ttsrc.js"]}}');
     box.file('package.json', '{"cosmiconfig":{"searchPlaces":[".ttsrc.js"]}}');
     expect(await speakerOf(box, ['-s', '2'])).toBe(2);
-    const asked = await box.tts(['hi', '--config', '.ttsrc.js'], { env: named('http://127.0.0.1:1') });
+    const asked = await box.run(['hi', '--config', '.ttsrc.js'], { env: named('http://127.0.0.1:1') });
     expectFailure(asked, 2, /\.ttsrc\.js/);
     expect(box.list()).not.toContain('ran');
   });
@@ -274,8 +274,8 @@ describe('a config file', () => {
   it('does not matter to help and version, however wrong', async () => {
     const box = new Sandbox();
     box.file('.ttsrc', 'speeker: 3');
-    expect((await box.tts(['--version'])).status).toBe(0);
-    expect((await box.tts(['--help'])).status).toBe(0);
+    expect((await box.run(['--version'])).status).toBe(0);
+    expect((await box.run(['--help'])).status).toBe(0);
   });
 });
 

@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { emptyFolder } from './folder.ts';
+import { runHere } from './run-here.ts';
 
 /** What is run. */
 export const program = fileURLToPath(new URL('../../bin/tts.cjs', import.meta.url));
@@ -26,6 +27,11 @@ export interface RunOptions {
   readonly uid?: number;
   /** Milliseconds after which the run counts as hung. */
   readonly patience?: number;
+}
+
+/** What a run in the process of the test may have. */
+export interface HereOptions extends Pick<RunOptions, 'env' | 'cwd' | 'patience'> {
+  readonly stdin?: string | Uint8Array;
 }
 
 export interface Ended {
@@ -89,9 +95,16 @@ export class Sandbox {
     return readdirSync(this.folder).sort();
   }
 
-  /** Runs the program to its end. */
+  /** Runs the program to its end, in a process of its own. */
   tts(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
     return this.start(args, options).ended;
+  }
+
+  /** Runs the program to its end in the process of the test: `runHere` says what that shows. */
+  run(args: readonly string[], options: HereOptions = {}): Promise<Ended> {
+    if (node !== process.execPath || process.platform !== 'linux') return this.tts(args, options);
+    const { env = {}, stdin, cwd = '.', patience = HANGS_AFTER_MS } = options;
+    return runHere(args, { env: this.#environment(env), stdin, cwd: join(this.folder, cwd), patience });
   }
 
   start(args: readonly string[], options: RunOptions = {}): Running {
@@ -109,10 +122,9 @@ export class Sandbox {
 
   #spawn(command: string, args: readonly string[], options: RunOptions): Running {
     const { env = {}, stdin, cwd = '.', uid, patience = HANGS_AFTER_MS } = options;
-    const PATH = `${this.commands}:${process.env.PATH}`;
     const child = spawn(command, args, {
       cwd: join(this.folder, cwd),
-      env: { PATH, HOME: this.home, XDG_RUNTIME_DIR: this.#runtime, LC_ALL: 'C.UTF-8', ...env },
+      env: this.#environment(env),
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
       detached: true,
       ...(uid !== undefined && { uid, gid: uid }),
@@ -128,6 +140,11 @@ export class Sandbox {
       ended,
       endBy: async (signal) => endBy(child, ended, signal),
     };
+  }
+
+  #environment(more: Readonly<Record<string, string>>): Record<string, string> {
+    const PATH = `${this.commands}:${process.env.PATH}`;
+    return { PATH, HOME: this.home, XDG_RUNTIME_DIR: this.#runtime, LC_ALL: 'C.UTF-8', ...more };
   }
 }
 

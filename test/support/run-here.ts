@@ -1,0 +1,147 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, fstatSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { onTestFinished } from 'vitest';
+import { type Host, type Output, processHost, type Signal } from '../../src/host.ts';
+import type { main as entry } from '../../src/main.ts';
+import type { Ended } from './run.ts';
+
+const built = createRequire(import.meta.url);
+
+interface Surroundings {
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string | Uint8Array | undefined;
+  readonly cwd: string;
+  /** Milliseconds. */
+  readonly patience: number;
+}
+
+/** True while a run is in this process: its folder is that of the process. */
+let isBusy = false;
+
+/**
+ * Runs the built program to its end in this process. It takes the way from `main` with all modules of the program, with
+ * arguments, environment, working folder and streams of its own, and costs a tenth of a process.
+ * What is tested of a process itself needs one: its start and its end, signals, terminals, a reader that leaves, memory,
+ * another user, and two runs at once.
+ */
+export async function runHere(
+  args: readonly string[],
+  { env, stdin, cwd, patience }: Surroundings,
+): Promise<Ended> {
+  if (isBusy) throw new Error('another run is in this process: start one of the two in a process of its own');
+  const said: Buffer[] = [];
+  const stdout = openPipe();
+  const listeners = new Map<Signal, () => void>();
+  const host: Host = {
+    ...processHost(process),
+    argv: args,
+    isArgvUtf8: () => true,
+    env,
+    cwd,
+    home: env.HOME,
+    stdin: { isTTY: false, stream: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]) },
+    stdout: stdout.output,
+    stderr: { fd: 2, isTTY: false, columns: undefined, stream: gathering(said) },
+    on: (signal, listener) => void listeners.set(signal, listener),
+    off: (signal) => void listeners.delete(signal),
+  };
+  onTestFinished(() => listeners.get('SIGTERM')?.());
+  const { main } = built('../../dist/main.cjs') as { main: typeof entry };
+  const end = standIn();
+  const before = process.cwd();
+  const words = () => Buffer.concat(said).toString();
+  isBusy = true;
+  process.chdir(cwd);
+  try {
+    await inTime(main(end, host), patience, words);
+  } finally {
+    process.chdir(before);
+    isBusy = false;
+  }
+  return { status: Number(end.exitCode), stdout: await stdout.end(), stderr: words() };
+}
+
+/** A process of which only the status is set. */
+function standIn(): NodeJS.Process {
+  return Object.create(process, {
+    exitCode: { value: undefined, writable: true },
+    removeAllListeners: { value: () => {} },
+    once: { value: () => {} },
+    kill: { value: () => {} },
+  });
+}
+
+/** It is removed from its folder at once. Its reading end stays open, so that it can be opened again. */
+let pipe: number | undefined;
+
+/** Opens a real pipe for stdout, which the program may close. */
+function openPipe(): { readonly output: Output; end(): Promise<Buffer> } {
+  pipe ??= makePipe();
+  const reader = new Socket({ fd: reopened(pipe, constants.O_RDONLY), writable: false });
+  const pieces: Buffer[] = [];
+  reader.on('data', (piece) => pieces.push(piece));
+  const read = once(reader, 'close');
+  const fd = reopened(pipe, constants.O_WRONLY);
+  let stream: Socket | undefined;
+  const output: Output = {
+    fd,
+    isTTY: false,
+    columns: undefined,
+    get stream() {
+      stream ??= new Socket({ fd, readable: false });
+      return stream;
+    },
+  };
+  const end = async () => {
+    if (stream) stream.end();
+    else if (isPipe(fd)) closeSync(fd);
+    await read;
+    return Buffer.concat(pieces);
+  };
+  return { output, end };
+}
+
+function makePipe(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'tts-test-'));
+  const path = join(folder, 'stdout');
+  execFileSync('mkfifo', [path]);
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  rmSync(folder, { recursive: true });
+  return fd;
+}
+
+function reopened(fd: number, mode: number): number {
+  return openSync(`/proc/self/fd/${fd}`, mode | constants.O_NONBLOCK);
+}
+
+/** False if the program has closed the descriptor, whatever has its number now. */
+function isPipe(fd: number): boolean {
+  try {
+    return fstatSync(fd).ino === fstatSync(pipe as number).ino;
+  } catch {
+    return false;
+  }
+}
+
+function gathering(pieces: Buffer[]): Writable {
+  return new Writable({
+    write(piece: Buffer, _, done) {
+      pieces.push(piece);
+      done();
+    },
+  });
+}
+
+async function inTime(run: Promise<void>, patience: number, words: () => string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const hangs = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`hung, after it said: ${words()}`)), patience);
+  });
+  await Promise.race([run, hangs]).finally(() => clearTimeout(timer));
+}
