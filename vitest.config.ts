@@ -12,7 +12,7 @@ function seedOf(mode: string): string {
 export default defineConfig(({ mode }) => ({
   test: {
     env: { TTS_TEST_SEED: seedOf(mode) },
-    setupFiles: './test/support/random.ts',
+    setupFiles: ['./test/support/random.ts', './test/support/equal-bytes.ts'],
     testTimeout: 30_000,
     expect: { requireAssertions: true },
     // End-to-end tests wait for processes much of the time: two workers more than cores keep all busy.

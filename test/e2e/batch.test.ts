@@ -38,7 +38,7 @@ describe('a batch', () => {
     const server = await serveRows();
     const box = new Sandbox();
     box.file('p.csv', PROMPTS);
-    const run = await box.tts(['batch', 'p.csv', ...OUT], { env: named(server.url) });
+    const run = await box.run(['batch', 'p.csv', ...OUT], { env: named(server.url) });
     expect(run).toMatchObject({
       status: 0,
       stderr: 'tts: 3 rows: 3 made, 0 unchanged, 0 failed, 0 skipped\n',
@@ -57,7 +57,7 @@ describe('a batch', () => {
     const box = new Sandbox();
     const rows = Array.from({ length: 6 }, (_, number) => `r${number},Hello there.,\n`);
     box.file('p.csv', `id,text,speaker\n${rows.join('')}other,Hello there.,181\n`);
-    const run = await box.tts(['batch', 'p.csv', ...OUT.with(1, 'out/{id}.wav')], {
+    const run = await box.run(['batch', 'p.csv', ...OUT.with(1, 'out/{id}.wav')], {
       env: named(server.url, { TTS_CACHE: '1' }),
     });
     expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('7 made') });
@@ -73,8 +73,8 @@ describe('a batch', () => {
     box.file('p.csv', 'id,text\nred,"\x1b[31mError:\x1b[0m no route"\nhi,Hello there.\n');
     for (const args of [[], ['--paragraph-pause', '0.3']]) {
       const batch = ['batch', 'p.csv', ...args];
-      expect((await box.tts(batch, { env: named(server.url) })).stderr).toContain('2 made');
-      expect((await box.tts(batch, { env: named(server.url) })).stderr).toContain('0 made, 2 unchanged');
+      expect((await box.run(batch, { env: named(server.url) })).stderr).toContain('2 made');
+      expect((await box.run(batch, { env: named(server.url) })).stderr).toContain('0 made, 2 unchanged');
     }
   });
 
@@ -83,18 +83,18 @@ describe('a batch', () => {
     const box = new Sandbox();
     const env = named(server.url);
     box.file('p.csv', PROMPTS);
-    await box.tts(['batch', 'p.csv', ...OUT], { env });
-    expect(await box.tts(['batch', 'p.csv', ...OUT, '-q'], { env })).toMatchObject({ status: 0, stderr: '' });
+    await box.run(['batch', 'p.csv', ...OUT], { env });
+    expect(await box.run(['batch', 'p.csv', ...OUT, '-q'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(server.requests).toHaveLength(3);
     box.file('p.csv', PROMPTS.replace('Guten Tag', 'Guten Abend'));
     writeFileSync(box.path('out/en/bye.wav'), 'damaged');
     rmSync(box.path('out/en/hello.wav'));
-    const dry = await box.tts(['batch', 'p.csv', ...OUT, '--dry-run'], { env });
+    const dry = await box.run(['batch', 'p.csv', ...OUT, '--dry-run'], { env });
     expect(dry.stdout.toString()).toBe(
       '3 rows: 1 new, 2 changed, 0 unchanged, 0 empty; 44 characters, 44 to send; about 2.9 s of sound\n',
     );
     expect(server.requests).toHaveLength(3);
-    await box.tts(['batch', 'p.csv', ...OUT], { env });
+    await box.run(['batch', 'p.csv', ...OUT], { env });
     expect(server.requests).toHaveLength(6);
     expect(box.read('out/de/hallo.wav')).toEqual(Buffer.from(wavOf('Guten Abend.')));
   });
@@ -116,7 +116,7 @@ describe('a batch', () => {
       '2',
       '--json',
     ];
-    const run = await box.tts(args, { env: named(server.url) });
+    const run = await box.run(args, { env: named(server.url) });
     expect(run.status).toBe(0);
     const made = run.stdout
       .toString()
@@ -126,7 +126,7 @@ describe('a batch', () => {
     expect(made.slice(0, -1).map(({ id, out }) => [id, out])).toEqual(
       rows.map((_, row) => [String(row), `out/What_ A_B_ ${row}.wav`]),
     );
-    const again = await box.tts(args.slice(0, -1), { env: named(server.url) });
+    const again = await box.run(args.slice(0, -1), { env: named(server.url) });
     expect(again.stderr).toBe(
       'tts: in the names of files "What? A/B: 0" becomes "What_ A_B_ 0", and 5 more are changed in the same way\ntts: 6 rows: 0 made, 6 unchanged, 0 failed, 0 skipped\n',
     );
@@ -138,10 +138,10 @@ describe('a batch', () => {
     const env = named(server.url, { TTS_CACHE: '1' });
     box.file('.ttsrc.json', '{"pricePer1000Chars":1000,"currency":"EUR"}');
     box.file('p.csv', 'id,text\na,Kept before.\n');
-    await box.tts(['batch', 'p.csv', '-o', 'old/{id}.wav'], { env });
+    await box.run(['batch', 'p.csv', '-o', 'old/{id}.wav'], { env });
     box.file('p.csv', 'id,text\na,Kept before.\nb,Twice.\nc,Twice.\n');
     const dry = (...more: string[]) =>
-      box.tts(['batch', 'p.csv', '-o', 'new/{id}.wav', '--dry-run', ...more], {
+      box.run(['batch', 'p.csv', '-o', 'new/{id}.wav', '--dry-run', ...more], {
         env: { ...env, TTS_API_KEY: '' },
       });
     expect((await dry()).stdout.toString()).toMatch(
@@ -151,7 +151,7 @@ describe('a batch', () => {
       charactersToSend: 6,
       price: 6,
     });
-    await box.tts(['batch', 'p.csv', '-o', 'new/{id}.wav'], { env });
+    await box.run(['batch', 'p.csv', '-o', 'new/{id}.wav'], { env });
     expect(server.requests).toHaveLength(2);
   });
 
@@ -165,8 +165,8 @@ describe('a batch', () => {
     const box = new Sandbox();
     box.file('words', 'Hello = Hi\nGood = Well\nGuten = Schönen\n');
     box.file('p.csv', PROMPTS);
-    await box.tts(['batch', 'p.csv', ...OUT], { env: named(server.url) });
-    await box.tts(['batch', 'p.csv', ...OUT, ...options], { env: named(server.url) });
+    await box.run(['batch', 'p.csv', ...OUT], { env: named(server.url) });
+    await box.run(['batch', 'p.csv', ...OUT, ...options], { env: named(server.url) });
     expect(server.requests).toHaveLength(6);
   });
 
@@ -177,7 +177,7 @@ describe('a batch', () => {
       'p.jsonl',
       '{"id":"a","text":"one","speaker":3,"sampleRate":8000,"instructions":"calm"}\n{"id":"b","text":"two"}\n',
     );
-    await box.tts(['batch', 'p.jsonl', '-r', '16000'], { env: named(server.url) });
+    await box.run(['batch', 'p.jsonl', '-r', '16000'], { env: named(server.url) });
     expect(server.requests.map(({ json }) => json)).toEqual([
       { text: 'one', speaker_no: 3, config: { sample_rate: 8000, instructions: 'calm' } },
       { text: 'two', speaker_no: 7, config: { sample_rate: 16_000 } },
@@ -190,7 +190,7 @@ describe('a batch', () => {
     box.file('tables/p.csv', 'id,file\na,text.txt\nb,text.md\n');
     box.file('tables/text.txt', 'From a *file*.');
     box.file('tables/text.md', 'From a *file*.');
-    await box.tts(['batch', 'tables/p.csv'], { env: named(server.url) });
+    await box.run(['batch', 'tables/p.csv'], { env: named(server.url) });
     expect(server.requests.map(({ json }) => (json as { text: string }).text).sort()).toEqual([
       'From a *file*.',
       'From a file.',
@@ -200,18 +200,18 @@ describe('a batch', () => {
   it('reads several tables, and one from stdin', async () => {
     const box = new Sandbox();
     box.file('a.csv', 'id,text\na,one\n');
-    const run = await box.tts(['batch', 'a.csv', '-', '--table', 'csv', '--dry-run'], {
+    const run = await box.run(['batch', 'a.csv', '-', '--table', 'csv', '--dry-run'], {
       stdin: 'id,text\nb,two\n',
     });
     expect(run.stdout.toString()).toMatch(/^2 rows: 2 new/);
-    const twice = await box.tts(['batch', 'a.csv', '-', '--table', 'csv'], { stdin: 'id,text\nA,two\n' });
+    const twice = await box.run(['batch', 'a.csv', '-', '--table', 'csv'], { stdin: 'id,text\nA,two\n' });
     expectFailure(twice, 2, /stdin, line 2, column id: the id "A" is taken by a\.csv, line 2/);
   });
 
   it('speaks with the built-in voice without any set-up', async () => {
     const box = new Sandbox();
     box.file('p.csv', 'id,text\na,one\nb,\n');
-    const run = await box.tts(['batch', 'p.csv', '--json']);
+    const run = await box.run(['batch', 'p.csv', '--json']);
     expect(run.status).toBe(0);
     expect(rowsOf(run.stdout)).toEqual([
       { id: 'b', state: 'skipped', out: 'b.wav' },
@@ -228,7 +228,7 @@ describe('a row that fails', () => {
     const server = await serveRows({ fault: refused });
     const box = new Sandbox();
     box.file('p.csv', PROMPTS);
-    const run = await box.tts(['batch', 'p.csv', ...OUT], { env: named(server.url) });
+    const run = await box.run(['batch', 'p.csv', ...OUT], { env: named(server.url) });
     expect(run.status).toBe(9);
     expect(run.stderr).toMatch(
       /\ntts: 1 of 3 rows failed\n {2}p\.csv, line 4 \(hallo\): .*422.*no such words/,
@@ -242,7 +242,7 @@ describe('a row that fails', () => {
     const server = await serveRows({ fault: refused });
     const box = new Sandbox();
     box.file('p.csv', PROMPTS);
-    const run = await box.tts(['batch', 'p.csv', ...OUT, '--json'], { env: named(server.url) });
+    const run = await box.run(['batch', 'p.csv', ...OUT, '--json'], { env: named(server.url) });
     expect(run.status).toBe(9);
     expect(rowsOf(run.stdout).find(({ id }) => id === 'hallo')).toMatchObject({
       state: 'failed',
@@ -257,12 +257,12 @@ describe('a row that fails', () => {
     const server = await serveRows({ fault: () => (isBroken ? answer(422, 'no') : undefined) });
     const box = new Sandbox();
     box.file('p.csv', 'id,text\na,one\n');
-    await box.tts(['batch', 'p.csv'], { env: named(server.url) });
+    await box.run(['batch', 'p.csv'], { env: named(server.url) });
     isBroken = true;
     box.file('p.csv', 'id,text\na,two\n');
-    expect(await box.tts(['batch', 'p.csv'], { env: named(server.url) })).toMatchObject({ status: 9 });
+    expect(await box.run(['batch', 'p.csv'], { env: named(server.url) })).toMatchObject({ status: 9 });
     expect(box.read('a.wav')).toEqual(Buffer.from(wavOf('one')));
-    const check = await box.tts(['batch', 'p.csv', '--check'], { env: named(server.url) });
+    const check = await box.run(['batch', 'p.csv', '--check'], { env: named(server.url) });
     expect(check.stdout.toString()).toBe('stale: a.wav (p.csv, line 2, id a)\n');
   });
 
@@ -271,7 +271,7 @@ describe('a row that fails', () => {
     const box = new Sandbox();
     box.file('p.csv', `id,text\n${Array.from({ length: 50 }, (_, at) => `r${at},text ${at}`).join('\n')}\n`);
     const options = ['--max-failures', '3', '--concurrency', '1', '--json'];
-    const run = await box.tts(['batch', 'p.csv', ...options], { env: named(server.url) });
+    const run = await box.run(['batch', 'p.csv', ...options], { env: named(server.url) });
     expect(run.status).toBe(9);
     const states = rowsOf(run.stdout).map(({ state }) => state);
     expect(states.filter((state) => state === 'failed').length).toBeLessThan(6);
@@ -290,7 +290,7 @@ describe('what is wrong with the run ends it at once', () => {
     const box = new Sandbox();
     box.file('p.csv', rows);
     const env = named(server.url);
-    const run = await box.tts(['batch', 'p.csv', '--concurrency', '1'], { env });
+    const run = await box.run(['batch', 'p.csv', '--concurrency', '1'], { env });
     expect(run.status).toBe(status);
     expect(run.stderr).toMatch(
       /\d+ rows are left, and what is made is kept: the same command goes on from there/,
@@ -299,7 +299,7 @@ describe('what is wrong with the run ends it at once', () => {
     expect(made.length).toBeLessThan(15);
     // The run after it asks for nothing again that was made.
     const before = server.requests.length;
-    await box.tts(['batch', 'p.csv', '--concurrency', '1'], { env });
+    await box.run(['batch', 'p.csv', '--concurrency', '1'], { env });
     const texts = server.requests.slice(before).map(({ json }) => (json as { text: string }).text);
     expect(texts.filter((text) => made.includes(`r${text.slice(5)}.wav`))).toEqual([]);
   });
@@ -308,7 +308,7 @@ describe('what is wrong with the run ends it at once', () => {
     const box = new Sandbox();
     box.file('p.csv', rows);
     expectFailure(
-      await box.tts(['batch', 'p.csv'], { env: named('http://127.0.0.1:1') }),
+      await box.run(['batch', 'p.csv'], { env: named('http://127.0.0.1:1') }),
       6,
       /30 rows are left/,
     );
@@ -317,7 +317,7 @@ describe('what is wrong with the run ends it at once', () => {
   it('no key, which is found before anything is made', async () => {
     const box = new Sandbox();
     box.file('p.csv', rows);
-    const run = await box.tts(['batch', 'p.csv', '-s', '1'], { env: { TTS_BASE_URL: 'http://127.0.0.1:1' } });
+    const run = await box.run(['batch', 'p.csv', '-s', '1'], { env: { TTS_BASE_URL: 'http://127.0.0.1:1' } });
     expectFailure(run, 3, /no key for/);
   });
 
@@ -326,7 +326,7 @@ describe('what is wrong with the run ends it at once', () => {
     const box = new Sandbox();
     box.file('p.csv', 'id,to,text\na,x,one\n');
     box.file('x', '');
-    const run = await box.tts(['batch', 'p.csv', '-o', '{to}/y/{id}.wav'], { env: named(server.url) });
+    const run = await box.run(['batch', 'p.csv', '-o', '{to}/y/{id}.wav'], { env: named(server.url) });
     expectFailure(run, 8, /a part of its path is not a folder/);
     expect(server.requests).toEqual([]);
   });
@@ -336,7 +336,7 @@ describe('what is wrong with the run ends it at once', () => {
     const box = new Sandbox();
     box.file('p.csv', 'id,text\na,one\n');
     mkdirSync(box.path('a.wav'));
-    expectFailure(await box.tts(['batch', 'p.csv'], { env: named(server.url) }), 8, /a\.wav/);
+    expectFailure(await box.run(['batch', 'p.csv'], { env: named(server.url) }), 8, /a\.wav/);
     expect(server.requests).toEqual([]);
   });
 });
@@ -371,8 +371,8 @@ describe('--check', () => {
     const rows = ['a,one', 'b,two', 'c,three', 'd,four', 'e,five'];
     box.file('p.csv', `id,text\n${rows.join('\n')}\n`);
     const check = () =>
-      box.tts(['batch', 'p.csv', '--check', '-s', '7'], { env: { TTS_BASE_URL: server.url } });
-    await box.tts(['batch', 'p.csv'], { env: named(server.url) });
+      box.run(['batch', 'p.csv', '--check', '-s', '7'], { env: { TTS_BASE_URL: server.url } });
+    await box.run(['batch', 'p.csv'], { env: named(server.url) });
     expect(await check()).toMatchObject({ status: 0, stderr: '' });
     rmSync(box.path('a.wav'));
     writeFileSync(box.path('b.wav'), 'x');
@@ -394,19 +394,19 @@ describe('--check', () => {
     const box = new Sandbox();
     box.file('out/other.wav', 'mine');
     box.file('p.csv', 'id,text\na,one\nb,two\n');
-    await box.tts(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
+    await box.run(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
     box.file('p.csv', 'id,text\na,one\n');
-    await box.tts(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
+    await box.run(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
     expect(readdirSync(box.path('out')).sort()).toEqual(['a.wav', 'b.wav', 'other.wav', 'tts-batch.jsonl']);
     const prune = ['batch', 'p.csv', '-o', 'out/{id}.wav', '--prune'];
-    expect(await box.tts(prune, { env: named(server.url) })).toMatchObject({
+    expect(await box.run(prune, { env: named(server.url) })).toMatchObject({
       status: 2,
       stderr:
         'tts: --prune would delete 1 file\n  out/b.wav\n' +
         'hint: nothing was deleted or made: add --yes if these files may go\n',
     });
     expect(existsSync(box.path('out/b.wav'))).toBe(true);
-    const run = await box.tts([...prune, '--yes'], { env: named(server.url) });
+    const run = await box.run([...prune, '--yes'], { env: named(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('tts: deleted out/b.wav\n') });
     expect(readdirSync(box.path('out')).sort()).toEqual(['a.wav', 'other.wav', 'tts-batch.jsonl']);
     expect(manifest(box).map(({ id }) => id)).toEqual(['a']);
@@ -425,7 +425,7 @@ describe('--check', () => {
     box.file('out/tts-batch.jsonl', `${lines.join('\n')}\n`);
     box.file('p.csv', 'id,text\na,one\n');
     const prune = ['batch', 'p.csv', '-o', 'out/{id}.wav', '--prune', '--yes'];
-    expect(await box.tts(prune, { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(await box.run(prune, { env: named(server.url) })).toMatchObject({ status: 0 });
     expect(readdirSync(box.path('out')).sort()).toEqual([
       'a.wav',
       'changed.wav',
@@ -440,7 +440,7 @@ describe('--check', () => {
     const box = new Sandbox();
     const env = named(server.url);
     box.file('p.csv', 'id,text\na,one\nb,two\n');
-    await box.tts(['batch', 'p.csv'], { env });
+    await box.run(['batch', 'p.csv'], { env });
     box.file('p.csv', 'id,text\nc,three\n');
     const answer = async (word: string) => {
       const line = `(sleep 1; echo ${word}) | script -qec 'tts batch p.csv --prune' /dev/null`;
@@ -459,7 +459,7 @@ describe('--check', () => {
     const entry = { id: 'x', file, key: '00', sha256: '00', frames: 1, sampleRate: 8000, characters: 1 };
     box.file('tts-batch.jsonl', `${JSON.stringify(entry)}\n`);
     box.file('p.csv', 'id,text\na,one\n');
-    const run = await box.tts(['batch', 'p.csv', '--prune', '--yes']);
+    const run = await box.run(['batch', 'p.csv', '--prune', '--yes']);
     expectFailure(run, 2, /tts-batch\.jsonl, line 1: this is not an entry of a manifest/);
   });
 });
@@ -491,7 +491,7 @@ describe('what is refused before anything is sent', () => {
   ])('%s', async (_, table, message) => {
     const box = new Sandbox();
     box.file('p.csv', table);
-    expectFailure(await box.tts(['batch', 'p.csv']), 2, message);
+    expectFailure(await box.run(['batch', 'p.csv']), 2, message);
     expect(box.list()).toEqual(['p.csv']);
   });
 
@@ -508,7 +508,7 @@ describe('what is refused before anything is sent', () => {
   ])('%j', async (options, message) => {
     const box = new Sandbox();
     box.file('p.csv', 'id,text\na,one\n');
-    expectFailure(await box.tts(['batch', 'p.csv', ...options]), 2, message);
+    expectFailure(await box.run(['batch', 'p.csv', ...options]), 2, message);
   });
 
   it('a speaker that the service does not list, where it has a list', async () => {
@@ -516,7 +516,7 @@ describe('what is refused before anything is sent', () => {
     const box = new Sandbox();
     box.file('p.csv', 'id,text,Who\na,one,8\nb,two,9\nc,three,\nd,four,10\n');
     const args = ['batch', 'p.csv', '--columns', 'speaker=Who'];
-    const run = await box.tts(args, { env: named(server.url) });
+    const run = await box.run(args, { env: named(server.url) });
     expect(run).toMatchObject({
       status: 2,
       stderr:
@@ -526,11 +526,11 @@ describe('what is refused before anything is sent', () => {
         'hint: nothing was sent: tts speakers lists those that there are\n',
     });
     box.file('p.csv', 'id,text\na,one\n');
-    const run6 = await box.tts(['batch', 'p.csv', '-s', '6'], { env: named(server.url) });
+    const run6 = await box.run(['batch', 'p.csv', '-s', '6'], { env: named(server.url) });
     expectFailure(run6, 2, /p\.csv, line 2: the service has no speaker 6/);
     expect(server.requests).toEqual([]);
     box.file('p.csv', 'id,text,Who\na,one,8\nc,three,\n');
-    expect(await box.tts(args, { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(await box.run(args, { env: named(server.url) })).toMatchObject({ status: 0 });
     expect(server.requests).toHaveLength(2);
   });
 
@@ -552,7 +552,7 @@ describe('what is refused before anything is sent', () => {
     mkdirSync(box.path('texts'));
     box.file('p.csv', `id,file\na,${file}\n`);
     const env = { ...named(server.url), TTS_API_KEY: '', TTS_API_KEY_FILE: box.path('key.txt') };
-    expectFailure(await box.tts(['batch', 'p.csv'], { env }), 2, message);
+    expectFailure(await box.run(['batch', 'p.csv'], { env }), 2, message);
     expect(server.requests).toEqual([]);
   });
 
@@ -564,7 +564,7 @@ describe('what is refused before anything is sent', () => {
     writeFileSync(join(folder, 'key'), KEY);
     for (const name of ['config.json', 'key']) {
       box.file('p.csv', `id,file\na,../.config/tts/${name}\n`);
-      const run = await box.tts(['batch', 'p.csv', '--files-from', '..']);
+      const run = await box.run(['batch', 'p.csv', '--files-from', '..']);
       expectFailure(run, 2, /holds settings or a key of tts/);
     }
   });
@@ -575,9 +575,9 @@ describe('what is refused before anything is sent', () => {
     box.file('texts/a.txt', 'from elsewhere');
     box.file('tables/p.csv', 'id,file\na,../texts/a.txt\n');
     const args = ['batch', 'tables/p.csv', '--files-from', 'texts'];
-    expect(await box.tts(args, { env: named(server.url) })).toMatchObject({ status: 0 });
+    expect(await box.run(args, { env: named(server.url) })).toMatchObject({ status: 0 });
     expect(server.spoken).toEqual(new Map([['from elsewhere', 1]]));
-    const none = await box.tts(['batch', 'tables/p.csv', '--files-from', 'none']);
+    const none = await box.run(['batch', 'tables/p.csv', '--files-from', 'none']);
     expectFailure(none, 2, /--files-from none: there is no such folder/);
   });
 
@@ -585,17 +585,17 @@ describe('what is refused before anything is sent', () => {
     const box = new Sandbox();
     box.file('p.csv', Buffer.from('\ufeffid,text\na,one\n', 'utf16le'));
     box.file('q.csv', '\ufeffid,text\r\nb,two\r\n');
-    const run = await box.tts(['batch', 'p.csv', 'q.csv', '--dry-run']);
+    const run = await box.run(['batch', 'p.csv', 'q.csv', '--dry-run']);
     expect(run.stdout.toString()).toMatch(/^2 rows: 2 new/);
   });
 
   it('a table of 100,000 columns, with the first of them', async () => {
     const box = new Sandbox();
     box.file('p.csv', `${Array.from({ length: 100_000 }, (_, at) => `c${at}`).join(',')}\n`);
-    const run = await box.tts(['batch', 'p.csv', '--dry-run']);
+    const run = await box.run(['batch', 'p.csv', '--dry-run']);
     expectFailure(run, 2, /there is no row/);
     box.file('p.csv', `${box.read('p.csv')}x\n${'x,'.repeat(99_999)}x\n`);
-    expectFailure(await box.tts(['batch', 'p.csv', '--dry-run']), 2, /"c49" and 99950 more\n/);
+    expectFailure(await box.run(['batch', 'p.csv', '--dry-run']), 2, /"c49" and 99950 more\n/);
   });
 });
 
@@ -608,7 +608,7 @@ it('Faults of every kind are waited out, and no text is answered twice.', async 
   );
   box.file('p.csv', `id,lang,text\n${rows.join('\n')}\n`);
   const env = { ...named(server.url), TTS_RETRIES: '3' };
-  const run = await box.tts(['batch', 'p.csv', ...OUT, '--concurrency', '16'], { env, patience: 60_000 });
+  const run = await box.run(['batch', 'p.csv', ...OUT, '--concurrency', '16'], { env, patience: 60_000 });
   expect(run.stderr).toMatch(/300 made, 0 unchanged, 0 failed, 0 skipped/);
   expect(server.spoken.size).toBe(300);
   expect(Math.max(...server.spoken.values())).toBe(1);
@@ -638,14 +638,14 @@ it('Three hundred rows at 8 kHz become whole files of a service that fails on pu
   box.file('p.csv', `id,lang,text\n${rows.join('\n')}\n`);
   const env = { ...named(tones.service.url), TTS_SPEAKER: '2', TTS_RETRIES: '8' };
   const args = ['batch', 'p.csv', ...OUT, '-r', '8000'];
-  const run = await box.tts([...args, '--concurrency', '16'], { env, patience: 100_000 });
+  const run = await box.run([...args, '--concurrency', '16'], { env, patience: 100_000 });
   expect(run.stderr).toContain('300 rows: 300 made, 0 unchanged, 0 failed, 0 skipped');
   for (const row of rows) {
     const [id = '', lang = '', text = ''] = row.split(',');
     const { sampleRate, pcm } = parseWav(box.read(`out/${lang}/${id}.wav`));
     expect([id, sampleRate, pcm.length]).toEqual([id, 8000, wordsOf(text) * FRAMES_PER_CHARACTER * 2]);
   }
-  expect(await box.tts([...args, '--check'], { env })).toMatchObject({ status: 0 });
+  expect(await box.run([...args, '--check'], { env })).toMatchObject({ status: 0 });
 });
 
 /** Characters that the tones speak. */

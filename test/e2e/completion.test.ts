@@ -69,7 +69,7 @@ describe.each(Object.keys(COMPLETE))('the completion for %s', (shell) => {
   beforeEach(async ({ skip }) => {
     if (!isThere(shell)) skip(`there is no ${shell} here`);
     box = new Sandbox();
-    box.file('script', (await box.tts(['completion', shell])).stdout);
+    box.file('script', (await box.run(['completion', shell])).stdout);
     box.file('.ttsrc', 'speakers: { anna: 181 }\n');
     box.file('text one.txt');
   });
@@ -106,14 +106,14 @@ describe.each(Object.keys(COMPLETE))('the completion for %s', (shell) => {
 
 describe('tts completion', () => {
   it.each(['bash', 'zsh', 'fish', 'powershell'])('names every option and command for %s', async (shell) => {
-    const { status, stdout } = await new Sandbox().tts(['completion', shell]);
+    const { status, stdout } = await new Sandbox().run(['completion', shell]);
     expect(status).toBe(0);
     for (const word of ['no-clobber', 'instructions', 'ready-file', 'completion', 'logout'])
       expect(stdout.toString()).toContain(word);
   });
 
   it('gives PowerShell quoted whatever is more than letters', async () => {
-    const { stdout } = await new Sandbox().tts(['completion', 'powershell']);
+    const { stdout } = await new Sandbox().run(['completion', 'powershell']);
     const bare = /\$text -match '([^']+)'\) \{ \$text \}/.exec(stdout.toString())?.[1] ?? '';
     expect(['anna', 'rms-mermish', '--speaker'].filter((name) => !name.match(bare))).toEqual([]);
     expect([...FOREIGN, 'a\u2019b', '@a', 'a,b'].filter((name) => name.match(bare))).toEqual([]);
@@ -121,8 +121,8 @@ describe('tts completion', () => {
   });
 
   it('refuses a shell that it does not know, with the nearest', async () => {
-    expectFailure(await new Sandbox().tts(['completion', 'bahs']), 2, /did you mean bash\?/);
-    expectFailure(await new Sandbox().tts(['completion']), 2, /there are: bash, zsh, fish, powershell/);
+    expectFailure(await new Sandbox().run(['completion', 'bahs']), 2, /did you mean bash\?/);
+    expectFailure(await new Sandbox().run(['completion']), 2, /there are: bash, zsh, fish, powershell/);
   });
 });
 
@@ -135,11 +135,11 @@ describe('tts manual', () => {
   });
 
   it('tells where the cache is moved to', async () => {
-    expect((await new Sandbox().tts(['manual'])).stdout.toString()).toContain('TTS_CACHE_DIR');
+    expect((await new Sandbox().run(['manual'])).stdout.toString()).toContain('TTS_CACHE_DIR');
   });
 
   it('names what a command takes, and no option twice that means the same', async () => {
-    const page = (await new Sandbox().tts(['manual'])).stdout.toString().replaceAll('\\-', '-');
+    const page = (await new Sandbox().run(['manual'])).stdout.toString().replaceAll('\\-', '-');
     expect(page).toContain('.B tts login\n[\\fIoptions\\fR] [\\fIbase-url\\fR]');
     const [, serve = ''] = /^\.SS tts serve\n([\s\S]*?)^\.SS /m.exec(page) ?? [];
     expect(serve).toMatch(/--api-key.*\nwhat clients have to send/);
@@ -147,8 +147,8 @@ describe('tts manual', () => {
   });
 
   it('tells of every option and every exit status', async () => {
-    const page = (await new Sandbox().tts(['manual'])).stdout.toString().replaceAll('\\-', '-');
-    const { stdout } = await new Sandbox().tts(['speak', '--help']);
+    const page = (await new Sandbox().run(['manual'])).stdout.toString().replaceAll('\\-', '-');
+    const { stdout } = await new Sandbox().run(['speak', '--help']);
     const options = stdout.toString().match(/--[a-z-]+/g) ?? [];
     expect(options.length).toBeGreaterThan(20);
     for (const option of options) expect(page).toContain(option);

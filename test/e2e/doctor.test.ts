@@ -31,7 +31,7 @@ function playerOf({ stdout }: { stdout: Buffer }) {
 
 async function doctor(args: readonly string[], env: Record<string, string> = {}) {
   const { box, path } = boxWithPlayer();
-  const run = await box.tts(['doctor', '--json', ...args], { env: { ...path, ...env } });
+  const run = await box.run(['doctor', '--json', ...args], { env: { ...path, ...env } });
   const { findings } = JSON.parse(run.stdout.toString());
   const states = Object.fromEntries(findings.map(({ name, state }: Record<string, string>) => [name, state]));
   return { ...run, findings, states };
@@ -97,7 +97,7 @@ describe('tts doctor', () => {
     'refuses %s, which it would not heed, before anything is sent',
     async (...args) => {
       const server = await serveBytes(complete(wav));
-      const run = await new Sandbox().tts(['doctor', '--yes', ...args], { env: named(server.url) });
+      const run = await new Sandbox().run(['doctor', '--yes', ...args], { env: named(server.url) });
       expectFailure(run, 2, new RegExp(`unknown option '${args[0]}'\nhint: .*tts speak doctor`));
       expect(server.connections.made).toBe(0);
     },
@@ -179,14 +179,14 @@ describe('tts doctor', () => {
   ])('finds the player that playing would start, %s', async (_, player) => {
     const { box, path } = boxWithPlayer();
     const command = player.replace('$PWD', box.folder);
-    const run = await box.tts(['doctor', '--json', '--player', command], { env: path });
+    const run = await box.run(['doctor', '--json', '--player', command], { env: path });
     const detail = `${box.path('bin/aplay')} took a moment of silence`;
     expect(playerOf(run)).toEqual({ name: 'player', state: 'good', detail });
   });
 
   it('has the player play 50 ms of silence', async () => {
     const { box, path } = boxWith({ aplay: 'exec /bin/cat > heard' });
-    await box.tts(['doctor'], { env: path });
+    await box.run(['doctor'], { env: path });
     const heard = parseWav(box.read('heard'));
     expect(heard).toMatchObject({ sampleRate: 22_050, bits: 16, channels: 1 });
     expect(heard.pcm).toEqual(Buffer.alloc(2 * Math.round(0.05 * 22_050)));
@@ -194,7 +194,7 @@ describe('tts doctor', () => {
 
   it('names the player that makes up for one that fails', async () => {
     const { box, path } = boxWith({ aplay: 'echo "no device" >&2; exit 1', ffplay: PLAYS });
-    const run = await box.tts(['doctor', '--json'], { env: path });
+    const run = await box.run(['doctor', '--json'], { env: path });
     const detail = `${box.path('bin/ffplay')} took a moment of silence`;
     expect(playerOf(run)).toEqual({ name: 'player', state: 'good', detail });
   });
@@ -204,7 +204,7 @@ describe('tts doctor', () => {
     ['hangs', '/bin/sleep 20', /did not end within 5 s/],
   ])('finds fault with a named player that %s', async (_, player, detail) => {
     const { box, path } = boxWith({ aplay: PLAYS, own: 'exit 3' });
-    const run = await box.tts(['doctor', '--json', '--player', player], { env: path });
+    const run = await box.run(['doctor', '--json', '--player', player], { env: path });
     expect(run.status).toBe(8);
     expect(playerOf(run)).toMatchObject({
       state: 'bad',
@@ -215,7 +215,7 @@ describe('tts doctor', () => {
 
   it('tells that none can play, and what needs none', async () => {
     const { box, path } = boxWith({ aplay: 'echo "no device" >&2; exit 1', ffplay: 'exit 1' });
-    const run = await box.tts(['doctor', '--json'], { env: path });
+    const run = await box.run(['doctor', '--json'], { env: path });
     expect(run.status).toBe(8);
     expect(playerOf(run)).toMatchObject({
       state: 'bad',
@@ -266,7 +266,7 @@ describe('tts doctor', () => {
       chownSync(box.path(folder), nobody, nobody);
     }
     const env = { ...path, TTS_CACHE_DIR: box.path('segments') };
-    const run = await box.tts(['doctor'], { env, uid: nobody });
+    const run = await box.run(['doctor'], { env, uid: nobody });
     expect(run).toMatchObject({ status: 8, stderr: '' });
     expect(run.stdout.toString()).toMatch(/cache .*cannot read/);
   });
@@ -276,7 +276,7 @@ describe('tts doctor', () => {
     ['in plain ASCII elsewhere', 'C', /^ok node +v\d/],
   ])('prints a line for each %s', async (_, locale, first) => {
     const { box, path } = boxWithPlayer();
-    const { stdout } = await box.tts(['doctor'], { env: { ...path, LC_ALL: locale } });
+    const { stdout } = await box.run(['doctor'], { env: { ...path, LC_ALL: locale } });
     expect(stdout.toString()).toMatch(first);
     expect(stdout.toString().trim().split('\n')).toHaveLength(10);
   });

@@ -25,7 +25,7 @@ describe('an MP3', () => {
   it('has as many samples as the WAV, in a file and through ">"', async ({ skip }) => {
     skip(!ffmpeg, 'no ffmpeg here');
     const { env, box } = await setUp();
-    expect(await box.tts(['hi', '-o', 'a.mp3'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', 'a.mp3'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(await box.shell('tts hi --encode mp3 > b.mp3', { env })).toMatchObject({ status: 0, stderr: '' });
     expect(decoded(box.path('a.mp3'))).toHaveLength(pcm.length / 2);
     expect(box.read('b.mp3')).toEqual(box.read('a.mp3'));
@@ -46,7 +46,7 @@ describe('an MP3', () => {
     const left = await box.shell('set -o pipefail; tts hi -o - --encode mp3 | head -c 10 | wc -c', { env });
     expect(left).toMatchObject({ status: 0, stderr: '' });
     const server = await serveBytes((wire) => wire.reset());
-    const failed = await box.tts(['hi', '-o', 'a.mp3'], { env: named(server.url) });
+    const failed = await box.run(['hi', '-o', 'a.mp3'], { env: named(server.url) });
     expect(failed.status).toBe(6);
     expect(box.list()).toEqual([]);
   });
@@ -56,14 +56,14 @@ describe('a book by ffmpeg', () => {
   it('is written, and nothing beside it', async ({ skip }) => {
     skip(!ffmpeg, 'no ffmpeg here');
     const { env, box } = await setUp();
-    expect(await box.tts(['hi', '-o', 'a.m4b'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', 'a.m4b'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('a.m4b').toString('latin1', 4, 12)).toBe('ftypM4B ');
     expect(box.list()).toEqual(['a.m4b']);
   });
 
   it('is refused before anything is sent where there is no ffmpeg', async () => {
     const { env, box, server } = await setUp();
-    const refused = await box.tts(['hi', '-o', 'a.m4b'], { env: { ...env, PATH: '/nowhere' } });
+    const refused = await box.run(['hi', '-o', 'a.m4b'], { env: { ...env, PATH: '/nowhere' } });
     expect(refused).toMatchObject({
       status: 8,
       stderr: expect.stringMatching(/not installed\nhint: .*\.mp3/),
@@ -74,7 +74,7 @@ describe('a book by ffmpeg', () => {
 
   it('is refused on a pipe', async () => {
     const { env, box, server } = await setUp();
-    const refused = await box.tts(['hi', '--encode', 'm4b'], { env });
+    const refused = await box.run(['hi', '--encode', 'm4b'], { env });
     expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('-o book.m4b') });
     expect(server.requests).toHaveLength(0);
   });
@@ -99,7 +99,7 @@ describe('a book by ffmpeg', () => {
     await run.endBy('SIGKILL').catch(() => {});
     await until(() => !isAlive(pid));
     expect(box.list()).not.toContain('a.m4b');
-    expect(await box.tts(['hi', '-o', 'a.m4b'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', 'a.m4b'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.list()).toEqual(['a.m4b']);
   });
 });
@@ -120,7 +120,7 @@ describe('tags', () => {
     box.file('book.epub', book);
     box.file('cover.jpg', Buffer.from('ffd8ffe000104a464946', 'hex'));
     const tags = ['--title', 'The Book', '--author', 'Ann Author', '--cover', 'cover.jpg'];
-    const run = await box.tts(['-f', 'book.epub', '-o', 'a.mp3', '--json', ...tags], { env });
+    const run = await box.run(['-f', 'book.epub', '-o', 'a.mp3', '--json', ...tags], { env });
     expect(run).toMatchObject({ status: 0 });
     expect(JSON.parse(String(run.stdout)).chapters).toMatchObject([
       { title: 'One', start: 0 },
@@ -147,11 +147,11 @@ describe('tags', () => {
   it('lose a cover that players do not take with a word, and a cover that is not there is an error', async () => {
     const { env, box, server } = await setUp();
     box.file('cover.gif', 'GIF89a');
-    const run = await box.tts(['hi', '-o', 'a.mp3', '--title', 'B', '--cover', 'cover.gif'], { env });
+    const run = await box.run(['hi', '-o', 'a.mp3', '--title', 'B', '--cover', 'cover.gif'], { env });
     expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('the cover is left out') });
     expect(readId3(box.read('a.mp3')).frames.map(({ id }) => id)).not.toContain('APIC');
     expect(server.requests).toHaveLength(1);
-    const missing = await box.tts(['hi', '-o', 'b.mp3', '--cover', 'none.jpg'], { env });
+    const missing = await box.run(['hi', '-o', 'b.mp3', '--cover', 'none.jpg'], { env });
     expect(missing).toMatchObject({ status: 2, stderr: expect.stringContaining('none.jpg') });
     expect(server.requests).toHaveLength(1);
   });
@@ -163,7 +163,7 @@ describe('the sound', () => {
     ['ulaw', 7],
   ])('of telephones is a WAV without any program: %s', async (law, tag) => {
     const { env, box } = await setUp();
-    const run = await box.tts(['hi', '-o', 'a.wav', '--encode', law], { env: { ...env, PATH: '' } });
+    const run = await box.run(['hi', '-o', 'a.wav', '--encode', law], { env: { ...env, PATH: '' } });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(parseWav(box.read('a.wav'))).toMatchObject({
       tag,
@@ -175,9 +175,9 @@ describe('the sound', () => {
 
   it('without a header is the samples alone', async () => {
     const { env, box } = await setUp();
-    expect(await box.tts(['hi', '-o', 'a.pcm', '--encode', 's16le'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-o', 'a.pcm', '--encode', 's16le'], { env })).toMatchObject({ status: 0 });
     expect(box.read('a.pcm')).toEqual(pcm);
-    const piped = await box.tts(['hi', '--encode', 's16le'], { env });
+    const piped = await box.run(['hi', '--encode', 's16le'], { env });
     expect(piped.stdout).toEqual(pcm);
   });
 
@@ -191,7 +191,7 @@ describe('the sound', () => {
     [['--bitrate', 'fast'], '64k'],
   ])('in a format that cannot be is refused before anything is sent: %j', async (args, words) => {
     const { env, box, server } = await setUp();
-    const refused = await box.tts(['hi', ...args], { env });
+    const refused = await box.run(['hi', ...args], { env });
     expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
     expect(server.requests).toHaveLength(0);
     expect(box.list()).toEqual([]);

@@ -30,59 +30,59 @@ async function twoEngines(more: object = {}) {
 describe('the engine of a run', () => {
   it('comes from an option, the environment, or the config, in this order', async () => {
     const { box, two, asked } = await twoEngines({ engine: 'one' });
-    await box.tts(OUT);
+    await box.run(OUT);
     expect(asked()).toEqual([['anna'], []]);
-    await box.tts(OUT, { env: { TTS_ENGINE: 'two' } });
+    await box.run(OUT, { env: { TTS_ENGINE: 'two' } });
     expect(asked()).toEqual([[], ['anna']]);
-    await box.tts([...OUT, '--engine', two.url], { env: { TTS_ENGINE: 'one' } });
+    await box.run([...OUT, '--engine', two.url], { env: { TTS_ENGINE: 'one' } });
     expect(asked()).toEqual([[], ['anna']]);
   });
 
   it('comes first in the numbers, the others in the order of the config', async () => {
     const { box, asked } = await twoEngines();
-    for (const speaker of ['1002', '2001']) await box.tts([...OUT, '-s', speaker]);
+    for (const speaker of ['1002', '2001']) await box.run([...OUT, '-s', speaker]);
     expect(asked()).toEqual([['bert'], ['anna']]);
-    for (const speaker of ['1002', '2001']) await box.tts([...OUT, '-s', speaker, '--engine', 'two']);
+    for (const speaker of ['1002', '2001']) await box.run([...OUT, '-s', speaker, '--engine', 'two']);
     expect(asked()).toEqual([['anna'], ['bert']]);
     for (const number of ['1003', '3001'])
-      expectFailure(await box.tts([...OUT, '-s', number]), 2, new RegExp(`no speaker ${number}`));
+      expectFailure(await box.run([...OUT, '-s', number]), 2, new RegExp(`no speaker ${number}`));
   });
 
   it('has to be named where several have a voice of one name', async () => {
     const { box, asked } = await twoEngines();
     expectFailure(
-      await box.tts([...OUT, '-s', 'anna']),
+      await box.run([...OUT, '-s', 'anna']),
       2,
       /^tts: --speaker: several engines have a voice "anna"\nhint: say which one: one:anna or two:anna\n/,
     );
-    await box.tts([...OUT, '-s', 'two:anna']);
-    await box.tts([...OUT, '-s', 'anna', '--engine', 'two']);
+    await box.run([...OUT, '-s', 'two:anna']);
+    await box.run([...OUT, '-s', 'anna', '--engine', 'two']);
     expect(asked()).toEqual([[], ['anna', 'anna']]);
   });
 
   it('that is unknown is refused with the nearest, and with those there are', async () => {
     const { box } = await twoEngines();
     expectFailure(
-      await box.tts([...OUT, '--engine', 'twi']),
+      await box.run([...OUT, '--engine', 'twi']),
       2,
       /^tts: --engine: no engine is called "twi"\nhint: did you mean two\? .*there are: one, two\n/,
     );
     const env = { TTS_ENGINE: 'other' };
-    expectFailure(await box.tts(OUT, { env }), 2, /^tts: TTS_ENGINE: no engine is called "other"\n/);
-    expectFailure(await box.tts([...OUT, '-s', 'other:anna']), 2, /other:anna/);
+    expectFailure(await box.run(OUT, { env }), 2, /^tts: TTS_ENGINE: no engine is called "other"\n/);
+    expectFailure(await box.run([...OUT, '-s', 'other:anna']), 2, /other:anna/);
   });
 
   it('may be off while another one speaks', async () => {
     const { box, two } = await twoEngines();
     writeUserConfig(box, { engines: { off: { url: 'http://127.0.0.1:8/v1' }, two: { url: two.url } } });
-    expect(await box.tts([...OUT, '-s', 'bert'])).toMatchObject({ status: 0 });
+    expect(await box.run([...OUT, '-s', 'bert'])).toMatchObject({ status: 0 });
     expect(two.asked.map(({ voice }) => voice)).toEqual(['bert']);
   });
 
   it('is sent nothing by a dry run', async () => {
     const { box, asked } = await twoEngines();
     const args = ['Hello.', '--engine', 'two', '--dry-run', '--json'];
-    const run = await box.tts(args);
+    const run = await box.run(args);
     expect(JSON.parse(run.stdout.toString())).toMatchObject({ requests: 1, segments: 1 });
     expect(asked()).toEqual([[], []]);
   });
@@ -96,7 +96,7 @@ describe('the engine that a project names', () => {
       box.file('voice/model.onnx');
       box.file('.ttsrc.json', JSON.stringify({ engine }));
       expectFailure(
-        await box.tts(OUT),
+        await box.run(OUT),
         2,
         /^tts: engine in .*\.ttsrc\.json: no engine is called ".*"\nhint: .*ame it under "engines" in your own config; there are: one, two\n/,
       );
@@ -108,14 +108,14 @@ describe('the engine that a project names', () => {
     const { box, one } = await twoEngines();
     writeUserConfig(box, { engines: { say: { url: one.url } } });
     box.file('.ttsrc.json', JSON.stringify({ engine: 'say' }));
-    expect(await box.tts(OUT)).toMatchObject({ status: 0 });
+    expect(await box.run(OUT)).toMatchObject({ status: 0 });
     expect(one.asked).toHaveLength(1);
   });
 
   it('is not what a folder of that name holds, on the command line either', async () => {
     const box = new Sandbox();
     for (const name of ['constructor', '__proto__'])
-      expectFailure(await box.tts([...OUT, '--engine', name]), 2, /^tts: --engine: no engine is called/);
+      expectFailure(await box.run([...OUT, '--engine', name]), 2, /^tts: --engine: no engine is called/);
   });
 });
 
@@ -125,9 +125,9 @@ describe('the address of an engine', () => {
     const base = (server: { url: string }) => server.url.replace(/\/v1$/, '');
     writeUserConfig(box, { engines: { two: { url: base(two) } } });
     for (const engine of [base(one), `${base(one)}/`, `${one.url}/`, 'two'])
-      expect(await box.tts([...OUT, '--engine', engine])).toMatchObject({ status: 0, stderr: '' });
+      expect(await box.run([...OUT, '--engine', engine])).toMatchObject({ status: 0, stderr: '' });
     expect([one.asked.length, two.asked.length]).toEqual([3, 1]);
-    const run = await box.tts([...OUT, '--engine', 'http://127.0.0.1:8']);
+    const run = await box.run([...OUT, '--engine', 'http://127.0.0.1:8']);
     expectFailure(
       run,
       6,
@@ -139,7 +139,7 @@ describe('the address of an engine', () => {
     'that cannot be one is refused without what it may hold: %s',
     async (address) => {
       for (const command of [['Hello.'], ['serve', '--port', '0']]) {
-        const run = await new Sandbox().tts([...command, '--engine', address]);
+        const run = await new Sandbox().run([...command, '--engine', address]);
         expectFailure(
           run,
           2,
@@ -160,11 +160,11 @@ describe('the password in the address of an engine', () => {
     const { box, one } = await twoEngines();
     const speak = ['Hello.', '-o', 'out.wav', '-v', '--engine', withPassword(one.url)];
     const cache = { env: { TTS_CACHE_DIR: box.path('cache') } };
-    const run = await box.tts(speak, cache);
+    const run = await box.run(speak, cache);
     expect(run).toMatchObject({ status: 0 });
     const basic = Buffer.from(`anna:${PASSWORD}`).toString('base64');
     expect(new Set(one.authorization)).toEqual(new Set([`Basic ${basic}`]));
-    const list = await box.tts(['cache', '--service', 'http://unknown.example'], cache);
+    const list = await box.run(['cache', '--service', 'http://unknown.example'], cache);
     expect(list.stderr).toContain(one.url);
     const kept = await box.shell('grep -rl . cache');
     const found = await box.shell(`grep -rla -e 'PASS-word' -e '${basic}' cache`);
@@ -180,7 +180,7 @@ describe('the password in the address of an engine', () => {
     [['config'], 0],
   ])('is not shown by %j', async (args, status) => {
     const engine = withPassword('http://127.0.0.1:8/v1');
-    const run = await new Sandbox().tts(args, { env: { TTS_ENGINE: engine } });
+    const run = await new Sandbox().run(args, { env: { TTS_ENGINE: engine } });
     expect(run.status).toBe(status);
     expect(`${run.stdout}${run.stderr}`).not.toMatch(/PASS|anna/);
     expect(`${run.stdout}${run.stderr}`).toContain('http://127.0.0.1:8/v1');
@@ -188,7 +188,7 @@ describe('the password in the address of an engine', () => {
 
   it.each([PASSWORD, ''])('does not go over plain http to other machines: %j', async (password) => {
     const engine = `http://token-of-anna:${encodeURIComponent(password)}@engine.example/v1`;
-    const run = await new Sandbox().tts([...OUT, '--engine', engine]);
+    const run = await new Sandbox().run([...OUT, '--engine', engine]);
     expectFailure(
       run,
       2,
@@ -216,7 +216,7 @@ describe('engines that are silent', () => {
   ])('are waited for at the same time: %j', async (args, status, shown) => {
     const { box } = await silentEngines();
     const begun = performance.now();
-    const run = await box.tts(args);
+    const run = await box.run(args);
     expect(run.status).toBe(status);
     expect(run.stdout.toString()).toMatch(shown);
     expect(performance.now() - begun).toBeLessThan(8_000);
@@ -225,15 +225,15 @@ describe('engines that are silent', () => {
   it('hold up a name for 10 s at most, also where the timeout is longer', async () => {
     const { box } = await silentEngines(60);
     const begun = performance.now();
-    expect(await box.tts([...OUT, '-s', 'anna'])).toMatchObject({ status: 0 });
+    expect(await box.run([...OUT, '-s', 'anna'])).toMatchObject({ status: 0 });
     expect(performance.now() - begun).toBeLessThan(40_000);
   });
 
   it('are a line each among the speakers of the others, and an error where one was chosen', async () => {
     const { box } = await silentEngines();
-    const run = await box.tts(['speakers']);
+    const run = await box.run(['speakers']);
     expect(run.stderr.match(/^tts: warning: [abc] .* 3 s$/gm)).toHaveLength(3);
-    const chosen = await box.tts(['speakers', '--engine', 'http://127.0.0.1:8/v1']);
+    const chosen = await box.run(['speakers', '--engine', 'http://127.0.0.1:8/v1']);
     expect(chosen).toMatchObject({ status: 6 });
     expect(chosen.stderr).toMatch(/^tts: 127\.0\.0\.1:8 cannot be reached [^\n]+\nhint: [^\n]+\n$/m);
   });
@@ -244,7 +244,7 @@ describe('the key of an engine', () => {
     const { box, one } = await twoEngines();
     chmodSync(box.file('key', 'key-of-one\n'), 0o600);
     writeUserConfig(box, { engines: { one: { url: one.url, keyFile: box.path('key') } } });
-    const run = await box.tts([...OUT, '-v', '--engine', 'one']);
+    const run = await box.run([...OUT, '-v', '--engine', 'one']);
     expect(run.status).toBe(0);
     expect(new Set(one.authorization)).toEqual(new Set(['Bearer key-of-one']));
     expect(run.stderr).not.toContain('key-of-one');
@@ -253,7 +253,7 @@ describe('the key of an engine', () => {
   it('does not go over plain http to other machines', async () => {
     const box = new Sandbox();
     writeUserConfig(box, { engines: { far: { url: 'http://engine.example/v1', key: 'key-of-far' } } });
-    const run = await box.tts([...OUT, '--engine', 'far']);
+    const run = await box.run([...OUT, '--engine', 'far']);
     expectFailure(run, 2, /key of the engine far is not sent over plain http to engine\.example/);
     expect(run.stderr).not.toContain('key-of-far');
   });
@@ -267,7 +267,7 @@ describe('rows of a batch', () => {
       'id,text,speaker\na,First row.,one:anna\nb,Second row.,two:bert\nc,Third row.,1002\n',
     );
     const make = async () => {
-      const run = await box.tts(['batch', 'rows.csv', '-o', '{id}.wav', '--json', '--no-cache']);
+      const run = await box.run(['batch', 'rows.csv', '-o', '{id}.wav', '--json', '--no-cache']);
       const lines = run.stdout
         .toString()
         .trimEnd()
@@ -302,7 +302,7 @@ describe('voices beyond the thousandth of an engine', () => {
   it('speak by their names, and the numbers that follow are those of the next engine', async () => {
     const { box, asked } = await largeEngine();
     for (const speaker of ['large:v1000', 'large:v1001', 'v1002', '2000', '2001'])
-      expect(await box.tts([...OUT, '-s', speaker])).toMatchObject({ status: 0, stderr: '' });
+      expect(await box.run([...OUT, '-s', speaker])).toMatchObject({ status: 0, stderr: '' });
     expect(asked()).toEqual([['v1000', 'v1001', 'v1002', 'v1000'], ['anna']]);
   });
 
@@ -312,18 +312,18 @@ describe('voices beyond the thousandth of an engine', () => {
     const rows = speakers.map((speaker, at) => `${at},Hello.,${speaker}`);
     box.file('rows.csv', ['id,text,speaker', ...rows].join('\n'));
     const batch = ['batch', 'rows.csv', '-o', '{id}.wav', '--no-cache'];
-    expect(await box.tts(batch)).toMatchObject({ status: 0 });
+    expect(await box.run(batch)).toMatchObject({ status: 0 });
     expect(asked().map((voices) => voices.toSorted())).toEqual([
       ['v1000', 'v1001', 'v1002'],
       ['anna', 'bert'],
     ]);
-    expect((await box.tts(batch)).stderr).toContain('5 unchanged');
+    expect((await box.run(batch)).stderr).toContain('5 unchanged');
     expect(asked()).toEqual([[], []]);
   });
 
   it('are listed without a number', async () => {
     const { box } = await largeEngine();
-    const run = await box.tts(['speakers', '--json', '--engine', 'large']);
+    const run = await box.run(['speakers', '--json', '--engine', 'large']);
     const { speakers } = JSON.parse(run.stdout.toString());
     const listed = speakers.flatMap(({ no, name }: { no?: number; name: string }) =>
       /^(v\d+|anna)$/.test(name) ? [[name, no]] : [],
@@ -334,7 +334,7 @@ describe('voices beyond the thousandth of an engine', () => {
       ['v1001', undefined],
       ['v1002', undefined],
     ]);
-    expect((await box.tts(['speakers'])).stdout.toString()).toMatch(/^- +v1002 /m);
+    expect((await box.run(['speakers'])).stdout.toString()).toMatch(/^- +v1002 /m);
   });
 
   it('are no speakers of tts serve', async () => {
@@ -371,7 +371,7 @@ describe('the sound of a program', () => {
       writeUserConfig(box, { engines: { mine: { command } } });
     };
     const fromCache = async () => {
-      const run = await box.tts(['Hello.', '-o', 'out.wav', '--json', '--engine', 'mine']);
+      const run = await box.run(['Hello.', '-o', 'out.wav', '--json', '--engine', 'mine']);
       return JSON.parse(run.stdout.toString()).fromCache;
     };
     use();

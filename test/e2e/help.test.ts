@@ -19,7 +19,7 @@ describe('the help', () => {
   it.each([['--help'], ['-h'], ['help']])(
     'of tts %s fits on a screen and names every command',
     async (word) => {
-      const { status, stdout, stderr } = await new Sandbox().tts([word]);
+      const { status, stdout, stderr } = await new Sandbox().run([word]);
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       const lines = stdout.toString().trimEnd().split('\n');
       expect(lines.length).toBeLessThanOrEqual(40);
@@ -30,20 +30,21 @@ describe('the help', () => {
 
   it.each([...COMMANDS, 'speak'])('of tts %s can be asked for in two ways', async (command) => {
     const box = new Sandbox();
-    const [one, other] = await Promise.all([box.tts([command, '--help']), box.tts(['help', command])]);
+    const one = await box.run([command, '--help']);
+    const other = await box.run(['help', command]);
     expect(one).toMatchObject({ status: 0, stderr: '' });
     expect(one.stdout.toString()).toMatch(new RegExp(`tts ${command}`));
     expect(other.stdout.toString()).toBe(one.stdout.toString());
   });
 
   it.each(['books', 'marks', 'exit'])('has words on %s', async (topic) => {
-    const { status, stdout, stderr } = await new Sandbox().tts(['help', topic]);
+    const { status, stdout, stderr } = await new Sandbox().run(['help', topic]);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout.toString().split('\n').length).toBeGreaterThan(3);
   });
 
   it('does not take words for a text', async () => {
-    expectFailure(await new Sandbox().tts(['help', 'me']), 2, /does not know "me"\nhint: .*tts speak help/);
+    expectFailure(await new Sandbox().run(['help', 'me']), 2, /does not know "me"\nhint: .*tts speak help/);
   });
 
   it('is there also where the working folder is gone', async () => {

@@ -68,7 +68,7 @@ describe('a service that quotes keys gets none of them into what is left by', ()
     const box = new Sandbox();
     box.file('t.csv', TABLE);
     writeUserConfig(box, { engines: { mine: { url: 'http://127.0.0.1:9', key: KEYS.engine } } });
-    const run = await box.tts(line.split(' '), {
+    const run = await box.run(line.split(' '), {
       env: {
         ...named(url),
         TTS_API_KEY: KEYS.api,
@@ -86,7 +86,7 @@ describe('a service that quotes keys gets none of them into what is left by', ()
     const address = proxy.url.replace('//', `//me:${KEYS.proxy}@`);
     const box = new Sandbox();
     const env = { ...named('http://tts.example.com'), TTS_API_KEY: KEYS.api, HTTP_PROXY: address };
-    const run = await box.tts(['hi', '-o', 'a.wav', '--allow-insecure-http', ...flags], { env });
+    const run = await box.run(['hi', '-o', 'a.wav', '--allow-insecure-http', ...flags], { env });
     expect(run.status).not.toBe(0);
     expectNoKey(leftBy(box, run));
   });
@@ -108,7 +108,7 @@ describe('an engine that quotes its key gets it into nothing that is left by', (
     const box = new Sandbox();
     box.file('t.csv', TABLE);
     writeUserConfig(box, { engines: { mine: { url, key: KEYS.engine } } });
-    const run = await box.tts([...line.split(' '), '--engine', 'mine']);
+    const run = await box.run([...line.split(' '), '--engine', 'mine']);
     expect(leftBy(box, run)).toContain('***');
     expectNoKey(leftBy(box, run));
   });
@@ -117,7 +117,7 @@ describe('an engine that quotes its key gets it into nothing that is left by', (
     const { url } = await refusing(KEYS.login);
     const box = new Sandbox();
     const address = url.replace('//', `//me:${KEYS.login}@`);
-    const run = await box.tts(['hi', '-o', 'a.wav', '-v', '--engine', address]);
+    const run = await box.run(['hi', '-o', 'a.wav', '-v', '--engine', address]);
     expect(leftBy(box, run)).toContain('***');
     expectNoKey(leftBy(box, run));
   });
@@ -157,12 +157,12 @@ it('Names that the user gave stay as they are, though the key is a word of them.
   for (const key of ['word', 'everyword']) {
     const box = new Sandbox();
     const env = { ...named(url), TTS_API_KEY: key };
-    const run = await box.tts(['good', '-o', `${key}.wav`, '--json'], { env });
+    const run = await box.run(['good', '-o', `${key}.wav`, '--json'], { env });
     expect(JSON.parse(run.stdout.toString()).output).toBe(`${key}.wav`);
-    const again = await box.tts(['good', '-o', `no/${key}.wav`], { env });
+    const again = await box.run(['good', '-o', `no/${key}.wav`], { env });
     expect(again.stderr).toContain(`cannot write no/${key}.wav`);
     box.file('t.csv', `id,text\n${key},good\n`);
-    const rows = await box.tts(['batch', 't.csv', '-o', 'rows/{id}.wav', '--json'], { env });
+    const rows = await box.run(['batch', 't.csv', '-o', 'rows/{id}.wav', '--json'], { env });
     expect(JSON.parse(rows.stdout.toString().split('\n')[0] ?? '')).toMatchObject({
       id: key,
       out: `rows/${key}.wav`,

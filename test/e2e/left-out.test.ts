@@ -43,7 +43,7 @@ describe('words that the built-in voice cannot read', () => {
   ])('are left out with one warning that names a voice: %s', async (_, args, stdin) => {
     const box = new Sandbox();
     box.file('book.txt', 'Hello there.\n\nпривет\n\nGoodbye.');
-    const run = await box.tts([...args, '-o', 'out.wav'], { ...(stdin && { stdin }) });
+    const run = await box.run([...args, '-o', 'out.wav'], { ...(stdin && { stdin }) });
     expect(run.status).toBe(0);
     expect(run.stderr.match(/warning: .*/g)).toEqual([
       'warning: the built-in English voice left out "привет"; -s ru, a voice of espeak-ng, could read it',
@@ -52,7 +52,7 @@ describe('words that the built-in voice cannot read', () => {
 
   it('are counted, and part of the result with --json', async () => {
     const box = new Sandbox();
-    const run = await box.tts(['Hello 你好 world σ and ñ', '-o', 'out.wav', '--json']);
+    const run = await box.run(['Hello 你好 world σ and ñ', '-o', 'out.wav', '--json']);
     expect(JSON.parse(run.stdout.toString()).warnings).toEqual([
       'the built-in English voice left out "你好" and 1 more; -s zh, a voice of espeak-ng, could read it',
     ]);
@@ -61,7 +61,7 @@ describe('words that the built-in voice cannot read', () => {
   it('are an error where there is nothing else', async () => {
     const box = new Sandbox();
     box.file('book.txt', 'привет\n\nмир');
-    expect(await box.tts(['-f', 'book.txt', '-o', 'out.wav', '--max-chars', '8'])).toMatchObject({
+    expect(await box.run(['-f', 'book.txt', '-o', 'out.wav', '--max-chars', '8'])).toMatchObject({
       status: 7,
       stderr: expect.stringContaining('there is nothing in this text that it could read'),
     });
@@ -72,7 +72,7 @@ describe('words that the built-in voice cannot read', () => {
 describe('--keep-going', () => {
   it('leaves out what a service refuses, warns, and ends with 9', async () => {
     const { box, options } = await serve({ Second: refused });
-    const run = await box.tts([...ARGS, '--keep-going'], options);
+    const run = await box.run([...ARGS, '--keep-going'], options);
     expect(run.status).toBe(9);
     expect(run.stderr).toMatch(
       /\ntts: 1 segment is left out: the service refused it\nhint: the audio has all the others; /,
@@ -83,15 +83,15 @@ describe('--keep-going', () => {
 
   it('is not needed for a text without refusals, and does not help with a refused key', async () => {
     const { box, options } = await serve({});
-    expect((await box.tts([...ARGS, '--keep-going'], options)).status).toBe(0);
+    expect((await box.run([...ARGS, '--keep-going'], options)).status).toBe(0);
     const locked = await serve({ Second: answer(401, 'no') });
-    expectFailure(await locked.box.tts([...ARGS, '--keep-going'], locked.options), 3, /key/);
+    expectFailure(await locked.box.run([...ARGS, '--keep-going'], locked.options), 3, /key/);
     expect(locked.box.list()).toEqual(['book.txt']);
   });
 
   it('ends as the first refusal says where all is refused', async () => {
     const { box, options } = await serve({ First: refused, Second: refused, Third: refused, The: refused });
-    expect(await box.tts([...ARGS, '--keep-going'], options)).toMatchObject({
+    expect(await box.run([...ARGS, '--keep-going'], options)).toMatchObject({
       status: 7,
       stderr: expect.stringMatching(/\ntts: .*bad words.*\nhint: /),
     });
@@ -100,7 +100,7 @@ describe('--keep-going', () => {
 
   it('without it the run ends there', async () => {
     const { box, options } = await serve({ Second: refused });
-    expectFailure(await box.tts(ARGS, options), 7, /bad words/);
+    expectFailure(await box.run(ARGS, options), 7, /bad words/);
     expect(box.list()).toEqual(['book.txt']);
   });
 });
@@ -108,7 +108,7 @@ describe('--keep-going', () => {
 describe('--keep-partial', () => {
   it('keeps what came before an error as a right WAV of another name', async () => {
     const { box, options } = await serve({ Third: answer(500, 'out of order') });
-    const run = await box.tts([...ARGS, '--keep-partial'], options);
+    const run = await box.run([...ARGS, '--keep-partial'], options);
     expectFailure(run, 7, /out of order.*\nhint: .*out\.partial\.wav has the audio before it/);
     expect(box.list()).toEqual(['book.txt', 'out.partial.wav']);
     expect(heard(box, 'out.partial.wav')).toBe('First paragraph.Second paragraph.');
@@ -125,17 +125,17 @@ describe('--keep-partial', () => {
 
   it('leaves nothing where there was no sound, and makes the whole file where all is well', async () => {
     const bad = await serve({ First: answer(500, 'out of order') });
-    expectFailure(await bad.box.tts([...ARGS, '--keep-partial'], bad.options), 7, /out of order/);
+    expectFailure(await bad.box.run([...ARGS, '--keep-partial'], bad.options), 7, /out of order/);
     expect(bad.box.list()).toEqual(['book.txt']);
     const good = await serve({});
-    expect((await good.box.tts([...ARGS, '--keep-partial'], good.options)).status).toBe(0);
+    expect((await good.box.run([...ARGS, '--keep-partial'], good.options)).status).toBe(0);
     expect(good.box.list()).toEqual(['book.txt', 'out.wav']);
   });
 
   it('does not touch an older file of the name', async () => {
     const { box, options } = await serve({ Second: answer(500, 'out of order') });
     box.file('out.wav', 'old');
-    await box.tts([...ARGS, '--keep-partial'], options);
+    await box.run([...ARGS, '--keep-partial'], options);
     expect(box.read('out.wav').toString()).toBe('old');
     expect(heard(box, 'out.partial.wav')).toBe('First paragraph.');
   });

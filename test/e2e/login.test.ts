@@ -14,7 +14,7 @@ const URL_ = 'https://tts.example.com/api';
 const wav = plainWav(sound(50));
 
 const keysIn = (box: Sandbox) => JSON.parse(readFileSync(userConfig(box), 'utf8')).keys;
-const login = (box: Sandbox, url: string, key = KEY) => box.tts(['login', url], { stdin: `${key}\n` });
+const login = (box: Sandbox, url: string, key = KEY) => box.run(['login', url], { stdin: `${key}\n` });
 
 describe('tts login', () => {
   it('stores what comes from stdin for that base URL, for its owner alone, and never shows it', async () => {
@@ -32,13 +32,13 @@ describe('tts login', () => {
     const run = await login(box, `${URL_}${end}`);
     expect(run.stderr).toContain(`the base URL is ${URL_}: /tts is added to it`);
     expect(keysIn(box)).toEqual({ [URL_]: KEY });
-    expect((await box.tts(['logout', `${URL_}${end}`])).stderr).toContain(`the key for ${URL_} is removed`);
+    expect((await box.run(['logout', `${URL_}${end}`])).stderr).toContain(`the key for ${URL_} is removed`);
   });
 
   it('names the keys of the same host to a run that has none for its base URL', async () => {
     const box = new Sandbox();
     await login(box, URL_);
-    const run = await box.tts(['hi', '-s', '1', '--base-url', 'https://tts.example.com/v2', '-o', 'a.wav']);
+    const run = await box.run(['hi', '-s', '1', '--base-url', 'https://tts.example.com/v2', '-o', 'a.wav']);
     expectFailure(
       run,
       3,
@@ -49,7 +49,9 @@ describe('tts login', () => {
   it('loses no key where six run at once', async () => {
     const box = new Sandbox();
     const urls = Array.from({ length: 6 }, (_, i) => `https://tts${i}.example.com/`);
-    const runs = await Promise.all(urls.map((url) => login(box, url, `${KEY}-${new URL(url).host}`)));
+    const runs = await Promise.all(
+      urls.map((url) => box.tts(['login', url], { stdin: `${KEY}-${new URL(url).host}\n` })),
+    );
     expect(runs.map(({ status }) => status)).toEqual(urls.map(() => 0));
     expect(Object.keys(keysIn(box)).sort()).toEqual(urls);
     expect(readdirSync(join(box.home, '.config', 'tts'))).toEqual(['config.json']);
@@ -58,7 +60,7 @@ describe('tts login', () => {
   it('tells with --json what was done, as does tts logout', async () => {
     const box = new Sandbox();
     const told = async (command: string) => {
-      const run = await box.tts([command, `${URL_}/`, '--json'], { stdin: KEY });
+      const run = await box.run([command, `${URL_}/`, '--json'], { stdin: KEY });
       expect(run).toMatchObject({ status: 0, stderr: '' });
       return JSON.parse(run.stdout.toString());
     };
@@ -89,7 +91,7 @@ describe('tts login', () => {
     expect(box.read('dotfiles/tts.yaml').toString()).toBe(
       `# mine\nretries: 2 # few\nkeys:\n  ${URL_}: ${KEY}\n`,
     );
-    expect((await box.tts(['logout', URL_])).status).toBe(0);
+    expect((await box.run(['logout', URL_])).status).toBe(0);
     expect(box.read('dotfiles/tts.yaml').toString()).toBe('# mine\nretries: 2 # few\n');
   });
 
@@ -104,12 +106,12 @@ describe('tts login', () => {
   ])('keeps it in the file that was named, also one that says nothing: %s', async (name, before, after) => {
     const box = new Sandbox();
     box.file(name, before);
-    const run = await box.tts(['login', URL_, '--config', name], { stdin: KEY });
+    const run = await box.run(['login', URL_, '--config', name], { stdin: KEY });
     expect(run).toMatchObject({ status: 0 });
     expect(run.stderr).toContain(`is stored in ${box.path(name)}`);
     expect(box.read(name).toString()).toBe(after);
     expect(readdirSync(box.home)).toEqual(['work']);
-    expect((await box.tts(['logout', URL_, '--config', name])).stderr).toMatch(/is removed from/);
+    expect((await box.run(['logout', URL_, '--config', name])).stderr).toMatch(/is removed from/);
     expect(box.read(name).toString()).not.toContain(KEY);
   });
 
@@ -137,7 +139,7 @@ describe('tts login', () => {
   it('keeps the settings of a file in UTF-16', async () => {
     const box = new Sandbox();
     box.file('mine.json', Buffer.from('\ufeff{"instructions":"olé"}', 'utf16le'));
-    expect((await box.tts(['login', URL_, '--config', 'mine.json'], { stdin: KEY })).status).toBe(0);
+    expect((await box.run(['login', URL_, '--config', 'mine.json'], { stdin: KEY })).status).toBe(0);
     expect(JSON.parse(box.read('mine.json').toString())).toEqual({
       instructions: 'olé',
       keys: { [URL_]: KEY },
@@ -148,7 +150,7 @@ describe('tts login', () => {
     const box = new Sandbox();
     const name = `${'x'.repeat(250)}.json`;
     box.file(name, '{}');
-    const run = await box.tts(['login', URL_, '--config', name], { stdin: KEY });
+    const run = await box.run(['login', URL_, '--config', name], { stdin: KEY });
     expect(run.status).toBe(0);
     expect(JSON.parse(box.read(name).toString()).keys).toEqual({ [URL_]: KEY });
     expect(box.list()).toEqual([name]);
@@ -159,7 +161,7 @@ describe('tts login', () => {
     const box = new Sandbox();
     await login(box, `${server.url}/api`);
     const speak = (path: string) =>
-      box.tts(['hi', '-s', '1', '-o', 'out.wav', '--no-cache', '--base-url', server.url + path]);
+      box.run(['hi', '-s', '1', '-o', 'out.wav', '--no-cache', '--base-url', server.url + path]);
     expect(await speak('/api')).toMatchObject({ status: 0, stderr: '' });
     expect(await speak('/api/')).toMatchObject({ status: 0, stderr: '' });
     expect(server.requests.map((request) => request.header('x-api-key'))).toEqual([KEY, KEY]);
@@ -173,7 +175,7 @@ describe('tts login', () => {
     const box = new Sandbox();
     await login(box, server.url);
     box.file('.ttsrc', `baseUrl: ${server.url}\nspeaker: 1\n`);
-    expect(await box.tts(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0 });
   });
 
   it('gives way to a key in the environment, and goes before one for any service in the same file', async () => {
@@ -181,13 +183,13 @@ describe('tts login', () => {
     const box = new Sandbox();
     writeUserConfig(box, { apiKey: 'for-any', baseUrl: server.url, speaker: 1 });
     await login(box, server.url);
-    await box.tts(['hi', '-o', 'out.wav', '--no-cache']);
-    await box.tts(['hi', '-o', 'out.wav', '--no-cache'], { env: { TTS_API_KEY: 'from-env' } });
+    await box.run(['hi', '-o', 'out.wav', '--no-cache']);
+    await box.run(['hi', '-o', 'out.wav', '--no-cache'], { env: { TTS_API_KEY: 'from-env' } });
     expect(server.requests.map((request) => request.header('x-api-key'))).toEqual([KEY, 'from-env']);
   });
 
   it('says that a key that others could read is not sent, unless that is meant', async () => {
-    const warned = (url: string) => new Sandbox().tts(['login', url], { stdin: KEY });
+    const warned = (url: string) => new Sandbox().run(['login', url], { stdin: KEY });
     const far = await warned('http://tts.example.com/api');
     expect(far.stderr).toMatch(
       /warning: others could read the key on the way to tts\.example\.com: .*--allow-insecure-http/,
@@ -199,7 +201,7 @@ describe('tts login', () => {
   it('leaves the built-in voice in charge where no base URL is set', async () => {
     const box = new Sandbox();
     await login(box, URL_);
-    expect(await box.tts(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0 });
   });
 
   it.each([
@@ -208,15 +210,15 @@ describe('tts login', () => {
     ['no end', 'x'.repeat(100_000), /too long/],
   ])('refuses %s', async (_, stdin, message) => {
     const box = new Sandbox();
-    expectFailure(await box.tts(['login', URL_], { stdin }), 2, message);
+    expectFailure(await box.run(['login', URL_], { stdin }), 2, message);
     expect(readdirSync(box.home)).toEqual(['work']);
   });
 
   it('tells where there are keys to whoever forgets one without saying which', async () => {
     const box = new Sandbox();
-    await box.tts(['login', URL_], { stdin: KEY });
+    await box.run(['login', URL_], { stdin: KEY });
     expectFailure(
-      await box.tts(['logout']),
+      await box.run(['logout']),
       2,
       new RegExp(`no base URL is set\n.*keys are stored for ${URL_}`),
     );
@@ -224,14 +226,14 @@ describe('tts login', () => {
 
   it('wants a base URL, and not one that only a project has named', async () => {
     const box = new Sandbox();
-    expectFailure(await box.tts(['login'], { stdin: KEY }), 2, /no base URL is set/);
+    expectFailure(await box.run(['login'], { stdin: KEY }), 2, /no base URL is set/);
     expectFailure(
-      await box.tts(['login', 'example.com'], { stdin: KEY }),
+      await box.run(['login', 'example.com'], { stdin: KEY }),
       2,
       /tts login takes a base URL, .*; expected .*https:\/\/.*/,
     );
     box.file('.ttsrc', 'baseUrl: https://evil.example\n');
-    expectFailure(await box.tts(['login'], { stdin: KEY }), 2, /only named by baseUrl in/);
+    expectFailure(await box.run(['login'], { stdin: KEY }), 2, /only named by baseUrl in/);
   });
 
   it.each([
@@ -244,7 +246,7 @@ describe('tts login', () => {
   ])('never shows a key that is typed in the wrong place: %s', async (_, args) => {
     for (const command of ['login', 'logout'])
       for (const more of [[], ['--json']]) {
-        const run = await new Sandbox().tts([command, ...args, ...more], { stdin: '' });
+        const run = await new Sandbox().run([command, ...args, ...more], { stdin: '' });
         expect(run.status).toBe(2);
         expect(`${run.stdout}${run.stderr}`).not.toContain(KEY);
         expect(run.stderr).toContain('tts login URL < key-file');
@@ -253,7 +255,7 @@ describe('tts login', () => {
 
   it('names an option that is mistyped', async () => {
     expectFailure(
-      await new Sandbox().tts(['login', '--base-ulr', URL_]),
+      await new Sandbox().run(['login', '--base-ulr', URL_]),
       2,
       /'--base-ulr'\nhint: did you mean/,
     );
@@ -269,7 +271,7 @@ describe('tts login', () => {
   ])('tells no secret where keys and addresses are mixed up: %j', async (keys, message) => {
     const box = new Sandbox();
     box.file('my.json', JSON.stringify({ keys }));
-    const run = await box.tts(['hi', '--config', 'my.json']);
+    const run = await box.run(['hi', '--config', 'my.json']);
     expectFailure(run, 2, message);
     expect(run.stderr).not.toMatch(/12345|pa55word/);
   });
@@ -278,13 +280,13 @@ describe('tts login', () => {
     const box = new Sandbox();
     mkdirSync(dirname(userConfig(box)), { recursive: true });
     execFileSync('mkfifo', [userConfig(box)]);
-    expectFailure(await box.tts(['login', URL_], { stdin: KEY }), 2, /no key can be kept in .*config\.json/);
+    expectFailure(await box.run(['login', URL_], { stdin: KEY }), 2, /no key can be kept in .*config\.json/);
   });
 
   it('does not let a project bring keys', async () => {
     const box = new Sandbox();
     box.file('.ttsrc.json', JSON.stringify({ keys: { [URL_]: KEY } }));
-    const run = await box.tts(['hi']);
+    const run = await box.run(['hi']);
     expectFailure(run, 2, /keys may not be set in/);
     expect(run.stderr).not.toContain(KEY);
   });
@@ -295,12 +297,12 @@ describe('tts logout', () => {
     const box = new Sandbox();
     await login(box, URL_);
     await login(box, 'https://b.example', 'other-key');
-    expect((await box.tts(['logout', URL_])).status).toBe(0);
+    expect((await box.run(['logout', URL_])).status).toBe(0);
     expect(keysIn(box)).toEqual({ 'https://b.example/': 'other-key' });
-    expect((await box.tts(['logout', URL_])).stderr).toMatch(
+    expect((await box.run(['logout', URL_])).stderr).toMatch(
       /no key is stored for .*; there are keys for https:\/\/b\.example\/\n/,
     );
-    await box.tts(['logout', 'https://b.example']);
+    await box.run(['logout', 'https://b.example']);
     expect(keysIn(box)).toBeUndefined();
   });
 });
@@ -314,9 +316,9 @@ describe('a config file that holds a key', () => {
     const box = new Sandbox();
     const path = writeUserConfig(box, { ...config, retries: 0, speaker: 1 }, { mode: 0o644 });
     const warning = /warning: .*config\.json holds a key and can be read by others: chmod 600/;
-    expect((await box.tts(['hi', '-o', 'out.wav'])).stderr).toMatch(warning);
+    expect((await box.run(['hi', '-o', 'out.wav'])).stderr).toMatch(warning);
     chmodSync(path, 0o600);
-    expect((await box.tts(['hi', '-o', 'out.wav'])).stderr).not.toMatch(warning);
+    expect((await box.run(['hi', '-o', 'out.wav'])).stderr).not.toMatch(warning);
   });
 });
 

@@ -26,12 +26,12 @@ test('What was spoken once is not asked for again, and that is said.', async () 
   const server = await serveText();
   const sandbox = new Sandbox();
   sandbox.file('book.txt', pages);
-  expect(await sandbox.tts(ARGS, kept(server.url))).toMatchObject({
+  expect(await sandbox.run(ARGS, kept(server.url))).toMatchObject({
     status: 0,
     stderr: expect.not.stringContaining('warning'),
   });
   const { requests } = server;
-  const again = await sandbox.tts(ARGS, kept(server.url));
+  const again = await sandbox.run(ARGS, kept(server.url));
   expect(again.stderr).toBe('tts: nothing was asked for: all of it was in the cache\n');
   expect(server.requests).toBe(requests);
   expectSpoken(heard(sandbox), pages);
@@ -41,12 +41,12 @@ test('A sentence that was changed in the middle of a book costs one request.', a
   const server = await serveText();
   const sandbox = new Sandbox();
   sandbox.file('book.txt', pages);
-  await sandbox.tts(ARGS, kept(server.url));
+  await sandbox.run(ARGS, kept(server.url));
   const { requests } = server;
   const middle = pages.indexOf('Tolkien', pages.length / 2);
   const edited = `${pages.slice(0, middle)}Tolstoi${pages.slice(middle + 7)}`;
   sandbox.file('book.txt', edited);
-  expect((await sandbox.tts(ARGS, kept(server.url))).status).toBe(0);
+  expect((await sandbox.run(ARGS, kept(server.url))).status).toBe(0);
   expect(server.requests).toBe(requests + 1);
   expectSpoken(heard(sandbox), edited);
 });
@@ -56,7 +56,7 @@ test('Of a text that repeats itself it is said how much was not asked for.', asy
   const sandbox = new Sandbox();
   sandbox.file('book.txt', 'The same sentence once more.\n\n'.repeat(20));
   const args = [...ARGS, '--max-chars', '30', '--concurrency', '1'];
-  const { stderr } = await sandbox.tts(args, kept(server.url));
+  const { stderr } = await sandbox.run(args, kept(server.url));
   expect(stderr).toBe(`tts: ${20 - server.requests} of 20 segments came from the cache\n`);
 });
 
@@ -74,13 +74,13 @@ test('A sound that was put together of two that differ is delivered, but not kep
   );
   const sandbox = new Sandbox();
   const args = ['one sentence', '--stream', '-v', '-o'];
-  const run = await sandbox.tts([...args, 'a.wav'], kept(server.url));
+  const run = await sandbox.run([...args, 'a.wav'], kept(server.url));
   expect(run.status).toBe(0);
   expect(run.stderr).toMatch(/the service sent different audio/);
   const pcm = sandbox.read('a.wav').subarray(44);
   expect(pcm.equals(Buffer.concat([Buffer.alloc(20_000, 0x11), Buffer.alloc(10_000, 0x22)]))).toBe(true);
-  await sandbox.tts([...args, 'b.wav'], kept(server.url));
-  await sandbox.tts([...args, 'c.wav'], kept(server.url));
+  await sandbox.run([...args, 'b.wav'], kept(server.url));
+  await sandbox.run([...args, 'c.wav'], kept(server.url));
   expect(sandbox.read('b.wav')).toEqual(sandbox.read('c.wav'));
   expect(server.requests).toHaveLength(3);
 });
@@ -89,7 +89,7 @@ test('A reader that leaves is told nothing of the cache.', async () => {
   const server = await serveText({ framesPerByte: 20 });
   const sandbox = new Sandbox();
   sandbox.file('book.txt', pages);
-  await sandbox.tts(ARGS, kept(server.url));
+  await sandbox.run(ARGS, kept(server.url));
   for (const text of [pages, pages.slice(0, -5)]) {
     sandbox.file('book.txt', text);
     const line = 'tts -f book.txt --max-chars 200 | head -c 1000 > part; exit $PIPESTATUS';
@@ -109,7 +109,7 @@ test.each([300, 500, 700, 1000])(
     killed.child.kill('SIGKILL');
     expect((await killed.ended).status).toBeNull();
     expect(sandbox.list().filter((name) => name === 'book.wav')).toEqual([]);
-    expect((await sandbox.tts(ARGS, kept(server.url))).status).toBe(0);
+    expect((await sandbox.run(ARGS, kept(server.url))).status).toBe(0);
     const distinct = new Set(server.texts).size;
     expect(server.requests - distinct).toBeLessThanOrEqual(LOOK_AHEAD);
     expect(textOf(wholePcm(sandbox.read('book.wav')), 10)).not.toBe('');

@@ -16,7 +16,7 @@ const SOUND = { sampleRate: 8000, framesPerByte: 100 };
 test('With --json a run that wrote a file tells on stdout what it came to.', async () => {
   const server = await serveText(SOUND);
   const sandbox = new Sandbox();
-  const run = await sandbox.tts(['--json', '--max-chars', '40', '-o', 'out.wav', TEXT], {
+  const run = await sandbox.run(['--json', '--max-chars', '40', '-o', 'out.wav', TEXT], {
     env: named(server.url),
   });
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
@@ -35,7 +35,7 @@ test('With --json a run that wrote a file tells on stdout what it came to.', asy
 
 test('With --json what a dry run warns of is part of what it tells.', async () => {
   const env = named('http://127.0.0.1:9', { TTS_CACHE: '1', TTS_CACHE_DIR: '/dev/null' });
-  const { stdout, stderr } = await new Sandbox().tts(['hi', '--dry-run', '--json'], { env });
+  const { stdout, stderr } = await new Sandbox().run(['hi', '--dry-run', '--json'], { env });
   expect(stderr).toBe('');
   const warnings = [expect.stringContaining('segments are not kept in /dev/null')];
   expect(JSON.parse(stdout.toString())).toMatchObject({ dryRun: true, warnings });
@@ -43,14 +43,14 @@ test('With --json what a dry run warns of is part of what it tells.', async () =
 
 test('That segments are not kept is told also where the run fails, unless for its output.', async () => {
   const env = named('http://127.0.0.1:9', { TTS_CACHE: '1', TTS_CACHE_DIR: '/dev/null', TTS_RETRIES: '0' });
-  const { status, stderr } = await new Sandbox().tts(['hi', '-o', 'out.wav'], { env });
+  const { status, stderr } = await new Sandbox().run(['hi', '-o', 'out.wav'], { env });
   expect(status).toBe(6);
   expect(stderr).toMatch(/^tts: warning: segments are not kept .*\ntts: nothing listens .*\nhint: .*\n$/);
 });
 
 test('With --json a run that wrote to stdout tells it on stderr.', async () => {
   const server = await serveText({ ...SOUND, fault: (number) => (number === 1 ? '500' : undefined) });
-  const run = await new Sandbox().tts(['--json', '-v', TEXT], {
+  const run = await new Sandbox().run(['--json', '-v', TEXT], {
     env: named(server.url, { TTS_RETRIES: '1' }),
   });
   expect(run.status).toBe(0);
@@ -66,7 +66,7 @@ test.each([
   const sandbox = new Sandbox();
   const player = fakePlayer(sandbox, 'plays');
   const args = ['--json', '--play', '--player', player.command, ...where, TEXT];
-  const run = await sandbox.tts(args, { env: named(server.url) });
+  const run = await sandbox.run(args, { env: named(server.url) });
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
   expect(JSON.parse(run.stdout.toString())).toMatchObject({
     output,
@@ -83,7 +83,7 @@ test.each([
   async (_, where) => {
     const server = await serveBytes(answer(202));
     const args = ['--json', ...where, '--callback-url', 'https://example.com/done', TEXT];
-    const run = await new Sandbox().tts(args, { env: named(server.url) });
+    const run = await new Sandbox().run(args, { env: named(server.url) });
     expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
     expect(JSON.parse(run.stdout.toString())).toMatchObject({
       ...{ output: null, callbackUrl: 'https://example.com/done', format: null, bytes: 0 },
@@ -95,7 +95,7 @@ test.each([
 test('With --json and a callback URL, a stdout that is named stays for audio.', async () => {
   const server = await serveBytes(answer(202));
   const args = ['--json', '-o', '-', '--callback-url', 'https://example.com/done', TEXT];
-  const run = await new Sandbox().tts(args, { env: named(server.url) });
+  const run = await new Sandbox().run(args, { env: named(server.url) });
   expect({ status: run.status, stdout: run.stdout.toString() }).toEqual({ status: 0, stdout: '' });
   expect(JSON.parse(run.stderr)).toMatchObject({ output: null, requests: 1 });
 });
@@ -106,7 +106,7 @@ test('A dry run sends nothing, and tells the same segments and requests as the r
   sandbox.file('.ttsrc.json', '{"pricePer1000Chars":0.5,"currency":"EUR"}');
   const args = ['--json', '--max-chars', '40', '-o', 'out.wav', TEXT];
   const env = named(server.url, { TTS_CACHE: '1' });
-  const asked = await sandbox.tts(['--dry-run', '-v', ...args], { env });
+  const asked = await sandbox.run(['--dry-run', '-v', ...args], { env });
   expect({ status: asked.status, requests: server.requests }).toEqual({ status: 0, requests: 0 });
   expect(sandbox.list()).toEqual(['.ttsrc.json']);
   const dry = JSON.parse(asked.stdout.toString());
@@ -121,15 +121,15 @@ test('A dry run sends nothing, and tells the same segments and requests as the r
   });
   expect(dry.bodies[0]).toEqual({ text: 'The first sentence. The second one.', speaker_no: 7 });
 
-  const spoken = JSON.parse((await sandbox.tts(args, { env })).stdout.toString());
+  const spoken = JSON.parse((await sandbox.run(args, { env })).stdout.toString());
   const { characters, segments, requests } = dry;
   expect(spoken).toMatchObject({ characters, segments, requests });
-  const again = await sandbox.tts(['--dry-run', ...args.slice(1)], { env });
+  const again = await sandbox.run(['--dry-run', ...args.slice(1)], { env });
   expect(again.stdout.toString()).toBe(
     'characters  58\nto send     0\nsegments    2\nin cache    2\nrequests    0\nlength      1.0 s\nprice       0.00 EUR\n',
   );
   const { duration } = spoken;
-  const told = await sandbox.tts(['--dry-run', ...args], { env });
+  const told = await sandbox.run(['--dry-run', ...args], { env });
   expect(JSON.parse(told.stdout.toString()).duration).toBeCloseTo(duration, 1);
 });
 
@@ -137,13 +137,13 @@ test('A dry run needs no key, and tells a price in one form, which is nothing fo
   const box = new Sandbox();
   box.file('.ttsrc.json', '{"baseUrl":"http://127.0.0.1:9","pricePer1000Chars":20.5,"speaker":7}');
   const args = ['-o', 'out.wav', '--dry-run', TEXT];
-  const paid = await box.tts(args);
+  const paid = await box.run(args);
   expect({ status: paid.status, stderr: paid.stderr }).toEqual({ status: 0, stderr: '' });
   expect(paid.stdout.toString()).toMatch(/\nlength {6}about 4\.\d s\nprice {7}1\.23\n$/);
   box.file('.ttsrc.json', '{"pricePer1000Chars":20.5,"currency":"EUR"}');
-  expect((await box.tts(args)).stdout.toString()).toMatch(/\nprice {7}0\.00 EUR\n$/);
+  expect((await box.run(args)).stdout.toString()).toMatch(/\nprice {7}0\.00 EUR\n$/);
   const server = await serveSpeech(answer(500, 'no'));
-  const own = await box.tts([...args, '--json', '--engine', server.url]);
+  const own = await box.run([...args, '--json', '--engine', server.url]);
   expect(JSON.parse(own.stdout.toString())).toMatchObject({ charactersToSend: 60, price: 0 });
 });
 
@@ -156,7 +156,7 @@ test('A dry run counts a text that comes twice as one request where segments are
     ['1', 2],
   ] as const) {
     const env = named(server.url, { TTS_CACHE });
-    const [dry, run] = [await box.tts(['--dry-run', ...args], { env }), await box.tts(args, { env })];
+    const [dry, run] = [await box.run(['--dry-run', ...args], { env }), await box.run(args, { env })];
     expect(JSON.parse(dry.stdout.toString())).toMatchObject({ segments: 3, requests, inCache: 3 - requests });
     expect(JSON.parse(run.stdout.toString())).toMatchObject({ segments: 3, requests });
   }
@@ -171,10 +171,10 @@ test.each([
   box.file('text.txt', 'A sentence of some length, which is one of many. '.repeat(40));
   const env = named(server.url);
   const args = ['--json', '--play', '--player', player, '-f', 'text.txt'];
-  const runs = [await box.tts(['--dry-run', ...args], { env }), await box.tts(args, { env })];
+  const runs = [await box.run(['--dry-run', ...args], { env }), await box.run(args, { env })];
   const [dry, played] = runs.map(({ stdout }) => JSON.parse(stdout.toString()).segments);
   expect(dry).toBe(played);
-  const toFile = await box.tts(['--dry-run', '--json', '-f', 'text.txt', '-o', 'out.wav'], { env });
+  const toFile = await box.run(['--dry-run', '--json', '-f', 'text.txt', '-o', 'out.wav'], { env });
   expect(dry > JSON.parse(toFile.stdout.toString()).segments).toBe(player === 'cat');
 });
 
@@ -185,8 +185,8 @@ test('A dry run into a pipe with a name tells the segments that a run into it se
   execFileSync('mkfifo', [sandbox.path('fifo')]);
   const env = named(server.url);
   const args = ['--json', '-f', 'text.txt', '-o'];
-  const dry = await sandbox.tts(['--dry-run', ...args, 'fifo'], { env });
-  const toFile = await sandbox.tts(['--dry-run', ...args, 'out.wav'], { env });
+  const dry = await sandbox.run(['--dry-run', ...args, 'fifo'], { env });
+  const toFile = await sandbox.run(['--dry-run', ...args, 'out.wav'], { env });
   const spoken = await sandbox.shell(`cat fifo > heard.wav & tts ${args.join(' ')} fifo; wait`, { env });
   const [inDry, inFile, inRun] = [dry, toFile, spoken].map(({ stdout }) => JSON.parse(`${stdout}`).segments);
   expect(inDry).toBe(inRun);
@@ -221,7 +221,7 @@ test.runIf(userInfo().uid === 0)(
   'A dry run of who may not write finds that out, and leaves everything as it was.',
   async () => {
     const sandbox = new Sandbox();
-    const run = (...args: string[]) => sandbox.tts(['hi', '--dry-run', ...args], { uid: 65_534 });
+    const run = (...args: string[]) => sandbox.run(['hi', '--dry-run', ...args], { uid: 65_534 });
     expectFailure(await run('-o', 'out.wav'), 8, /out\.wav: it is not allowed/);
     expectFailure(await run('--subtitles', 'out.srt'), 8, /out\.srt: it is not allowed/);
     const mine = sandbox.path('mine');
@@ -234,10 +234,10 @@ test.runIf(userInfo().uid === 0)(
 );
 
 test('A dry run starts no service of its own, and has nothing to tell of a blank text.', async () => {
-  const run = await new Sandbox().tts(['--dry-run', 'hello']);
+  const run = await new Sandbox().run(['--dry-run', 'hello']);
   expect(run.stderr).toBe('');
   expect(run.stdout.toString()).toBe(
     'characters  5\nto send     5\nsegments    1\nin cache    0\nrequests    1\nlength      about 0.3 s\n',
   );
-  expectFailure(await new Sandbox().tts(['--dry-run', ' ']), 2, /nothing to say/);
+  expectFailure(await new Sandbox().run(['--dry-run', ' ']), 2, /nothing to say/);
 });

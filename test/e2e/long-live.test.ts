@@ -121,7 +121,7 @@ test('Between paragraphs, and only there, is as much silence as was asked for, t
     '0.1234',
     'One. Two. Three.\nFour.\n\nFive.\n\nSix.',
   ];
-  const { stdout } = await new Sandbox().tts(args, { env: named(server.url) });
+  const { stdout } = await new Sandbox().run(args, { env: named(server.url) });
   const silence = Buffer.alloc(Math.round(8000 * 0.1234) * 2);
   expect(server.texts).toEqual(['One.', 'Two. Three.', 'Four.', 'Five.', 'Six.']);
   const sound = server.texts.map((text) => soundOf(text, 100));
@@ -135,7 +135,7 @@ test.each(['short', 'broken'] as const)(
     const text = 'A sentence that is long enough to be broken in the middle.';
     const server = await serveText({ ...SOUND, fault: (number) => (number <= 2 ? fault : undefined) });
     const env = named(server.url, { TTS_RETRIES: '2' });
-    const { status, stdout } = await new Sandbox().tts(['--stream', text], { env });
+    const { status, stdout } = await new Sandbox().run(['--stream', text], { env });
     expect({ status, requests: server.requests }).toEqual({ status: 0, requests: 3 });
     expect(stdout.subarray(44).equals(wavOf(text, SOUND).subarray(44))).toBe(true);
   },
@@ -152,7 +152,7 @@ test.each([
     const server = await serveText({ fault: (number) => (number === told.fails ? told.fault : undefined) });
     const text = 'The first one.\n\nA second\none.\n\nThe third paragraph.\n\nThe last.';
     const args = ['--max-chars', '20', '--concurrency', '1', '-o', 'out.wav'];
-    const run = await new Sandbox().tts(args, { env: named(server.url), stdin: text });
+    const run = await new Sandbox().run(args, { env: named(server.url), stdin: text });
     expectFailure(run, told.status, new RegExp(`the text is missing from line ${told.line} on`));
   },
 );

@@ -12,7 +12,7 @@ async function speak(args: readonly string[], text = TEXT) {
   const server = await serveText(SOUND);
   const sandbox = new Sandbox();
   sandbox.file('text.txt', text);
-  const run = await sandbox.tts(['-f', 'text.txt', ...args], { env: named(server.url) });
+  const run = await sandbox.run(['-f', 'text.txt', ...args], { env: named(server.url) });
   return { run, sandbox, server };
 }
 
@@ -67,7 +67,7 @@ test('Where the sound fails, there are no subtitles, and those of before stay.',
   const server = await serveText({ fault: (number) => (number >= 2 ? '500' : undefined) });
   const sandbox = new Sandbox();
   sandbox.file('out.srt', 'of before');
-  const run = await sandbox.tts(['-o', 'out.wav', '--subtitles', 'out.srt', TEXT], {
+  const run = await sandbox.run(['-o', 'out.wav', '--subtitles', 'out.srt', TEXT], {
     env: named(server.url),
   });
   expectFailure(run, 7, /status 500/);
@@ -118,7 +118,7 @@ test('A sound and its subtitles that would be one file by a link are refused bef
     ['d/x.srt', 'e/x.srt'],
   ] as const) {
     const args = [TEXT, '-o', output, '--encode', 'wav', '--subtitles', subtitles];
-    expectFailure(await sandbox.tts(args, { env: named(server.url) }), 2, /are the same file/);
+    expectFailure(await sandbox.run(args, { env: named(server.url) }), 2, /are the same file/);
   }
   expect(server.requests).toBe(0);
 });
@@ -126,7 +126,7 @@ test('A sound and its subtitles that would be one file by a link are refused bef
 test('A device is not replaced by them.', async () => {
   const sandbox = new Sandbox();
   symlinkSync('/dev/null', sandbox.path('null.srt'));
-  const run = await sandbox.tts([TEXT, '-o', 'out.wav', '--subtitles', 'null.srt']);
+  const run = await sandbox.run([TEXT, '-o', 'out.wav', '--subtitles', 'null.srt']);
   expectFailure(run, 2, /null\.srt is not a regular file/);
   expect(sandbox.list()).toEqual(['null.srt']);
 });
@@ -135,7 +135,7 @@ test('They are made where only the player failed, as the sound is.', async () =>
   const server = await serveText({});
   const sandbox = new Sandbox();
   const args = [TEXT, '--play', '--player', 'false', '-o', 'out.wav', '--subtitles', 'out.srt'];
-  expectFailure(await sandbox.tts(args, { env: named(server.url) }), 8, /the player false failed/);
+  expectFailure(await sandbox.run(args, { env: named(server.url) }), 8, /the player false failed/);
   expect(sandbox.list()).toEqual(['out.srt', 'out.wav']);
 });
 
@@ -164,12 +164,12 @@ test('Subtitles that come later cost nothing: sound that was made without them i
   box.file('text.txt', [1, 2, 3, 4, 5, 6, 7].map(paragraph).join('\n\n'));
   box.file('short.txt', TEXT);
   for (const file of ['text.txt', 'short.txt']) {
-    await box.tts(['-f', file, '-o', 'plain.wav'], { env });
+    await box.run(['-f', file, '-o', 'plain.wav'], { env });
     const { requests } = server;
     const args = ['-f', file, '-o', 'out.wav', '--subtitles', 'out.json', '--json'];
-    const dry = await box.tts([...args, '--dry-run'], { env });
+    const dry = await box.run([...args, '--dry-run'], { env });
     expect(JSON.parse(dry.stdout.toString())).toMatchObject({ requests: 0, charactersToSend: 0 });
-    expect(await box.tts(args, { env })).toMatchObject({ status: 0 });
+    expect(await box.run(args, { env })).toMatchObject({ status: 0 });
     expect(server.requests).toBe(requests);
     expect(box.read('out.wav')).toEqual(box.read('plain.wav'));
     const { cues } = JSON.parse(box.read('out.json').toString());
@@ -178,7 +178,7 @@ test('Subtitles that come later cost nothing: sound that was made without them i
   }
   box.file('text.txt', [1, 2, 3, 4, 5, 6, 8].map(paragraph).join('\n\n'));
   const before = server.requests;
-  await box.tts(['-f', 'text.txt', '-o', 'out.wav', '--subtitles', 'out.srt'], { env });
+  await box.run(['-f', 'text.txt', '-o', 'out.wav', '--subtitles', 'out.srt'], { env });
   // The new paragraph is cut into its sentences; two of them are different.
   expect(server.requests - before).toBe(2);
 });

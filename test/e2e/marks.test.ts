@@ -11,7 +11,7 @@ test('Pauses of marks are exact, and moving one asks for nothing again.', async 
   const env = named(server.url, { TTS_CACHE: '1' });
   box.file('scene.txt', SCENE);
   const speak = async () => {
-    const { stdout, status } = await box.tts(['-f', 'scene.txt', '--marks'], { env });
+    const { stdout, status } = await box.run(['-f', 'scene.txt', '--marks'], { env });
     expect(status).toBe(0);
     return stdout.subarray(44);
   };
@@ -32,7 +32,7 @@ describe('A mark that is none', () => {
     const box = new Sandbox();
     const server = await serveText();
     box.file('scene.txt', text);
-    const run = await box.tts(['-f', 'scene.txt', '--marks', '-o', 'a.wav'], { env: named(server.url) });
+    const run = await box.run(['-f', 'scene.txt', '--marks', '-o', 'a.wav'], { env: named(server.url) });
     expectFailure(run, 2, new RegExp(message.replace(/[[\]]/g, '\\$&')));
     expect([server.texts, box.list()]).toEqual([[], ['scene.txt']]);
   });
@@ -40,7 +40,7 @@ describe('A mark that is none', () => {
   test('of a pipe ends the run when it is reached, and what was spoken is kept.', async () => {
     const server = await serveText();
     const env = named(server.url);
-    const { status, stdout, stderr } = await new Sandbox().tts(['--marks', '--stream'], {
+    const { status, stdout, stderr } = await new Sandbox().run(['--marks', '--stream'], {
       env,
       stdin: 'One. Two.\n[voice anna]Three.',
     });
@@ -58,17 +58,17 @@ test('What looks like a mark where nothing is read is none.', async () => {
     'a.html',
     '<p title="[voice:nobody]">One [pause:1s] two.</p><!-- [pause=1] --><script>[speed, 1]</script>',
   );
-  const run = await box.tts(['-f', 'a.html', '--marks'], { env: named(server.url) });
+  const run = await box.run(['-f', 'a.html', '--marks'], { env: named(server.url) });
   expect(run.stderr).toBe('');
   expect(silencesOf(run.stdout.subarray(44))).toEqual([1]);
   box.file('a.html', '<p>One <b>[voice:nobody]</b> two.</p>');
-  const { stderr } = await box.tts(['-f', 'a.html', '--marks'], { env: named(server.url) });
+  const { stderr } = await box.run(['-f', 'a.html', '--marks'], { env: named(server.url) });
   expect(stderr).toContain('a.html, line 1, column 11: no speaker is called "nobody"');
 });
 
 test('Marks and a callback are refused together.', async () => {
   const args = ['hi', '--marks', '--callback-url', 'https://example.com/'];
-  const run = await new Sandbox().tts(args, { env: named('http://127.0.0.1:9') });
+  const run = await new Sandbox().run(args, { env: named('http://127.0.0.1:9') });
   expectFailure(run, 2, /--marks: pauses and voices need several requests.*\nhint: .*--no-marks/);
 });
 
@@ -81,7 +81,7 @@ test('The lines of a dialogue are spoken without their names, which subtitles ha
   );
   const args = ['-f', 'play.txt', '--voices', 'Alice=8,Bob Lee=9,Carol=10'];
   const env = named(server.url);
-  const run = await box.tts([...args, '--subtitles', 'a.json', '-o', 'a.wav'], { env });
+  const run = await box.run([...args, '--subtitles', 'a.json', '-o', 'a.wav'], { env });
   expect({ status: run.status, stderr: run.stderr }).toEqual({
     status: 0,
     stderr: 'tts: warning: --voices: no line begins with "Carol: "\n',
@@ -94,7 +94,7 @@ test('The lines of a dialogue are spoken without their names, which subtitles ha
     ['Bob Lee', 'Only me.'],
     [undefined, 'Note: They left.'],
   ]);
-  await box.tts([...args, '--subtitles', 'a.vtt', '-o', 'a.wav'], { env });
+  await box.run([...args, '--subtitles', 'a.vtt', '-o', 'a.wav'], { env });
   expect(box.read('a.vtt').toString()).toContain('\n<v Bob Lee>It is &lt;me&gt;.\n');
 });
 
@@ -104,7 +104,7 @@ test('A batch has marks in its rows, and says which row has a wrong one.', async
   const env = named(server.url);
   const make = async (text: string) => {
     box.file('rows.csv', `id,text\na,One.\nb,${text}\n`);
-    return box.tts(['batch', 'rows.csv', '--marks', '--json'], { env });
+    return box.run(['batch', 'rows.csv', '--marks', '--json'], { env });
   };
   const states = ({ stdout }: { stdout: Buffer }) => stdout.toString().match(/(?<="state":")\w+/g);
   expect(states(await make('One [pause:1]two.'))).toEqual(['made', 'made']);
@@ -126,7 +126,7 @@ test('Another speed asks for nothing again, and lengths and subtitles follow it.
   box.file('a.txt', 'One and two and three. [pause:1s]Four, five and six.');
   const speak = async (...more: string[]) => {
     const args = ['-f', 'a.txt', '--marks', '--json', '--subtitles', 'a.json', '-o', 'a.wav', ...more];
-    const { stdout, status } = await box.tts(args, { env });
+    const { stdout, status } = await box.run(args, { env });
     expect(status).toBe(0);
     const { cues } = JSON.parse(box.read('a.json').toString());
     return { seconds: JSON.parse(stdout.toString()).duration, last: cues.at(-1), wav: box.read('a.wav') };
@@ -150,14 +150,14 @@ test('A row of a batch, and a voice of the config, have a speed of their own.', 
     'rows.csv',
     'id,text,speaker,speed\na,One and two.,7,\nb,One and two.,7,2\nc,One and two.,grandpa,\n',
   );
-  const run = await box.tts(['batch', 'rows.csv', '--json'], { env });
+  const run = await box.run(['batch', 'rows.csv', '--json'], { env });
   expect(run.status).toBe(0);
   const bytes = (name: string) => box.read(`${name}.wav`).length - 44;
   expect([bytes('b') / bytes('a'), bytes('c') / bytes('a')]).toEqual([0.5, 2]);
-  const again = await box.tts(['batch', 'rows.csv', '--json'], { env });
+  const again = await box.run(['batch', 'rows.csv', '--json'], { env });
   expect(again.stdout.toString().match(/unchanged/g)?.length).toBeGreaterThanOrEqual(3);
   box.file('bad.csv', 'id,text,speed\na,One.,4\n');
-  expect((await box.tts(['batch', 'bad.csv'], { env })).stderr).toContain(
+  expect((await box.run(['batch', 'bad.csv'], { env })).stderr).toContain(
     'bad.csv, line 2, column speed: "4"',
   );
 });

@@ -16,25 +16,25 @@ function withLoop(): Sandbox {
 describe('a name that leads nowhere is a mistake of the user, not of the tool', () => {
   it.each(NOWHERE)('--config %s', async (name) => {
     expectFailure(
-      await withLoop().tts(['hi', '-o', 'out.wav', '--config', name]),
+      await withLoop().run(['hi', '-o', 'out.wav', '--config', name]),
       2,
       /cannot read the settings in|there is no missing/,
     );
   });
 
   it.each(NOWHERE)('--lexicon %s', async (name) => {
-    const run = await withLoop().tts(['hi', '-o', 'out.wav', '--lexicon', name]);
+    const run = await withLoop().run(['hi', '-o', 'out.wav', '--lexicon', name]);
     expectFailure(run, 2, /cannot read |there is no missing/);
   });
 
   it.each(NOWHERE)('--ready-file %s', async (name) => {
-    const run = await withLoop().tts(['serve', '--port', '0', '--ready-file', name]);
+    const run = await withLoop().run(['serve', '--port', '0', '--ready-file', name]);
     expectFailure(run, 8, /cannot write \S*(?:passwd|xxx|loop|missing)/);
   });
 
   it('a folder of settings', async () => {
     const env = { XDG_CONFIG_HOME: '/etc/passwd' };
-    const run = await new Sandbox().tts(['login', 'https://tts.example.com'], { env, stdin: KEY });
+    const run = await new Sandbox().run(['login', 'https://tts.example.com'], { env, stdin: KEY });
     expectFailure(run, 2, /no key can be kept in \/etc\/passwd\/tts\/config\.json/);
   });
 });
@@ -52,7 +52,7 @@ describe('".." behind a link leads to where the system goes', () => {
     box.file('words.txt', 'gif = wrong');
     box.file('real/words.txt', 'gif = right');
     for (const name of ['link/../words.txt', `${box.folder}/link/../words.txt`]) {
-      const run = await box.tts(['the gif', '--lexicon', name, '--show-text']);
+      const run = await box.run(['the gif', '--lexicon', name, '--show-text']);
       expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
     }
   });
@@ -62,14 +62,14 @@ describe('".." behind a link leads to where the system goes', () => {
     box.file('own.json', '{"lexicon": "wrong.txt"}');
     box.file('real/own.json', '{"lexicon": "right.txt"}');
     box.file('real/right.txt', 'gif = right');
-    const run = await box.tts(['the gif', '--config', 'link/../own.json', '--show-text']);
+    const run = await box.run(['the gif', '--config', 'link/../own.json', '--show-text']);
     expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
   });
 
   it('for the folder of the cache, if it is anywhere', async () => {
     const env = { TTS_CACHE_DIR: 'nowhere/../kept' };
-    expectFailure(await withLink().tts(['cache'], { env }), 2, /there is no nowhere.* \(TTS_CACHE_DIR\)/);
-    const run = await withLink().tts(['cache', '--json'], { env: { TTS_CACHE_DIR: 'link/../kept' } });
+    expectFailure(await withLink().run(['cache'], { env }), 2, /there is no nowhere.* \(TTS_CACHE_DIR\)/);
+    const run = await withLink().run(['cache', '--json'], { env: { TTS_CACHE_DIR: 'link/../kept' } });
     expect(JSON.parse(run.stdout.toString()).folder).toMatch(/\/real\/kept$/);
   });
 
@@ -87,7 +87,7 @@ it('a home is its name, whatever signs are in it', async () => {
   const box = new Sandbox();
   box.file('h$&x/words.txt', 'gif = right');
   const env = { HOME: box.path('h$&x') };
-  const run = await box.tts(['the gif', '--lexicon', '~/words.txt', '--show-text'], { env });
+  const run = await box.run(['the gif', '--lexicon', '~/words.txt', '--show-text'], { env });
   expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
 });
 
@@ -97,13 +97,13 @@ describe('in a variable, which no shell expands, ~/ is the home', () => {
   it('for a config file', async () => {
     const box = new Sandbox();
     writeFileSync(inHome(box, 'own.json'), '{"retries": 7}');
-    const run = await box.tts(['config', '--json'], { env: { TTS_CONFIG: '~/own.json' } });
+    const run = await box.run(['config', '--json'], { env: { TTS_CONFIG: '~/own.json' } });
     expect(JSON.parse(run.stdout.toString()).settings.retries.value).toBe(7);
   });
 
   it('for the folder of the cache', async () => {
     const box = new Sandbox();
-    const run = await box.tts(['cache', '--json'], { env: { TTS_CACHE_DIR: '~/kept' } });
+    const run = await box.run(['cache', '--json'], { env: { TTS_CACHE_DIR: '~/kept' } });
     expect(JSON.parse(run.stdout.toString()).folder).toBe(inHome(box, 'kept'));
   });
 });
@@ -115,7 +115,7 @@ describe('a pipe', () => {
       const box = new Sandbox();
       mkdirSync(box.path('.config'));
       execFileSync('mkfifo', [box.path(name)]);
-      expect(await box.tts(['hi', '-q', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
+      expect(await box.run(['hi', '-q', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
     },
   );
 
@@ -123,7 +123,7 @@ describe('a pipe', () => {
     const box = new Sandbox();
     execFileSync('mkfifo', [box.path('pipe')]);
     box.file('.ttsrc', JSON.stringify({ baseUrl: 'http://127.0.0.1:9', speaker: 1, [key]: 'pipe' }));
-    expectFailure(await box.tts(['hi', '-o', 'out.wav']), 2, /is not a regular file/);
+    expectFailure(await box.run(['hi', '-o', 'out.wav']), 2, /is not a regular file/);
   });
 
   it('that the user names on the command line is read', async () => {

@@ -18,9 +18,9 @@ describe.each(['', 'home', '.'])('with HOME=%s, which is no place', (HOME) => {
     const before = box.list();
     const { url } = await serveBytes(complete(wav));
     const env = named(url, { HOME, TTS_CACHE: '1' });
-    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: NOT_KEPT });
+    expect(await box.run(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: NOT_KEPT });
     expect(box.read('out.wav')).toEqual(wav);
-    expect(await box.tts(['hi', '-o', 'out.wav', '--no-cache'], { env })).toMatchObject({ stderr: '' });
+    expect(await box.run(['hi', '-o', 'out.wav', '--no-cache'], { env })).toMatchObject({ stderr: '' });
     expect(box.list()).toEqual([...before, 'out.wav'].toSorted());
     expect(readdirSync(box.path('home'))).toEqual(['.config']);
   });
@@ -29,11 +29,11 @@ describe.each(['', 'home', '.'])('with HOME=%s, which is no place', (HOME) => {
     const box = new Sandbox();
     const { url } = await serveBytes(complete(wav));
     const env = named(url, { HOME, TTS_CACHE: '1', XDG_CACHE_HOME: box.path('cache') });
-    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.list()).toEqual(['cache', 'out.wav']);
     const XDG_CONFIG_HOME = box.path('config');
     const login = ['login', 'https://tts.example.com'];
-    expect(await box.tts(login, { env: { HOME, XDG_CONFIG_HOME }, stdin: KEY })).toMatchObject({ status: 0 });
+    expect(await box.run(login, { env: { HOME, XDG_CONFIG_HOME }, stdin: KEY })).toMatchObject({ status: 0 });
     expect(box.list()).toEqual(['cache', 'config', 'out.wav']);
   });
 
@@ -41,9 +41,9 @@ describe.each(['', 'home', '.'])('with HOME=%s, which is no place', (HOME) => {
     const box = new Sandbox();
     const env = { HOME };
     const login = ['login', 'https://tts.example.com'];
-    expectFailure(await box.tts(login, { env, stdin: KEY }), 2, /your own config.*\nhint: .*XDG_CONFIG_HOME/);
-    expectFailure(await box.tts(['cache'], { env }), 2, /folder for the cache.*\nhint: .*TTS_CACHE_DIR/);
-    expect((await box.tts(['doctor'], { env })).stdout.toString()).toMatch(/ cache +there is no folder/);
+    expectFailure(await box.run(login, { env, stdin: KEY }), 2, /your own config.*\nhint: .*XDG_CONFIG_HOME/);
+    expectFailure(await box.run(['cache'], { env }), 2, /folder for the cache.*\nhint: .*TTS_CACHE_DIR/);
+    expect((await box.run(['doctor'], { env })).stdout.toString()).toMatch(/ cache +there is no folder/);
     expect(box.list()).toEqual([]);
   });
 });

@@ -69,7 +69,7 @@ describe('the WAV that comes out', () => {
     const box = new Sandbox();
     const { url } = await serveBytes(complete(riff([fmtChunk, data(), behind])));
     const words = ['One sentence. Another one.', '--max-chars', '15', '--no-cache', '-o', 'out.wav'];
-    const run = await box.tts(words, { env: named(url) });
+    const run = await box.run(words, { env: named(url) });
     expect(run).toMatchObject({ status: 0, stderr: expect.stringMatching(stderr) });
     expect(wholePcm(box.read('out.wav'))).toEqual(Buffer.concat([pcm, pcm]));
   });
@@ -78,7 +78,7 @@ describe('the WAV that comes out', () => {
     const box = new Sandbox();
     const other = chunk('fmt ', fmt({ ...speechFormat, sampleRate: 8000 }));
     const { url } = await serveBytes(complete(riff([fmtChunk, other, data()])));
-    const run = await box.tts(['hi', '-o', 'out.wav'], { env: named(url) });
+    const run = await box.run(['hi', '-o', 'out.wav'], { env: named(url) });
     expect(run).toMatchObject({ status: 7, stderr: expect.stringContaining('two fmt chunks that differ') });
     expect(box.list()).toEqual([]);
   });
@@ -87,14 +87,14 @@ describe('the WAV that comes out', () => {
     const box = new Sandbox();
     const whole = await serveBytes(complete(wav));
     const pieces = await serveBytes(streamed(wav, 777));
-    const runs = await Promise.all([
-      box.tts(['hi', '-o', 'complete.wav'], { env: named(whole.url) }),
-      box.tts(['hi', '-o', 'streamed.wav', '--stream'], { env: named(pieces.url) }),
-      box.tts(['hi', '--stream'], { env: named(pieces.url) }),
-      box.tts(['hi'], { env: named(whole.url) }),
-      box.tts(['hi'], { env: named(pieces.url) }),
-      box.shell('tts hi > redirected.wav', { env: named(whole.url) }),
-    ]);
+    const runs = [
+      await box.run(['hi', '-o', 'complete.wav'], { env: named(whole.url) }),
+      await box.run(['hi', '-o', 'streamed.wav', '--stream'], { env: named(pieces.url) }),
+      await box.run(['hi', '--stream'], { env: named(pieces.url) }),
+      await box.run(['hi'], { env: named(whole.url) }),
+      await box.run(['hi'], { env: named(pieces.url) }),
+      await box.shell('tts hi > redirected.wav', { env: named(whole.url) }),
+    ];
     expect(runs.map(({ status, stderr }) => ({ status, stderr }))).toEqual(
       runs.map(() => ({ status: 0, stderr: '' })),
     );
@@ -112,7 +112,7 @@ describe('the WAV that comes out', () => {
   it.each(formats)('keeps the format of the service: %o', async (expected) => {
     const server = await serveBytes(complete(plainWav(pcm, undefined, expected)));
     const box = new Sandbox();
-    const run = await box.tts(['hi', '-o', 'out.wav', '-r', '16000'], { env: named(server.url) });
+    const run = await box.run(['hi', '-o', 'out.wav', '-r', '16000'], { env: named(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     const { tag, channels, sampleRate, byteRate, blockAlign, bits } = parseWav(box.read('out.wav'));
     const frame = (expected.channels * expected.bitsPerSample) / 8;
@@ -131,14 +131,14 @@ describe('the WAV that comes out', () => {
     const wav = riff([list, fmtChunk, chunk('data', pcm.subarray(0, 300))]);
     const server = await serveBytes(streamed(wav, 1));
     const box = new Sandbox();
-    await box.tts(['hi', '--stream', '-o', 'out.wav'], { env: named(server.url) });
+    await box.run(['hi', '--stream', '-o', 'out.wav'], { env: named(server.url) });
     expect(wholePcm(box.read('out.wav'))).toEqual(pcm.subarray(0, 300));
   });
 
   it('keeps samples aligned where a stream without a size ends within a frame', async () => {
     const server = await serveBytes(streamed(plainWav(sound(1001), 0xffffffff), 333));
     const box = new Sandbox();
-    expect(await box.tts(['hi', '--stream', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({
+    expect(await box.run(['hi', '--stream', '-o', 'out.wav'], { env: named(server.url) })).toMatchObject({
       status: 0,
     });
     expect(wholePcm(box.read('out.wav'))).toEqual(sound(1000));
@@ -148,7 +148,7 @@ describe('the WAV that comes out', () => {
     const mono8 = format({ bitsPerSample: 8 });
     const server = await serveBytes(complete(plainWav(sound(1001), undefined, mono8)));
     const box = new Sandbox();
-    await box.tts(['hi', '-o', 'out.wav'], { env: named(server.url) });
+    await box.run(['hi', '-o', 'out.wav'], { env: named(server.url) });
     expect(box.read('out.wav')).toHaveLength(44 + 1002);
     expect(wholePcm(box.read('out.wav'))).toEqual(sound(1001));
   });
@@ -159,7 +159,7 @@ describe('the WAV that comes out', () => {
   ])('has nothing behind its samples in a pipe where its size is unknown: %s', async (_, odd, bytes) => {
     const server = await serveBytes(streamed(plainWav(sound(bytes), 0xffffffff, odd), 300));
     const box = new Sandbox();
-    const run = await box.tts(['hi', '--stream'], { env: named(server.url) });
+    const run = await box.run(['hi', '--stream'], { env: named(server.url) });
     expect(run.stdout.subarray(44)).toEqual(sound(bytes));
     await box.shell('tts hi --stream >> all.wav', { env: named(server.url) });
     expect(box.read('all.wav').subarray(44)).toEqual(sound(bytes));
@@ -167,10 +167,10 @@ describe('the WAV that comes out', () => {
 
   it('has exact sizes in a pipe where the service tells them, and 0xFFFFFFFF where not', async () => {
     const known = await serveBytes(complete(plainWav(pcm)));
-    const exact = await new Sandbox().tts(['hi'], { env: named(known.url) });
+    const exact = await new Sandbox().run(['hi'], { env: named(known.url) });
     expect(exact.stdout).toEqual(plainWav(pcm));
     const unknown = await serveBytes(streamed(plainWav(pcm, 0), 500));
-    const open = await new Sandbox().tts(['hi', '--stream'], { env: named(unknown.url) });
+    const open = await new Sandbox().run(['hi', '--stream'], { env: named(unknown.url) });
     expect(parseWav(open.stdout)).toMatchObject({ riffSize: 0xffffffff, dataSize: 0xffffffff, pcm });
   });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { parseWav, wholePcm } from '../support/read-wav.ts';
-import { expectFailure, Sandbox } from '../support/run.ts';
+import { type Ended, expectFailure, Sandbox } from '../support/run.ts';
 
 /** One request, and more sound than memory is set aside for. */
 const LONG = 'We saw the moon rise over the mountains while the wolves howled. '.repeat(60);
@@ -9,7 +9,7 @@ const LONG = 'We saw the moon rise over the mountains while the wolves howled. '
 describe('with nothing configured', () => {
   it('the built-in voice speaks into a file, with one note on stderr', async () => {
     const box = new Sandbox();
-    const run = await box.tts(['hello', '-s', '3', '-o', 'out.wav']);
+    const run = await box.run(['hello', '-s', '3', '-o', 'out.wav']);
     expect(run.status).toBe(0);
     expect(run.stdout).toHaveLength(0);
     expect(run.stderr).toMatch(/^tts: [^\n]*built-in[^\n]*\n$/);
@@ -25,7 +25,7 @@ describe('with nothing configured', () => {
 
   it('it is told apart from a service that could send the audio elsewhere', async () => {
     const box = new Sandbox();
-    const run = await box.tts(['hello', '-o', 'out.wav', '--callback-url', 'http://127.0.0.1:9/done']);
+    const run = await box.run(['hello', '-o', 'out.wav', '--callback-url', 'http://127.0.0.1:9/done']);
     expectFailure(
       run,
       2,
@@ -40,36 +40,36 @@ describe('with nothing configured', () => {
     box.file('b.txt', 'Second.');
     expect((await box.shell('echo hello | tts -q > out.wav')).status).toBe(0);
     expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(10_000);
-    const both = await box.tts(['-f', 'a.txt', '-f', 'b.txt', '-o', '-', '-q']);
+    const both = await box.run(['-f', 'a.txt', '-f', 'b.txt', '-o', '-', '-q']);
     expect(both).toMatchObject({ status: 0, stderr: '' });
     expect(parseWav(both.stdout).pcm.length).toBeGreaterThan(20_000);
-    const streamed = await box.tts(['--stream', 'hello', '-q']);
+    const streamed = await box.run(['--stream', 'hello', '-q']);
     expect(parseWav(streamed.stdout).pcm.length).toBeGreaterThan(10_000);
   });
 
   it('it has five voices, which differ', async () => {
-    const runs = await Promise.all(
-      [1, 2, 3, 4, 5].map((no) => new Sandbox().tts(['hello', '-q', '-s', String(no)])),
-    );
+    const runs: Ended[] = [];
+    for (const no of '12345') runs.push(await new Sandbox().run(['hello', '-q', '-s', no]));
     expect(runs.map(({ status }) => status)).toEqual([0, 0, 0, 0, 0]);
     expect(new Set(runs.map(({ stdout }) => stdout.toString('latin1'))).size).toBe(5);
-    const unasked = await new Sandbox().tts(['hello', '-q']);
+    const unasked = await new Sandbox().run(['hello', '-q']);
     expect(unasked.stdout).toEqual(runs[0]?.stdout);
   });
 
   it('it says the same each time', async () => {
-    const [first, second] = await Promise.all([1, 2].map(() => new Sandbox().tts(['hello there', '-q'])));
-    expect(first?.stdout).toEqual(second?.stdout);
+    const first = await new Sandbox().tts(['hello there', '-q']);
+    const second = await new Sandbox().run(['hello there', '-q']);
+    expect(first.stdout).toEqual(second.stdout);
   });
 
   it('it gives the sample rate that is asked for', async () => {
-    const run = await new Sandbox().tts(['hello', '-q', '-r', '8000']);
+    const run = await new Sandbox().run(['hello', '-q', '-r', '8000']);
     expect(parseWav(run.stdout)).toMatchObject({ sampleRate: 8000 });
   });
 
   it.each(['你好', '😀', 'مرحبا'])('it says that it speaks English only: %s', async (text) => {
     const box = new Sandbox();
-    const run = await box.tts([text, '-q', '-o', 'out.wav']);
+    const run = await box.run([text, '-q', '-o', 'out.wav']);
     expect(run.status).not.toBe(0);
     expect(run.stderr).toMatch(/^tts: .*English.*\n(hint: .*\n)?$/);
     expect(box.list()).toEqual([]);
@@ -77,65 +77,65 @@ describe('with nothing configured', () => {
 
   it('it says who refuses a text, and nothing of speaking where none is to be had', async () => {
     const box = new Sandbox();
-    const refused = await box.tts(['\u4f60\u597d', '-q', '-o', 'out.wav']);
+    const refused = await box.run(['\u4f60\u597d', '-q', '-o', 'out.wav']);
     expectFailure(refused, 7, /^tts: the built-in voice refuses the request \(status 422: .*English only/);
     expectFailure(
-      await box.tts(['-o', 'out.wav'], { stdin: ' \n' }),
+      await box.run(['-o', 'out.wav'], { stdin: ' \n' }),
       2,
       /^tts: nothing to say: the text is blank\n/,
     );
-    expectFailure(await box.tts(['-f', 'none.txt', '-o', 'out.wav']), 2, /^tts: cannot read none\.txt/);
+    expectFailure(await box.run(['-f', 'none.txt', '-o', 'out.wav']), 2, /^tts: cannot read none\.txt/);
   });
 
   it('speaks beside the key of a service where it is asked for by name', async () => {
     const box = new Sandbox();
     const env = { TTS_API_KEY: 'key-of-a-service' };
-    expect(await box.tts(['hi', '-s', 'slt', '-q', '-o', 'out.wav'], { env })).toMatchObject({
+    expect(await box.run(['hi', '-s', 'slt', '-q', '-o', 'out.wav'], { env })).toMatchObject({
       status: 0,
       stderr: '',
     });
     expectFailure(
-      await box.tts(['hi', '-o', 'a.wav'], { env }),
+      await box.run(['hi', '-o', 'a.wav'], { env }),
       2,
       /there is a key \(TTS_API_KEY\), but no base/,
     );
     const hint = /no speaker is called "ann"\nhint: there is a key \(TTS_API_KEY\), but no base URL/;
-    expectFailure(await box.tts(['hi', '-s', 'ann', '-o', 'a.wav'], { env }), 2, hint);
+    expectFailure(await box.run(['hi', '-s', 'ann', '-o', 'a.wav'], { env }), 2, hint);
   });
 
   it('introduces itself once a day, and takes the word behind -v for text', async () => {
     const box = new Sandbox();
-    const first = await box.tts(['-v', 'af_heart', 'hi', '-o', 'out.wav']);
+    const first = await box.run(['-v', 'af_heart', 'hi', '-o', 'out.wav']);
     expect(first.stderr).toMatch(/-v is --verbose, so "af_heart" is spoken; -s af_heart would choose/);
     expect(first.stderr).toContain('no base URL is set');
-    expect(await box.tts(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
   });
 
   it('a text without a spoken word, and an empty pipe, each have a sentence of their own', async () => {
     const box = new Sandbox();
     const args = ['--format', 'markdown', '--code', 'skip', '-o', 'out.wav'];
-    const code = await box.tts(args, { stdin: '```\nx\n```\n' });
+    const code = await box.run(args, { stdin: '```\nx\n```\n' });
     expectFailure(code, 2, /nothing to say: the text has no words that are spoken\nhint: .*--show-text/);
-    expectFailure(await box.tts(args, { stdin: '' }), 2, /nothing to say: no text came from stdin\n/);
+    expectFailure(await box.run(args, { stdin: '' }), 2, /nothing to say: no text came from stdin\n/);
   });
 
   it('a speaker that it does not have is an error', async () => {
-    const run = await new Sandbox().tts(['hello', '-q', '-s', '9999', '-o', 'out.wav']);
+    const run = await new Sandbox().run(['hello', '-q', '-s', '9999', '-o', 'out.wav']);
     expect(run.status).toBe(2);
     expect(run.stderr).toMatch(/9999/);
   });
 
   it('is quiet with -q, and with -v tells of its segments', async () => {
     const box = new Sandbox();
-    expect(await box.tts(['hello', '-q', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
-    const told = await box.tts(['hello', '-v', '--no-cache', '-o', 'out.wav']);
+    expect(await box.run(['hello', '-q', '-o', 'out.wav'])).toMatchObject({ status: 0, stderr: '' });
+    const told = await box.run(['hello', '-v', '--no-cache', '-o', 'out.wav']);
     expect(told.stderr).toMatch(
       /segment 1 "hello": spoken by the built-in voice\ntts: segment 1: sound after \d+ ms\n/,
     );
   });
 
   it('does not go through a proxy to itself', async () => {
-    const run = await new Sandbox().tts(['hello', '-q', '-o', 'out.wav'], {
+    const run = await new Sandbox().run(['hello', '-q', '-o', 'out.wav'], {
       env: { HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1' },
     });
     expect(run).toMatchObject({ status: 0, stderr: '' });
@@ -145,7 +145,7 @@ describe('with nothing configured', () => {
     const box = new Sandbox();
     const env = { TMPDIR: box.path('missing') };
     const args = ['-o', 'out.wav', '-q', '--max-chars', '4000'];
-    expect(await box.tts(args, { env, stdin: LONG })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(args, { env, stdin: LONG })).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(4 * 2 ** 20);
     const alone = 'unshare -rn';
     if ((await box.shell(`${alone} true`)).status !== 0) return;
@@ -153,7 +153,7 @@ describe('with nothing configured', () => {
   });
 
   it('a key alone is an error: somebody meant a real service', async () => {
-    expectFailure(await new Sandbox().tts(['hello'], { env: { TTS_API_KEY: 'some-key' } }), 2, /base URL/);
+    expectFailure(await new Sandbox().run(['hello'], { env: { TTS_API_KEY: 'some-key' } }), 2, /base URL/);
   });
 
   it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s while it speaks', async (signal) => {

@@ -16,7 +16,7 @@ describe('a redirect', () => {
   it.each([301, 302, 303, 307, 308])('is not followed, whatever its kind: %i', async (status) => {
     const elsewhere = await serveBytes(complete(wav));
     const server = await serveBytes(answer(status, '', { Location: `${elsewhere.url}/tts` }));
-    const run = await new Sandbox().tts(toFile, { env: named(server.url, { TTS_RETRIES: '2' }) });
+    const run = await new Sandbox().run(toFile, { env: named(server.url, { TTS_RETRIES: '2' }) });
     expectFailure(run, 7, /another address/);
     // As a base URL, to which /tts is added: what is named in the hint has to work.
     expect(run.stderr).toMatch(new RegExp(`the base URL: ${elsewhere.url}$`, 'm'));
@@ -26,7 +26,7 @@ describe('a redirect', () => {
   it('is shown by its origin alone: the rest of its address may hold the key', async () => {
     const location = `https://other.example.com/${encodeURIComponent(KEY)}/%6b%65y/tts?key=hidden-word`;
     const server = await serveBytes(answer(302, '', { Location: location }));
-    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    const run = await new Sandbox().run(toFile, { env: named(server.url) });
     expectFailure(run, 7, /another address[\s\S]*the base URL below https:\/\/other\.example\.com$/m);
     expect(run.stderr).not.toMatch(/hidden-word|%6b/);
   });
@@ -37,7 +37,7 @@ describe('TLS', () => {
     const certificate = await selfSigned();
     const server = await serveBytes(complete(wav), certificate);
     const box = new Sandbox();
-    const distrusted = await box.tts(toFile, { env: named(server.url, { TTS_RETRIES: '2' }) });
+    const distrusted = await box.run(toFile, { env: named(server.url, { TTS_RETRIES: '2' }) });
     expectFailure(distrusted, 6, /certificate of 127\.0\.0\.1:\d+ cannot be trusted/);
     expect(distrusted.stderr).toContain('NODE_EXTRA_CA_CERTS');
     expect(server.requests).toHaveLength(0);
@@ -52,14 +52,14 @@ describe('TLS', () => {
       socket.once('data', () => socket.end('HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n'));
     });
     const url = `https://127.0.0.1:${await listen(server)}`;
-    const run = await new Sandbox().tts(toFile, { env: named(url) });
+    const run = await new Sandbox().run(toFile, { env: named(url) });
     expectFailure(run, 6, /does not speak TLS/);
     expect(run.stderr).toMatch(/hint: .*http:\/\//);
   });
 
   it('spoken to by plain HTTP is not an answer', async () => {
     const server = await serveBytes(complete(wav), await selfSigned());
-    const run = await new Sandbox().tts(toFile, { env: named(server.url.replace('https', 'http')) });
+    const run = await new Sandbox().run(toFile, { env: named(server.url.replace('https', 'http')) });
     expect([6, 7]).toContain(run.status);
     expect(run.stderr).toMatch(/^tts: [^\n]+\nhint: [^\n]+\n$/);
   });
@@ -110,7 +110,7 @@ describe('a packed answer', () => {
   it.each(packed)('is unpacked: %s', async (coding, bytes) => {
     const server = await serveBytes(complete(bytes, { 'Content-Encoding': coding }));
     const box = new Sandbox();
-    expect(await box.tts(toFile, { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(toFile, { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav')).toEqual(wav);
   });
 
@@ -118,7 +118,7 @@ describe('a packed answer', () => {
     const torn = bytes.subarray(0, bytes.length - 20);
     const server = await serveBytes(complete(torn, { 'Content-Encoding': coding }));
     const box = new Sandbox();
-    expectFailure(await box.tts(toFile, { env: named(server.url) }), 7, /broke off/);
+    expectFailure(await box.run(toFile, { env: named(server.url) }), 7, /broke off/);
     expect(box.list()).toEqual([]);
   });
 
@@ -147,10 +147,10 @@ describe('a packed answer', () => {
 
   it('that is damaged, or packed in an unknown way, is an error', async () => {
     const damaged = await serveBytes(complete(Buffer.alloc(500, 'x'), { 'Content-Encoding': 'gzip' }));
-    expectFailure(await new Sandbox().tts(toFile, { env: named(damaged.url) }), 7, /answer/);
+    expectFailure(await new Sandbox().run(toFile, { env: named(damaged.url) }), 7, /answer/);
     for (const coding of ['snappy', 'gzip, snappy', Array(5).fill('gzip').join(', ')]) {
       const unknown = await serveBytes(complete(wav, { 'Content-Encoding': coding }));
-      const run = await new Sandbox().tts(toFile, { env: named(unknown.url) });
+      const run = await new Sandbox().run(toFile, { env: named(unknown.url) });
       expectFailure(run, 7, /has an unknown content encoding: (?:snappy|gzip, gzip)/);
     }
   });
@@ -160,13 +160,13 @@ describe('a packed answer', () => {
     ['br', brotliCompressSync('{"message":"no such speaker"}')],
   ])('with an error in it is read: %s', async (coding, bytes) => {
     const server = await serveBytes(answer(422, bytes, { 'Content-Encoding': coding }));
-    expectFailure(await new Sandbox().tts(toFile, { env: named(server.url) }), 7, /422: no such speaker/);
+    expectFailure(await new Sandbox().run(toFile, { env: named(server.url) }), 7, /422: no such speaker/);
   });
 
   it('keeps its status where its error cannot be unpacked', async () => {
     const server = await serveBytes(answer(403, 'xxxx', { 'Content-Encoding': 'snappy' }));
-    expectFailure(await new Sandbox().tts(toFile, { env: named(server.url) }), 3, /status 403/);
+    expectFailure(await new Sandbox().run(toFile, { env: named(server.url) }), 3, /status 403/);
     const torn = await serveBytes(answer(401, gzipSync('no').subarray(0, 8), { 'Content-Encoding': 'gzip' }));
-    expectFailure(await new Sandbox().tts(toFile, { env: named(torn.url) }), 3, /status 401/);
+    expectFailure(await new Sandbox().run(toFile, { env: named(torn.url) }), 3, /status 401/);
   });
 });

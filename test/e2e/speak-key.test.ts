@@ -23,7 +23,7 @@ interface Setup {
 function run({ project, user, env = {}, args = [] }: Setup, box = new Sandbox()): Promise<Ended> {
   if (project) box.file('.ttsrc.json', JSON.stringify(project));
   if (user) writeUserConfig(box, user);
-  return box.tts(['hi', '-s', '1', '-o', 'out.wav', '--retries', '0', '--no-cache', ...args], { env });
+  return box.run(['hi', '-s', '1', '-o', 'out.wav', '--retries', '0', '--no-cache', ...args], { env });
 }
 
 const key = { TTS_API_KEY: KEY };
@@ -214,9 +214,9 @@ describe('what a project may not say', () => {
     const env = { TTS_BASE_URL: server.url };
     box.file('project/.ttsrc.json', JSON.stringify({ proxy: forger.url, apiKey: 'theirs' }));
     const words = ['hi', '-s', '1', '-o', 'out.wav'];
-    await box.tts(words, { env, cwd: 'project' });
+    await box.run(words, { env, cwd: 'project' });
     expect(forger.requests).toHaveLength(1);
-    expect(await box.tts(words, { env: { ...env, ...key } })).toMatchObject({ status: 0 });
+    expect(await box.run(words, { env: { ...env, ...key } })).toMatchObject({ status: 0 });
     expect(box.read('out.wav')).toEqual(wav);
     expect(server.requests).toHaveLength(1);
   });
@@ -272,7 +272,7 @@ describe('the key', () => {
     });
     const text = 'A sentence. '.repeat(20);
     const args = ['--max-chars', '12', '--concurrency', '2', text, '-o', 'out.wav'];
-    expectFailure(await new Sandbox().tts(args, { env: named(server.url) }), 3, /does not accept the key/);
+    expectFailure(await new Sandbox().run(args, { env: named(server.url) }), 3, /does not accept the key/);
     expect(server.requests).toHaveLength(2);
   });
 
@@ -318,7 +318,7 @@ describe('the key', () => {
     ] as const) {
       const file = box.file('key', 'x'.repeat(length));
       const { TTS_API_KEY: _, ...env } = named(server.url, { TTS_API_KEY_FILE: file });
-      const run = await box.tts(['hi', '-v', '-o', 'out.wav'], { env });
+      const run = await box.run(['hi', '-v', '-o', 'out.wav'], { env });
       expect(run.status).toBe(status);
       expect(run.stderr).not.toContain('xxxx');
     }
@@ -334,7 +334,7 @@ describe('the key', () => {
     expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
     const endless = await box.shell('TTS_API_KEY_FILE=<(yes) tts hi', { env });
     expectFailure(endless, 2, /is too long to be a key/);
-    const noText = await box.tts(['hi'], { env: { ...env, TTS_API_KEY_FILE: '/dev/zero' } });
+    const noText = await box.run(['hi'], { env: { ...env, TTS_API_KEY_FILE: '/dev/zero' } });
     expectFailure(noText, 2, /\/dev\/zero is not text/);
   });
 
@@ -342,7 +342,7 @@ describe('the key', () => {
     const { TTS_API_KEY: _, ...env } = named('http://127.0.0.1:1', { TTS_API_KEY_FILE: 'key' });
     const box = new Sandbox();
     box.file('key', '\n');
-    expectFailure(await box.tts(['hi'], { env }), 2, /there is no key in TTS_API_KEY_FILE/);
+    expectFailure(await box.run(['hi'], { env }), 2, /there is no key in TTS_API_KEY_FILE/);
   });
 
   it('may be in a file of any Unicode encoding', async () => {
@@ -350,7 +350,7 @@ describe('the key', () => {
     const box = new Sandbox();
     const file = box.file('key', Buffer.from(`\ufeff${KEY}\r\n`, 'utf16le'));
     const { TTS_API_KEY: _, ...env } = named(server.url, { TTS_API_KEY_FILE: file });
-    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(server.requests[0]?.header('x-api-key')).toBe(KEY);
   });
 
@@ -367,15 +367,15 @@ describe('the key', () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
     const path = writeUserConfig(box, { baseUrl: server.url, apiKey: KEY, speaker: 1 }, { mode: 0o644 });
-    const warned = await box.tts(['hi', '-o', 'out.wav']);
+    const warned = await box.run(['hi', '-o', 'out.wav']);
     expect(warned.status).toBe(0);
     expect(warned.stderr).toMatch(/^tts: warning: [^\n]+\n$/);
     expect(warned.stderr).toContain(path);
     expect(warned.stderr).not.toContain(KEY);
     chmodSync(path, 0o600);
-    expect((await box.tts(['again', '-o', 'out.wav'])).stderr).toBe('');
+    expect((await box.run(['again', '-o', 'out.wav'])).stderr).toBe('');
     writeUserConfig(box, { baseUrl: server.url, speaker: 1 }, { mode: 0o644 });
-    expect((await box.tts(['once more', '-o', 'out.wav'], { env: key })).stderr).toBe('');
+    expect((await box.run(['once more', '-o', 'out.wav'], { env: key })).stderr).toBe('');
   });
 
   it('in such a config is warned of with --json too, as a part of the result or the error', async () => {
@@ -385,9 +385,9 @@ describe('the key', () => {
     const box = new Sandbox();
     const path = writeUserConfig(box, { baseUrl: server.url, apiKey: KEY, speaker: 1 }, { mode: 0o644 });
     const warnings = [expect.stringContaining(path)];
-    const spoken = await box.tts(['hi', '-o', 'out.wav', '--json', '--no-cache']);
+    const spoken = await box.run(['hi', '-o', 'out.wav', '--json', '--no-cache']);
     expect(JSON.parse(spoken.stdout.toString())).toMatchObject({ output: 'out.wav', warnings });
-    const refused = await box.tts(['hi', '-o', 'out.wav', '--json', '--no-cache']);
+    const refused = await box.run(['hi', '-o', 'out.wav', '--json', '--no-cache']);
     expect(JSON.parse(refused.stderr)).toMatchObject({ error: { exitCode: 3 }, warnings });
   });
 
@@ -413,7 +413,7 @@ describe('no output shows the key', () => {
     [[`--apikey${KEY}`]],
     [[`--secret:${KEY}`]],
   ])('that was typed for something else as well, or in a wrong way: %j', async (args) => {
-    expectHidden(await new Sandbox().tts(['hi', ...args]));
+    expectHidden(await new Sandbox().run(['hi', ...args]));
   });
 
   it.each([
@@ -422,10 +422,10 @@ describe('no output shows the key', () => {
   ])('that stands in a config in which something else is wrong: %s', async (_, config) => {
     const box = new Sandbox();
     writeUserConfig(box, config);
-    expectHidden(await box.tts(['hi']));
-    expectHidden(await box.tts(['hi', '--config', join(box.home, '.config/tts/config.json')]));
+    expectHidden(await box.run(['hi']));
+    expectHidden(await box.run(['hi', '--config', join(box.home, '.config/tts/config.json')]));
     writeUserConfig(box, { ...config, maxChars: 100 });
-    expectHidden(await box.tts(['hi', '--timeout', KEY]));
+    expectHidden(await box.run(['hi', '--timeout', KEY]));
   });
 
   it('whose file was taken for another', async () => {
@@ -433,11 +433,11 @@ describe('no output shows the key', () => {
     box.file('key', KEY);
     const env = { TTS_API_KEY_FILE: 'key' };
     for (const option of ['--lexicon', '--config', '--base-url'])
-      expectHidden(await box.tts(['hi', option, 'key'], { env }));
+      expectHidden(await box.run(['hi', option, 'key'], { env }));
   });
 
   it('and hides no word of the text for it', async () => {
-    const run = await new Sandbox().tts(['-o', 'missing/word.wav', '--', '--api-key', 'word']);
+    const run = await new Sandbox().run(['-o', 'missing/word.wav', '--', '--api-key', 'word']);
     expectFailure(run, 8, /missing\/word\.wav/);
   });
 
@@ -461,7 +461,7 @@ describe('no output shows the key', () => {
     const server = await serveBytes(script);
     for (const args of [[], ['-v'], ['--json'], ['--json', '-v']]) {
       const box = new Sandbox();
-      const { stderr, stdout } = await box.tts(['hi', '-s', '1', '--retries', '1', ...args], {
+      const { stderr, stdout } = await box.run(['hi', '-s', '1', '--retries', '1', ...args], {
         env: { ...named(server.url), TTS_RETRIES: '1' },
       });
       expect(stderr).not.toContain(KEY);
@@ -475,7 +475,7 @@ describe('no output shows the key', () => {
     const server = await serveBytes(answer(401, echoed));
     const env = { ...named(server.url), TTS_API_KEY: odd };
     for (const args of [[], ['-v'], ['--json'], ['--json', '-v']]) {
-      const { stderr } = await new Sandbox().tts(['hi', ...args], { env });
+      const { stderr } = await new Sandbox().run(['hi', ...args], { env });
       expect(stderr).toContain('***');
       expect(stderr).not.toContain(odd);
       expect(stderr).not.toContain(JSON.stringify(odd).slice(1, -1));
@@ -486,10 +486,10 @@ describe('no output shows the key', () => {
     const server = await serveBytes(answer(401, JSON.stringify({ message: `no [${short}] (${short})` })));
     const env = { ...named(server.url), TTS_API_KEY: short };
     for (const args of [[], ['-v']]) {
-      const { stderr } = await new Sandbox().tts(['hi', ...args], { env });
+      const { stderr } = await new Sandbox().run(['hi', ...args], { env });
       expect(stderr).toMatch(/no \[\*{3}\] \(\*{3}\)/);
     }
-    const { stderr } = await new Sandbox().tts(['hi', '--json'], { env });
+    const { stderr } = await new Sandbox().run(['hi', '--json'], { env });
     const { message, exitCode } = JSON.parse(stderr).error;
     expect(message).toContain('no [***] (***)');
     expect(exitCode).toBe(3);
@@ -497,7 +497,7 @@ describe('no output shows the key', () => {
 
   it('nor do the words suffer of which a short one is a part', async () => {
     const server = await serveBytes(answer(401, '{"message":"a bad habit, b"}'));
-    const run = await new Sandbox().tts(['hi'], { env: { ...named(server.url), TTS_API_KEY: 'b' } });
+    const run = await new Sandbox().run(['hi'], { env: { ...named(server.url), TTS_API_KEY: 'b' } });
     expectFailure(run, 3, /a bad habit, \*\*\*\)/);
   });
 
@@ -510,7 +510,7 @@ describe('no output shows the key', () => {
     const box = new Sandbox();
     writeUserConfig(box, content, { name });
     for (const args of [[], ['-v'], ['--json', '-v']]) {
-      const { status, stderr } = await box.tts(['hi', ...args]);
+      const { status, stderr } = await box.run(['hi', ...args]);
       expect(status).toBe(2);
       expect(stderr).toMatch(/cannot read the settings in .*: no valid (JSON|YAML)/);
       expect(stderr).not.toContain(KEY.slice(0, 6));
@@ -523,13 +523,13 @@ describe('no output shows the key', () => {
     ['--callback-url', KEY, 'hi'],
     [`--${KEY}`, 'hi'],
   ])('nor where it stands in the place of another value: %s', async (...args) => {
-    const run = await new Sandbox().tts(args, { env: { TTS_API_KEY: KEY } });
+    const run = await new Sandbox().run(args, { env: { TTS_API_KEY: KEY } });
     expect(run.status).toBe(2);
     expect(run.stderr).not.toContain(KEY);
   });
 
   it('nor the password in a base URL, which is refused', async () => {
-    const run = await new Sandbox().tts(['hi', '--base-url', 'http://user:pass@word@example.com/api']);
+    const run = await new Sandbox().run(['hi', '--base-url', 'http://user:pass@word@example.com/api']);
     expectFailure(run, 2, /"http:\/\/\*\*\*@example\.com\/api" is not allowed/);
   });
 
@@ -539,7 +539,7 @@ describe('no output shows the key', () => {
       await wire.write(httpChunk(wav));
       await wire.write(httpChunk(''));
     });
-    const told = await new Sandbox().tts([`say ${KEY}`, '-v', '-o', 'out.wav'], { env: named(server.url) });
+    const told = await new Sandbox().run([`say ${KEY}`, '-v', '-o', 'out.wav'], { env: named(server.url) });
     expect(told.status).toBe(0);
     expect(told.stderr).toMatch(/X-API-KEY: \*\*\*/);
     expect(told.stderr).not.toContain(KEY);

@@ -22,7 +22,7 @@ describe('a proxy', () => {
       [{}, ['--proxy', proxy.url]],
       [{ HTTP_PROXY: 'http://127.0.0.1:1' }, ['--proxy', proxy.url]],
     ] as const) {
-      const run = await new Sandbox().tts([...toFile, ...args], { env: named(server.url, env) });
+      const run = await new Sandbox().run([...toFile, ...args], { env: named(server.url, env) });
       expect(run).toMatchObject({ status: 0, stderr: '' });
     }
     expect(new Set(proxy.asked)).toEqual(new Set([`POST ${server.url}/tts`]));
@@ -37,11 +37,11 @@ describe('a proxy', () => {
     const server = await serveBytes(complete(wav), certificate);
     const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
     const box = new Sandbox();
-    expect(await box.tts(toFile, { env: { ...env, HTTPS_PROXY: proxy.url } })).toMatchObject({
+    expect(await box.run(toFile, { env: { ...env, HTTPS_PROXY: proxy.url } })).toMatchObject({
       status: 0,
       stderr: '',
     });
-    expect(await box.tts([...toFile, '--proxy', proxy.url], { env })).toMatchObject({ status: 0 });
+    expect(await box.run([...toFile, '--proxy', proxy.url], { env })).toMatchObject({ status: 0 });
     const tunnel = `CONNECT 127.0.0.1:${server.port}`;
     expect(proxy.asked).toEqual([tunnel, tunnel]);
     expect(proxy.tunnelled().length).toBeGreaterThan(100);
@@ -55,7 +55,7 @@ describe('a proxy', () => {
     const url = proxy.url.replace('//', '//anna:p4ssw0rd@');
     for (const env of [{ HTTP_PROXY: url }, {}]) {
       const args = 'HTTP_PROXY' in env ? [] : ['--proxy', url];
-      const run = await new Sandbox().tts([...toFile, '-v', ...args], { env: named(server.url, env) });
+      const run = await new Sandbox().run([...toFile, '-v', ...args], { env: named(server.url, env) });
       expect(run.status).toBe(0);
       expect(run.stderr).not.toContain('p4ssw0rd');
     }
@@ -73,7 +73,7 @@ describe('a proxy', () => {
           HTTP_PROXY: proxy.url,
           [name]: except.replace('PORT', String(server.port)),
         });
-        expect(await new Sandbox().tts(toFile, { env })).toMatchObject({ status: 0, stderr: '' });
+        expect(await new Sandbox().run(toFile, { env })).toMatchObject({ status: 0, stderr: '' });
       }
       expect(proxy.asked).toEqual([]);
     },
@@ -83,19 +83,19 @@ describe('a proxy', () => {
     const proxy = await startProxy();
     const server = await serveBytes(complete(wav));
     const env = named(server.url, { HTTP_PROXY: proxy.url, NO_PROXY: 'example.com,127.0.0.2' });
-    await new Sandbox().tts(toFile, { env });
+    await new Sandbox().run(toFile, { env });
     expect(proxy.asked).toHaveLength(1);
   });
 
   it('beyond the own network gets no key over plain http, though the service is near', async () => {
     const env = named('http://tts.local/api', { HTTP_PROXY: 'http://proxy.example.com:3128' });
-    const run = await new Sandbox().tts(toFile, { env });
+    const run = await new Sandbox().run(toFile, { env });
     expectFailure(run, 2, /not sent over plain http through the proxy proxy\.example\.com:3128/);
-    const free = await new Sandbox().tts([...toFile, '--dry-run'], {
+    const free = await new Sandbox().run([...toFile, '--dry-run'], {
       env: { ...env, NO_PROXY: 'tts.local' },
     });
     expect(free.status).toBe(0);
-    const meant = await new Sandbox().tts([...toFile, '--dry-run', '--allow-insecure-http'], { env });
+    const meant = await new Sandbox().run([...toFile, '--dry-run', '--allow-insecure-http'], { env });
     expect(meant.status).toBe(0);
   });
 
@@ -103,14 +103,14 @@ describe('a proxy', () => {
     const proxy = await startProxy();
     const server = await serveBytes(complete(wav));
     const env = named(server.url, { HTTPS_PROXY: proxy.url });
-    expect(await new Sandbox().tts(toFile, { env })).toMatchObject({ status: 0 });
+    expect(await new Sandbox().run(toFile, { env })).toMatchObject({ status: 0 });
     expect(proxy.asked).toEqual([]);
   });
 
   it('that cannot be reached is 6, and named', async () => {
     for (const url of ['http://example.com', 'https://example.com']) {
       const args = [...toFile, '--proxy', 'http://127.0.0.1:1', '--allow-insecure-http'];
-      const run = await new Sandbox().tts(args, { env: named(url) });
+      const run = await new Sandbox().run(args, { env: named(url) });
       expectFailure(run, 6, /proxy/);
       expect(run.stderr).toContain('127.0.0.1:1');
     }
@@ -122,9 +122,9 @@ describe('a proxy', () => {
     for (const server of [await serveBytes(complete(wav)), await serveBytes(complete(wav), certificate)]) {
       const args = [...toFile, '--proxy', proxy.url];
       const env = named(server.url, { NODE_EXTRA_CA_CERTS: certificate.certFile });
-      expect(await new Sandbox().tts(args, { env })).toMatchObject({ status: 0, stderr: '' });
+      expect(await new Sandbox().run(args, { env })).toMatchObject({ status: 0, stderr: '' });
       expect(proxy.asked.pop()).toBe(`CONNECT ${new URL(server.url).host}`);
-      const strange = await new Sandbox().tts(args, { env: named(server.url) });
+      const strange = await new Sandbox().run(args, { env: named(server.url) });
       expectFailure(strange, 6, /certificate of the proxy 127\.0\.0\.1:\d+ cannot be trusted/);
       expect(proxy.asked).toEqual([]);
     }
@@ -135,12 +135,12 @@ describe('a proxy', () => {
     ['http://127.0.0.1:9', 'https://example.com:9'],
     ['https://127.0.0.1:9', 'https://example.com:9'],
   ])('%s is not taken for the service %s on the same port', async (proxy, service) => {
-    const run = await new Sandbox().tts([...toFile, '--proxy', proxy], { env: named(service) });
+    const run = await new Sandbox().run([...toFile, '--proxy', proxy], { env: named(service) });
     expectFailure(run, 6, /nothing listens at the proxy 127\.0\.0\.1:9\nhint: check --proxy/);
   });
 
   it('that has no address is named', async () => {
-    const run = await new Sandbox().tts([...toFile, '--proxy', 'http://nowhere.invalid'], {
+    const run = await new Sandbox().run([...toFile, '--proxy', 'http://nowhere.invalid'], {
       env: named('https://example.com'),
     });
     expectFailure(run, 6, /there is no proxy nowhere\.invalid\nhint: check --proxy/);
@@ -152,7 +152,7 @@ describe('a proxy', () => {
       [407, /user:password/],
     ] as const) {
       const proxy = await startProxy({ refuse });
-      const run = await new Sandbox().tts([...toFile, '--proxy', proxy.url], {
+      const run = await new Sandbox().run([...toFile, '--proxy', proxy.url], {
         env: named('https://example.com'),
       });
       expectFailure(run, 6, new RegExp(`proxy.*${refuse}`));
@@ -170,14 +170,14 @@ describe('a proxy', () => {
     'http://127.0.0.1:1#z',
   ])('is refused where it is %s', async (url) => {
     const env = named('http://127.0.0.1:1');
-    expectFailure(await new Sandbox().tts([...toFile, '--proxy', url], { env }), 2, /--proxy/);
-    const fromEnvironment = await new Sandbox().tts(toFile, { env: { ...env, HTTP_PROXY: url } });
+    expectFailure(await new Sandbox().run([...toFile, '--proxy', url], { env }), 2, /--proxy/);
+    const fromEnvironment = await new Sandbox().run(toFile, { env: { ...env, HTTP_PROXY: url } });
     expectFailure(fromEnvironment, 2, /HTTP_PROXY/);
   });
 
   it('of SOCKS is refused, and the error names http and https', async () => {
     const args = [...toFile, '--proxy', 'socks5://127.0.0.1:1080'];
-    const run = await new Sandbox().tts(args, { env: named('http://127.0.0.1:1') });
+    const run = await new Sandbox().run(args, { env: named('http://127.0.0.1:1') });
     expectFailure(
       run,
       2,
@@ -195,8 +195,8 @@ describe('a proxy', () => {
       ['http://proxy:80/hidden-word', '"http://proxy***"'],
     ] as const) {
       const runs = [
-        await new Sandbox().tts([...toFile, '--proxy', url], { env }),
-        await new Sandbox().tts(toFile, { env: { ...env, HTTP_PROXY: url } }),
+        await new Sandbox().run([...toFile, '--proxy', url], { env }),
+        await new Sandbox().run(toFile, { env: { ...env, HTTP_PROXY: url } }),
       ];
       for (const { status, stderr } of runs) {
         expect({ status, isNamed: stderr.includes(shown) }).toEqual({ status: 2, isNamed: true });
@@ -208,7 +208,7 @@ describe('a proxy', () => {
   it('that hangs up instead of opening a tunnel is asked once for each try', async () => {
     const proxy = await startProxy({ hangUp: true });
     const env = named('https://example.com', { TTS_RETRIES: '1' });
-    const run = await new Sandbox().tts([...toFile, '--proxy', proxy.url], { env });
+    const run = await new Sandbox().run([...toFile, '--proxy', proxy.url], { env });
     expectFailure(run, 6, /proxy closed the connection .*example\.com/);
     expect(proxy.asked).toHaveLength(2);
   });
@@ -220,7 +220,7 @@ describe('a proxy', () => {
         (socket) => void socket.on('error', () => {}).once('data', () => socket.write(bytes)),
       );
       const proxy = `http://127.0.0.1:${await listen(other)}`;
-      const run = await new Sandbox().tts([...toFile, '--proxy', proxy], {
+      const run = await new Sandbox().run([...toFile, '--proxy', proxy], {
         env: named('https://example.com'),
       });
       expectFailure(run, 6, /the proxy does not answer in HTTP .*example\.com\nhint: check --proxy/);
@@ -230,14 +230,14 @@ describe('a proxy', () => {
   it('that has no tunnel for the moment is asked again', async () => {
     const proxy = await startProxy({ refuse: 503 });
     const env = named('https://example.com', { TTS_RETRIES: '1' });
-    expectFailure(await new Sandbox().tts([...toFile, '--proxy', proxy.url], { env }), 6, /status 503/);
+    expectFailure(await new Sandbox().run([...toFile, '--proxy', proxy.url], { env }), 6, /status 503/);
     expect(proxy.asked).toHaveLength(2);
   });
 
   it('is not blamed where there is none', async () => {
     const hangsUp = createServer((socket) => socket.on('error', () => {}).once('data', () => socket.end()));
     const port = await listen(hangsUp);
-    const run = await new Sandbox().tts(toFile, { env: named(`https://127.0.0.1:${port}`) });
+    const run = await new Sandbox().run(toFile, { env: named(`https://127.0.0.1:${port}`) });
     expectFailure(run, 6, new RegExp(`127\\.0\\.0\\.1:${port} closed the connection`));
     expect(run.stderr).not.toMatch(/--proxy/);
   });
@@ -245,7 +245,7 @@ describe('a proxy', () => {
   it('that requires a password is reported for http, too', async () => {
     const proxy = await startProxy({ refuse: 407 });
     const args = [...toFile, '--allow-insecure-http', '--proxy', proxy.url];
-    const run = await new Sandbox().tts(args, { env: named('http://example.com') });
+    const run = await new Sandbox().run(args, { env: named('http://example.com') });
     expectFailure(run, 6, /proxy.*407/);
     expect(run.stderr).toMatch(/user:password/);
   });
@@ -258,7 +258,7 @@ describe('a proxy', () => {
     const proxy = await startProxy();
     const server = await serveBytes(complete(wav));
     const env = named(server.url, { HTTP_PROXY: proxy.url.replace('//', `//${inUrl}`) });
-    expect(await new Sandbox().tts(toFile, { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await new Sandbox().run(toFile, { env })).toMatchObject({ status: 0, stderr: '' });
     expect(proxy.credentials).toEqual([`Basic ${Buffer.from(meant).toString('base64')}`]);
   });
 
@@ -271,7 +271,7 @@ describe('a proxy', () => {
     const direct = await serveBytes(torn);
     const http = named('http://example.com', { HTTP_PROXY: direct.url });
     const args = [...toFile, '--stream', '--allow-insecure-http'];
-    expectFailure(await new Sandbox().tts(args, { env: http }), 7, /broke off/);
+    expectFailure(await new Sandbox().run(args, { env: http }), 7, /broke off/);
     const certificate = await selfSigned();
     const endless: Script = async (wire) => {
       await wire.write(head(200, { 'Content-Type': 'audio/wav', Connection: 'close' }));
@@ -280,6 +280,6 @@ describe('a proxy', () => {
     const server = await serveBytes(endless, certificate);
     const { url: HTTPS_PROXY } = await startProxy({ tear: 20_000 });
     const https = named(server.url, { HTTPS_PROXY, NODE_EXTRA_CA_CERTS: certificate.certFile });
-    expectFailure(await new Sandbox().tts(args, { env: https }), 7, /broke off/);
+    expectFailure(await new Sandbox().run(args, { env: https }), 7, /broke off/);
   });
 });

@@ -9,7 +9,7 @@ const wav = plainWav(sound(200));
 /** The requests that a run makes. */
 async function requestsOf(args: readonly string[], env: Record<string, string> = {}, path = '') {
   const server = await serveBytes(complete(wav));
-  const run = await new Sandbox().tts([...args, '-o', 'out.wav'], {
+  const run = await new Sandbox().run([...args, '-o', 'out.wav'], {
     env: named(server.url + path, env),
   });
   expect(run).toMatchObject({ status: 0, stderr: '' });
@@ -102,7 +102,7 @@ describe('the request', () => {
 
   it('explains a base URL that ends in /tts when the service answers 404', async () => {
     const server = await serveBytes(answer(404, '{"detail":"Not Found"}'));
-    const run = await new Sandbox().tts(['hi', '-o', 'out.wav'], { env: named(`${server.url}/api/tts`) });
+    const run = await new Sandbox().run(['hi', '-o', 'out.wav'], { env: named(`${server.url}/api/tts`) });
     expectFailure(run, 7, /\/api\/tts\/tts.*Not Found/);
     expect(run.stderr).toMatch(/hint: the base URL ends in \/tts already/);
     expect(server.requests[0]?.path).toBe('/api/tts/tts');
@@ -122,7 +122,7 @@ describe('the request', () => {
     'https://example.com/?a=b',
     'https://example.com/#x',
   ])('refuses the base URL %s before anything is sent', async (url) => {
-    const run = await new Sandbox().tts(['hi', '-o', 'out.wav'], { env: named(url) });
+    const run = await new Sandbox().run(['hi', '-o', 'out.wav'], { env: named(url) });
     expectFailure(run, 2, /TTS_BASE_URL: .* is not allowed/);
   });
 });
@@ -139,7 +139,7 @@ describe('a callback URL', () => {
     const server = await serveBytes(script);
     const box = new Sandbox();
     box.file('out.wav', 'old');
-    const run = await box.tts(args, { env: named(server.url) });
+    const run = await box.run(args, { env: named(server.url) });
     expect(run.status).toBe(0);
     expect(run.stdout).toHaveLength(0);
     expect(run.stderr).toMatch(/^tts: [^\n]*https:\/\/example\.com\/done\n$/);
@@ -150,7 +150,7 @@ describe('a callback URL', () => {
   it('is told without its password', async () => {
     const server = await serveBytes(answer(202));
     const url = 'https://me:s3cr3t@example.com/done?job=42';
-    const run = await new Sandbox().tts(['hi', '--callback-url', url], { env: named(server.url) });
+    const run = await new Sandbox().run(['hi', '--callback-url', url], { env: named(server.url) });
     expect(run.stderr).toBe('tts: the service sends the audio to https://me:***@example.com/done?job=42\n');
     expect(server.requests[0]?.json).toMatchObject({ callback_url: url });
   });
@@ -166,7 +166,7 @@ describe('a callback URL', () => {
       await wire.write(bytes);
       if (ends) wire.end();
     });
-    const run = await new Sandbox().tts([...args, '--timeout', '1'], { env: named(server.url) });
+    const run = await new Sandbox().run([...args, '--timeout', '1'], { env: named(server.url) });
     expect(run.status).toBe(0);
     expect(server.requests).toHaveLength(1);
   });
@@ -191,7 +191,7 @@ describe('a callback URL', () => {
     };
     const server = await serveBytes(inTurn(torn, answer(202)));
     const box = new Sandbox();
-    const run = await box.tts(args, { env: named(server.url, { TTS_RETRIES: '1' }) });
+    const run = await box.run(args, { env: named(server.url, { TTS_RETRIES: '1' }) });
     expectFailure(run, 7, /broke off, and on retry it sends the audio elsewhere/);
     expect(box.list()).toEqual([]);
   });
@@ -199,7 +199,7 @@ describe('a callback URL', () => {
   it('leaves audio in the answer to be handled as always', async () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
-    const run = await box.tts(args, { env: named(server.url) });
+    const run = await box.run(args, { env: named(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav')).toEqual(wav);
   });
@@ -207,7 +207,7 @@ describe('a callback URL', () => {
   it('sends a long text as one request, unsplit', async () => {
     const server = await serveBytes(answer(202));
     const text = 'A sentence of some length, over and over again. '.repeat(200).trim();
-    const run = await new Sandbox().tts(['--callback-url', 'https://example.com/done'], {
+    const run = await new Sandbox().run(['--callback-url', 'https://example.com/done'], {
       env: named(server.url),
       stdin: text,
     });
@@ -228,19 +228,19 @@ describe('a callback URL', () => {
 
   it('does not make another kind of audio a success', async () => {
     const server = await serveBytes(answer(200, Buffer.from('ID3\x04\0\0\0\0\0\0 and the rest of an MP3')));
-    expectFailure(await new Sandbox().tts(args, { env: named(server.url) }), 7, /MP3 instead of a WAV/);
+    expectFailure(await new Sandbox().run(args, { env: named(server.url) }), 7, /MP3 instead of a WAV/);
   });
 
   it('does not make a refusal or a broken WAV a success', async () => {
     const refusing = await serveBytes(answer(422, '{"message":"no such speaker"}'));
-    expectFailure(await new Sandbox().tts(args, { env: named(refusing.url) }), 7, /no such speaker/);
+    expectFailure(await new Sandbox().run(args, { env: named(refusing.url) }), 7, /no such speaker/);
     const breaking = await serveBytes(complete(wav.subarray(0, 100)));
-    expectFailure(await new Sandbox().tts(args, { env: named(breaking.url) }), 7, /broke off/);
+    expectFailure(await new Sandbox().run(args, { env: named(breaking.url) }), 7, /broke off/);
   });
 
   it.each(['', 'example.com', 'ftp://example.com/x'])('is refused where it is %j', async (url) => {
     const server = await serveBytes(complete(wav));
-    const run = await new Sandbox().tts(['hi', '--callback-url', url], { env: named(server.url) });
+    const run = await new Sandbox().run(['hi', '--callback-url', url], { env: named(server.url) });
     expectFailure(run, 2, /--callback-url/);
     expect(server.requests).toHaveLength(0);
   });

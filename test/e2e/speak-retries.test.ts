@@ -17,7 +17,7 @@ async function delayAfter(headers: Record<string, string | number>, status = 503
     arrivals.push(performance.now());
     return inTurn(answer(status, '', headers), complete(wav))(wire, request, number);
   });
-  expect(await new Sandbox().tts(['hi', '-o', 'out.wav'], { env: retrying(server.url) })).toMatchObject({
+  expect(await new Sandbox().run(['hi', '-o', 'out.wav'], { env: retrying(server.url) })).toMatchObject({
     status: 0,
     stderr: '',
   });
@@ -34,7 +34,7 @@ describe('another try', () => {
     'is not made after status %i',
     async (status) => {
       const server = await serveBytes(answer(status, 'no'));
-      const run = await new Sandbox().tts(['hi'], { env: retrying(server.url) });
+      const run = await new Sandbox().run(['hi'], { env: retrying(server.url) });
       expect(run.status).not.toBe(0);
       expect(server.requests).toHaveLength(1);
     },
@@ -43,7 +43,7 @@ describe('another try', () => {
   it('is made as often as was said, and no more', async () => {
     for (const retries of [0, 1, 2]) {
       const server = await serveBytes(answer(429, 'slow down', { 'Retry-After': 0 }));
-      const run = await new Sandbox().tts(['hi'], { env: retrying(server.url, retries) });
+      const run = await new Sandbox().run(['hi'], { env: retrying(server.url, retries) });
       expectFailure(run, 4, /slow down/);
       expect(server.requests).toHaveLength(retries + 1);
     }
@@ -51,7 +51,7 @@ describe('another try', () => {
 
   it('sends the same request', async () => {
     const server = await serveBytes(inTurn(answer(500, '', { 'Retry-After': 0 }), complete(wav)));
-    await new Sandbox().tts(['hi', '--stream', '-o', 'out.wav'], { env: retrying(server.url) });
+    await new Sandbox().run(['hi', '--stream', '-o', 'out.wav'], { env: retrying(server.url) });
     const [first, second] = server.requests;
     expect(second).toMatchObject({
       method: 'POST',
@@ -95,7 +95,7 @@ describe('another try', () => {
 
   it('is not made where the service asks for a wait of days', async () => {
     const server = await serveBytes(answer(429, 'come back tomorrow', { 'Retry-After': 86_400_000 }));
-    expectFailure(await new Sandbox().tts(['hi'], { env: retrying(server.url) }), 4, /come back tomorrow/);
+    expectFailure(await new Sandbox().run(['hi'], { env: retrying(server.url) }), 4, /come back tomorrow/);
     expect(server.requests).toHaveLength(1);
   });
 
@@ -112,12 +112,12 @@ describe('another try', () => {
 
   it('is reported with -v, and not without', async () => {
     const server = await serveBytes(inTurn(answer(500, 'oops', { 'Retry-After': 0 }), complete(wav)));
-    const run = await new Sandbox().tts(['hi', '-v', '-o', 'out.wav'], { env: retrying(server.url) });
+    const run = await new Sandbox().run(['hi', '-v', '-o', 'out.wav'], { env: retrying(server.url) });
     expect(run.stderr).toMatch(/status 500[\s\S]*oops[\s\S]*another try[\s\S]*status 200/);
   });
 
   it('is made where the connection is refused, and exits 6 after all tries', async () => {
-    const run = await new Sandbox().tts(['hi', '-v'], { env: retrying('http://127.0.0.1:1', 1) });
+    const run = await new Sandbox().run(['hi', '-v'], { env: retrying('http://127.0.0.1:1', 1) });
     expect(run.status).toBe(6);
     expect(run.stderr.match(/another try/g)).toHaveLength(1);
   });
@@ -140,7 +140,7 @@ describe('a stream that breaks', () => {
       const server = await serveBytes(inTurn(breaking(open, at), streamed(open, 4096)));
       const box = new Sandbox();
       const env = retrying(server.url);
-      const run = await box.tts(['hi', '--stream'], { env });
+      const run = await box.run(['hi', '--stream'], { env });
       expect(run).toMatchObject({ status: 0, stderr: '' });
       expect(parseWav(run.stdout).pcm).toEqual(pcm);
       expect(server.requests).toHaveLength(2);
@@ -152,7 +152,7 @@ describe('a stream that breaks', () => {
       inTurn(breaking(open, 1000), breaking(open, 501), breaking(open, 30_000), streamed(open, 4096)),
     );
     const box = new Sandbox();
-    const run = await box.tts(['hi', '--stream', '-o', 'out.wav'], { env: retrying(server.url) });
+    const run = await box.run(['hi', '--stream', '-o', 'out.wav'], { env: retrying(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(box.read('out.wav'))).toEqual(pcm);
   });
@@ -161,7 +161,7 @@ describe('a stream that breaks', () => {
     const other = plainWav(pcm, 0xffffffff, { ...speechFormat, sampleRate: 8000 });
     const server = await serveBytes(inTurn(breaking(open, 1000), streamed(other)));
     const box = new Sandbox();
-    const run = await box.tts(['hi', '--stream', '-o', 'out.wav'], { env: retrying(server.url) });
+    const run = await box.run(['hi', '--stream', '-o', 'out.wav'], { env: retrying(server.url) });
     expectFailure(run, 7, /another format/);
     expect(box.list()).toEqual([]);
   });
@@ -170,7 +170,7 @@ describe('a stream that breaks', () => {
     const server = await serveBytes(
       inTurn(breaking(open, 20_000), streamed(plainWav(pcm.subarray(0, 400), 0))),
     );
-    const run = await new Sandbox().tts(['hi', '--stream', '-o', 'out.wav'], {
+    const run = await new Sandbox().run(['hi', '--stream', '-o', 'out.wav'], {
       env: retrying(server.url, 1),
     });
     expectFailure(run, 7, /less audio/);
@@ -178,7 +178,7 @@ describe('a stream that breaks', () => {
 
   it('does not begin anew in a pipe that has its first half', async () => {
     const server = await serveBytes(breaking(open, 20_044));
-    const run = await new Sandbox().tts(['hi', '--stream'], { env: retrying(server.url, 1) });
+    const run = await new Sandbox().run(['hi', '--stream'], { env: retrying(server.url, 1) });
     expect(run.status).toBe(7);
     expect(run.stdout.subarray(44)).toEqual(pcm.subarray(0, 20_000));
   });
@@ -188,7 +188,7 @@ describe('a timeout', () => {
   it('ends a run with 5 where the service accepts and says nothing', async () => {
     const server = await serveBytes(silent);
     const box = new Sandbox();
-    const run = await box.tts(['hi', '-o', 'out.wav', '--timeout', '0.4'], { env: named(server.url) });
+    const run = await box.run(['hi', '-o', 'out.wav', '--timeout', '0.4'], { env: named(server.url) });
     expectFailure(run, 5, /no byte from 127\.0\.0\.1:\d+ for 0\.4 s/);
     expect(box.list()).toEqual([]);
   });
@@ -199,7 +199,7 @@ describe('a timeout', () => {
       await wire.write(wav.subarray(0, 1000));
     });
     const box = new Sandbox();
-    const run = await box.tts(['hi', '-o', 'out.wav', '--timeout', '0.4'], { env: named(server.url) });
+    const run = await box.run(['hi', '-o', 'out.wav', '--timeout', '0.4'], { env: named(server.url) });
     expectFailure(run, 5, /for 0\.4 s/);
     expect(box.list()).toEqual([]);
   });
@@ -207,14 +207,14 @@ describe('a timeout', () => {
   it('ends a run with 5 where no connection comes about', async () => {
     // TEST-NET-1 of RFC 5737: nobody answers there, or the system says at once that there is no way.
     const env = named('https://192.0.2.1');
-    const run = await new Sandbox().tts(['hi', '--timeout', '0.5'], { env });
+    const run = await new Sandbox().run(['hi', '--timeout', '0.5'], { env });
     expect([5, 6]).toContain(run.status);
   });
 
   it('is a reason to try again', async () => {
     const server = await serveBytes(inTurn(silent, complete(wav)));
     const box = new Sandbox();
-    const run = await box.tts(['hi', '-o', 'out.wav', '--timeout', '0.4'], { env: retrying(server.url) });
+    const run = await box.run(['hi', '-o', 'out.wav', '--timeout', '0.4'], { env: retrying(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav')).toEqual(wav);
   });
@@ -228,7 +228,7 @@ describe('a timeout', () => {
       }
     });
     const box = new Sandbox();
-    const run = await box.tts(['hi', '-o', 'out.wav', '--timeout', '1'], { env: named(server.url) });
+    const run = await box.run(['hi', '-o', 'out.wav', '--timeout', '1'], { env: named(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav')).toEqual(wav);
   });

@@ -17,7 +17,7 @@ async function speaking(
   const server = await serveBytes(complete(wav));
   const box = new Sandbox();
   for (const [name, content] of Object.entries(files)) box.file(name, content);
-  const run = await box.tts(args, { ...options, env: named(server.url) });
+  const run = await box.run(args, { ...options, env: named(server.url) });
   const spoken = server.requests.map(({ json }) => (json as { text: string }).text);
   return { run, spoken };
 }
@@ -184,7 +184,7 @@ describe('the text', () => {
     box.file('book.txt', 'It began.\n\n* * *\n\nIt ended.\n');
     const server = await serveText();
     const speak = async (...args: string[]) => {
-      const { status, stdout } = await box.tts(args, { env: named(server.url, { TTS_CACHE: '1' }) });
+      const { status, stdout } = await box.run(args, { env: named(server.url, { TTS_CACHE: '1' }) });
       expect(status).toBe(0);
       return silencesOf(stdout.subarray(44));
     };
@@ -246,7 +246,7 @@ describe('the command line', () => {
 
   it('warns once of instructions that the built-in voice does not understand', async () => {
     const text = `${'A sentence of some words for the voice. '.repeat(60)}`;
-    const run = await new Sandbox().tts([
+    const run = await new Sandbox().run([
       '-s',
       '11',
       '-i',
@@ -422,20 +422,20 @@ describe('the command line', () => {
       `${await import('node:fs').then(({ readFileSync }) => readFileSync('package.json'))}`,
     );
     for (const args of [['--version'], ['-V'], ['hi', '--version'], ['speak', '-V']])
-      expect(await box.tts(args)).toMatchObject({
+      expect(await box.run(args)).toMatchObject({
         status: 0,
         stderr: '',
         stdout: Buffer.from(`${version}\n`),
       });
     for (const args of [['--help'], ['-h'], ['hi', '-h'], ['speak', '--help']]) {
-      const run = await box.tts(args);
+      const run = await box.run(args);
       expect(run).toMatchObject({ status: 0, stderr: '' });
       expect(run.stdout.toString()).toContain('--speaker');
     }
   });
 
   it('has a help that fits one screen, examples first', async () => {
-    const lines = (await new Sandbox().tts(['--help'])).stdout.toString().trimEnd().split('\n');
+    const lines = (await new Sandbox().run(['--help'])).stdout.toString().trimEnd().split('\n');
     expect(lines.length).toBeLessThanOrEqual(40);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
     expect(lines.findIndex((line) => line.includes('tts "'))).toBeLessThan(
@@ -445,7 +445,7 @@ describe('the command line', () => {
 
   it('asks for a speaker where the service is not the built-in one', async () => {
     const server = await serveBytes(complete(wav));
-    const run = await new Sandbox().tts(['hi'], {
+    const run = await new Sandbox().run(['hi'], {
       env: { TTS_BASE_URL: server.url, TTS_API_KEY: 'some-key' },
     });
     expectFailure(run, 2, /speaker/);
@@ -490,7 +490,7 @@ it('Footnotes are read where they are referred to, or left out.', async () => {
   const box = new Sandbox();
   box.file('note.md', 'Text with a note[^1] in it.\n\n[^1]: The note.\n');
   const shown = async (...args: string[]) =>
-    (await box.tts(['--show-text', '-f', 'note.md', ...args])).stdout.toString();
+    (await box.run(['--show-text', '-f', 'note.md', ...args])).stdout.toString();
   expect(await shown()).toBe('Text with a note (The note) in it.\n');
   expect(await shown('--footnotes', 'skip')).toBe('Text with a note in it.\n');
 });

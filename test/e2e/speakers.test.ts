@@ -35,7 +35,7 @@ async function crowd(count: number) {
 describe('a speaker by name', () => {
   it('is sent as its number, with its own defaults', async () => {
     const server = await serveBytes(complete(wav));
-    const run = await configured().tts(['hi', '-s', 'deep', '-o', 'out.wav'], { env: named(server.url) });
+    const run = await configured().run(['hi', '-s', 'deep', '-o', 'out.wav'], { env: named(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(server.requests[0]?.json).toEqual({
       text: 'hi',
@@ -50,13 +50,13 @@ describe('a speaker by name', () => {
     [['-s', '12', '-r', '16000'], /--sample-rate: speaker 12 is a Mermish speaker/],
   ])('is refused before anything is sent: %j', async (args, message) => {
     const server = await serveBytes(complete(wav));
-    const run = await configured().tts(['hi', ...args, '-o', 'out.wav'], { env: named(server.url) });
+    const run = await configured().run(['hi', ...args, '-o', 'out.wav'], { env: named(server.url) });
     expectFailure(run, 2, message);
     expect(server.connections.made).toBe(0);
   });
 
   it('is refused in a config file with the file, the name and the nearest right key', async () => {
-    const run = await configured({ speakers: { anna: { no: 1, kin: 'x' } } }).tts(['hi']);
+    const run = await configured({ speakers: { anna: { no: 1, kin: 'x' } } }).run(['hi']);
     expectFailure(
       run,
       2,
@@ -66,16 +66,16 @@ describe('a speaker by name', () => {
 
   it('may be one of the built-in voices', async () => {
     const box = new Sandbox();
-    expect(await box.tts(['hi', '-q', '-s', 'slt', '-o', 'name.wav'])).toMatchObject({ status: 0 });
-    expect(await box.tts(['hi', '-q', '-s', '2', '-o', 'number.wav'])).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-q', '-s', 'slt', '-o', 'name.wav'])).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-q', '-s', '2', '-o', 'number.wav'])).toMatchObject({ status: 0 });
     expect(box.read('name.wav').equals(box.read('number.wav'))).toBe(true);
-    expectFailure(await box.tts(['hi', '-s', 'slr']), 2, /did you mean slt\?/);
+    expectFailure(await box.run(['hi', '-s', 'slr']), 2, /did you mean slt\?/);
   });
 });
 
 describe('tts speakers', () => {
   it('lists the configured ones and those of the built-in voice', async () => {
-    const run = await configured().tts(['speakers']);
+    const run = await configured().run(['speakers']);
     expect(run).toMatchObject({ status: 0, stderr: '' });
     const lines = run.stdout.toString().trim().split('\n');
     expect(lines[0]).toMatch(/^NO +NAME +KIND +LANGUAGE +HZ +FROM$/);
@@ -86,13 +86,13 @@ describe('tts speakers', () => {
 
   it('tells the names alone, a line each or in JSON, and asks no service for them', async () => {
     const box = configured();
-    const lines = await box.tts(['speakers', '--names']);
+    const lines = await box.run(['speakers', '--names']);
     const names = lines.stdout.toString().trimEnd().split('\n');
     expect(names).toEqual(expect.arrayContaining(['anna', 'deep', 'warm', 'rms', 'slt']));
-    const { stdout } = await box.tts(['speakers', '--names', '--json']);
+    const { stdout } = await box.run(['speakers', '--names', '--json']);
     expect(JSON.parse(stdout.toString())).toEqual({ names });
     const server = await serveBytes(list([]));
-    const own = await box.tts(['speakers', '--names'], { env: named(server.url) });
+    const own = await box.run(['speakers', '--names'], { env: named(server.url) });
     expect(own.stdout.toString()).toBe('anna\ndeep\nwarm\n');
     expect(server.connections.made).toBe(0);
   });
@@ -100,7 +100,7 @@ describe('tts speakers', () => {
   it('asks the service that is named, with the key, and prints what it tells without control characters', async () => {
     const told = [{ speaker_no: 7, name: 'Z\u001b[31moe', kind: 'neo.one' }, { name: 'no number' }];
     const server = await serveBytes(list(told));
-    const run = await new Sandbox().tts(['speakers', '--json'], { env: named(`${server.url}/api`) });
+    const run = await new Sandbox().run(['speakers', '--json'], { env: named(`${server.url}/api`) });
     expect(JSON.parse(run.stdout.toString())).toEqual({
       speakers: [{ no: 7, name: 'Z [31moe', kind: 'neo.one', from: 'service' }],
     });
@@ -110,7 +110,7 @@ describe('tts speakers', () => {
 
   it.each([[[]], [['--json']]])('does not show a key that the service puts into a name: %j', async (args) => {
     const server = await serveBytes(list([{ speaker_no: 7, name: `for ${KEY}` }]));
-    const run = await new Sandbox().tts(['speakers', ...args], { env: named(server.url) });
+    const run = await new Sandbox().run(['speakers', ...args], { env: named(server.url) });
     expect(run.stdout.toString()).toContain('for ***');
     expect(run.stdout.toString()).not.toContain(KEY);
   });
@@ -122,7 +122,7 @@ describe('tts speakers', () => {
     ['other JSON', answer(200, '{"voices":[]}')],
   ])('takes %s for a service that has no list, which is no error', async (_, script) => {
     const server = await serveBytes(script);
-    const run = await configured().tts(['speakers'], { env: named(server.url) });
+    const run = await configured().run(['speakers'], { env: named(server.url) });
     expect(run.status).toBe(0);
     expect(run.stderr).toMatch(/does not list its speakers/);
     expect(run.stdout.toString()).toMatch(/181 +anna/);
@@ -133,7 +133,7 @@ describe('tts speakers', () => {
     ['a service that failed', answer(500), 7],
   ])('shows what is configured, and then %s', async (_, script, status) => {
     const server = await serveBytes(script);
-    const run = await configured().tts(['speakers'], { env: named(server.url) });
+    const run = await configured().run(['speakers'], { env: named(server.url) });
     expect(run.status).toBe(status);
     expect(run.stdout.toString()).toMatch(/181 +anna/);
   });
@@ -142,14 +142,14 @@ describe('tts speakers', () => {
     const pause = answer(503, 'in a moment', { 'Retry-After': 0 });
     const server = await serveBytes(inTurn(pause, list([{ speaker_no: 7, name: 'Zoe' }])));
     const env = named(server.url, { TTS_RETRIES: '1' });
-    const run = await new Sandbox().tts(['speakers'], { env });
+    const run = await new Sandbox().run(['speakers'], { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(run.stdout.toString()).toMatch(/7 +Zoe/);
   });
 
   it('does not wait for the words of a service that has no list', async () => {
     const server = await serveBytes((wire) => wire.write(head(404, { 'Content-Length': 100 })));
-    const run = new Sandbox().tts(['speakers'], { env: named(server.url, { TTS_TIMEOUT: '60' }) });
+    const run = new Sandbox().run(['speakers'], { env: named(server.url, { TTS_TIMEOUT: '60' }) });
     expect(await run).toMatchObject({ status: 0 });
   });
 
@@ -159,14 +159,14 @@ describe('tts speakers', () => {
       await wire.write('{"speakers":[{"speaker_no":1}');
       wire.end();
     });
-    const run = await new Sandbox().tts(['speakers'], { env: named(server.url) });
+    const run = await new Sandbox().run(['speakers'], { env: named(server.url) });
     expectFailure(run, 7, /list of speakers of 127\.0\.0\.1:\d+ broke off/);
   });
 
   it('takes no list without end, and asks for it once', async () => {
     const server = await serveBytes(answer(200, `{"speakers":[${' '.repeat(4 * 2 ** 20)}]}`));
     const env = named(server.url, { TTS_RETRIES: '2' });
-    const run = await new Sandbox().tts(['speakers'], { env });
+    const run = await new Sandbox().run(['speakers'], { env });
     expectFailure(run, 7, /the list of speakers of 127\.0\.0\.1:\d+ has 4 MiB or more\n/);
     expect(server.requests).toHaveLength(1);
   });
@@ -174,7 +174,7 @@ describe('tts speakers', () => {
   it('reads a list that is packed', async () => {
     const list = gzipSync('{"speakers":[{"speaker_no":7,"name":"Nell"}]}');
     const server = await serveBytes(answer(200, list, { 'Content-Encoding': 'gzip' }));
-    const run = await new Sandbox().tts(['speakers'], { env: named(server.url) });
+    const run = await new Sandbox().run(['speakers'], { env: named(server.url) });
     expect(run).toMatchObject({ status: 0 });
     expect(run.stdout.toString()).toMatch(/7 .*Nell/);
   });
@@ -189,7 +189,7 @@ describe('tts speakers', () => {
         : complete(wav)(wire, request, number),
     );
     const box = configured();
-    const run = await box.tts(['speakers', '--sample', 'Hello you.', '-o', 'out.wav'], {
+    const run = await box.run(['speakers', '--sample', 'Hello you.', '-o', 'out.wav'], {
       env: named(server.url, { TTS_CONCURRENCY: '1' }),
     });
     expect(run.status).toBe(0);
@@ -210,8 +210,8 @@ describe('tts speakers', () => {
     const { server, posts } = await crowd(3);
     const box = new Sandbox();
     const env = named(server.url, { TTS_CACHE: '1' });
-    const sample = () => box.tts(['speakers', '--sample', 'Hi', '-o', 'out.wav'], { env });
-    await box.tts(['Hi', '-s', '2', '-o', 'one.wav'], { env });
+    const sample = () => box.run(['speakers', '--sample', 'Hi', '-o', 'out.wav'], { env });
+    await box.run(['Hi', '-s', '2', '-o', 'one.wav'], { env });
     expect(posts()).toBe(1);
     expect(await sample()).toMatchObject({
       status: 0,
@@ -226,7 +226,7 @@ describe('tts speakers', () => {
     expect(posts()).toBe(3);
     expect(box.read('out.wav').equals(first)).toBe(true);
     expect(
-      await box.tts(['speakers', '--sample', 'Hi', '--no-cache', '-o', 'new.wav'], { env }),
+      await box.run(['speakers', '--sample', 'Hi', '--no-cache', '-o', 'new.wav'], { env }),
     ).toMatchObject({
       status: 0,
     });
@@ -238,7 +238,7 @@ describe('tts speakers', () => {
     const server = await serveBytes((wire, request, number) =>
       (request.method === 'GET' ? list([told]) : complete(wav))(wire, request, number),
     );
-    const run = await configured({ speakers: { anna }, ...more }).tts(
+    const run = await configured({ speakers: { anna }, ...more }).run(
       ['speakers', '--sample', 'Hi', '-o', 'out.wav', ...args],
       { env: named(server.url) },
     );
@@ -274,7 +274,7 @@ describe('tts speakers', () => {
     ['more, when somebody has agreed', 21, ['--yes'], 0],
   ])('speaks a sample by %s', async (_, count, args, status) => {
     const { server, posts } = await crowd(count);
-    const run = await new Sandbox().tts(['speakers', '--sample', 'Hi', '-o', 'out.wav', ...args], {
+    const run = await new Sandbox().run(['speakers', '--sample', 'Hi', '-o', 'out.wav', ...args], {
       env: named(server.url),
     });
     expect(posts()).toBe(status === 0 ? count : 0);
@@ -305,7 +305,7 @@ describe('tts speakers', () => {
   ])('refuses %s, which it would not heed, before anything is sent', async (...args) => {
     const { server } = await crowd(1);
     const box = new Sandbox();
-    const run = await box.tts(['speakers', '--sample', 'Hi', '-o', 'out.wav', ...args], {
+    const run = await box.run(['speakers', '--sample', 'Hi', '-o', 'out.wav', ...args], {
       env: named(server.url),
     });
     expectFailure(run, 2, new RegExp(`unknown option '${args[0]}'\nhint: .*tts speak speakers`));
@@ -314,7 +314,7 @@ describe('tts speakers', () => {
 
   it('tells of a sample with --json what is told of a run', async () => {
     const { server } = await crowd(3);
-    const run = await new Sandbox().tts(['speakers', '--sample', 'Hi', '--json', '-o', 'out.wav'], {
+    const run = await new Sandbox().run(['speakers', '--sample', 'Hi', '--json', '-o', 'out.wav'], {
       env: named(server.url),
     });
     expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
@@ -334,7 +334,7 @@ describe('tts speakers', () => {
       return script(wire, request, number);
     });
     const box = configured({ speakers: { bob: 11, anna: 12, carl: 13 } });
-    const run = await box.tts(
+    const run = await box.run(
       ['speakers', '--sample', 'Hi', '--paragraph-pause', '0', '-o', 'out.wav', ...args],
       { env: named(server.url) },
     );
@@ -414,7 +414,7 @@ describe('tts speakers', () => {
 
   it('does not cut the text of a sample, and so takes none that needs it', async () => {
     const { server, posts } = await crowd(1);
-    const run = await new Sandbox().tts(['speakers', '--sample', 'long '.repeat(300), '-o', 'out.wav'], {
+    const run = await new Sandbox().run(['speakers', '--sample', 'long '.repeat(300), '-o', 'out.wav'], {
       env: named(server.url),
     });
     expectFailure(run, 2, /--sample is longer than 1000 characters.*\nhint: .*tts -s NAME/);
@@ -426,14 +426,14 @@ describe('tts speakers', () => {
       answer(request.method === 'GET' ? 404 : 500)(wire, request, number),
     );
     const box = configured();
-    const run = await box.tts(['speakers', '--sample', 'x', '-o', 'out.wav'], { env: named(server.url) });
+    const run = await box.run(['speakers', '--sample', 'x', '-o', 'out.wav'], { env: named(server.url) });
     expect(run.status).toBe(7);
     expect(box.list()).toEqual(['.ttsrc.json']);
   });
 
   it('does not take words for a text', async () => {
     expectFailure(
-      await new Sandbox().tts(['speakers', 'are', 'loud']),
+      await new Sandbox().run(['speakers', 'are', 'loud']),
       2,
       /does not know "are"\nhint: .*tts speak speakers/,
     );

@@ -14,11 +14,11 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const box = new Sandbox();
     const { hub, env } = await standIn(box);
     expectFailure(
-      await box.tts(['hi', '-s', 'tina'], { env }),
+      await box.run(['hi', '-s', 'tina'], { env }),
       2,
       /^tts: --speaker: the voice tina is not installed\nhint: tts voices install tina \(\d+ MB, public domain\)\n$/,
     );
-    const install = await box.tts(['voices', 'install', 'tina'], { env });
+    const install = await box.run(['voices', 'install', 'tina'], { env });
     expect(install).toMatchObject({ status: 0 });
     expect(install.stderr).toContain('Speak with: tts -s tina "Hello"');
     expect(statSync(data(box)).mode & 0o777).toBe(0o700);
@@ -31,13 +31,13 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const asked = hub.requests.length;
     const gone = { ...env, HF_ENDPOINT: 'http://127.0.0.1:9' };
     for (const speaker of ['tina', 'German', '200001'])
-      expect(await box.tts(['hi', ...OUT, '-s', speaker], { env: gone })).toMatchObject({
+      expect(await box.run(['hi', ...OUT, '-s', speaker], { env: gone })).toMatchObject({
         status: 0,
         stderr: '',
       });
     expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
     expect(hub.requests).toHaveLength(asked);
-    const again = await box.tts(['voices', 'install', 'tina'], { env: gone });
+    const again = await box.run(['voices', 'install', 'tina'], { env: gone });
     expect(again).toMatchObject({ status: 0 });
     expect(again.stderr).toContain('tina is installed already');
 
@@ -63,15 +63,15 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     ).toBe(true);
     await run.endBy('SIGTERM');
 
-    expect(await box.tts(['voices', 'remove', 'tina'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['voices', 'remove', 'tina'], { env })).toMatchObject({ status: 0 });
     expect(filesBelow(data(box))).toEqual([]);
-    expectFailure(await box.tts(['hi', '-s', 'tina'], { env }), 2, /is not installed/);
+    expectFailure(await box.run(['hi', '-s', 'tina'], { env }), 2, /is not installed/);
   });
 
   it.runIf(ESPEAK_DATA)('of Piper gets its metadata, its tokens and the data of its language', async () => {
     const box = new Sandbox();
     const { env } = await standIn(box);
-    const install = await box.tts(['voices', 'install', 'pia', 'tina', '--json'], { env });
+    const install = await box.run(['voices', 'install', 'pia', 'tina', '--json'], { env });
     expect(install).toMatchObject({ status: 0 });
     const { installed, runtime } = JSON.parse(install.stdout.toString());
     expect(installed.map(({ name, checked }: Record<string, string>) => [name, checked])).toEqual([
@@ -79,10 +79,10 @@ describe.runIf(hasSherpa())('an installed voice', () => {
       ['tina', 'sha256'],
     ]);
     expect(runtime).toBe('sherpa-onnx-node');
-    expect(await box.tts(['hello', ...OUT, '-s', 'pia'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hello', ...OUT, '-s', 'pia'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav').length).toBeGreaterThan(44 + 5 * 1600);
-    expect(await box.tts(['voices', 'verify'], { env })).toMatchObject({ status: 0 });
-    const doctor = await box.tts(['doctor', '--json'], { env });
+    expect(await box.run(['voices', 'verify'], { env })).toMatchObject({ status: 0 });
+    const doctor = await box.run(['doctor', '--json'], { env });
     expect(JSON.parse(doctor.stdout.toString()).findings).toContainEqual({
       name: 'voices',
       state: 'good',
@@ -92,14 +92,14 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const model = join(data(box), 'voices', 'pia', 'model.onnx');
     writeFileSync(model, readFileSync(model).reverse());
     rmSync(dictionary);
-    const damaged = await box.tts(['voices', 'verify'], { env });
+    const damaged = await box.run(['voices', 'verify'], { env });
     expect(damaged.status).toBe(7);
     expect(damaged.stderr).toBe(
       'tts: pia: not as installed\n  pia: model.onnx has another checksum\n  pia: en_dict is missing\nhint: install again: tts voices install --force pia\n',
     );
-    expect(await box.tts(['voices', 'install', '--force', 'pia'], { env })).toMatchObject({ status: 0 });
-    expect(await box.tts(['voices', 'verify'], { env })).toMatchObject({ status: 0 });
-    await box.tts(['voices', 'remove', 'pia'], { env });
+    expect(await box.run(['voices', 'install', '--force', 'pia'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['voices', 'verify'], { env })).toMatchObject({ status: 0 });
+    await box.run(['voices', 'remove', 'pia'], { env });
     expect(existsSync(join(data(box), 'espeak'))).toBe(false);
     expect(existsSync(join(data(box), 'voices', 'tina'))).toBe(true);
   });
@@ -112,13 +112,13 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const places = ['anna', 'anna.tar.gz', ...(existsSync(box.path('anna.tar.bz2')) ? ['anna.tar.bz2'] : [])];
     for (const [at, from] of places.entries()) {
       const name = `anna${at}`;
-      expect(await box.tts(['voices', 'install', '--from', from, '--name', name], { env })).toMatchObject({
+      expect(await box.run(['voices', 'install', '--from', from, '--name', name], { env })).toMatchObject({
         status: 0,
       });
-      expect(await box.tts(['hi', ...OUT, '-s', name], { env })).toMatchObject({ status: 0, stderr: '' });
+      expect(await box.run(['hi', ...OUT, '-s', name], { env })).toMatchObject({ status: 0, stderr: '' });
       expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
     }
-    const list = await box.tts(['voices', '--installed', '--json'], { env });
+    const list = await box.run(['voices', '--installed', '--json'], { env });
     const { voices } = JSON.parse(list.stdout.toString());
     expect(
       voices.map(({ name, number }: { name: string; number: number }) => [name, number]).slice(0, 2),
@@ -136,15 +136,15 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     box.file('own.onnx.json', settings);
     await box.shell(`cp -r '${ESPEAK_DATA}' espeak-ng-data`);
     const env = { HF_ENDPOINT: 'http://127.0.0.1:9' };
-    expect(await box.tts(['voices', 'install', '--from', 'own.onnx'], { env })).toMatchObject({ status: 0 });
-    expect(await box.tts(['hello', ...OUT, '-s', 'own'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['voices', 'install', '--from', 'own.onnx'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['hello', ...OUT, '-s', 'own'], { env })).toMatchObject({ status: 0, stderr: '' });
   });
 
   it.runIf(ESPEAK_DATA)('may be any of Piper, checked by what the hub says of it', async () => {
     const box = new Sandbox();
     const stand = await standIn(box);
     const { env } = stand;
-    const install = (key: string, ...args: string[]) => box.tts(['voices', 'install', key, ...args], { env });
+    const install = (key: string, ...args: string[]) => box.run(['voices', 'install', key, ...args], { env });
     listOnHub(stand, 'en_US-joe-medium', 'License: research only, see URL\n');
     expectFailureWithCard(await install('en_US-joe-medium'), 'License: research only, see URL');
     listOnHub(stand, 'en_US-joe-medium', '* License: CC0\n');
@@ -157,7 +157,7 @@ describe.runIf(hasSherpa())('an installed voice', () => {
       checked: 'md5',
       number: 300_001,
     });
-    expect(await box.tts(['hello', ...OUT, '-s', 'joe'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hello', ...OUT, '-s', 'joe'], { env })).toMatchObject({ status: 0, stderr: '' });
     expectFailure(await install('en_US-nobody-medium'), 2, /no voice is called "en_US-nobody-medium"/);
     listOnHub(stand, 'en_US-jan-medium', 'License: CC0\n', { phoneme_type: 'pinyin' });
     const pinyin = await install('en_US-jan-medium');
@@ -171,8 +171,8 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const { env } = await standIn(one);
     const cache = { ...env, TTS_CACHE_DIR: one.path('cache') };
     for (const box of [one, new Sandbox()]) {
-      await box.tts(['voices', 'install', 'tina'], { env: cache });
-      const run = await box.tts(['hi', ...OUT, '-s', 'tina'], { env: cache });
+      await box.run(['voices', 'install', 'tina'], { env: cache });
+      const run = await box.run(['hi', ...OUT, '-s', 'tina'], { env: cache });
       expect(JSON.parse(run.stdout.toString())).toMatchObject({ fromCache: box === one ? 0 : 1 });
     }
   });
@@ -186,7 +186,7 @@ function expectFailureWithCard({ status, stderr }: Ended, line: string): void {
 describe('tts voices', () => {
   it('lists the catalogue without a network', async () => {
     const box = new Sandbox();
-    const list = await box.tts(['voices', '--json']);
+    const list = await box.run(['voices', '--json']);
     const { voices } = JSON.parse(list.stdout.toString());
     expect(voices.slice(0, 4).map(({ name }: { name: string }) => name)).toEqual([
       'cori',
@@ -194,32 +194,32 @@ describe('tts voices', () => {
       'ljspeech',
       'norman',
     ]);
-    const german = await box.tts(['voices', '--language', 'de']);
+    const german = await box.run(['voices', '--language', 'de']);
     expect(german.stdout.toString()).toMatch(/thorsten +de-DE +63 +CC0, begun from lessac +5x +medium/);
     expect(german.stdout.toString()).not.toContain('cori');
-    expect((await box.tts(['voices', '--installed'])).stdout.toString()).toBe('no voice is like that\n');
+    expect((await box.run(['voices', '--installed'])).stdout.toString()).toBe('no voice is like that\n');
   });
 
   it.runIf(hasSherpa())('asks for a licence that is not free, and shows the card', async () => {
     const box = new Sandbox();
     const { env } = await standIn(box, { class: 'non-commercial', licence: 'CC BY-NC' });
     expectFailure(
-      await box.tts(['voices', 'install', 'tina'], { env }),
+      await box.run(['voices', 'install', 'tina'], { env }),
       2,
       /not free for everybody .*: CC BY-NC\n/,
     );
-    const install = await box.tts(['voices', 'install', 'tina', '--accept-licence'], { env });
+    const install = await box.run(['voices', 'install', 'tina', '--accept-licence'], { env });
     expect(install).toMatchObject({ status: 0 });
     expect(install.stderr).toContain('License: Public domain');
   });
 
   it('refuses wrong words, and says what a dry run would do', async () => {
     const box = new Sandbox();
-    expectFailure(await box.tts(['voices', 'instal', 'cori']), 2, /did you mean install\?/);
-    expectFailure(await box.tts(['voices', 'install', 'crori']), 2, /did you mean cori\?/);
-    expectFailure(await box.tts(['voices', 'install']), 2, /which voice\?/);
-    expectFailure(await box.tts(['voices', 'remove', 'cori']), 2, /the voice cori is not installed/);
-    const dry = await box.tts(['voices', 'install', 'cori', '--dry-run', '--json']);
+    expectFailure(await box.run(['voices', 'instal', 'cori']), 2, /did you mean install\?/);
+    expectFailure(await box.run(['voices', 'install', 'crori']), 2, /did you mean cori\?/);
+    expectFailure(await box.run(['voices', 'install']), 2, /which voice\?/);
+    expectFailure(await box.run(['voices', 'remove', 'cori']), 2, /the voice cori is not installed/);
+    const dry = await box.run(['voices', 'install', 'cori', '--dry-run', '--json']);
     expect(JSON.parse(dry.stdout.toString()).voices[0]).toMatchObject({
       name: 'cori',
       folder: join(data(box), 'voices', 'cori'),
@@ -232,6 +232,6 @@ describe('tts voices', () => {
     box.file('shared/voices/x', '');
     chmodSync(box.path('shared'), 0o777);
     const env = { TTS_DATA_DIR: box.path('shared') };
-    expectFailure(await box.tts(['voices', 'install', 'cori'], { env }), 2, /others may write to it/);
+    expectFailure(await box.run(['voices', 'install', 'cori'], { env }), 2, /others may write to it/);
   });
 });

@@ -35,46 +35,42 @@ export async function runHere(
   { env, stdin, cwd, patience }: Surroundings,
 ): Promise<Ended> {
   if (isBusy) throw new Error('another run is in this process: start one of the two in a process of its own');
+  const end = processWith({ exitCode: undefined, removeAllListeners: nothing, once: nothing, kill: nothing });
   const said: Buffer[] = [];
   const stdout = openPipe();
   const listeners = new Map<Signal, () => void>();
   const host: Host = {
-    ...processHost(process),
-    argv: args,
+    ...processHost(processWith({ argv: ['', '', ...args], env, cwd: () => cwd })),
     isArgvUtf8: () => true,
-    env,
-    cwd,
-    home: env.HOME,
     stdin: { isTTY: false, stream: Readable.from(stdin === undefined ? [] : [Buffer.from(stdin)]) },
     stdout: stdout.output,
     stderr: { fd: 2, isTTY: false, columns: undefined, stream: gathering(said) },
     on: (signal, listener) => void listeners.set(signal, listener),
     off: (signal) => void listeners.delete(signal),
   };
-  onTestFinished(() => listeners.get('SIGTERM')?.());
   const { main } = built('../../dist/main.cjs') as { main: typeof entry };
-  const end = standIn();
   const before = process.cwd();
   const words = () => Buffer.concat(said).toString();
   isBusy = true;
   process.chdir(cwd);
-  try {
-    await inTime(main(end, host), patience, words);
-  } finally {
+  const run = main(end, host).finally(() => {
     process.chdir(before);
     isBusy = false;
-  }
+  });
+  onTestFinished(() => {
+    listeners.get('SIGTERM')?.();
+    return run;
+  });
+  await inTime(run, patience, words);
   return { status: Number(end.exitCode), stdout: await stdout.end(), stderr: words() };
 }
 
-/** A process of which only the status is set. */
-function standIn(): NodeJS.Process {
-  return Object.create(process, {
-    exitCode: { value: undefined, writable: true },
-    removeAllListeners: { value: () => {} },
-    once: { value: () => {} },
-    kill: { value: () => {} },
-  });
+const nothing = () => {};
+
+/** This process with something else in place of what it has. */
+function processWith(own: Partial<Record<keyof NodeJS.Process, unknown>>): NodeJS.Process {
+  const properties = Object.entries(own).map(([name, value]) => [name, { value, writable: true }]);
+  return Object.create(process, Object.fromEntries(properties));
 }
 
 /** It is removed from its folder at once. Its reading end stays open, so that it can be opened again. */

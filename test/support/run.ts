@@ -14,6 +14,9 @@ export const program = fileURLToPath(new URL('../../bin/tts.cjs', import.meta.ur
 /** The Node that runs the program; another one than that of the tests for `npm run test:matrix`. */
 export const node = process.env.TTS_TEST_NODE ?? process.execPath;
 
+/** `runHere` opens its pipe by a way that only Linux has. */
+const canRunHere = node === process.execPath && process.platform === 'linux';
+
 /** Longer than nearly all runs take, shorter than the patience of a test. */
 const HANGS_AFTER_MS = 20_000;
 
@@ -27,11 +30,6 @@ export interface RunOptions {
   readonly uid?: number;
   /** Milliseconds after which the run counts as hung. */
   readonly patience?: number;
-}
-
-/** What a run in the process of the test may have. */
-export interface HereOptions extends Pick<RunOptions, 'env' | 'cwd' | 'patience'> {
-  readonly stdin?: string | Uint8Array;
 }
 
 export interface Ended {
@@ -100,10 +98,11 @@ export class Sandbox {
     return this.start(args, options).ended;
   }
 
-  /** Runs the program to its end in the process of the test: `runHere` says what that shows. */
-  run(args: readonly string[], options: HereOptions = {}): Promise<Ended> {
-    if (node !== process.execPath || process.platform !== 'linux') return this.tts(args, options);
-    const { env = {}, stdin, cwd = '.', patience = HANGS_AFTER_MS } = options;
+  /** Runs the program to its end in the process of the test if the options allow it: `runHere` says what that shows. */
+  run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
+    const { env = {}, stdin, cwd = '.', uid, patience = HANGS_AFTER_MS } = options;
+    const isForNode = Object.keys(env).some((name) => name.startsWith('NODE_'));
+    if (!canRunHere || isForNode || uid !== undefined || stdin === 'open') return this.tts(args, options);
     return runHere(args, { env: this.#environment(env), stdin, cwd: join(this.folder, cwd), patience });
   }
 
