@@ -43,6 +43,8 @@ export interface TtsErrorOptions {
   readonly retry?: Retry | undefined;
   /** True if the service refuses this text and may accept others. */
   readonly concernsThisTextOnly?: boolean | undefined;
+  /** True if the other side is at fault and another try does not help. */
+  readonly isOutage?: boolean | undefined;
   readonly stop?: Stop | undefined;
 }
 
@@ -54,19 +56,19 @@ export class TtsError extends Error {
   readonly details: readonly string[] | undefined;
   readonly retry: TtsErrorOptions['retry'];
   readonly concernsThisTextOnly: boolean;
+  readonly isOutage: boolean;
   readonly stop: Stop | undefined;
 
   /** @param message one line without a full stop */
-  constructor(
-    message: string,
-    { exitCode, hint, details, cause, retry, concernsThisTextOnly = false, stop }: TtsErrorOptions,
-  ) {
+  constructor(message: string, options: TtsErrorOptions) {
+    const { exitCode, hint, details, cause, retry, stop } = options;
     super(message, cause === undefined ? undefined : { cause });
     this.exitCode = exitCode;
     this.hint = hint;
     this.details = details;
     this.retry = retry;
-    this.concernsThisTextOnly = concernsThisTextOnly;
+    this.concernsThisTextOnly = options.concernsThisTextOnly ?? false;
+    this.isOutage = options.isOutage ?? false;
     this.stop = stop;
   }
 

@@ -43,6 +43,7 @@ export async function refusal(
   return new TtsError(`${meaning(status, to)} (status ${answer.status}${message && `: ${message}`})`, {
     exitCode: exitCodeOf(status),
     concernsThisTextOnly: UNWANTED.has(status),
+    isOutage: status >= 500,
     hint: (isTransient(status) && hintToWait(after)) || hintFor({ status, headers, message }, to),
     ...(isTransient(status) && { retry: { after, busy: status === 429 || status === 503, status } }),
   });

@@ -194,6 +194,20 @@ export const rules = {
     otherwise: 'the terminal',
     help: 'the runs of which one speaks at a time, with --interrupt and --queue',
   }),
+  fallback: rule({
+    kind: speaker,
+    flags: '--fallback <no|name>',
+    key: 'fallback',
+    otherwise: 'none',
+    help: 'a voice of this machine that speaks on where the service fails; in files only with --keep-going',
+  }),
+  patience: rule({
+    kind: number({ min: 0.1, max: 86_400, unit: 'seconds' }),
+    flags: '--patience <seconds>',
+    key: 'patience',
+    otherwise: '5 with --fallback; otherwise as --timeout and --retries say',
+    help: 'how long all tries of a sentence that is heard live may bring no sound',
+  }),
   echo: rule({
     kind: toggle,
     flags: '--echo',

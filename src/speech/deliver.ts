@@ -12,10 +12,10 @@ import type { TtsError } from '../error.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Voice } from '../voices/voice.ts';
+import { BUDGET_BYTES } from './asking/prefetch.ts';
 import { Chapters, VoiceTurns } from './chapters.ts';
 import { LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './look-ahead.ts';
 import { type Mix, Mixer } from './mix.ts';
-import { BUDGET_BYTES } from './prefetch.ts';
 import { blankText } from './text.ts';
 
 export interface Listener {
@@ -196,7 +196,7 @@ async function* soundOf(
         yield piece;
       }
     } catch (error) {
-      throw ahead.withLoss(error, segment);
+      ahead.goOnBehind(error);
     }
     tap.onPartEnd();
   }

@@ -2,16 +2,17 @@ import { usageError } from '../error.ts';
 import type { RunContext } from '../host.ts';
 import type { Echo } from '../reading/echo.ts';
 import { loadSettings, withAssistant } from '../settings/load.ts';
-import { type Flags, outranks, type Settings } from '../settings/resolve.ts';
+import type { Flags, Settings } from '../settings/resolve.ts';
 import { assertFormatKnown, isStdout } from '../sink/open.ts';
-import type { Limit } from '../text/segment.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
 import type { Voice } from '../voices/voice.ts';
 import { openVoices, type RunVoices } from '../voices/voices.ts';
+import type { Fallback, Patience } from './asking/fallback.ts';
 import type { Cast } from './cast/cast.ts';
+import { cuttingOf, mixOf } from './cutting.ts';
 import { assertInputsKept } from './inputs-kept.ts';
-import type { Mix, Pauses } from './mix.ts';
-import { type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
+import type { Mix } from './mix.ts';
+import { makesFile, type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
 import { type Input, sourcesOf, stagesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 import type { TagsPlan } from './tags.ts';
@@ -46,6 +47,10 @@ export interface SpeechJob extends RunPlan {
   /** The voice was named by its number. */
   readonly isNumbered: boolean;
   readonly keepsGoing: boolean;
+  /** It speaks on where the voice fails. */
+  readonly fallback: Fallback | undefined;
+  /** It counts where the sound is heard live. */
+  readonly patience: Patience | undefined;
   /** An answer of a model may have nothing to say. */
   readonly isAssistant: boolean;
   readonly echo: Echo | undefined;
@@ -80,11 +85,11 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const inFront = settings.assistant.value ? (await import('../reading/unspoken.ts')).Unspoken : undefined;
   const stages = await stagesOf(settings, context);
   let echo: Echo | undefined;
-  const textSources = () => sourcesOf(request, settings, host, echo?.text);
+  const planned = { sources: () => sourcesOf(request, settings, host, echo?.text), stages, inFront };
   if (settings.showText.value) {
     const cutting = cuttingOf(settings, { maxChars: settings.maxChars.value });
     const cast = hasCast(settings) ? (await import('./cast/cast.ts')).textCast(settings) : undefined;
-    return { mode: 'show-text', text: { sources: textSources, stages, cast, inFront, ...cutting } };
+    return { mode: 'show-text', text: { ...planned, cast, ...cutting } };
   }
   assertHeardHere(settings);
   const output = planOutput(settings, context);
@@ -95,14 +100,13 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const service = await chooseService(settings, { ...context, files: loaded.files });
   const voices = await openVoices({ settings, service: async () => service }, context);
   const voice = await voiceFor(voices, service, settings, context.signal);
-  const cast = await castOf(settings, voices);
-  const { subtitles } = settings;
+  const others = await othersOf(settings, { output, voice, voices }, context);
   const job: SpeechJob = {
     ...planRun(settings, output),
-    text: { sources: textSources, stages, cast: cast?.plan, inFront, ...cuttingOf(settings, voice) },
+    ...others,
+    text: { ...planned, cast: others.cast?.plan, ...cuttingOf(settings, voice, others) },
     ...planTalk(settings),
     echo,
-    cast,
     voices,
     voice,
     cacheBytes: await voices.cacheBytesFor(voice),
@@ -110,7 +114,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     isNumbered: typeof settings.speaker?.value === 'number',
     keepsGoing: settings.keepGoing.value,
     split,
-    subtitles: subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host),
+    subtitles: await subtitlesOf(settings, host),
   };
   if (!settings.dryRun.value) return { mode: 'speak', job };
   return { mode: 'dry-run', job, pricing: pricingOf(settings) };
@@ -131,6 +135,25 @@ async function voiceFor(
 function planTalk(settings: Settings): Pick<SpeechJob, 'isAssistant' | 'channel' | 'events'> {
   const { assistant } = settings;
   return { isAssistant: assistant.value, channel: channelOf(settings), events: eventsOf(settings) };
+}
+
+/** The voices that speak besides that of the run. */
+async function othersOf(
+  settings: Settings,
+  planning: { output: OutputPlan; voice: Voice; voices: RunVoices },
+  context: RunContext,
+): Promise<Pick<SpeechJob, 'cast' | 'fallback' | 'patience'>> {
+  const cast = await castOf(settings, planning.voices);
+  if (!settings.fallback && !settings.patience) return { cast, fallback: undefined, patience: undefined };
+  const { planFallback, planPatience } = await import('./asking/fallback.ts');
+  const plan = { ...planning, makesFile: () => makesFile(planning.output, context.host) };
+  const fallback = await planFallback(settings, plan, context);
+  return { cast, fallback, patience: planPatience(settings, fallback !== undefined) };
+}
+
+async function subtitlesOf(settings: Settings, host: RunContext['host']): Promise<SpeechJob['subtitles']> {
+  const { subtitles } = settings;
+  return subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host);
 }
 
 function channelOf({ interrupt, queue, channel }: Settings): SpeechJob['channel'] {
@@ -205,40 +228,5 @@ export function planRun(settings: Settings, output: OutputPlan): RunPlan {
     },
     callbackUrl: settings.callbackUrl?.value.href,
     json: settings.json.value,
-  };
-}
-
-export function mixOf(settings: Settings): Mix {
-  return { pauses: pausesOf(settings), loudness: settings.loudness?.value };
-}
-
-const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
-
-/** Where both say how long the silence between paragraphs is, the stronger place counts, and `pauses` in the same place. */
-function pausesOf({ pauses, paragraphPause }: Settings): Pauses {
-  const said: Partial<Pauses> = Object.fromEntries(pauses?.value ?? []);
-  const isWeaker = !pauses || outranks(paragraphPause.origin, pauses.origin);
-  const { paragraph = paragraphPause.value } = isWeaker ? {} : said;
-  return { ...USUAL_PAUSES, ...said, paragraph };
-}
-
-/** With subtitles and events each sentence is a segment, unless `--max-chars` was typed. */
-function cuttingOf(settings: Settings, voice: Limit): Omit<TextPlan, 'sources' | 'stages'> {
-  const { callbackUrl, maxChars, subtitles, events } = settings;
-  const chapters = settings.chapters?.value;
-  if (callbackUrl)
-    return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false, chapters };
-  const bySentence = (subtitles ?? events) && maxChars.origin.place !== 'option';
-  const borders = bordersOf(settings);
-  const usesKept = bySentence === true && borders.pace !== 'sentence';
-  return { voice, ...borders, ...(bySentence && { pace: 'sentence', usesKept }), chapters };
-}
-
-/** A silence that was asked for needs a segment on each side. */
-export function bordersOf(settings: Settings): Pick<TextPlan, 'pace' | 'cutsParagraphs'> {
-  const { pauses, paragraphPause } = settings;
-  return {
-    pace: pausesOf(settings).sentence > 0 ? 'sentence' : 'by output',
-    cutsParagraphs: paragraphPause.origin.place !== 'default' || pauses?.value.has('paragraph') === true,
   };
 }

@@ -4,7 +4,8 @@ import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import { TtsError } from '../error.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
-import { Budget, Prefetch } from './prefetch.ts';
+import { Asking, type AskingOptions, type StartedPart } from './asking/asking.ts';
+import { Budget } from './asking/prefetch.ts';
 
 /** `speech` is `undefined` if the service sends the sound elsewhere. */
 export interface Part {
@@ -17,13 +18,11 @@ export interface PartInTurn extends Part {
   readonly rest: number | undefined;
 }
 
-export interface LookAheadOptions {
+export interface LookAheadOptions extends AskingOptions {
   readonly segments: (signal: AbortSignal) => AsyncIterable<Segment | Rest>;
-  readonly synthesize: (segment: Segment, signal: AbortSignal) => Promise<Speech | undefined>;
   /** The largest number of segments that are asked for and not yet heard. */
   readonly window: number;
   readonly budgetBytes: number;
-  readonly signal: AbortSignal;
   /** What the reader misses if a part fails. */
   readonly missing?: (segment: Segment) => string;
   readonly sparing?: Sparing | undefined;
@@ -36,12 +35,7 @@ export interface Sparing {
 }
 
 /** Milliseconds in which a text that is there gives its next segment. */
-const PATIENCE = 50;
-
-interface StartedPart {
-  readonly segment: Segment;
-  readonly sound: Prefetch;
-}
+const AT_ONCE_MS = 50;
 
 /** While one part is heard, the next ones are fetched, until one fails. */
 export class LookAhead {
@@ -49,8 +43,12 @@ export class LookAhead {
   readonly begun: Promise<void>;
   readonly #options: LookAheadOptions;
   readonly #segments: AsyncIterator<Segment | Rest>;
-  readonly #budget: Budget;
+  readonly #asking: Asking;
   readonly #started: Promise<StartedPart | Rest | undefined>[] = [];
+  /** The part in its turn. */
+  #head: StartedPart | undefined;
+  /** The failure inside a part, until another voice goes on behind it. */
+  #broken: unknown;
   #onBegun = () => {};
   #count = 0;
   #ended = false;
@@ -67,7 +65,9 @@ export class LookAhead {
     setMaxListeners(0, signal);
     this.#options = options;
     this.#segments = segments(signal)[Symbol.asyncIterator]();
-    this.#budget = new Budget(budgetBytes);
+    this.#asking = new Asking(options, new Budget(budgetBytes), (error, segment, isWithin) => {
+      this.#failed ||= isWithin || !options.sparing?.allows(error, segment);
+    });
     this.begun = new Promise((resolve) => {
       this.#onBegun = resolve;
     });
@@ -93,11 +93,13 @@ export class LookAhead {
     for (;;) {
       const started = await this.#nextStarted();
       if (!started && this.#spared && !this.#hasPart) throw this.#spared;
+      if (!started && this.#broken) throw this.#broken;
       if (!started) return undefined;
-      const { segment, sound } = started;
-      sound.takeTurn();
+      const { segment } = started;
       try {
-        const speech = await sound.speech;
+        const speech = await this.#asking.turnOf(started);
+        this.#head = started;
+        this.#broken = undefined;
         this.#hasPart = true;
         const rest = this.#rest;
         this.#rest = undefined;
@@ -113,7 +115,7 @@ export class LookAhead {
   /** The format of the first such part among those that are asked for. It waits for the answer, but for no text. */
   async formatOf(isMeant: (segment: Segment) => boolean): Promise<PcmFormat | undefined> {
     for (const started of this.#started) {
-      const part = await Promise.race([started, sleep(PATIENCE)]).catch(() => undefined);
+      const part = await Promise.race([started, sleep(AT_ONCE_MS)]).catch(() => undefined);
       if (!part) return undefined;
       const speech = 'segment' in part && isMeant(part.segment) ? part.sound.speech : undefined;
       if (speech) return (await speech.catch(() => undefined))?.format;
@@ -138,7 +140,6 @@ export class LookAhead {
   }
 
   async #startNext(): Promise<StartedPart | Rest | undefined> {
-    const { synthesize, signal, sparing } = this.#options;
     const next = await this.#segments.next();
     if (next.done || this.#failed) {
       this.#ended = true;
@@ -151,11 +152,19 @@ export class LookAhead {
     }
     this.#count += 1;
     this.#onBegun();
-    const onFailure = (error?: unknown) => {
-      this.#failed ||= !sparing?.allows(error, value);
-    };
-    const sound = new Prefetch(synthesize(value, signal), this.#budget, { signal, onFailure });
-    return { segment: value, sound };
+    return this.#asking.start(value);
+  }
+
+  /**
+   * After a failure inside the part in its turn, of which some was heard.
+   * @throws the error, with what is missing, if no other voice speaks on with the next part
+   */
+  goOnBehind(error: unknown): void {
+    const head = this.#head;
+    if (!head) throw error;
+    const lost = this.withLoss(error, head.segment);
+    if (this.isSingle || !this.#asking.goesOnBehind(head, error)) throw lost;
+    this.#broken = lost;
   }
 
   withLoss(error: unknown, segment: Segment): unknown {

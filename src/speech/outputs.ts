@@ -176,6 +176,15 @@ function failingSink(error: unknown): Sink {
 }
 
 /**
+ * @returns true where the sound goes into a file, even if it is played as well
+ * @throws TtsError (output) as opening would
+ */
+export async function makesFile({ name, clobber, isPlayed }: OutputPlan, host: Host): Promise<boolean> {
+  if (name === undefined && isPlayed) return false;
+  return !(await checkSink({ output: name ?? '-', clobber }, host));
+}
+
+/**
  * @returns true for sound that is heard live
  * @throws TtsError (output), but not for a missing player
  */

@@ -62,7 +62,13 @@ function refused(cause: EngineError, status: number): TtsError {
         ]
       : [ExitCode.service, LOOK];
   const concernsThisTextOnly = [400, 404, 413, 422].includes(status);
-  return new TtsError(cause.message, { exitCode, hint, cause, concernsThisTextOnly });
+  return new TtsError(cause.message, {
+    exitCode,
+    hint,
+    cause,
+    concernsThisTextOnly,
+    isOutage: status >= 500,
+  });
 }
 
 function failed(cause: EngineError): TtsError {

@@ -63,9 +63,10 @@ export interface Voices extends AsyncDisposable {
   /**
    * A further voice of a text. It may be one of this program or its engines besides the service of the run, and takes only
    * those settings of the run that it can do.
+   * @param mayAskService false where the service of the run is not meant: then a number is one of this program
    * @throws TtsError (usage) for an unknown speaker
    */
-  cast(speaker: Setting<string | number>): Promise<Voice>;
+  cast(speaker: Setting<string | number>, mayAskService?: boolean): Promise<Voice>;
   /** @param shape of a voice that was found before, or of a listed speaker */
   as(shape: VoiceShape): Voice;
   /**

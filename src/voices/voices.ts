@@ -65,9 +65,9 @@ export class RunVoices implements Voices {
     return this.as(shape);
   }
 
-  async cast(speaker: Setting<string | number>): Promise<Voice> {
-    const key = JSON.stringify(['cast', speaker.value, speaker.origin.place]);
-    const shape = this.#wishes.get(key) ?? (await this.#chooseCast(speaker));
+  async cast(speaker: Setting<string | number>, mayAskService = true): Promise<Voice> {
+    const key = JSON.stringify(['cast', speaker.value, speaker.origin.place, mayAskService]);
+    const shape = this.#wishes.get(key) ?? (await this.#chooseCast(speaker, mayAskService));
     this.#wishes.set(key, shape);
     return this.as(shape);
   }
@@ -152,16 +152,16 @@ export class RunVoices implements Voices {
     return this.shapeOf(chosen.no, askedBy(chosen.settings));
   }
 
-  async #chooseCast(speaker: Setting<string | number>): Promise<VoiceShape> {
+  async #chooseCast(speaker: Setting<string | number>, mayAskService: boolean): Promise<VoiceShape> {
     const { settings } = this.#plan;
     const { baseUrl, speakers } = settings;
     const isNumber =
       typeof speaker.value === 'number' || speakers?.value.get(speaker.value)?.no !== undefined;
-    const isOfService = baseUrl !== undefined && isNumber;
+    const isOfService = baseUrl !== undefined && isNumber && mayAskService;
     const alone = { ...settings, speaker, sampleRate: undefined, instructions: undefined };
     const chosen = await this.#find(baseUrl ? { ...alone, engine: undefined } : alone, isOfService).catch(
       async (error) => {
-        const service = await this.#plan.service();
+        const service = mayAskService && (await this.#plan.service());
         if (!service) throw error;
         const { withListedNumber } = await import('./service-choice.ts');
         throw await withListedNumber(error, alone, service, this.#context.signal);

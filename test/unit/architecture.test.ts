@@ -75,6 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'speech/cues': ['text'],
   'speech/events': ['sink', 'text', 'audio', 'files'],
+  'speech/asking': ['settings', 'voices', 'text', 'audio'],
   'speech/cast': ['reading', 'settings', 'voices', 'text', 'text/marks'],
   speech: ['*'],
   batch: ['speech', 'speech/cast', 'voices', 'sink', 'sink/encoding', 'text', 'audio', 'files'],

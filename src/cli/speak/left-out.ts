@@ -13,17 +13,18 @@ interface LeftOut extends Sparing, Listener {
 
 type Kind = Voice['kind'];
 
-type Left = Pick<SpeechJob, 'voice' | 'cast' | 'keepsGoing'>;
+type Left = Pick<SpeechJob, 'voice' | 'cast' | 'keepsGoing'> & Partial<Pick<SpeechJob, 'fallback'>>;
 
 /** The built-in voice leaves out what it cannot read; refusals of a service or an engine need `--keep-going`. */
 export async function leftOutOf(
-  { voice, cast, keepsGoing }: Left,
+  { voice, cast, keepsGoing, fallback }: Left,
   voiceOf: (segment: Segment) => Pick<Voice, 'kind'>,
   warn: (text: string) => void,
 ): Promise<LeftOut | undefined> {
   const { kind } = voice;
-  const refused = keepsGoing ? new RefusedSegments(cast ? 'voice' : kind, warn) : undefined;
-  const isUnread = cast !== undefined || kind === 'built-in';
+  const hasSeveral = cast !== undefined || fallback !== undefined;
+  const refused = keepsGoing ? new RefusedSegments(hasSeveral ? 'voice' : kind, warn) : undefined;
+  const isUnread = hasSeveral || kind === 'built-in';
   const unread = isUnread && new UnreadWords((await import('../../engine/normalise.ts')).normalise, warn);
   const byKind: ByKind = {
     'built-in': unread || undefined,
@@ -31,7 +32,7 @@ export async function leftOutOf(
     service: refused,
     engine: refused,
   };
-  return cast ? new LeftOutByVoice(byKind, (segment) => voiceOf(segment).kind) : byKind[kind];
+  return hasSeveral ? new LeftOutByVoice(byKind, (segment) => voiceOf(segment).kind) : byKind[kind];
 }
 
 type ByKind = Readonly<Record<Kind, LeftOut | undefined>>;

@@ -71,16 +71,15 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   // Bytes are as many as the characters, or more.
   warnOfRoom(job, SECONDS_PER_BYTE * text.knownSize, context);
   voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
+  voices.listen((event) => job.patience?.onEvent(event));
   const atOnce = await openAll(job);
 
   const leftOut = await leftOutOf(job, voiceIn(job), (text) => notices.warn(text));
   let isBlank = false;
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, events?.places),
-    voiceOf: voiceIn(job),
+    ...speakingIn(job, isLive),
     window: WINDOW * atOnce,
-    mix: job.mix,
-    lead: leadOf(job),
     tags,
     sink,
     signal,
@@ -89,15 +88,25 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
       isBlank = true;
       return text.blank();
     },
-    listeners: [totals, progress?.count, subtitles, leftOut, events?.listener],
+    listeners: [totals, job.fallback, progress?.count, subtitles, leftOut, events?.listener],
   }).catch(async (error) => {
     if (isBlank && job.isAssistant) return 'blank' as const;
     throw await withKept(error, { ...job, text, isLive }, signal);
   });
   progress?.stop();
   events?.end(delivery === 'blank' ? undefined : delivery);
-  if (delivery !== 'blank') await finish(job, { totals, delivery, leftOut, text, subtitles }, context);
-  return ExitCode.ok;
+  if (delivery === 'blank') return ExitCode.ok;
+  return await finish(job, { totals, delivery, leftOut, text, subtitles }, context);
+}
+
+/** Who speaks, and how the sound is joined. */
+function speakingIn(job: SpeechJob, isLive: boolean) {
+  const { fallback, patience, mix, output } = job;
+  const isHeard = isLive || output.isPlayed;
+  return {
+    ...{ voiceOf: voiceIn(job), lead: leadOf(job), mix },
+    ...{ fallback, patience: isHeard ? patience : undefined },
+  };
 }
 
 async function tellEvents(
@@ -121,7 +130,7 @@ async function finish(
   job: SpeechJob,
   { totals, delivery, leftOut, text, subtitles }: Spoken,
   context: Context,
-): Promise<void> {
+): Promise<ExitCode> {
   const { notices, signal } = context;
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
   if (delivery?.failure) throw delivery.failure;
@@ -129,14 +138,18 @@ async function finish(
   if (!delivery?.readerLeft) warnOfAbsent(job.cast, notices);
   sayWhatIsMissing(leftOut, text, notices);
   if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
+  return job.fallback?.outcome && !delivery?.readerLeft ? ExitCode.partial : ExitCode.ok;
 }
 
-function voiceIn(job: SpeechJob): (segment: Segment) => Voice {
-  return ({ voice: role }) => (role as Partial<Role>).voice ?? job.voice;
+function voiceIn({ voice, fallback }: SpeechJob): (segment: Segment) => Voice {
+  return (segment) => {
+    if (fallback?.speaks(segment)) return fallback.voice;
+    return (segment.voice as Partial<Role>).voice ?? voice;
+  };
 }
 
-function leadOf({ cast, voice }: SpeechJob): DeliverOptions['lead'] {
-  return cast && { voice, sampleRate: voice.sampleRate };
+function leadOf({ cast, voice, fallback }: SpeechJob): DeliverOptions['lead'] {
+  return (cast ?? fallback) && { voice, sampleRate: voice.sampleRate };
 }
 
 async function speakChapters(job: SpeechJob, context: Context): Promise<number> {

@@ -1,6 +1,7 @@
 import { secondsOf } from '../../audio/pcm.ts';
 import { isStdout } from '../../sink/open.ts';
 import type { Delivery } from '../../sink/sink.ts';
+import type { Fallback, FellBack } from '../../speech/asking/fallback.ts';
 import type { OutputPlan } from '../../speech/outputs.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Notices } from '../terminal/notices.ts';
@@ -9,10 +10,13 @@ interface Summarized {
   readonly output: OutputPlan;
   readonly callbackUrl?: string | undefined;
   readonly subtitles?: { readonly name: string } | undefined;
+  /** It is set if the text of the run is shown. */
+  readonly echo?: object | undefined;
+  readonly fallback?: Pick<Fallback, 'outcome'> | undefined;
 }
 
 /**
- * It goes to stderr if the audio goes to stdout.
+ * It goes to stderr if the audio or the text goes to stdout.
  * @param delivery `undefined` if the service sends the sound elsewhere
  */
 export async function printSummary(
@@ -28,6 +32,7 @@ export async function printSummary(
     ...(delivery
       ? { output, ...(isPlayed && { played: true }), ...soundOf(delivery, totals) }
       : { output: null, callbackUrl: run.callbackUrl, format: null, duration: null, bytes: 0 }),
+    ...fallbackOf(run.fallback?.outcome),
     ...(isWhole && run.subtitles && { subtitles: run.subtitles.name }),
     characters: totals.characters,
     segments: totals.segments,
@@ -37,7 +42,7 @@ export async function printSummary(
     secondsToFirstAudio: inSeconds(totals.firstAudio),
     seconds: inSeconds(totals.elapsed),
   };
-  if (output !== null && isStdout(output)) notices.printJson(summary);
+  if (run.echo || (output !== null && isStdout(output))) notices.printJson(summary);
   else notices.result(summary);
 }
 
@@ -48,6 +53,16 @@ function soundOf({ bytes, writtenBytes, chapters, readerLeft }: Delivery, { form
     bytes: writtenBytes,
     ...(chapters && { chapters: chapters.map((chapter) => ({ ...chapter, title: chapter.title ?? null })) }),
     ...(readerLeft && { readerLeft }),
+  };
+}
+
+function fallbackOf(outcome: FellBack | undefined) {
+  if (!outcome) return {};
+  const { voice, from, error, broken } = outcome;
+  const { message, exitCode } = error;
+  const { line = null } = from.place;
+  return {
+    fallback: { voice, from: from.text, line, error: { message, exitCode }, broken: broken?.text ?? null },
   };
 }
 

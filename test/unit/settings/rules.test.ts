@@ -9,6 +9,8 @@ it('lets a project say who speaks, how, where and at what pace, and nothing else
       'speaker',
       'speakers',
       'loudness',
+      'fallback',
+      'patience',
       'format',
       'code',
       'math',

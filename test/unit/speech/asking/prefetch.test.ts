@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Speech } from '../../../src/audio/pcm.ts';
-import { Budget, Prefetch } from '../../../src/speech/prefetch.ts';
-import { WatchedBody } from '../audio/body.ts';
-import { speechFormat } from '../audio/wav-builder.ts';
-import { countedSound } from './counted-sound.ts';
+import type { Speech } from '../../../../src/audio/pcm.ts';
+import { Budget, Prefetch } from '../../../../src/speech/asking/prefetch.ts';
+import { WatchedBody } from '../../audio/body.ts';
+import { speechFormat } from '../../audio/wav-builder.ts';
+import { countedSound } from '../counted-sound.ts';
 
 const quiet = { signal: new AbortController().signal, onFailure: () => {} };
 
