@@ -4,9 +4,9 @@ import { type Choice, clearCache, type Found, measureCache } from '../cache/insp
 import { addressIn, isOf, listServices } from '../cache/services.ts';
 import { ExitCode, usageError } from '../error.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
+import { nearestName } from '../nearest.ts';
 import { visible } from '../printable.ts';
 import { loadSettings } from '../settings/load.ts';
-import { nearestName } from '../settings/nearest.ts';
 import type { Flags } from '../settings/resolve.ts';
 import { cacheLimit } from '../voices/cache-limit.ts';
 import { howToSpeak, readSubcommand, subcommand } from './command-line.ts';

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { type TtsError, usageError } from '../error.ts';
+import { nearestName } from '../nearest.ts';
 import { joinedNames } from '../settings/named-file.ts';
-import { nearestName } from '../settings/nearest.ts';
 import type { Flags } from '../settings/resolve.ts';
 import { type Name, ruleOf, rules, settingNames } from '../settings/rules.ts';
 import { assertUtf8, type Typed } from './assert-utf8.ts';
@@ -111,12 +111,19 @@ export function usage({ message, code }: CommanderError, command: Command): TtsE
   // The rest of the word may be a key.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
-  if (code !== 'commander.unknownOption') return usageError(what, `see ${name} --help`);
+  if (code !== 'commander.unknownOption')
+    return usageError(what, nearestChoice(what) ?? `see ${name} --help`);
   const advice = ADVICE.find(([option]) => what.includes(`'${option}'`))?.[1];
   if (advice) return usageError(what, advice);
   const nearest = nearestOption(what, command);
   const meant = nearest === undefined ? `see ${name} --help;` : `did you mean ${nearest}?`;
   return usageError(what, `${meant} ${howToSpeak(name)}`);
+}
+
+function nearestChoice(complaint: string): string | undefined {
+  const listed = /argument '(.*)' is invalid\. Allowed choices are (.*)\.$/s.exec(complaint);
+  const nearest = listed?.[1] && nearestName(listed[1], listed[2]?.split(', ') ?? []);
+  return nearest ? `did you mean ${nearest}?` : undefined;
 }
 
 export function nearestOption(complaint: string, { options }: Command): string | undefined {

@@ -35,9 +35,12 @@ export async function run(context: Context): Promise<number> {
   }
   const { assertWordsUtf8 } = await import('./assert-utf8.ts');
   assertWordsUtf8(context.argv, context.host);
+  const unknown = named ? more[0] : name;
+  const { nearestName } = await import('../nearest.ts');
+  const nearest = nearestName(unknown ?? '', [...context.commands.keys(), ...Object.keys(TOPICS)]);
   throw usageError(
-    `tts help does not know "${named ? more[0] : name}"`,
-    'see tts help; to speak the words: tts speak help ...',
+    `tts help does not know "${unknown}"`,
+    `${nearest ? `did you mean tts help ${nearest}?` : 'see tts help;'} to speak the words: tts speak help ...`,
   );
 }
 
@@ -134,6 +137,14 @@ const GROUPS: readonly Group[] = [
     others: ['quiet', 'verbose', 'keepGoing', 'keepPartial', 'inputTimeout', 'config'],
   },
 ];
+
+/** For `tts` alone on a terminal. Each line works as it stands. */
+export const FIRST_STEPS = [
+  'tts speaks any text. To begin with:',
+  '  tts "Hello from this machine." -o hello.wav    a file, with the built-in voice',
+  '  tts voices                                     natural voices, each one line away',
+  '  tts --help                                     all that it reads, writes and plays',
+].join('\n');
 
 /** The short help fits on a screen of 40 lines. */
 export function shortHelp(commands: Commands): string {

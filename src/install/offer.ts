@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { usageError } from '../error.ts';
 import { type Catalogue, type OfferedVoice, offered, type PinnedFile } from '../installed/catalogue.ts';
 import { installedVoices } from '../installed/manifest.ts';
-import { nearestName } from '../settings/nearest.ts';
+import { nearestName } from '../nearest.ts';
 import { pinnedLanguage } from './espeak.ts';
 import { ANOTHER_WAY, failure } from './fetch/answer.ts';
 import { addressIn } from './fetch/hub.ts';

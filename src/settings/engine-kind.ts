@@ -1,4 +1,5 @@
 import { percentDecoded } from '../address.ts';
+import { keyHint } from '../nearest.ts';
 import {
   baseUrl,
   choice,
@@ -12,7 +13,6 @@ import {
   type ValueFault,
   words,
 } from './kind.ts';
-import { keyHint } from './nearest.ts';
 import { command, isObject, type Locate, locatedCommand, namedMap } from './special-kinds.ts';
 
 /** An engine is a server, a program, or a folder with a model. */

@@ -1,5 +1,5 @@
+import { keyHint } from '../nearest.ts';
 import { describedValue, type Kind, number, speaker, type ValueFault } from './kind.ts';
-import { keyHint } from './nearest.ts';
 import { isObject } from './special-kinds.ts';
 
 interface Pairs<T> {

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { type TtsError, usageError } from '../error.ts';
+import { nearestName } from '../nearest.ts';
 import type { ConfigPath } from './config-places.ts';
 
 import { describedValue } from './kind.ts';
@@ -100,8 +101,13 @@ export function refused(rule: Rule<unknown>, raw: unknown, origin: Origin): TtsE
   const shown = rule.secret ? 'the value' : describedValue(raw);
   return usageError(
     `${origin.name}: ${shown} is not allowed; expected ${rule.kind.allowed}`,
-    rule.advice?.(raw) ?? (rule.flags ? 'see tts speak --help' : 'correct it there'),
+    rule.advice?.(raw) ?? guessed(rule, raw) ?? (rule.flags ? 'see tts speak --help' : 'correct it there'),
   );
+}
+
+function guessed({ kind: { choices } }: Rule<unknown>, raw: unknown): string | undefined {
+  const nearest = typeof raw === 'string' ? nearestName(raw.trim(), choices ?? []) : undefined;
+  return nearest && `did you mean ${nearest}?`;
 }
 
 /** Takes `--speaker` from `-s, --speaker <no|name>`. */

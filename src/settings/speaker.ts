@@ -1,5 +1,5 @@
 import { type TtsError, usageError } from '../error.ts';
-import { nearestName } from './nearest.ts';
+import { nearestName } from '../nearest.ts';
 import type { Origin, Setting, Settings } from './resolve.ts';
 import type { NamedSpeaker } from './special-kinds.ts';
 
@@ -16,16 +16,23 @@ export interface Choice {
   readonly settings: Settings;
 }
 
+interface Absent {
+  /** The end of the hint. */
+  readonly remark?: string | undefined;
+  /** Names of voices that can be installed. */
+  readonly offered?: readonly string[];
+}
+
 const NEEDED_KINDS = { sampleRate: 'neo.one', instructions: 'Mermish' } as const;
 
 /**
  * Adds the speaker's own defaults; options and the environment are stronger.
  * @param known the speakers of the built-in service, the default first; empty for another service
- * @param remark the end of the hint about a missing speaker
+ * @param absent what to say of a speaker that is not there
  * @throws TtsError (usage) for an unknown speaker, or one that cannot do what is asked for
  */
-export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[], remark?: string): Choice {
-  const chosen = find(settings, known, remark);
+export function chooseSpeaker(settings: Settings, known: readonly KnownSpeaker[], absent?: Absent): Choice {
+  const chosen = find(settings, known, absent);
   const configured = [...(settings.speakers?.value.values() ?? [])];
   const kind = kindOf(chosen.no, known) ?? chosen.kind ?? kindOf(chosen.no, configured);
   return { no: chosen.no, kind, settings: settingsFor({ ...chosen, kind }, settings, known.length > 0) };
@@ -76,7 +83,7 @@ export function settingsFor(speaker: Chosen, settings: Settings, isBuiltIn = fal
   return settled;
 }
 
-function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[], remark?: string): Chosen {
+function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[], absent: Absent = {}): Chosen {
   if (speaker === undefined) {
     if (known[0]) return { no: known[0].no };
     throw usageError(
@@ -88,11 +95,11 @@ function find({ speaker, speakers }: Settings, known: readonly KnownSpeaker[], r
   const chosen = lookUp(name, speakers, known);
   if (!chosen) {
     const there = [...(speakers?.value.keys() ?? []), ...known.map(({ name }) => name)];
-    throw unknownName(String(name), { origin: origin.name, there, remark });
+    throw unknownName(String(name), { origin: origin.name, there, ...absent });
   }
   if (known.length === 0 || known.some(({ no }) => no === chosen.no)) return chosen;
   const there = known.map(({ no, name }) => `${no} (${name})`);
-  throw unknownNumber(labelOf(chosen), { origin: origin.name, there, remark });
+  throw unknownNumber(labelOf(chosen), { origin: origin.name, there, ...absent });
 }
 
 function lookUp(
@@ -155,10 +162,9 @@ function assertSupported(
 
 const MOST_SHOWN = 20;
 
-interface Unknown {
+interface Unknown extends Absent {
   readonly origin: string;
   readonly there: readonly string[];
-  readonly remark: string | undefined;
 }
 
 function unknownNumber(who: string, unknown: Unknown): TtsError {
@@ -169,11 +175,12 @@ function unknownNumber(who: string, unknown: Unknown): TtsError {
 }
 
 function unknownName(name: string, unknown: Unknown): TtsError {
-  const { origin, there } = unknown;
-  const nearest = nearestName(name, there);
+  const { origin, there, offered = [] } = unknown;
+  const nearest = nearestName(name, [...there, ...offered]);
+  const install = nearest && !there.includes(nearest) ? `tts voices install ${nearest} brings it. ` : '';
   const hint =
     there.length > 0
-      ? `${nearest ? `did you mean ${nearest}? ` : ''}There are: ${shown(unknown)}`
+      ? `${nearest ? `did you mean ${nearest}? ${install}` : ''}There are: ${shown(unknown)}`
       : 'give its number, or name it under "speakers" in a config file';
   return usageError(`${origin}: no speaker is called ${JSON.stringify(name)}`, hint);
 }

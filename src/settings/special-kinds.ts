@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { keyHint } from '../nearest.ts';
 import {
   baseUrl,
   describedValue,
@@ -12,7 +13,6 @@ import {
   type ValueFault,
   words,
 } from './kind.ts';
-import { keyHint } from './nearest.ts';
 
 interface NamedMap<T> {
   readonly allowed: string;

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { usageError } from '../error.ts';
+import { nearestName } from '../nearest.ts';
 import { visible } from '../printable.ts';
 import type { Encoding, EncodingOptions, Format, StreamingEncoding } from './encoding/encoding.ts';
 import type { EncodingName } from './encoding/names.ts';
@@ -100,15 +101,15 @@ export function assertEncodable(name: string, encode?: EncodingName): void {
       'leave --encode out, or choose another ending',
     );
   if (meant.length > 0) return;
+  const nearest = nearestName(ending, ENDINGS);
   throw usageError(
     `-o ${visible(name)}: ${visible(ending)} is not the ending of a format that tts writes`,
-    `end the name with ${KNOWN}, or say what the file is to hold, with --encode`,
+    `${nearest ? `did you mean ${nearest}? E` : 'e'}nd the name with ${KNOWN}, or say what the file is to hold, with --encode`,
   );
 }
 
-const KNOWN = [...new Set(formats.flatMap(({ endings }) => endings))]
-  .join(', ')
-  .replace(/, ([^,]+)$/, ' or $1');
+const ENDINGS = [...new Set(formats.flatMap(({ endings }) => endings))];
+const KNOWN = ENDINGS.join(', ').replace(/, ([^,]+)$/, ' or $1');
 
 /** @throws TtsError (usage) for an encoding that needs a file */
 export function streamingOf({ stream, ...encoding }: Encoding, name: string): StreamingEncoding {

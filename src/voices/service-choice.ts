@@ -2,6 +2,7 @@ import { isExcepted, isLoopback } from '../address.ts';
 import type { ProxyRoute } from '../client/transport.ts';
 import { ExitCode, TtsError, usageError } from '../error.ts';
 import type { Host, RunContext } from '../host.ts';
+import { nearestName } from '../nearest.ts';
 import {
   assertKeyMayGo,
   assertProxyMaySee,
@@ -11,7 +12,6 @@ import {
   keyOrigin,
 } from '../settings/key.ts';
 import { exposedFiles } from '../settings/load.ts';
-import { nearestName } from '../settings/nearest.ts';
 import {
   type ConfigFile,
   chooseProxy,

@@ -4,8 +4,8 @@ import type { SourceConfig } from '../engine/source.ts';
 import { type TtsError, usageError } from '../error.ts';
 import { fromHome } from '../files/paths.ts';
 import type { Host } from '../host.ts';
+import { nearestName } from '../nearest.ts';
 import { type EngineEntry, isAddress, serverAddress } from '../settings/engine-kind.ts';
-import { nearestName } from '../settings/nearest.ts';
 import type { Setting, Settings } from '../settings/resolve.ts';
 import { authorizationOf, type KeyedContext, keyForAddress } from './engine-key.ts';
 

@@ -4,7 +4,7 @@ import { ExitCode, TtsError, usageError } from '../error.ts';
 import { dataFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
 import { runtimesIn } from '../installed/runtimes.ts';
-import { nearestName } from '../settings/nearest.ts';
+import { nearestName } from '../nearest.ts';
 import type { Setting, Settings } from '../settings/resolve.ts';
 import { configOf, entryOf } from './source-entries.ts';
 

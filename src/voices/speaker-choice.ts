@@ -136,11 +136,13 @@ function withNumber(settings: Settings, value: number): Settings {
 }
 
 /** The speaker is nowhere: this finds the words. */
-async function assertKnown({ settings, espeak: find }: Search): Promise<never> {
+async function assertKnown({ settings, espeak: find, context: { host } }: Search): Promise<never> {
   const { espeak, fault } = await find();
   const why = fault === undefined ? 'is not installed' : `does not work: ${fault}`;
   const remark = espeak ? undefined : `101 and up are the voices of espeak-ng, which ${why}`;
-  chooseSpeaker(settings, builtInSpeakers(espeak), remark);
+  const { loadCatalogue } = await import('../installed/catalogue.ts');
+  const offered = loadCatalogue(host).voices.map(({ name }) => name);
+  chooseSpeaker(settings, builtInSpeakers(espeak), { remark, offered });
   throw new RangeError(`speaker ${settings.speaker?.value} was found and not found`);
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isThere } from '../support/programs.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 
 const COMMANDS = [
@@ -51,5 +52,36 @@ describe('the help', () => {
     const run = await new Sandbox().shell('mkdir gone && cd gone && rmdir ../gone && tts help config');
     expect(run.status).toBe(0);
     expect(run.stdout.toString()).toMatch(/^Usage: tts config/);
+  });
+
+  it.runIf(process.platform === 'linux' && isThere('script'))(
+    'is three lines that work for tts alone on a terminal',
+    async () => {
+      const box = new Sandbox();
+      const { stdout, status } = await box.shell('script -qec tts /dev/null', { env: { TERM: 'xterm' } });
+      expect(status).toBe(2);
+      const shown = stdout.toString().matchAll(/^ {2}(tts \S+(?: \S+)*?)(?: {2,}|\r?$)/gm);
+      const steps = Array.from(shown, ([, line = '']) => line);
+      expect(steps).toHaveLength(3);
+      expect(stdout.toString()).not.toMatch(/^tts:/m);
+      expect(await box.shell(`set -e\n${steps.join('\n')}`)).toMatchObject({ status: 0 });
+      expect(box.list()).toEqual(['hello.wav']);
+    },
+  );
+});
+
+describe('a mistyped command', () => {
+  it('is guessed by an option that only the command has, and by its second word', async () => {
+    const box = new Sandbox();
+    expectFailure(
+      await box.run(['serev', '--port', '1']),
+      2,
+      /^tts: "serev" is not a command: unknown option '--port'\nhint: did you mean tts serve\?\n$/,
+    );
+    const spoken = await box.run(['voies', 'install', 'cori', '-o', 'out.wav']);
+    expect(spoken).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/^tts: "voies" .* did you mean tts voices install cori\?\n/),
+    });
   });
 });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ExitCode, usageError } from '../../error.ts';
-import { nearestName } from '../../settings/nearest.ts';
+import { nearestName } from '../../nearest.ts';
 import { howToSpeak, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { printLine } from '../terminal/print.ts';

@@ -1,9 +1,9 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { ExitCode, type TtsError, usageError } from '../../error.ts';
+import { ExitCode, TtsError, usageError } from '../../error.ts';
 import { pathOf } from '../../files/paths.ts';
 import type { Host } from '../../host.ts';
-import { isOneLetterOff } from '../../settings/nearest.ts';
+import { isOneLetterOff } from '../../nearest.ts';
 import { type CommandLine, readCommandLine, speakCommand } from '../command-line.ts';
 import { type Commands, type Context, namedCommands } from '../context.ts';
 
@@ -16,27 +16,44 @@ export function describeCommand(): Command {
 
 export async function run(context: Context): Promise<number> {
   const { notices } = context;
-  const line = readCommandLine(context);
+  const line = readTyped(context);
   if (line.help) return (await import('../help.ts')).help(context);
   if (line.version) return (await import('../help.ts')).version(context);
   const input = inputOf(line, context);
   if (!input) {
-    notices.print((await import('../help.ts')).shortHelp(context.commands));
+    notices.print((await import('../help.ts')).FIRST_STEPS);
     return ExitCode.usage;
   }
-  const mistake = line.flags.quiet ? undefined : likelyMistake(line, context);
+  const mistake = line.flags.quiet ? undefined : await likelyMistake(line, context);
   if (mistake) notices.note(mistake);
   const { speak } = await import('./run.ts');
   return speak({ flags: line.flags, ...input }, context);
 }
 
-function likelyMistake({ words }: CommandLine, { argv, named, host, commands }: Context): string | undefined {
+/** A mistyped command shows itself by options that only the command has. */
+function readTyped(context: Context): CommandLine {
+  try {
+    return readCommandLine(context);
+  } catch (error) {
+    const { argv, named, commands } = context;
+    const [first = ''] = argv;
+    const meant = named ? undefined : nearCommand(first, commands);
+    if (!(error instanceof TtsError) || meant === undefined) throw error;
+    throw usageError(`"${first}" is not a command: ${error.message}`, `did you mean tts ${meant}?`);
+  }
+}
+
+async function likelyMistake(
+  { words }: CommandLine,
+  { argv, named, host, commands }: Context,
+): Promise<string | undefined> {
   if (named || argv.includes('--')) return undefined;
   const [first = ''] = words;
   if (namedCommands(commands).includes(first) && words.length <= LONGEST_COMMAND)
     return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
-  if (words.length === 1 && isNearCommand(first, commands))
-    return `"${first}" is not a command, so the word is spoken; tts help lists the commands`;
+  const meant = nearCommand(first, commands);
+  if (meant !== undefined && (words.length === 1 || (await isWordOf(meant, words[1], commands))))
+    return `"${first}" is not a command, so it is spoken; did you mean tts ${[meant, ...words.slice(1)].join(' ')}?`;
   if (words.length === 1 && isMissingFile(first, host))
     return `there is no file ${first}, so its name is spoken; -f speaks what is in a file`;
   const voice = voiceBehindV(words, argv);
@@ -54,8 +71,14 @@ function voiceBehindV(words: readonly string[], argv: readonly string[]): string
   return isBehind && (looksLikeName || /^[\p{L}\d]+(?:[_+-][\p{L}\d]+)+$/u.test(first)) ? first : undefined;
 }
 
-function isNearCommand(word: string, commands: Commands): boolean {
-  return word === 'version' || [...commands.keys()].some((name) => isOneLetterOff(word, name));
+function nearCommand(word: string, commands: Commands): string | undefined {
+  return word === 'version' ? '--version' : [...commands.keys()].find((name) => isOneLetterOff(word, name));
+}
+
+/** As in `voies install cori`. */
+async function isWordOf(command: string, word: string | undefined, commands: Commands): Promise<boolean> {
+  const { words = [] } = (await commands.get(command)?.()) ?? {};
+  return word !== undefined && words.includes(word);
 }
 
 const ENDINGS = ['txt', 'text', 'md', 'markdown', 'html', 'csv', 'srt', 'pdf', 'docx', 'epub', 'log'];

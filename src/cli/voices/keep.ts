@@ -6,8 +6,8 @@ import { openStore } from '../../install/store.ts';
 import { removeVoice, wrongFiles } from '../../install/tidy.ts';
 import { loadCatalogue } from '../../installed/catalogue.ts';
 import { installedVoices, isOwnFolder, type Manifest, voicesFolder } from '../../installed/manifest.ts';
+import { nearestName } from '../../nearest.ts';
 import { loadSettings } from '../../settings/load.ts';
-import { nearestName } from '../../settings/nearest.ts';
 import type { Context } from '../context.ts';
 import type { VoicesLine } from './line.ts';
 

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ExitCode, usageError } from '../../error.ts';
 import { dataFolder } from '../../files/folders.ts';
-import { nearestName } from '../../settings/nearest.ts';
+import { nearestName } from '../../nearest.ts';
 import type { Name } from '../../settings/rules.ts';
 import { howToSpeak, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';

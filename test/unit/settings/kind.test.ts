@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { nearestName } from '../../../src/nearest.ts';
 import { baseUrl, byteCount, list, number, speaker, toggle, url, words } from '../../../src/settings/kind.ts';
-import { nearestName } from '../../../src/settings/nearest.ts';
 import { pauses } from '../../../src/settings/pairs.ts';
 
 describe('a kind of value', () => {

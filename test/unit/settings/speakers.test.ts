@@ -125,13 +125,25 @@ describe('a speaker that is not there', () => {
   const many = Array.from({ length: 30 }, (_, index) => ({ no: index, name: `v${index}`, kind: 'neo.one' }));
   const refusal = (speaker: string) => {
     const settings = resolve({ flags: { speaker }, env: {}, files: [] });
-    return () => chooseSpeaker(settings, many, 'ask around');
+    return () => chooseSpeaker(settings, many, { remark: 'ask around', offered: ['cori'] });
   };
 
   it.each(['99', 'nobody'])('is refused with some of very many, and how to see them all: %s', (speaker) => {
     expect(refusal(speaker)).toThrow(
       expect.objectContaining({
         hint: expect.stringMatching(/are: [^;]*v19[^;]*, \.\.\.; tts speakers lists all; ask around$/),
+      }),
+    );
+  });
+});
+
+describe('a speaker that could be installed', () => {
+  it('is named with the line that brings it', () => {
+    const settings = resolve({ flags: { speaker: 'crori' }, env: {}, files: [] });
+    const known = [{ no: 1, name: 'Māori', kind: 'neo.one' }];
+    expect(() => chooseSpeaker(settings, known, { offered: ['cori'] })).toThrow(
+      expect.objectContaining({
+        hint: 'did you mean cori? tts voices install cori brings it. There are: Māori',
       }),
     );
   });

@@ -24,6 +24,8 @@ function withoutDashes(name: string): string {
 function nearlyWritten(name: string, candidates: readonly string[]): string | undefined {
   if (candidates.length === 0) return undefined;
   const typed = name.toLowerCase();
+  const slip = candidates.find((candidate) => isOneLetterOff(typed, candidate.toLowerCase()));
+  if (slip !== undefined) return slip;
   const nearest = closest(
     typed,
     candidates.map((candidate) => candidate.toLowerCase()),
