@@ -36,7 +36,22 @@ export function cleaned(text: string): string {
 }
 
 function visibleOnly(text: string): string {
-  return text.replace(INVISIBLE, '').replace(idleJoiners(), '').normalize('NFC');
+  return withoutInvisible(text).replace(idleJoiners(), '').normalize('NFC');
+}
+
+/** The rules of sentences and lines look at such a text: what nobody sees decides nothing. */
+export function withoutInvisible(text: string): string {
+  return UNCLEAN.test(text) ? text.replace(INVISIBLE, '') : text;
+}
+
+/** @returns where a part of a text begins, from where it begins without what is invisible */
+export function invisibleSkipped(text: string, visible: number): number {
+  let end = visible;
+  for (const { 0: sign, index } of text.matchAll(INVISIBLE)) {
+    if (index >= end) break;
+    end += sign.length;
+  }
+  return end;
 }
 
 function spaced(text: string): string {

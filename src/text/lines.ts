@@ -5,6 +5,8 @@ const lineBreak = lazy(() => new RegExp(`\\n\\s*(?!${EXTENDER})`, 'gu'));
 const NARROWEST_WRAP = 40;
 /** A line below this share of the width was not wrapped. */
 const RAGGEDNESS = 0.6;
+/** Five words in a row. */
+const PROSE = /(?:\p{L}[\p{L}\p{M}'’-]*[,;]? ){4}\p{L}/u;
 
 /**
  * Offsets after the indentation. Such a line begins like an item, or its first word would have fitted on the line before
@@ -12,18 +14,62 @@ const RAGGEDNESS = 0.6;
  */
 export function lineBorders(text: string): number[] {
   if (!text.includes('\n')) return [];
+  const isShort = shortness(text);
+  const lines = [...linesOf(text)];
+  const lists = paragraphsWithItems(lines);
+  const separates = (line: Line, before: Line) => {
+    if (line.paragraph !== before.paragraph) return true;
+    if (isListItem(line.begin)) {
+      return lists.has(line.paragraph) || isShort(before.text, line.begin) || !isOpenProse(before.text);
+    }
+    return !goesOn(before.text) && !startsLower(line.begin) && isShort(before.text, line.begin);
+  };
+  return lines
+    .filter((line, at) => at > 0 && separates(line, lines[at - 1] ?? line))
+    .map(({ start }) => start);
+}
+
+interface Line {
+  readonly start: number;
+  /** Without white space at its end. */
+  readonly text: string;
+  /** What the rules look at, with what follows a short line. */
+  readonly begin: string;
+  /** Empty lines count the paragraphs. */
+  readonly paragraph: number;
+}
+
+function* linesOf(text: string): Generator<Line> {
+  let [start, paragraph] = [0, 0];
+  const lineTo = (end?: number) => {
+    const begin = text.slice(start, start + 200);
+    return { start, text: text.slice(start, end).trimEnd(), begin, paragraph };
+  };
+  for (const { 0: gap, index } of text.matchAll(lineBreak())) {
+    yield lineTo(index);
+    start = index + gap.length;
+    if (gap.includes('\n', 1)) paragraph += 1;
+  }
+  yield lineTo();
+}
+
+/** Those that have several of them. */
+function paragraphsWithItems(lines: readonly Line[]): ReadonlySet<number> {
+  const items = lines.filter(({ begin }) => isListItem(begin)).map(({ paragraph }) => paragraph);
+  return new Set(items.filter((paragraph, at) => paragraph === items[at - 1]));
+}
+
+/** True for a line that has room for the first word of the next one. */
+function shortness(text: string): (line: string, next: string) => boolean {
   const narrowest = endsLikeProse(text) ? 0 : NARROWEST_WRAP;
   const room = RAGGEDNESS * Math.max(narrowest, longestLine(text));
-  const borders: number[] = [];
-  let lineStart = 0;
-  for (const { 0: gap, index } of text.matchAll(lineBreak())) {
-    const next = index + gap.length;
-    const emptyLine = gap.includes('\n', 1);
-    const line = text.slice(lineStart, index).trimEnd();
-    if (emptyLine || separates(line, text.slice(next, next + 200), room)) borders.push(next);
-    lineStart = next;
-  }
-  return borders;
+  return (line, next) => line.length + 1 + firstWord(next).length <= room;
+}
+
+/** An only item behind a line of prose that goes on is no item: the line break has put a number, or a dash, at its start. */
+function isOpenProse(line: string): boolean {
+  const isProse = line.length >= NARROWEST_WRAP && PROSE.test(line);
+  return isProse && !endsLikeProse(line) && !/[:：]$/u.test(line);
 }
 
 /**
@@ -44,17 +90,11 @@ export function unwrapped(text: string, isWhole = false): string {
 /** No text is so narrow that its lines would be wrapped there. */
 function isShortLine(text: string, end: number, next: number): boolean {
   const start = text.lastIndexOf('\n', end - 1) + 1;
-  return end - start + 1 + firstWordLength(text.slice(next)) <= RAGGEDNESS * NARROWEST_WRAP;
+  return end - start + 1 + firstWord(text.slice(next)).length <= RAGGEDNESS * NARROWEST_WRAP;
 }
 
-function firstWordLength(text: string): number {
-  return /^\S{0,200}/u.exec(text)?.[0].length ?? 0;
-}
-
-function separates(line: string, next: string, room: number): boolean {
-  if (isListItem(next)) return true;
-  if (goesOn(line) || startsLower(next)) return false;
-  return line.length + 1 + firstWordLength(next) <= room;
+function firstWord(text: string): string {
+  return /^\S{0,200}/u.exec(text)?.[0] ?? '';
 }
 
 // Lazy patterns: short texts never compile them, which saves 1.5 ms.
@@ -72,7 +112,7 @@ export function startsLower(line: string): boolean {
   return /^[^\p{L}\p{N}]*\p{Ll}/u.test(line);
 }
 
-function endsLikeProse(text: string): boolean {
+export function endsLikeProse(text: string): boolean {
   return /\p{Sentence_Terminal}\p{P}*$/u.test(text.slice(-200).trimEnd());
 }
 

@@ -1,4 +1,4 @@
-import { type Cleaned, cleaned } from './clean.ts';
+import { type Cleaned, cleaned, invisibleSkipped, withoutInvisible } from './clean.ts';
 import { unwrapped } from './lines.ts';
 import type { Limit } from './segment.ts';
 import { sentences } from './sentences.ts';
@@ -42,13 +42,15 @@ export function packClean(
   room: Room,
   { isKept }: Pick<Limit, 'isKept'>,
 ): readonly Packed[] {
-  const packed = (counting: Counting) => [...cleanPieces(paragraph, pack(paragraph, start, room, counting))];
-  const pieces = packed('clean');
+  const packed = (text: string, counting: Counting) => [
+    ...cleanPieces(text, pack(text, start, room, counting)),
+  ];
+  const pieces = [...asWritten(paragraph, packed(withoutInvisible(paragraph), 'clean'))];
   const hasSameLengths = pieces.every(({ written, text }) => written.length === text.length);
   if (!isKept || hasSameLengths) return pieces;
   const isThere = ({ written, text }: Cleaned) => isKept({ written: written.trim(), text: text.trim() });
   if (pieces.every(isThere)) return pieces;
-  const earlier = packed('written');
+  const earlier = packed(paragraph, 'written');
   return earlier.every(isThere) ? earlier : pieces;
 }
 
@@ -59,6 +61,17 @@ function* cleanPieces(paragraph: string, pieces: Iterable<Part>): Generator<Pack
     const end = at + piece.written.length;
     yield { ...piece, text: cleaned(unbroken.slice(at, end)) };
     at = end;
+  }
+}
+
+/** Puts back into the pieces what is invisible. */
+function* asWritten(paragraph: string, pieces: readonly Packed[]): Generator<Packed> {
+  let rest = paragraph;
+  for (const [at, piece] of pieces.entries()) {
+    const isLast = at === pieces.length - 1;
+    const end = isLast ? rest.length : invisibleSkipped(rest, piece.written.length);
+    yield { ...piece, written: rest.slice(0, end) };
+    rest = rest.slice(end);
   }
 }
 

@@ -1,4 +1,4 @@
-import { cleaned } from './clean.ts';
+import { cleaned, withoutInvisible } from './clean.ts';
 import { clauseLength, completeLength } from './complete.ts';
 import { leadingSpace, secondParagraph, unwrapped } from './lines.ts';
 import type { LiveStage } from './live.ts';
@@ -210,7 +210,7 @@ export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, S
   }
 
   *#whole(written: string): Generator<Segment<V>> {
-    const text = cleaned(unwrapped(written, this.#options.pace === 'whole'));
+    const text = cleaned(unwrapped(withoutInvisible(written), this.#options.pace === 'whole'));
     yield* this.#one({ written, text, startsSentence: this.#startsSentence });
   }
 

@@ -1,3 +1,5 @@
+import { endsLikeProse } from '../../text/lines.ts';
+
 /** UTF-16 units of a text in which words are distinguished from other signs. */
 const JUDGED = 65_536;
 /** UTF-16 units. What follows in a longer line counts as another one. */
@@ -6,7 +8,7 @@ const LONGEST_LINE = 8192;
 const LONGEST_WORD = 100;
 /** The share of words and numbers in prose. Logs and code have less. */
 const WORDS_IN_PROSE = 0.85;
-/** UTF-16 units. A longer line was not wrapped. */
+/** UTF-16 units. A longer line is a paragraph, unless most of such lines break off inside a sentence. */
 const LONGEST_WRAPPED = 120;
 /** The number of different words, or of lines at the borders of pages, that are remembered. */
 const MOST_REMEMBERED = 100_000;
@@ -30,6 +32,8 @@ export class TextFacts {
   #partial = '';
   #longUnits = 0;
   #singleBreaks = 0;
+  /** Those behind long lines that break off inside a sentence. */
+  #wraps = 0;
   #emptyLines = 0;
   /** The length of the last line with text; `undefined` without one. */
   #last: { readonly text: string; readonly isFollowed: boolean } | undefined;
@@ -66,7 +70,8 @@ export class TextFacts {
 
   /** Each line is a paragraph. */
   get isLinewise(): boolean {
-    return this.#singleBreaks > this.#emptyLines && this.#longUnits * 2 > this.#seen;
+    const isWrapped = this.#wraps * 2 > this.#singleBreaks;
+    return !isWrapped && this.#singleBreaks > this.#emptyLines && this.#longUnits * 2 > this.#seen;
   }
 
   get hasPages(): boolean {
@@ -150,7 +155,10 @@ export class TextFacts {
     if (isLong) this.#longUnits += line.length;
     if (!this.#last || !(isLong || this.#last.text.length > LONGEST_WRAPPED)) return;
     if (this.#last.isFollowed) this.#emptyLines += 1;
-    else this.#singleBreaks += 1;
+    else {
+      this.#singleBreaks += 1;
+      if (this.#last.text.length > LONGEST_WRAPPED && !endsLikeProse(this.#last.text)) this.#wraps += 1;
+    }
   }
 }
 

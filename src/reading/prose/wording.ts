@@ -18,20 +18,23 @@ const SPACED_DASH = /(?<=[\p{L}\p{N},;.!?"'”’)_] )--(?= [\p{L}\p{N}"'“‘(
 /** The mark of a note looks like the one in "word.[1]". */
 const NOTE_MARK = /(?<=[\p{L}\p{N}.,;:!?"'”’)\]_])\[(?:[1-9]\d{0,2}|[*†‡])\](?=[\s.,;:!?"'”’)—[_-]|$)/gu;
 
-/** "be-" at the end of a line, "fore" and what is attached to it in the next one. */
+/**
+ * "be-" at the end of a line, "fore" and what is attached to it in the next one; and the places that can take a line break: a
+ * space, or an empty line.
+ */
 const DIVIDED = new RegExp(
-  `[-‐](?=[^\\S\\n]*\\n)(?<=(?:^|[^‐\\p{L}\\p{M}-])(?<first>(?:${LETTER}{1,40}[-‐]){0,4}${LETTER}{1,40})[-‐])[^\\S\\n]*\\n[^\\S\\n]*(?<second>${LETTER}{1,40})(?<rest>[^\\s‐-]{0,40})(?<space> ?)|(?<=\\S) (?=\\S)`,
+  `(?<hyphen>[-‐\\u00ad])(?=[^\\S\\n]*\\n)(?<=(?:^|[^‐\\p{L}\\p{M}\\u00ad-])(?<first>(?:${LETTER}{1,40}[-‐\\u00ad]){0,4}${LETTER}{1,40})[-‐\\u00ad])[^\\S\\n]*\\n[^\\S\\n]*(?<second>${LETTER}{1,40})(?<rest>[^\\s‐-]{0,40})(?<space> ?)|(?<=\\S) (?=\\S)|\\n(?=[^\\S\\n]*\\n)`,
   'gu',
 );
 
 /** What the next characters may change. */
-const OPEN_END = /(?:(?<![-‐])[-‐]{1,3}(?:[^\S\n]*\n[^\S\n]*\S{0,40})?|\[[\d*†‡]{0,3}\]?|--? ?)$/u;
+const OPEN_END = /(?:(?:\u00ad|(?<![-‐])[-‐]{1,3})(?:[^\S\n]*\n[^\S\n]*\S{0,40})?|\[[\d*†‡]{0,3}\]?|--? ?)$/u;
 const OPEN_BREAK = /\n[^\S\n]*\S{0,5}$/u;
 
 const SINGLE_BREAK = /(?<!\n[^\S\n]*)\n(?![^\S\n]*(?:\n|$))/gu;
 
 /** What the rules look for. */
-const SIGNS = /[_[]|--|[-‐][^\S\n]*\n/u;
+const SIGNS = /[_[]|--|[-‐\u00ad][^\S\n]*\n/u;
 
 /** UTF-16 units that rules look back on. */
 const CONTEXT = 50;
@@ -98,17 +101,29 @@ export class Wording implements Stage<string, string> {
   /** Puts divided words together. The line break comes after the word, so the lines keep their numbers. */
   #whole(text: string, from: number): string {
     return replacedFrom(text, from, DIVIDED, ({ 0: written, groups = {} }) => {
-      const { first, second = '', rest = '', space } = groups;
-      const word = first && joinedWord(first, second, this.#facts);
-      if (first && !word) return written;
-      if (word && space === '') this.#owed += 1;
-      if (word) return word.slice(first.length) + rest + (space && '\n');
-      if (this.#owed === 0) return written;
-      this.#owed -= 1;
-      return '\n';
+      const end = groups.hyphen && this.#joined(groups);
+      if (groups.hyphen) return end === undefined ? written : this.#moved(end, groups);
+      const paid = written === '\n' ? this.#owed : Math.min(1, this.#owed);
+      this.#owed -= paid;
+      if (paid === 0) return written;
+      return '\n'.repeat(written === '\n' ? paid + 1 : paid);
     });
   }
+
+  /** The rest of the word, without the hyphen. */
+  #joined({ hyphen, first = '', second = '' }: Groups): string | undefined {
+    if (hyphen === '\u00ad') return second;
+    const visible = first.replaceAll('\u00ad', '');
+    return joinedWord(visible, second, this.#facts)?.slice(visible.length);
+  }
+
+  #moved(end: string, { rest = '', space }: Groups): string {
+    if (space === '') this.#owed += 1;
+    return end + rest + (space && '\n');
+  }
 }
+
+type Groups = Readonly<Record<string, string | undefined>>;
 
 /** It ends a paragraph in front of a line break, which stays for the sake of the lines. */
 export const PARAGRAPH_END = '\u2029';

@@ -126,9 +126,9 @@ describe('plain text as books have it', () => {
     const { text, lines } = await read(
       wordsSource('It was be-\nfore the war.\n\nNobody was sur-\nprised.\n\nHere it ends.'),
     );
-    expect(text).toBe('It was before\nthe war.\n\nNobody was surprised.\n\nHere\nit ends.');
+    expect(text).toBe('It was before\nthe war.\n\nNobody was surprised.\n\n\nHere it ends.');
     expect(lines.get('Nobody')).toBe(4);
-    expect(lines.get('Here')).toBe(6);
+    expect(lines.get('Here')).toBe(7);
   });
 });
 
