@@ -12,8 +12,11 @@ const WORDS =
     ' ',
   );
 
+/** Characters of a usual novel. */
+const NOVEL = 600_000;
+
 /** Paragraphs that are long enough in all, always the same. */
-function chapters() {
+function chapters(characters) {
   let seed = 1;
   const random = (below) => {
     seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
@@ -24,7 +27,7 @@ function chapters() {
   const paragraph = () => Array.from({ length: 3 + random(4) }, sentence).join(' ');
   return Array.from({ length: CHAPTERS }, () => {
     const paragraphs = [];
-    for (let length = 0; length < CHARACTERS / CHAPTERS; length += paragraphs.at(-1).length)
+    for (let length = 0; length < characters / CHAPTERS; length += paragraphs.at(-1).length)
       paragraphs.push(paragraph());
     return paragraphs;
   });
@@ -61,8 +64,8 @@ function zipOf(files) {
   return Buffer.concat([...parts, directory, end]);
 }
 
-function bookIn(work) {
-  const all = chapters();
+function bookIn(work, characters = CHARACTERS) {
+  const all = chapters(characters);
   const documents = all.map((paragraphs, at) => [
     `c${at}.xhtml`,
     `<html><head><title>c</title></head><body><h2>Chapter ${at}</h2>${paragraphs.map((text) => `<p><i>${text.slice(0, 20)}</i>${text.slice(20)}</p>`).join('\n')}</body></html>`,
@@ -99,7 +102,8 @@ async function allText(command, env) {
   return (await run(command, { env, onData() {} })).milliseconds;
 }
 
-async function firstText(command, env) {
+/** Seconds until the first byte has come through a pipe. */
+async function firstByte(command, env) {
   let first;
   await run(command, {
     env,
@@ -148,8 +152,25 @@ export const bookRows = [
       const { epub } = bookIn(work);
       const times = [];
       for (let round = 0; round < ROUNDS; round++)
-        times.push(await firstText(tts('--show-text', '-f', epub), env));
+        times.push(await firstByte(tts('--show-text', '-f', epub), env));
       return median(times);
+    },
+  },
+  {
+    what: 'first sound of an EPUB of 600,000 characters, beyond that of the same text',
+    most: { 20: 0.3 },
+    unit: 's',
+    digits: 2,
+    async measure({ tts, address, work, env }) {
+      const { epub, text } = bookIn(work, NOVEL);
+      const firstSound = (file) => {
+        const speaking = tts('-f', file, '-s', '3', '--base-url', address('small'), '-o', '-');
+        return firstByte(['sh', '-c', '"$0" "$@" | head -c 100', ...speaking], env);
+      };
+      const beyond = [];
+      for (let round = 0; round < ROUNDS; round++)
+        beyond.push((await firstSound(epub)) - (await firstSound(text)));
+      return median(beyond);
     },
   },
 ];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { expectSpoken, serveText } from '../support/book.ts';
-import { novel } from '../support/novel.ts';
+import { novel, novelBook } from '../support/novel.ts';
 import { isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
 import { textOf } from '../support/text-audio.ts';
@@ -17,35 +17,37 @@ function peakOf(pid: number): number {
 
 /** Runs the program in front of a reader; its process is known by a file. */
 function readBy(reader: string, args: string, sandbox: Sandbox, url: string) {
-  const line = `(echo $BASHPID > pid; exec tts -f book.txt ${args}) | ${reader}`;
+  const line = `(echo $BASHPID > pid; exec tts -f ${args}) | ${reader}`;
   return sandbox.startShell(line, { env: named(url, { TTS_RETRIES: '3' }) });
 }
 
-test
-  .runIf(process.platform === 'linux' && isThere('pv'))
-  .each(['--stream', '--max-chars 5000 --concurrency 16', '--max-chars 5000 --concurrency 16 --stream'])(
-  'A reader in real time costs neither memory nor further requests: %s.',
-  async (args) => {
-    const server = await serveText({ framesPerByte: 1470 });
-    const sandbox = new Sandbox();
-    sandbox.file('book.txt', novel());
-    const run = readBy('pv -q -L 44100 > /dev/null', args, sandbox, server.url);
-    await vi.waitFor(() => expect(server.requests).toBeGreaterThan(0), 5000);
-    await sleep(4000);
-    const { requests } = server;
-    await sleep(1500);
-    expect(server.requests - requests).toBeLessThanOrEqual(2);
-    expect(peakOf(Number(sandbox.read('pid')))).toBeLessThan(150 * MEBIBYTE);
-    run.child.kill('SIGKILL');
-  },
-);
+test.runIf(process.platform === 'linux' && isThere('pv')).each([
+  ['book.epub --stream --play --player "sh listen"', 'cat'],
+  ['book.txt --max-chars 5000 --concurrency 16', 'sh listen'],
+  ['book.txt --max-chars 5000 --concurrency 16 --stream', 'sh listen'],
+])('A listener in real time costs neither memory nor further requests: %s.', async (args, reader) => {
+  const server = await serveText({ framesPerByte: 1470 });
+  const sandbox = new Sandbox();
+  const text = novel();
+  sandbox.file('book.txt', text);
+  sandbox.file('book.epub', novelBook(text));
+  sandbox.file('listen', 'exec pv -q -L 44100 > /dev/null');
+  const run = readBy(reader, args, sandbox, server.url);
+  await vi.waitFor(() => expect(server.requests).toBeGreaterThan(0), 5000);
+  await sleep(4000);
+  const { requests } = server;
+  await sleep(1500);
+  expect(server.requests - requests).toBeLessThanOrEqual(2);
+  expect(peakOf(Number(sandbox.read('pid')))).toBeLessThan(150 * MEBIBYTE);
+  run.child.kill('SIGKILL');
+});
 
 test('A reader that stops makes no requests meanwhile, and gets all of the sound when it goes on.', async () => {
   const server = await serveText({ framesPerByte: 20 });
   const sandbox = new Sandbox();
   const text = novel(60_000);
   sandbox.file('book.txt', text);
-  const run = readBy('(sleep 4; cat)', '--stream --paragraph-pause 0', sandbox, server.url);
+  const run = readBy('(sleep 4; cat)', 'book.txt --stream --paragraph-pause 0', sandbox, server.url);
   await sleep(2000);
   const { requests } = server;
   expect(requests).toBeGreaterThan(0);
@@ -61,7 +63,7 @@ test('What is to be heard next is not stuck behind what comes later, though memo
   const sandbox = new Sandbox();
   const text = novel(80_000).replace(/\n\n/g, ' ');
   sandbox.file('book.txt', text);
-  const args = '--max-chars 5000 --concurrency 16 --stream';
+  const args = 'book.txt --max-chars 5000 --concurrency 16 --stream';
   const run = await readBy('cat > book.raw', args, sandbox, server.url).ended;
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
   expectSpoken(textOf(sandbox.read('book.raw').subarray(44), 1000), text);
@@ -74,6 +76,6 @@ test('A reader that leaves ends the run, also while the service says nothing.', 
   });
   const sandbox = new Sandbox();
   sandbox.file('book.txt', novel(5000));
-  const run = await readBy('head -c 100 > /dev/null', '--stream', sandbox, server.url).ended;
+  const run = await readBy('head -c 100 > /dev/null', 'book.txt --stream', sandbox, server.url).ended;
   expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
 });

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 
-/** The samples of a file as ffmpeg decodes them, with 16 bits. */
-export function decoded(path: string): Int16Array {
-  const bytes = execFileSync('ffmpeg', ['-v', 'error', '-i', path, '-f', 's16le', '-'], {
+/** The samples of a file as ffmpeg decodes them, with 16 bits. @param rate in Hz; otherwise that of the file */
+export function decoded(path: string, rate?: number): Int16Array {
+  const resampling = rate === undefined ? [] : ['-ar', `${rate}`];
+  const bytes = execFileSync('ffmpeg', ['-v', 'error', '-i', path, ...resampling, '-f', 's16le', '-'], {
     maxBuffer: 2 ** 30,
   });
   return new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));

@@ -1,3 +1,5 @@
+import { epubOf } from './epub.ts';
+
 /** How long the novel is, in code points. */
 export const NOVEL_CHARACTERS = 600_000;
 
@@ -30,6 +32,19 @@ const SCRIPTS = [
   'هل جاء أحد؟ لم يأت أحد. كان البحر هادئا.',
   'Η νύχτα ήταν ήσυχη. Κανείς δεν ήρθε· μόνο ο άνεμος.',
 ];
+
+/** The novel as a book with a document for each ten paragraphs. */
+export function novelBook(text: string): Buffer {
+  const escaped = text.trimEnd().replaceAll('&', '&amp;').replaceAll('<', '&lt;').split('\n\n');
+  const documents: Record<string, string> = {};
+  for (let at = 0; at < escaped.length; at += 10)
+    documents[`${at}.xhtml`] = escaped
+      .slice(at, at + 10)
+      .map((paragraph) => `<p>${paragraph}</p>`)
+      .join('\n');
+  const nav = Object.keys(documents).map((path) => `<li><a href="${path}">${path}</a></li>`);
+  return epubOf({ documents, nav: nav.join('') });
+}
 
 /** Whole numbers in a sequence that is always the same: the minimal standard generator of Park and Miller. */
 function* numbers(): Generator<number, never> {
