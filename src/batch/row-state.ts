@@ -44,6 +44,11 @@ export class TextHash {
     this.#isBlank &&= text.trim() === '';
   }
 
+  /** True until there is a text that is spoken. */
+  get isEmpty(): boolean {
+    return this.#isBlank;
+  }
+
   /** @param mark what is heard and not spoken */
   addMark(mark: string): void {
     this.#hash.update(`\0${mark}\0`);

@@ -125,10 +125,14 @@ function inRow(error: TtsError, { table, line }: BatchRow): TtsError {
 /** What is heard besides the words. */
 type Heard = Pick<RowTextOptions, 'pauses' | 'cast'>;
 
-/** The key of a text without marks and such borders is the same as ever. */
+/**
+ * The key of a text without marks and such borders is that of the text as it stands in a table. The chapter with which a text begins
+ * is not heard, and in some formats a text without chapters is one.
+ */
 function addTo(hash: TextHash, piece: Piece, { pauses, cast }: Heard): void {
   hash.add(writtenOf(piece));
   const { kind } = piece;
+  if (kind === 'chapter' && hash.isEmpty) return;
   if (kind === 'heading' || kind === 'scene' || kind === 'chapter') hash.addMark(`${kind} ${pauses[kind]}`);
   if (piece.kind === 'pause') hash.addMark(`pause ${piece.seconds}`);
   if (piece.kind === 'voice')
