@@ -96,7 +96,7 @@ type Shown = Name | typeof FILE;
 const GROUPS: readonly Group[] = [
   {
     title: 'Text',
-    shown: [FILE],
+    shown: [FILE, 'assistant'],
     others: [
       'format',
       'chapters',
@@ -108,18 +108,20 @@ const GROUPS: readonly Group[] = [
       'math',
       'lexicon',
       'showText',
+      'echo',
+      'inputTimeout',
     ],
   },
   {
     title: 'Voice',
-    shown: ['speaker', 'speed', 'instructions', 'engine'],
-    others: ['marks', 'voices', 'sampleRate'],
+    shown: ['speaker', 'speed', 'engine'],
+    others: ['instructions', 'marks', 'voices', 'fallback', 'sampleRate'],
   },
   {
     title: 'Sound',
     shown: ['output', 'play', 'subtitles', 'split'],
     others: [
-      ...(['encode', 'bitrate', 'pauses', 'paragraphPause', 'title', 'author', 'cover'] as const),
+      ...(['encode', 'bitrate', 'loudness', 'pauses', 'paragraphPause', 'title', 'author', 'cover'] as const),
       ...(['player', 'stream', 'clobber', 'check', 'prune', 'yes'] as const),
     ],
   },
@@ -128,13 +130,16 @@ const GROUPS: readonly Group[] = [
     shown: ['baseUrl'],
     others: [
       ...(['apiKey', 'maxChars', 'concurrency', 'cache', 'timeout', 'retries', 'proxy'] as const),
-      ...(['allowInsecureHttp', 'callbackUrl'] as const),
+      ...(['patience', 'allowInsecureHttp', 'callbackUrl'] as const),
     ],
   },
   {
     title: 'Run',
     shown: ['dryRun', 'json'],
-    others: ['quiet', 'verbose', 'keepGoing', 'keepPartial', 'inputTimeout', 'config'],
+    others: [
+      ...(['quiet', 'verbose', 'keepGoing', 'keepPartial', 'events', 'config'] as const),
+      ...(['interrupt', 'queue', 'channel'] as const),
+    ],
   },
 ];
 

@@ -24,7 +24,8 @@ export const TOPICS: Readonly<Record<string, readonly string[]>> = {
   config: [
     'Options override environment variables (TTS_...), these override the config',
     'file of the project, and that overrides your own. tts config shows what counts',
-    'here and where it comes from; tts config set KEY VALUE writes your own file.',
+    'here, where it comes from, and where your own file lies: JSON or YAML, with keys',
+    'such as speaker: cori. tts login keeps the key of a service.',
     'A project may not name programs, keys or services that you do not trust.',
   ],
   exit: [

@@ -174,6 +174,7 @@ export const rules = {
     key: 'assistant',
     fallback: false,
     help: 'speak what a model writes: --format markdown --math skip --play --stream --echo, without thoughts and calls',
+    brief: 'speak and show what a model writes',
     userOnly: true,
   }),
   interrupt: rule({

@@ -53,6 +53,9 @@ describe('tts doctor', () => {
         request: 'good',
         player: 'good',
         cache: 'good',
+        formats: 'good',
+        'espeak-ng': 'skipped',
+        voices: 'skipped',
       },
     });
   });
@@ -274,10 +277,21 @@ describe('tts doctor', () => {
   it.each([
     ['with ticks where they can be shown', 'C.UTF-8', /^✔ node +v\d/],
     ['in plain ASCII elsewhere', 'C', /^ok node +v\d/],
-  ])('prints a line for each %s', async (_, locale, first) => {
-    const { box, path } = boxWithPlayer();
-    const { stdout } = await box.run(['doctor'], { env: { ...path, LC_ALL: locale } });
-    expect(stdout.toString()).toMatch(first);
-    expect(stdout.toString().trim().split('\n')).toHaveLength(10);
-  });
+  ])(
+    'says in one screen what speaks, plays, encodes and is installed, and what comes next, %s',
+    async (_, locale, first) => {
+      const { box, path } = boxWithPlayer();
+      const { stdout } = await box.run(['doctor'], { env: { ...path, LC_ALL: locale } });
+      expect(stdout.toString()).toMatch(first);
+      const lines = stdout.toString().trim().split('\n');
+      expect(lines.length).toBeLessThanOrEqual(24);
+      expect(lines).toContainEqual(
+        expect.stringMatching(/formats +wav, mp3, alaw, ulaw, s16le; not m4b, .*flac$/),
+      );
+      expect(lines.slice(-2)).toEqual([
+        'Next: tts "Hello from this machine." --play',
+        '      tts voices install cori    for a natural voice',
+      ]);
+    },
+  );
 });

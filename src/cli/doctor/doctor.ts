@@ -15,6 +15,7 @@ import { withoutPassword } from '../config.ts';
 import type { Context } from '../context.ts';
 import { examine, type Finding, findingInWords, skipped } from './finding.ts';
 import { examinePlayer } from './player.ts';
+import { examineEncoders, examineEspeak } from './programs.ts';
 import { trySpeaking } from './speaking.ts';
 import { tryInstalled } from './voices.ts';
 
@@ -28,10 +29,21 @@ export async function run(context: Context): Promise<number> {
   const findings: Finding[] = [];
   for await (const finding of examinations({ flags, mayAsk: yes === true }, context)) {
     findings.push(finding);
-    if (!notices.json) notices.result(notices.redact(findingInWords(finding, host)));
+    if (!notices.json && finding.detail !== NOT_NEEDED)
+      notices.result(notices.redact(findingInWords(finding, host)));
   }
   if (notices.json) notices.result({ findings });
+  else notices.result(nextStep(findings));
   return findings.find(({ state }) => state === 'bad')?.exitCode ?? ExitCode.ok;
+}
+
+function nextStep(findings: readonly Finding[]): string {
+  const isGood = (name: string) => findings.some((each) => each.name === name && each.state === 'good');
+  const bad = findings.find(({ state }) => state === 'bad');
+  if (bad && !isGood('request')) return `\nNext: mend ${bad.name}, and run tts doctor again.`;
+  const voice = isGood('voices') ? '' : '\n      tts voices install cori    for a natural voice';
+  const sound = isGood('player') ? '--play' : '-o hello.wav';
+  return `\nNext: tts "Hello from this machine." ${sound}${voice}`;
 }
 
 export function describeCommand(): Command {
@@ -61,10 +73,15 @@ export async function* examinations(request: ExamineRequest, context: Context): 
   else yield* STEPS.map((name) => skipped(name, 'not looked at: the config comes first'));
   yield await examinePlayer(settled?.settings, context);
   yield await examine('cache', () => lookAtCache(settled?.settings, context));
+  yield await examineEncoders(context);
+  yield await examineEspeak(context);
   const installed = manifestsOf(context);
-  if (installed.length > 0)
-    yield await examine('voices', () => tryInstalled(installed, settled?.settings, context));
+  yield installed.length > 0
+    ? await examine('voices', () => tryInstalled(installed, settled?.settings, context))
+    : skipped('voices', 'no natural voice is installed', 'tts voices install cori brings one');
 }
+
+const NOT_NEEDED = 'not needed';
 
 const STEPS = ['key', 'proxy', 'dns', 'connection', 'tls', 'request'];
 
@@ -75,7 +92,7 @@ async function* complete(findings: AsyncIterable<Finding>): AsyncGenerator<Findi
     const before = left.splice(0, left.indexOf(finding.name) + 1).slice(0, -1);
     yield* before.map((name) => skipped(name, reason));
     yield finding;
-    reason = finding.state === 'bad' ? `not looked at: ${finding.name} comes first` : 'not needed';
+    reason = finding.state === 'bad' ? `not looked at: ${finding.name} comes first` : NOT_NEEDED;
   }
   yield* left.map((name) => skipped(name, reason));
 }
