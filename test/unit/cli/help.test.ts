@@ -30,7 +30,7 @@ it('The help names every option of tts', () => {
 
 it('The help has a line for each of twelve options, and all others in their groups', () => {
   const lines = shortHelp(commands).split('\n');
-  expect(lines.filter((line) => /^ {2}-/.test(line) && / {2}\S+ \S+ /.test(line.slice(20)))).toHaveLength(12);
+  expect(lines.filter((line) => /^ {2}-.{26} \S/.test(line))).toHaveLength(12);
   const titles = lines.filter((line) => /^[A-Z]\w+:$/.test(line)).length;
   expect(lines.filter((line) => line.startsWith('  also:'))).toHaveLength(titles);
 });
