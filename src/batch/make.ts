@@ -32,6 +32,8 @@ export interface MakeOptions {
     voice: Voice,
     signal: AbortSignal,
   ): { segments: AsyncIterable<Segment | Rest>; key: () => RowKey };
+  /** True if texts may name further voices. */
+  readonly hasCast: boolean;
   readonly maxFailures: number;
   readonly listeners: readonly Listener[];
   onRow(number: number, outcome: RowOutcome): void;
@@ -94,7 +96,7 @@ export class Maker {
   }
 
   async #speak(number: number, row: BatchRow, signal: AbortSignal): Promise<ManifestEntry> {
-    const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, listeners } = this.#options;
+    const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, hasCast, listeners } = this.#options;
     const voice = inOrder(this.#options.voiceOf(row.voice), number);
     const text = read(row, voice, signal);
     let entry: ManifestEntry | undefined;
@@ -117,6 +119,7 @@ export class Maker {
         segments: () => text.segments,
         voiceOf: ({ voice: role }) => (role as Partial<Role>).voice ?? voice,
         window: WINDOW,
+        lead: hasCast ? { voice, sampleRate: voice.sampleRate } : undefined,
         budgetBytes: BUDGET_BYTES / rowsAtOnce,
         mix,
         sink,

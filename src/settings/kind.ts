@@ -89,6 +89,20 @@ export const words = textual<string>({
 
 export const fileName: Kind<string> = { ...words, allowed: 'the name of a file' };
 
+/** Its value has a line for each name. A config file has a name, or a list of them. */
+export const fileNames: Kind<string> = {
+  allowed: 'the name of a file, or in a config file a list of names',
+  text: fileName.text,
+  data: (data) => {
+    const names = [data].flat().map((each) => fileName.data(each));
+    return names.length > 0 && !names.includes(undefined) ? names.join('\n') : undefined;
+  },
+  fault: (data) =>
+    Array.isArray(data) && fileNames.data(data) === undefined
+      ? { what: 'the list has something else than names of files', hint: 'as in ["names.txt", "places.txt"]' }
+      : undefined,
+};
+
 export const speaker: Kind<number | string> = {
   allowed: 'a speaker by number (0 or more) or by name',
   text: (text) => {

@@ -13,8 +13,7 @@ export function joinedNames(before: string | undefined, next: string): string {
 
 /** The settings of the single names. */
 export function singleNames({ value, origin }: Setting<string>): readonly Setting<string>[] {
-  const names = origin.place === 'option' ? value.split('\n') : [value];
-  return names.map((name) => ({ value: name, origin }));
+  return value.split('\n').map((name) => ({ value: name, origin }));
 }
 
 /**

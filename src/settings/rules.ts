@@ -7,6 +7,7 @@ import {
   byteCount,
   choice,
   fileName,
+  fileNames,
   type Kind,
   list,
   loudness,
@@ -282,7 +283,7 @@ export const rules = {
     help: 'Japanese with readings above: base, reading (in kana)',
   }),
   lexicon: rule({
-    kind: fileName,
+    kind: fileNames,
     flags: '--lexicon <file>',
     env: 'TTS_LEXICON',
     key: 'lexicon',

@@ -4,6 +4,7 @@ import type { Echo } from '../reading/echo.ts';
 import { loadSettings, withAssistant } from '../settings/load.ts';
 import type { Flags, Settings } from '../settings/resolve.ts';
 import { assertFormatKnown, isStdout } from '../sink/open.ts';
+import type { Lexicon } from '../text/lexicon/lexicon.ts';
 import { chooseService, withForgottenBase, withListedNumber } from '../voices/service-choice.ts';
 import type { Voice } from '../voices/voice.ts';
 import { openVoices, type RunVoices } from '../voices/voices.ts';
@@ -13,7 +14,7 @@ import { cuttingOf, mixOf } from './cutting.ts';
 import { assertInputsKept } from './inputs-kept.ts';
 import type { Mix } from './mix.ts';
 import { makesFile, type OutputPlan, planOutput, planSplit, type SplitPlan } from './outputs.ts';
-import { type Input, sourcesOf, stagesOf } from './readers.ts';
+import { type Input, replacementsOf, sourcesOf } from './readers.ts';
 import type { SubtitlesPlan } from './subtitles.ts';
 import type { TagsPlan } from './tags.ts';
 import type { TextPlan } from './text.ts';
@@ -40,6 +41,7 @@ export interface SpeechJob extends RunPlan {
   readonly voice: Voice;
   /** It is set if the text may name further voices. */
   readonly cast: Cast | undefined;
+  readonly lexicon: Lexicon['entries'];
   /** Bytes; `undefined` keeps no segments. */
   readonly cacheBytes: number | undefined;
   /** What is to be said of the service before it is asked. */
@@ -83,7 +85,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const loaded = await loadSettings(request, context);
   const settings = withAssistant(loaded.settings);
   const inFront = settings.assistant.value ? (await import('../reading/unspoken.ts')).Unspoken : undefined;
-  const stages = await stagesOf(settings, context);
+  const { stages, entries } = await replacementsOf(settings, context);
   let echo: Echo | undefined;
   const planned = { sources: () => sourcesOf(request, settings, host, echo?.text), stages, inFront };
   if (settings.showText.value) {
@@ -111,6 +113,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     voice,
     cacheBytes: await voices.cacheBytesFor(voice),
     note: service?.note,
+    lexicon: entries,
     isNumbered: typeof settings.speaker?.value === 'number',
     keepsGoing: settings.keepGoing.value,
     split,

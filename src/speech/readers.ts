@@ -11,6 +11,7 @@ import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../re
 import { withChapters } from '../reading/with-chapters.ts';
 import { namedFile, singleNames } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
+import type { Lexicon } from '../text/lexicon/lexicon.ts';
 import type { TextPlan, TextSource } from './text.ts';
 
 /** Words, or else the names of files; "-" is stdin. */
@@ -119,15 +120,21 @@ export function sourcesOf(
 /** UTF-16 units. */
 const LONGEST_LEXICON = 4 * 1024 * 1024;
 
+interface Replacements {
+  /** They stand between the readers and the segmenter. */
+  readonly stages: TextPlan['stages'];
+  readonly entries: Lexicon['entries'];
+}
+
 /**
- * The stages between the readers and the segmenter. The lexicon is loaded only if there is one.
+ * The lexicon is loaded only if there is one.
  * @throws TtsError (usage) for a lexicon that cannot be read
  */
-export async function stagesOf(
+export async function replacementsOf(
   { lexicon }: Settings,
   { host, signal }: RunContext,
-): Promise<TextPlan['stages']> {
-  if (!lexicon) return [];
+): Promise<Replacements> {
+  if (!lexicon) return { stages: [], entries: [] };
   const [{ readLexicons }, { Replacing }] = await Promise.all([
     import('../text/lexicon/lexicon.ts'),
     import('../text/lexicon/apply.ts'),
@@ -145,5 +152,5 @@ export async function stagesOf(
     files.push({ source, name });
   }
   const rules = readLexicons(files);
-  return [() => new Replacing(rules)];
+  return { stages: [() => new Replacing(rules)], entries: rules.entries };
 }

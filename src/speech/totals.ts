@@ -1,8 +1,19 @@
 import type { PcmFormat } from '../audio/pcm.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { VoiceEvent } from '../voices/voice.ts';
+import type { Role } from './cast/cast.ts';
 import type { Listener } from './deliver.ts';
 import type { Part } from './look-ahead.ts';
+
+/** What a voice has spoken. */
+interface Spoken {
+  readonly speaker: string | undefined;
+  segments: number;
+  characters: number;
+}
+
+/** The number of names that are remembered. */
+const MOST_NAMES = 10_000;
 
 export class RunTotals implements Listener {
   characters = 0;
@@ -15,6 +26,8 @@ export class RunTotals implements Listener {
   /** Milliseconds since the start. */
   firstAudio: number | undefined;
   format: PcmFormat | undefined;
+  /** They are counted by the names that the text gives to the voices; "undefined" is the voice of the run. */
+  readonly spoken = new Map<string | undefined, Spoken>();
   // Not `performance`, which takes 2 ms to load.
   readonly #started = Date.now();
 
@@ -26,6 +39,16 @@ export class RunTotals implements Listener {
     this.segments += 1;
     this.characters += countCodePoints(segment.text);
     this.format ??= speech?.format;
+    this.#count(segment);
+  }
+
+  #count({ text, voice }: Part['segment']): void {
+    const role = voice as Partial<Role>;
+    const name = role.voice && role.name;
+    const spoken = this.spoken.get(name) ?? { speaker: role.voice?.label, segments: 0, characters: 0 };
+    spoken.segments += 1;
+    spoken.characters += countCodePoints(text);
+    if (this.spoken.size < MOST_NAMES) this.spoken.set(name, spoken);
   }
 
   onPiece(bytes: number): void {

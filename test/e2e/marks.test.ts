@@ -94,7 +94,12 @@ test('The lines of a dialogue are spoken without their names, which subtitles ha
     ['Bob Lee', 'Only me.'],
     [undefined, 'Note: They left.'],
   ]);
-  await box.run([...args, '--subtitles', 'a.vtt', '-o', 'a.wav'], { env });
+  const vtt = await box.run([...args, '--subtitles', 'a.vtt', '-o', 'a.wav', '--json'], { env });
+  expect(JSON.parse(vtt.stdout.toString()).voices).toEqual([
+    { name: null, speaker: '1', segments: 2, characters: 25 },
+    { name: 'Alice', speaker: '8', segments: 1, characters: 10 },
+    { name: 'Bob Lee', speaker: '9', segments: 2, characters: 19 },
+  ]);
   expect(box.read('a.vtt').toString()).toContain('\n<v Bob Lee>It is &lt;me&gt;.\n');
 });
 
@@ -104,12 +109,14 @@ test('A batch has marks in its rows, and says which row has a wrong one.', async
   const env = named(server.url);
   const make = async (text: string) => {
     box.file('rows.csv', `id,text\na,One.\nb,${text}\n`);
-    return box.run(['batch', 'rows.csv', '--marks', '--json'], { env });
+    return box.run(['batch', 'rows.csv', '--marks', '--voices', 'Zed=8', '--json'], { env });
   };
   const states = ({ stdout }: { stdout: Buffer }) => stdout.toString().match(/(?<="state":")\w+/g);
   expect(states(await make('One [pause:1]two.'))).toEqual(['made', 'made']);
   expect(silencesOf(box.read('b.wav').subarray(44))).toEqual([1]);
-  expect(states(await make('One [pause:1]two.'))).toEqual(['unchanged', 'unchanged']);
+  const same = await make('One [pause:1]two.');
+  expect(same.stdout.toString()).toContain('"--voices: no line begins with \\"Zed: \\""');
+  expect(states(same)).toEqual(['unchanged', 'unchanged']);
   expect(states(await make('One [pause:2]two.'))).toEqual(['unchanged', 'made']);
   expect(states(await make('One [voice:8]two.'))).toEqual(['unchanged', 'made']);
   const run = await make('One [pause=2]two.');

@@ -60,10 +60,11 @@ describe('".." behind a link leads to where the system goes', () => {
   it('for a config file', async () => {
     const box = withLink();
     box.file('own.json', '{"lexicon": "wrong.txt"}');
-    box.file('real/own.json', '{"lexicon": "right.txt"}');
+    box.file('real/own.json', '{"lexicon": ["other.txt", "right.txt"]}');
+    box.file('real/other.txt', 'the = a\ngif = other');
     box.file('real/right.txt', 'gif = right');
     const run = await box.run(['the gif', '--config', 'link/../own.json', '--show-text']);
-    expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'the right\n' });
+    expect({ ...run, stdout: run.stdout.toString() }).toMatchObject({ status: 0, stdout: 'a right\n' });
   });
 
   it('for the folder of the cache, if it is anywhere', async () => {
@@ -122,7 +123,8 @@ describe('a pipe', () => {
   it.each(['lexicon', 'apiKeyFile'])('that a project names as its %s is refused', async (key) => {
     const box = new Sandbox();
     execFileSync('mkfifo', [box.path('pipe')]);
-    box.file('.ttsrc', JSON.stringify({ baseUrl: 'http://127.0.0.1:9', speaker: 1, [key]: 'pipe' }));
+    const name = key === 'lexicon' ? [box.file('words.txt'), 'pipe'] : 'pipe';
+    box.file('.ttsrc', JSON.stringify({ baseUrl: 'http://127.0.0.1:9', speaker: 1, [key]: name }));
     expectFailure(await box.run(['hi', '-o', 'out.wav']), 2, /is not a regular file/);
   });
 

@@ -4,6 +4,7 @@ import { ExitCode } from '../../error.ts';
 import { Estimate } from '../../speech/estimate.ts';
 import { costOf } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
+import { tellAbsent } from '../speak/notes.ts';
 import { duration } from '../terminal/progress-line.ts';
 import { countOf, grouped, priceInWords } from '../terminal/style.ts';
 import { look } from './check.ts';
@@ -16,6 +17,7 @@ export async function dryRun(job: BatchJob, plan: BatchPlan, context: Context): 
   using known = new KnownFiles(job.folder.path, context.host.uid);
   const texts = await job.openTexts();
   const survey = await look({ ...job, texts }, plan, known, context);
+  tellAbsent(texts.named, context.notices);
   const estimate = await estimated(job, { plan, survey, texts }, context.signal);
   const { missing, stale, damaged, unchanged, empty } = survey.counts;
   const changed = stale + damaged;

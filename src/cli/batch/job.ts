@@ -13,7 +13,7 @@ import { bordersOf, mixOf } from '../../speech/cutting.ts';
 import { castOf, type Pricing, pricingOf } from '../../speech/job.ts';
 import type { Mix } from '../../speech/mix.ts';
 import { encodingsOf } from '../../speech/outputs.ts';
-import { stagesOf } from '../../speech/readers.ts';
+import { replacementsOf } from '../../speech/readers.ts';
 import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
 import type { VoiceShape } from '../../voices/voice.ts';
 import { openVoices, type RunVoices } from '../../voices/voices.ts';
@@ -103,7 +103,7 @@ async function openTexts(
 ): Promise<RowTexts> {
   return new RowTexts({
     settings,
-    stages: await stagesOf(settings, context),
+    ...(await replacementsOf(settings, context)),
     cast: await castOf(settings, voices),
     maxChars: settings.maxChars.value,
     ...bordersOf(settings),

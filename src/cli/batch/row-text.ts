@@ -9,16 +9,19 @@ import type { Settings } from '../../settings/resolve.ts';
 import type { Cast } from '../../speech/cast/cast.ts';
 import { readerOf, sourcesOf } from '../../speech/readers.ts';
 import { RunText, type TextPlan } from '../../speech/text.ts';
+import type { Lexicon } from '../../text/lexicon/lexicon.ts';
 import type { Stage } from '../../text/live.ts';
 import { type Piece, writtenOf } from '../../text/piece.ts';
 import type { Limit, Rest, Segment } from '../../text/segment.ts';
 import type { VoiceShape } from '../../voices/voice.ts';
+import type { Named } from '../speak/notes.ts';
 
 interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pick<TextPlan, 'pace'> {
   ownerOf(voice: VoiceShape): string;
   encodedAs(file: string): Shape['encoded'];
   readonly settings: Settings;
   readonly stages: TextPlan['stages'];
+  readonly entries: Lexicon['entries'];
   readonly cast: Cast | undefined;
   readonly host: Pick<Host, 'cwd' | 'stdin'>;
 }
@@ -32,6 +35,11 @@ export class RowTexts {
     this.#options = options;
     const isPlain = options.stages.length === 0 && !options.cast;
     this.#isAsWritten = isPlain && readerOf('', options.settings).name === 'text';
+  }
+
+  get named(): Named {
+    const { cast, entries } = this.#options;
+    return { cast, lexicon: entries };
   }
 
   /** @returns the text of a row that is spoken as it stands in the table; `undefined` for others */

@@ -18,7 +18,7 @@ import { RunTotals } from '../../speech/totals.ts';
 import type { Voices } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
 import { mayPrune, pruneFiles } from '../pruning.ts';
-import { notesFor } from '../speak/notes.ts';
+import { notesFor, tellAbsent } from '../speak/notes.ts';
 import { eventsTo } from '../speak/report.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
@@ -46,6 +46,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   const { signal } = context;
   const keyOf = (row: BatchRow) => texts.keyOf(row, signal);
   const survey = await Survey.take(plan, known, { folder: job.folder, keyOf, signal });
+  tellAbsent(texts.named, context.notices);
   const outcome = { ...job, plan, known, survey };
   const isPruned = await mayPrune(outcome, request, context);
   const output = new BatchOutput(plan, job.folderName, job.json, context);
@@ -103,6 +104,7 @@ async function make(
     folder,
     mix: job.mix,
     maxFailures: job.maxFailures,
+    hasCast: texts.named.cast !== undefined,
     read: (row, voice, until) => texts.read(row, voice, until),
     journal,
     writer: host,

@@ -11,6 +11,7 @@ import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';
 import { ChapterCosts, chapterLines } from './chapter-costs.ts';
 import { languageHint } from './language-hint.ts';
+import { tellAbsent } from './notes.ts';
 
 /** `--verbose` shows this many bodies. */
 const SHOWN_BODIES = 3;
@@ -43,6 +44,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   }
   chapters.enter(undefined);
   if (isFirst) throw runText.blank();
+  tellAbsent(job, notices);
   warnOfRoom(job, estimate.result.duration, context);
   const cost = { ...estimate.result, ...(pricing && costOf(estimate.paidCharacters, pricing)) };
   const remarks = [...runText.remarks, languageHint(runText.about, job.voice)];

@@ -1,5 +1,5 @@
 import { secondsOf } from '../../audio/pcm.ts';
-import type { Cast } from '../../speech/cast/cast.ts';
+import type { SpeechJob } from '../../speech/job.ts';
 import type { RunTotals } from '../../speech/totals.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
@@ -69,7 +69,17 @@ export function notesFor(
   return isSilent ? undefined : new ProgressNotes(notices, text);
 }
 
-/** A name that no line begins with is likely to be mistyped. */
-export function warnOfAbsent(cast: Cast | undefined, notices: Notices): void {
+/** What a user names for a text. */
+export type Named = Pick<SpeechJob, 'cast' | 'lexicon'>;
+
+const MOST_ENTRIES = 20;
+
+/** What the texts that were read do not have is likely to be mistyped. */
+export function tellAbsent({ cast, lexicon }: Named, notices: Notices): void {
   for (const name of cast?.absent ?? []) notices.warn(`--voices: no line begins with "${name}: "`);
+  const unused = lexicon.filter(({ isUsed }) => !isUsed);
+  if (unused.length === 0) return;
+  const shown = unused.slice(0, MOST_ENTRIES).map(({ written, place }) => `"${written}" (${place})`);
+  const more = unused.length > shown.length ? `, and ${unused.length - shown.length} more` : '';
+  notices.detail(() => `never used of the lexicon: ${shown.join(', ')}${more}`);
 }

@@ -17,7 +17,7 @@ import type { Progress } from '../terminal/progress.ts';
 import { warnOfRoom } from './cache-room.ts';
 import { languageHint } from './language-hint.ts';
 import { leftOutOf } from './left-out.ts';
-import { notesFor, progressOf, warnOfAbsent } from './notes.ts';
+import { notesFor, progressOf, tellAbsent } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
 /** Each open request allows this number of segments ahead, so that all stay busy behind a slow one. */
@@ -135,7 +135,7 @@ async function finish(
   if (delivery && !delivery.readerLeft) await subtitles?.publish(signal);
   if (delivery?.failure) throw delivery.failure;
   await report(job, totals, delivery, context);
-  if (!delivery?.readerLeft) warnOfAbsent(job.cast, notices);
+  if (!delivery?.readerLeft) tellAbsent(job, notices);
   sayWhatIsMissing(leftOut, text, notices);
   if (job.json) await (await import('./summary.ts')).printSummary(job, totals, delivery, context);
   return job.fallback?.outcome && !delivery?.readerLeft ? ExitCode.partial : ExitCode.ok;
@@ -173,7 +173,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     },
   };
   const status = await (await import('../split/split.ts')).speakSplit(job, split, context);
-  warnOfAbsent(job.cast, notices);
+  tellAbsent(job, notices);
   sayWhatIsMissing(leftOut, text, notices);
   return status;
 }

@@ -4,12 +4,16 @@ import type { Delivery } from '../../sink/sink.ts';
 import type { Fallback, FellBack } from '../../speech/asking/fallback.ts';
 import type { OutputPlan } from '../../speech/outputs.ts';
 import type { RunTotals } from '../../speech/totals.ts';
+import type { Voice } from '../../voices/voice.ts';
 import type { Notices } from '../terminal/notices.ts';
 
 interface Summarized {
   readonly output: OutputPlan;
   readonly callbackUrl?: string | undefined;
   readonly subtitles?: { readonly name: string } | undefined;
+  readonly voice?: Pick<Voice, 'label'>;
+  /** It is set for a text that may name voices. */
+  readonly cast?: object | undefined;
   /** It is set if the text of the run is shown. */
   readonly echo?: object | undefined;
   readonly fallback?: Pick<Fallback, 'outcome'> | undefined;
@@ -34,6 +38,7 @@ export async function printSummary(
       : { output: null, callbackUrl: run.callbackUrl, format: null, duration: null, bytes: 0 }),
     ...fallbackOf(run.fallback?.outcome),
     ...(isWhole && run.subtitles && { subtitles: run.subtitles.name }),
+    ...(run.cast && { voices: voicesOf(run, totals) }),
     characters: totals.characters,
     segments: totals.segments,
     fromCache: totals.fromCache,
@@ -44,6 +49,15 @@ export async function printSummary(
   };
   if (run.echo || (output !== null && isStdout(output))) notices.printJson(summary);
   else notices.result(summary);
+}
+
+/** Who has spoken, in the order of the first words. A voice without a name in the text is that of the run. */
+function voicesOf({ voice }: Summarized, { spoken }: RunTotals): readonly object[] {
+  return [...spoken].map(([name, { speaker = voice?.label, ...counts }]) => ({
+    name: name ?? null,
+    speaker,
+    ...counts,
+  }));
 }
 
 function soundOf({ bytes, writtenBytes, chapters, readerLeft }: Delivery, { format }: RunTotals) {

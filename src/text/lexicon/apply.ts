@@ -80,6 +80,7 @@ class WordStream {
     let found = this.#words.find(text, at, isEnd);
     while (typeof found === 'object') {
       spoken += text.slice(at, found.start) + found.spoken;
+      if (found.usage) found.usage.isUsed = true;
       const isInOneLine = !text.slice(found.start, found.end).includes('\n');
       at = found.end;
       found = this.#words.find(text, at, isEnd);

@@ -1,10 +1,19 @@
 import { type TtsError, usageError } from '../../error.ts';
 import type { Pattern } from './patterns.ts';
-import { type Word, WordTree } from './words.ts';
+import { type Usage, type Word, WordTree } from './words.ts';
 
 export interface Lexicon {
   readonly words: WordTree;
   readonly patterns: readonly Pattern[];
+  readonly entries: readonly Entry[];
+}
+
+/** A line of a lexicon. Those that a later file replaces are none. */
+interface Entry extends Usage {
+  /** It names the file and the line. */
+  readonly place: string;
+  /** What is before the equals sign. */
+  readonly written: string;
 }
 
 /**
@@ -24,18 +33,21 @@ export function readLexicon(source: string, name: string): Lexicon {
 export function readLexicons(files: readonly { readonly source: string; readonly name: string }[]): Lexicon {
   const words = new WordTree();
   const patterns: Pattern[] = [];
+  const entries: Entry[] = [];
   const known = new Set<string>();
   for (const { source, name } of files.toReversed()) {
     const own = readInto(words, source, name, known);
     patterns.unshift(...own.patterns);
+    entries.unshift(...own.entries);
     for (const key of own.keys) known.add(key);
   }
-  return { words, patterns };
+  return { words, patterns, entries };
 }
 
 /** @param known words of later files */
 function readInto(words: WordTree, source: string, name: string, known: ReadonlySet<string>) {
   const patterns: Pattern[] = [];
+  const entries: Entry[] = [];
   const lineOf = new Map<string, number>();
   for (const [index, line] of source.split('\n').entries()) {
     const number = index + 1;
@@ -43,7 +55,9 @@ function readInto(words: WordTree, source: string, name: string, known: Readonly
     const entry = parseLine(line, place);
     if (entry === undefined) continue;
     if ('expression' in entry) {
-      patterns.push({ ...entry, place });
+      const usage: Entry = { place, written: `/${entry.expression.source}/`, isUsed: false };
+      entries.push(usage);
+      patterns.push({ ...entry, place, usage });
       continue;
     }
     const key = keyOf(entry, line);
@@ -51,9 +65,11 @@ function readInto(words: WordTree, source: string, name: string, known: Readonly
     if (earlier !== undefined) throw isThere(place, entry.word, earlier);
     lineOf.set(key, number);
     if (known.has(key)) continue;
-    for (const word of formsOf(entry.word)) words.add({ ...entry, word });
+    const usage: Entry = { place, written: entry.word, isUsed: false };
+    entries.push(usage);
+    for (const word of formsOf(entry.word)) words.add({ ...entry, word, usage });
   }
-  return { patterns, keys: lineOf.keys() };
+  return { patterns, entries, keys: lineOf.keys() };
 }
 
 /** Two entries with the same key contradict each other. */

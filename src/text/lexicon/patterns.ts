@@ -1,7 +1,7 @@
 import { type Context, createContext, Script } from 'node:vm';
 import { codeOf, usageError } from '../../error.ts';
 import { unitsAt } from '../unicode.ts';
-import type { Replacement, WordTree } from './words.ts';
+import type { Replacement, Usage, WordTree } from './words.ts';
 
 /** It has the flags g and u. */
 export interface Pattern {
@@ -10,6 +10,7 @@ export interface Pattern {
   readonly replacement: string;
   /** It names the file and the line. */
   readonly place: string;
+  readonly usage?: Usage;
 }
 
 /** Milliseconds for the paragraphs of one piece: each limited run takes 50 µs. */
@@ -76,6 +77,7 @@ export class PatternReplacer {
     let at = 0;
     for (let best = first(found); best; best = first(found)) {
       result += text.slice(at, best.start) + best.spoken;
+      if (best.usage) best.usage.isUsed = true;
       if (result.length > LONGEST_RESULT) throw new RangeError('too long');
       at = best.end;
       for (const [index, find] of finds.entries()) {
@@ -87,7 +89,7 @@ export class PatternReplacer {
   }
 
   #finder(pattern: Pattern, text: string): Find {
-    const { expression, replacement } = pattern;
+    const { expression, replacement, usage } = pattern;
     const here = new RegExp(expression.source, expression.flags.replace('g', 'y'));
     return (from) => {
       this.#searching = pattern;
@@ -95,7 +97,8 @@ export class PatternReplacer {
       if (!match) return undefined;
       here.lastIndex = match.start;
       const replaced = text.replace(here, replacement);
-      return { ...match, spoken: replaced.slice(match.start, replaced.length - (text.length - match.end)) };
+      const spoken = replaced.slice(match.start, replaced.length - (text.length - match.end));
+      return { ...match, spoken, usage };
     };
   }
 }

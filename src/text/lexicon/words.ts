@@ -5,6 +5,12 @@ export interface Word {
   readonly word: string;
   readonly spoken: string;
   readonly ignoresCase: boolean;
+  readonly usage?: Usage;
+}
+
+/** All forms of an entry share it. */
+export interface Usage {
+  isUsed: boolean;
 }
 
 /** Positions count UTF-16 units. */
@@ -12,6 +18,7 @@ export interface Replacement {
   readonly start: number;
   readonly end: number;
   readonly spoken: string;
+  readonly usage?: Usage | undefined;
 }
 
 const NO_WORDS: readonly Word[] = [];
@@ -77,7 +84,10 @@ export class WordTree {
       if (!this.#root.next(fold(text.charAt(at)))) continue;
       const found = this.#match(text, at, isEnd);
       if (found === 'undecided') return at;
-      if (found) return { start: at, end: at + found.word.length, spoken: found.spoken };
+      if (found) {
+        const { word, spoken, usage } = found;
+        return { start: at, end: at + word.length, spoken, usage };
+      }
     }
     return undefined;
   }

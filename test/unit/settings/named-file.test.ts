@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fileName } from '../../../src/settings/kind.ts';
+import { fileName, fileNames } from '../../../src/settings/kind.ts';
 import { namedFile } from '../../../src/settings/named-file.ts';
 import { type Rule, rules } from '../../../src/settings/rules.ts';
 import { emptyFolder } from '../../support/folder.ts';
@@ -36,6 +36,8 @@ describe('a file that a project names', () => {
 });
 
 it('is asked of every file that a project may name', () => {
-  const named = Object.values<Rule<unknown>>(rules).filter(({ kind, key }) => kind === fileName && key);
+  const named = Object.values<Rule<unknown>>(rules).filter(
+    ({ kind, key }) => (kind === fileName || kind === fileNames) && key,
+  );
   expect(named.map(({ key }) => key)).toEqual(['lexicon', 'apiKeyFile']);
 });

@@ -249,3 +249,17 @@ test('A word of a later lexicon counts more.', async () => {
   const pieces = [...stage.push({ kind: 'text', text: 'gif jpg GIF', place }), ...stage.end()];
   expect(pieces.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('')).toBe('giff jay peg gift');
 });
+
+test('An entry that no text has is known as unused, a word as well as a regular expression.', async () => {
+  const unused = async (source: string) => {
+    const rules = readLexicon(source, 'my.txt');
+    const text = staged(inPieces('The café is 5km away.', 3), new Replacing(rules));
+    for await (const _ of text);
+    return rules.entries.filter(({ isUsed }) => !isUsed).map(({ written, place }) => [written, place]);
+  };
+  expect(await unused('cafe\u0301 = bar\n\nweena = w\naway /c = off')).toEqual([['weena', 'my.txt, line 3']]);
+  expect(await unused('weena = w\nre:/(\\d)km/ = $1 k\nre:/\\d{2}/ = n')).toEqual([
+    ['weena', 'my.txt, line 1'],
+    ['/\\d{2}/', 'my.txt, line 3'],
+  ]);
+});
