@@ -156,11 +156,12 @@ export function lookAt(name: string, cwd: string): Stats {
   }
 }
 
-/** A blocked thread would outlast the run. */
+/** A blocked thread would outlast the run. Files of the system, such as /proc/kmsg, block though they look regular. */
 function streamOf(path: string): Readable {
-  if (!statSync(path).isFIFO()) return createReadStream(path);
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  return new Socket({ fd, readable: true, writable: false });
+  const stats = statSync(path);
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK;
+  if (stats.isFIFO()) return new Socket({ fd: openSync(path, flags), readable: true, writable: false });
+  return stats.isFile() ? createReadStream('', { fd: openSync(path, flags) }) : createReadStream(path);
 }
 
 const reasons = new Map([
@@ -168,6 +169,7 @@ const reasons = new Map([
   ['EISDIR', 'it is a folder'],
   ['EACCES', 'it is not allowed'],
   ['EPERM', 'it is not allowed'],
+  ['EAGAIN', 'it would be waited for without end'],
 ]);
 
 function unreadable(name: string, cause: unknown): TtsError {

@@ -1,11 +1,23 @@
-import { appendFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { accessSync, appendFileSync, constants, renameSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openUnchanged } from '../../../src/reading/source.ts';
+import { openFile, openUnchanged } from '../../../src/reading/source.ts';
 import { emptyFolder } from '../../support/folder.ts';
 
 const { signal } = new AbortController();
 const BYTES = 300_000;
+
+/** A regular file to look at, whose reader waits for the next message. Only root may read it. */
+const KERNEL_LOG = '/proc/kmsg';
+
+function canRead(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 describe('a file that must stay as it is', () => {
   it.each([
@@ -41,3 +53,16 @@ describe('a file that must stay as it is', () => {
     expect(bytes).toBe(BYTES);
   });
 });
+
+it.skipIf(!canRead(KERNEL_LOG))(
+  'A file of the system that never ends is refused, and blocks nothing.',
+  async () => {
+    const read = async () => {
+      for await (const _ of openFile(KERNEL_LOG, '/', signal));
+    };
+    await expect(read()).rejects.toMatchObject({
+      exitCode: 2,
+      message: `cannot read ${KERNEL_LOG}: it would be waited for without end`,
+    });
+  },
+);
