@@ -85,6 +85,11 @@ export class Child {
     void this.closed.then(() => signal?.removeEventListener('abort', end));
   }
 
+  /** It is `undefined` where the program could not be started. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   get isRunning(): boolean {
     const { pid, exitCode, signalCode } = this.#child;
     return pid !== undefined && exitCode === null && signalCode === null;

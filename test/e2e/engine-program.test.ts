@@ -151,23 +151,27 @@ describe('an engine that is a program', () => {
     },
   );
 
-  it.each([['SIGINT'], ['SIGTERM']] as const)('leaves no temporary folder after %s', async (signal) => {
-    const box = new Sandbox();
-    const command = [
-      'bash',
-      '-c',
-      'cp "$0" text; touch "$1"; while :; do echo >> "$1"; done',
-      '{text}',
-      '{output}',
-    ];
-    writeUserConfig(box, { engines: { mine: { command } } });
-    mkdirSync(box.path('temporary'));
-    const run = box.start(OUT, { env: { TMPDIR: box.path('temporary') } });
-    await expect.poll(() => box.list(), { timeout: 10_000 }).toContain('text');
-    expect(readdirSync(box.path('temporary'))).toHaveLength(1);
-    await run.endBy(signal);
-    expect(readdirSync(box.path('temporary'))).toEqual([]);
-  });
+  it.each([['SIGINT'], ['SIGTERM'], ['SIGKILL']] as const)(
+    'ends after %s, and leaves no temporary folder',
+    async (signal) => {
+      const box = new Sandbox();
+      const command = [
+        'bash',
+        '-c',
+        'echo $$ > self; cp "$0" text; touch "$1"; while :; do echo >> "$1"; done',
+        '{text}',
+        '{output}',
+      ];
+      writeUserConfig(box, { engines: { mine: { command } } });
+      mkdirSync(box.path('temporary'));
+      const run = box.start(OUT, { env: { TMPDIR: box.path('temporary') } });
+      await expect.poll(() => box.list(), { timeout: 10_000 }).toContain('text');
+      expect(readdirSync(box.path('temporary'))).toHaveLength(1);
+      await run.endBy(signal);
+      await expect.poll(() => readdirSync(box.path('temporary')), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => isAlive(Number(box.read('self')))).toBe(false);
+    },
+  );
 
   it('that leaves a grandchild behind leaves none', async () => {
     const box = boxWith('sleep 1000 & echo $! > child; cat $WAV');

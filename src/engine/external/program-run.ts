@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { readWav } from '../../audio/wav-reader.ts';
 import { Child, type Exit } from '../../files/child.ts';
+import { guard } from '../../files/guard.ts';
 import { unwritable } from '../../files/writable.ts';
 import { IdleTimer, watched } from '../../idle.ts';
 import { EngineError, type EngineSound } from '../contract.ts';
@@ -14,6 +15,7 @@ interface RunOptions {
   /** The longest time without a byte. */
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly platform: NodeJS.Platform;
   readonly endGroup: (pid: number) => void;
 }
 
@@ -47,6 +49,7 @@ export class ProgramRun {
     const [program, ...rest] = config.command.map((argument) => filled(argument, { ...files, voice }));
     const { env, endGroup } = options;
     this.#child = new Child(program ?? '', rest, { env, endGroup, stdin: 'pipe', stdout: 'pipe' });
+    guard(this.#child, this.#folder, options);
     this.closed = this.#child.closed;
     this.#child.stdin.end(takesFile ? '' : `${line}\n`);
     this.#timer = new IdleTimer(options.timeoutMs, () => {

@@ -31,7 +31,7 @@ export async function openProgram(
     async speak(text, voice, signal) {
       signal.throwIfAborted();
       const known = { ...config, command: [program, ...command.slice(1)] as const };
-      const run = new ProgramRun(known, { text, voice: voice.name }, { timeoutMs, env, endGroup });
+      const run = new ProgramRun(known, { text, voice: voice.name }, { timeoutMs, env, platform, endGroup });
       running.add(run);
       run.closed.finally(() => running.delete(run));
       return run.sound(signal);
