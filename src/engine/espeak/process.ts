@@ -3,7 +3,7 @@ import { singleItem } from '../../async.ts';
 import { compileResampler, loadResampler, type Resampler } from '../../audio/resampler.ts';
 import type { Samples } from '../../audio/samples.ts';
 import { readWav } from '../../audio/wav-reader.ts';
-import { outputOf } from '../../files/child.ts';
+import { outputOf } from '../../files/program-output.ts';
 import { type Engine, EngineError, type Style } from '../contract.ts';
 import { FairQueue, type Lane, type QueueLimits } from '../fair-queue.ts';
 import { type Finish, finish } from '../finish.ts';

@@ -1,5 +1,5 @@
-import { outputOf, ProgramError } from '../../files/child.ts';
 import { findProgram } from '../../files/paths.ts';
+import { outputOf, ProgramError } from '../../files/program-output.ts';
 import type { RunContext } from '../../host.ts';
 import { inOneLine } from '../../printable.ts';
 import type { Speaker } from '../contract.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { unlessAborted } from '../../async.ts';
 import type { TtsError } from '../../error.ts';
-import { outputOf } from '../../files/child.ts';
+import { outputOf } from '../../files/program-output.ts';
 import { wav } from '../encoding/wav.ts';
 import { nothingPoured, pour } from '../pipe.ts';
 import type { Sink } from '../sink.ts';

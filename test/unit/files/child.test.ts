@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Child, type ChildOptions, outputOf } from '../../../src/files/child.ts';
+import { Child, type ChildOptions } from '../../../src/files/child.ts';
+import { outputOf } from '../../../src/files/program-output.ts';
 import { isAlive } from '../../support/programs.ts';
 
 const never = new AbortController().signal;

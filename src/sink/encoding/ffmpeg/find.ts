@@ -1,6 +1,6 @@
 import { ExitCode, TtsError } from '../../../error.ts';
-import { outputOf } from '../../../files/child.ts';
 import { findProgram } from '../../../files/paths.ts';
+import { outputOf } from '../../../files/program-output.ts';
 import type { Programs } from '../encoding.ts';
 import type { FfmpegFormat } from './formats.ts';
 
