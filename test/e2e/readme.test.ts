@@ -22,6 +22,9 @@ const PROXY = 'http://proxy.example.com:3128';
 const ENGINE = 'http://127.0.0.1:8880/v1';
 const OWN_SERVICE = 'http://127.0.0.1:8787';
 
+/** How blocks of a language are run. */
+const PROGRAMS = { python: 'python3', js: 'node', make: 'make -f' };
+
 interface Example {
   readonly path: string;
   readonly block: string;
@@ -131,17 +134,31 @@ describe('the examples', () => {
 
   it.for(
     pages.flatMap((path) =>
-      (['python', 'js'] as const).flatMap((language) =>
-        fenced(language, page(path)).map((block) => ({ path, language, block })),
+      Object.entries(PROGRAMS).flatMap(([language, command]) =>
+        fenced(language, page(path)).map((block) => ({ path, language, command, block })),
       ),
     ),
-  )('in $language of $path run as they stand', async ({ language, block }, { skip }) => {
-    const [program, name] = language === 'js' ? ['node', 'example.mjs'] : ['python3', 'example.py'];
-    skip(!isThere(program), `${program} is not there`);
+  )('in $language of $path run as they stand', async ({ command, block }, { skip }) => {
+    skip(!isThere(command.split(' ')[0] ?? ''), `${command} is not there`);
     const { box } = await equip(block);
-    box.file(name, block);
-    expect(await box.shell(`${program} ${name}`)).toMatchObject({ status: 0 });
-    expectFiles(box, block);
+    box.file('example.mjs', block);
+    const run = await box.shell(`${command} example.mjs`, { patience: 60_000 });
+    expect(run, run.stderr).toMatchObject({ status: 0 });
+    expectFiles(box, block.replace(/^.*%.*$/gm, ''));
+  });
+
+  it('for cron, and the steps of workflows, run as they stand', { timeout: 60_000 }, async () => {
+    const text = page('docs/recipes.md');
+    const [table = ''] = fenced('cron', text);
+    const jobs = Array.from(table.matchAll(/^[\d*]\S*(?: +\S+){4} +(.*)$/gm), ([, line = '']) => line);
+    const steps = Array.from(text.matchAll(/^ +- run: (tts .*)$/gm), ([, line = '']) => line);
+    expect([jobs.length, steps.length]).toEqual([2, 2]);
+    const { box } = await equip('');
+    // cron takes \% for a percent sign.
+    for (const line of [...jobs.map((job) => job.replaceAll('\\%', '%')), ...steps])
+      expect(await box.shell(line), line).toMatchObject({ status: 0 });
+    expect(box.list()).toContain('prompts.html');
+    expect(box.list()).toContainEqual(expect.stringMatching(/^morning-[\d-]+\.mp3$/));
   });
 });
 
@@ -211,6 +228,7 @@ async function equip(blocks: string): Promise<Equipment> {
   box.file('book.txt', Array.from({ length: 4 }, (_, index) => `${sentence(index + 1)}\n\n`).join(''));
   box.file('readme.md', '# A title\n\nThe *gif* is [here](https://example.com).\n\n- one\n- two\n');
   box.file('novel.epub', novel());
+  box.file('prompts.csv', 'id,text\nwelcome,Welcome to our office.\n');
   box.file('names.txt', 'gif = jif\n');
   program(box, 'llm', 'echo "Once upon a time a machine learned to speak. It never stopped."');
   program(box, 'pass', `echo ${KEY}`);
