@@ -14,7 +14,7 @@ import { dialogue, lastingLines } from '../support/terminal.ts';
 import { drawPicture } from '../support/terminal-picture.ts';
 import { wavOf } from '../support/text-audio.ts';
 import { hasSherpa, writeTinyVoice } from '../support/tiny-voice.ts';
-import { standIn } from '../support/voices.ts';
+import { largeFiles, standIn } from '../support/voices.ts';
 
 // What the examples name and nobody has: real ones on this machine stand in for them.
 const SERVICE = 'https://tts.example.com/api';
@@ -64,7 +64,8 @@ describe('the examples', () => {
         TTS_API_KEY: KEY,
         TTS_RETRIES: '0',
       };
-      const run = await box.shell(`set -euo pipefail\n${block}`, { env });
+      const script = block.replaceAll(SERVICE, `${service.url}/api`);
+      const run = await box.shell(`set -euo pipefail\n${script}`, { env });
       expect(run.status).not.toBe(0);
       expect(box.list().filter((name) => /\.(?:wav|mp3|srt)$/.test(name))).toEqual([]);
       expect(service.requests).not.toEqual([]);
@@ -164,7 +165,12 @@ describe('the examples', () => {
 
 describe('the picture of the README', () => {
   it.runIf(updating)('is drawn from a real run', { timeout: 120_000 }, async () => {
-    writeFileSync('docs/picture.svg', await drawPicture((await equip('')).box));
+    const { box } = await equip('');
+    const cori = { name: 'cori', language: 'en-GB', speakers: 1 };
+    const { env } = await standIn(box, cori, { repo: 'a-hub/cori', files: largeFiles(64e6) });
+    const picture = await drawPicture(box, env);
+    expect(picture).toContain('novel.m4b');
+    writeFileSync('docs/picture.svg', picture);
   });
 });
 

@@ -1,33 +1,37 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { onTestFinished } from 'vitest';
 import type { Sandbox } from './run.ts';
 
-const COLUMNS = 100;
-const ROWS = 18;
+const COLUMNS = 106;
+const ROWS = 16;
 const PROMPT = '$ ';
 const READY = /(^|\n)\$ *$/;
 /** Pixels of one character. */
 const CELL = { width: 8.4, height: 19 };
 const MARGIN = 16;
 
-const COMMANDS = [
-  'tts "Hello from this machine." -o hello.wav',
-  'cat book.txt | tts -q --stream | aplay -q',
-  'tts -f book.txt --subtitles book.srt -o book.wav',
-  'head -2 book.srt',
-  'tts "hello" --sample-rat 8000',
-];
+/** What people come for: a voice, a book, and a model that speaks. */
+const COMMANDS = ['tts voices install cori', 'tts -f novel.epub -s cori -o novel.m4b'];
 /** This one is shown while it runs. */
-const LAST = 'tts -f novel.txt -o novel.wav';
-const AMIDST = / [3-6]\d %/;
-const NOVEL = 'The keeper lit the lamp. Far out a ship answered, and the night was long.\n\n'.repeat(150);
+const LAST = 'llm "Tell me a story" | tts -s cori --assistant';
+const STORY = 'Once upon a time a machine learned to speak. It told of the sea, of lamps, ';
+const AMIDST = /of lamps/;
 
-/** Types commands into a real terminal, and draws what then stands on it. */
-export async function drawPicture(machine: Sandbox): Promise<string> {
-  machine.file('novel.txt', NOVEL);
-  const terminal = new Tmux(machine);
+/**
+ * Types commands into a real terminal, and draws what then stands on it.
+ * @param env what the machine needs to find its voices
+ */
+export async function drawPicture(
+  machine: Sandbox,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const model = join(machine.commands, 'llm');
+  writeFileSync(model, `#!/bin/sh\nprintf '%s' '${STORY}'; sleep 20\n`);
+  const terminal = new Tmux(machine, env);
   await terminal.shows(READY);
   for (const command of COMMANDS) {
     terminal.type(command, 'Enter');
@@ -44,7 +48,7 @@ export async function drawPicture(machine: Sandbox): Promise<string> {
 class Tmux {
   readonly #socket = `readme-${process.pid}`;
 
-  constructor(machine: Sandbox) {
+  constructor(machine: Sandbox, env: Readonly<Record<string, string>>) {
     const path = `${machine.commands}:${process.env.PATH}`;
     const shell = [
       'env',
@@ -54,6 +58,7 @@ class Tmux {
       'TERM=screen',
       'LC_ALL=C.UTF-8',
       'HISTFILE=',
+      ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
     ];
     const size = ['-x', String(COLUMNS), '-y', String(ROWS), '-c', machine.folder];
     const bash = ['bash', '--norc', '--noprofile', '-i'];

@@ -41,19 +41,39 @@ export function piperFiles(changes: object = {}): Record<'onnx' | 'settings' | '
   };
 }
 
+/** The files of a voice that is as large as one in the world: the model has a field that nobody reads. */
+export function largeFiles(bytes: number): Record<string, Buffer> {
+  const files = tinyFiles();
+  const model = files['model.onnx'] ?? Buffer.alloc(0);
+  const field = [varint((1000 << 3) | 2), varint(bytes), Buffer.alloc(bytes)];
+  return { ...files, 'model.onnx': Buffer.concat([model, ...field]) };
+}
+
+/** A number as Protocol Buffers write it. */
+function varint(number: number): Buffer {
+  const bytes: number[] = [];
+  let rest = number;
+  for (; rest > 127; rest >>>= 7) bytes.push((rest & 127) | 128);
+  return Buffer.from([...bytes, rest]);
+}
+
 export interface StandIn {
   readonly hub: StandInHub;
   readonly env: Record<string, string>;
 }
 
 /** A hub with two tiny voices (`tina`, and `pia` of Piper) and a catalogue of them. */
-export async function standIn(box: Sandbox, changes: object = {}): Promise<StandIn> {
+export async function standIn(
+  box: Sandbox,
+  changes: object = {},
+  { repo = 'tiny/voices', files: own = tinyFiles() }: { repo?: string; files?: Record<string, Buffer> } = {},
+): Promise<StandIn> {
   const files: Record<string, Buffer> = {};
   const pin = (repo: string, path: string, bytes: Buffer) => {
     files[`${repo}/resolve/${COMMIT}/${path}`] = bytes;
     return { path, size: bytes.length, sha256: sha256(bytes) };
   };
-  const tina = Object.entries(tinyFiles()).map(([name, bytes]) => pin('tiny/voices', name, bytes));
+  const tina = Object.entries(own).map(([name, bytes]) => pin(repo, name, bytes));
   const { onnx, settings, card } = piperFiles();
   const key = 'en_US-pia-medium';
   const at = 'en/en_US/pia/medium';
@@ -74,7 +94,7 @@ export async function standIn(box: Sandbox, changes: object = {}): Promise<Stand
   const catalogue = {
     repositories: {
       piper: { repo: 'tiny/piper', commit: COMMIT },
-      tiny: { repo: 'tiny/voices', commit: COMMIT },
+      tiny: { repo, commit: COMMIT },
       espeak: { repo: 'tiny/espeak', commit: COMMIT },
     },
     espeak,
