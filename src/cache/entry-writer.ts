@@ -1,6 +1,5 @@
-import { write } from 'node:fs';
+import { writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import type { PcmFormat } from '../audio/pcm.ts';
 import { headerBytes, overheadBytes, padding, wavHeader } from '../audio/wav-header.ts';
@@ -35,7 +34,7 @@ export class EntryDraft {
 
   write(piece: Uint8Array): Promise<void> {
     return this.#step(async () => {
-      if (this.#options.hasRoom(this.#file.sizeWith(piece.length))) await this.#file.write(piece);
+      if (this.#options.hasRoom(this.#file.sizeWith(piece.length))) this.#file.write(piece);
       else await this.#end();
     });
   }
@@ -79,9 +78,10 @@ export class EntryDraft {
 /** Bytes. */
 const BATCH_BYTES = 128 * 1024;
 
-const writeSome = promisify(write);
-
-/** Writes the file of an entry. The caller awaits each method, and gets the system's errors. */
+/**
+ * Writes the file of an entry at once: a run that is killed loses no sound that was complete. The caller gets the system's
+ * errors.
+ */
 export class EntryFile {
   readonly #home: Home;
   readonly #key: string;
@@ -110,22 +110,22 @@ export class EntryFile {
     return overheadBytes(this.#format, bytes) + bytes;
   }
 
-  async write(piece: Uint8Array): Promise<void> {
+  write(piece: Uint8Array): void {
     this.#bytes += piece.length;
     this.#append(piece);
-    if (this.#batched >= BATCH_BYTES) await this.#flush();
+    if (this.#batched >= BATCH_BYTES) this.#flush();
   }
 
   /** @returns false if the cache was emptied meanwhile */
   async publish(): Promise<boolean> {
     this.#append(new Uint8Array(padding(this.#bytes)));
-    const file = await this.#flush();
+    const file = this.#flush();
     const header = wavHeader(this.#format, this.#bytes);
-    await writeAll(file.fd, header, 0);
+    writeAll(file.fd, header, 0);
     const { shard } = placeOf(this.#key);
     const folder = join(this.#home.folder, shard);
     makeFolder(folder);
-    if (!(await isOwnFolder(folder, this.#home.uid))) throw new Error(`${shard} is not a folder of its own`);
+    if (!isOwnFolder(folder, this.#home.uid)) throw new Error(`${shard} is not a folder of its own`);
     try {
       await file.publish(undefined, join(folder, entryName(this.#key, crc32(header, this.#checksum))));
     } catch (error) {
@@ -146,26 +146,26 @@ export class EntryFile {
     this.#checksum = crc32(piece, this.#checksum);
   }
 
-  async #flush(): Promise<AtomicFile> {
-    const file = this.#file ?? (await this.#open());
+  #flush(): AtomicFile {
+    const file = this.#file ?? this.#open();
     const batch = Buffer.concat(this.#batch);
     this.#batch = [];
     this.#batched = 0;
-    await writeAll(file.fd, batch);
+    writeAll(file.fd, batch);
     return file;
   }
 
-  async #open(): Promise<AtomicFile> {
+  #open(): AtomicFile {
     makeFolder(this.#home.folder);
     this.#file = AtomicFile.create(join(this.#home.folder, 'entry'), { mode: 0o600, durable: false });
-    await writeAll(this.#file.fd, new Uint8Array(headerBytes(this.#format, undefined)));
+    writeAll(this.#file.fd, new Uint8Array(headerBytes(this.#format, undefined)));
     return this.#file;
   }
 }
 
-async function writeAll(fd: number, bytes: Uint8Array, position?: number): Promise<void> {
+function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
   for (let done = 0; done < bytes.length; ) {
     const at = position === undefined ? null : position + done;
-    done += (await writeSome(fd, bytes, done, bytes.length - done, at)).bytesWritten;
+    done += writeSync(fd, bytes, done, bytes.length - done, at);
   }
 }

@@ -1,5 +1,5 @@
-import { mkdtempSync, rmdirSync } from 'node:fs';
-import { lstat, stat } from 'node:fs/promises';
+import { lstatSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { codeOf } from '../error.ts';
 import { makeFolder } from '../files/folders.ts';
@@ -42,8 +42,8 @@ export function objectionToWriting(folder: string): string | undefined {
 }
 
 /** False for a link: its target does not belong to the cache. */
-export async function isOwnFolder(path: string, uid: Home['uid']): Promise<boolean> {
-  const found = await lstat(path);
+export function isOwnFolder(path: string, uid: Home['uid']): boolean {
+  const found = lstatSync(path);
   return found.isDirectory() && isOurs(found.uid, uid);
 }
 

@@ -193,7 +193,7 @@ async function findEntry(home: Home, key: string): Promise<OpenEntry | undefined
 /** A key has two entries if two runs got different sound. */
 async function namesIn({ folder, uid }: Home, prefix: string): Promise<string[]> {
   try {
-    if (!(await isOwnFolder(folder, uid))) return [];
+    if (!isOwnFolder(folder, uid)) return [];
     return (await readdir(folder)).filter((name) => name.startsWith(prefix) && isEntryName(name));
   } catch (error) {
     if (isAbsent(error)) return [];

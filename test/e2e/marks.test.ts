@@ -96,7 +96,7 @@ test('The lines of a dialogue are spoken without their names, which subtitles ha
   ]);
   const vtt = await box.run([...args, '--subtitles', 'a.vtt', '-o', 'a.wav', '--json'], { env });
   expect(JSON.parse(vtt.stdout.toString()).voices).toEqual([
-    { name: null, speaker: '1', segments: 2, characters: 25 },
+    { name: null, speaker: '7', segments: 2, characters: 25 },
     { name: 'Alice', speaker: '8', segments: 1, characters: 10 },
     { name: 'Bob Lee', speaker: '9', segments: 2, characters: 19 },
   ]);

@@ -56,6 +56,15 @@ function entry(): string {
 }
 
 describe('the segment cache', () => {
+  it('has a complete segment before the process does anything else, so that a kill loses none', async () => {
+    let isLater = false;
+    setImmediate(() => {
+      isLater = true;
+    });
+    await keep(store, KEY, sound(300_000));
+    expect([entries().length, isLater]).toEqual([1, false]);
+  });
+
   it.each<[string, PcmFormat, number]>([
     ['speech', speechFormat, 70_000],
     ['a single frame', speechFormat, 2],
