@@ -56,7 +56,7 @@ describe('a run that is killed', () => {
     const total = [...server.spoken.values()].reduce((sum, times) => sum + times, 0);
     expect(total).toBeLessThanOrEqual(ROWS + 20 * 2 * AT_ONCE);
     kill = () => {};
-    await once.tts(args, { env });
+    await once.run(args, { env });
     expect(filesIn(box.path('out'))).toEqual(filesIn(once.path('out')));
   });
 });
@@ -75,10 +75,10 @@ describe('eight shards at once', () => {
     expect(Math.max(...server.spoken.values())).toBe(1);
     expect(server.spoken.size).toBe(100);
     expect(Object.keys(filesIn(box.path('out'))).filter((name) => name.endsWith('.jsonl'))).toHaveLength(8);
-    expect(await box.tts([...args, '--check'], { env })).toMatchObject({ status: 0 });
-    await once.tts(args, { env });
+    expect(await box.run([...args, '--check'], { env })).toMatchObject({ status: 0 });
+    await once.run(args, { env });
     expect(filesIn(box.path('out'))).toEqual(filesIn(once.path('out')));
-    expect(await box.tts(args, { env })).toMatchObject({ status: 0 });
+    expect(await box.run(args, { env })).toMatchObject({ status: 0 });
     expect(server.requests).toHaveLength(200);
   });
 
@@ -90,7 +90,7 @@ describe('eight shards at once', () => {
       patience: 60_000,
     });
     expect(run).toMatchObject({ status: 0 });
-    expect(await box.tts(['batch', 'p.csv', '--check'])).toMatchObject({ status: 0 });
+    expect(await box.run(['batch', 'p.csv', '--check'])).toMatchObject({ status: 0 });
     expect(box.list().filter((name) => name.endsWith('.wav'))).toHaveLength(24);
   });
 });
@@ -103,7 +103,7 @@ describe('two runs on one folder', () => {
     const env = named(server.url);
     const first = box.start(['batch', 'p.csv', '--concurrency', '1'], { env });
     await expect.poll(() => server.requests.length).toBeGreaterThan(0);
-    const second = await box.tts(['batch', 'p.csv'], { env });
+    const second = await box.run(['batch', 'p.csv'], { env });
     expectFailure(second, 8, new RegExp(`process ${first.child.pid} .* is at work in this folder`));
     expect(await first.ended).toMatchObject({ status: 0 });
     expect(server.requests).toHaveLength(6);
@@ -131,7 +131,7 @@ describe('where nothing can be written', () => {
     const line =
       'mkdir full && mount -t tmpfs -o size=64k none full && TMPDIR=$PWD/full tts batch p.csv --dry-run; s=$?; umount full; exit $s';
     expectFailure(await box.shell(line), 8, /cannot write .*\/full\/tts-batch-\S+: no space is left there/);
-    const gone = await box.tts(['batch', 'p.csv', '--dry-run'], { env: { TMPDIR: box.path('gone') } });
+    const gone = await box.run(['batch', 'p.csv', '--dry-run'], { env: { TMPDIR: box.path('gone') } });
     expectFailure(gone, 8, /cannot write .*\/gone\/tts-batch-\S+: the folder does not exist/);
   });
 
@@ -141,7 +141,7 @@ describe('where nothing can be written', () => {
       const server = await serveRows();
       const box = new Sandbox();
       box.file('p.csv', table(2));
-      const run = () => box.tts(['batch', 'p.csv'], { env: named(server.url) });
+      const run = () => box.run(['batch', 'p.csv'], { env: named(server.url) });
       await box.shell(`mkfifo tts-batch.${ending}`);
       expectFailure(await run(), 2, /tts-batch\..* is a pipe or a device; expected a file of your own/);
       await box.shell(`rm tts-batch.${ending}; mkdir tts-batch.${ending}`);
@@ -157,7 +157,7 @@ describe('where nothing can be written', () => {
     box.file('p.csv', table(2));
     box.file('out/x', '');
     chmodSync(box.path('out'), 0o555);
-    const run = await box.tts(['batch', 'p.csv', '-o', 'out/{id}.wav'], {
+    const run = await box.run(['batch', 'p.csv', '-o', 'out/{id}.wav'], {
       env: named(server.url),
       uid: 1000,
     });

@@ -31,7 +31,7 @@ async function openReport(options: { isDark?: boolean } = {}): Promise<{ page: P
   const box = new Sandbox();
   box.file('p.jsonl', TABLE.map((row) => `${JSON.stringify(row)}\n`).join(''));
   const args = ['batch', 'p.jsonl', '-o', 'my sounds/{name}.wav', '--report', 'report #1.html'];
-  expect(await box.tts(args, { env: named(server.url) })).toMatchObject({ status: 9 });
+  expect(await box.run(args, { env: named(server.url) })).toMatchObject({ status: 9 });
   return { page: await openPage(box.path('report #1.html'), options), box };
 }
 
@@ -174,7 +174,7 @@ it('--report with --check or --dry-run is refused, since no row is made', async 
   const box = new Sandbox();
   box.file('p.csv', 'id,text\na,one\n');
   for (const option of ['--check', '--dry-run'])
-    expectFailure(await box.tts(['batch', 'p.csv', option, '--report', 'r.html']), 2, /--report/);
+    expectFailure(await box.run(['batch', 'p.csv', option, '--report', 'r.html']), 2, /--report/);
 });
 
 it.each([
@@ -189,7 +189,7 @@ it.each([
   const box = new Sandbox();
   linkSync(box.file('p.csv', 'id,file\na,text.txt\n'), box.path('other.csv'));
   box.file('text.txt', 'one');
-  const run = await box.tts(['batch', 'p.csv', ...options, '--report', name], { env: named(server.url) });
+  const run = await box.run(['batch', 'p.csv', ...options, '--report', name], { env: named(server.url) });
   expectFailure(run, 2, /this batch reads or writes that file/);
   expect(server.requests).toEqual([]);
 });
@@ -199,7 +199,7 @@ it('A report that cannot be written is found before anything is sent.', async ()
   const box = new Sandbox();
   box.file('p.csv', 'id,text\na,one\n');
   const args = ['batch', 'p.csv', '--report', 'none/r.html'];
-  expectFailure(await box.tts(args, { env: named(server.url) }), 8, /cannot write none\/r\.html/);
+  expectFailure(await box.run(args, { env: named(server.url) }), 8, /cannot write none\/r\.html/);
   expect(server.requests).toEqual([]);
 });
 
@@ -209,7 +209,7 @@ it('--report replaces an older report, and no other file', async () => {
   box.file('p.csv', 'id,text\na,one\n');
   box.file('words.txt', 'gif = jif\n');
   const report = (name: string) =>
-    box.tts(['batch', 'p.csv', '--lexicon', 'words.txt', '--report', name], { env: named(server.url) });
+    box.run(['batch', 'p.csv', '--lexicon', 'words.txt', '--report', name], { env: named(server.url) });
   expectFailure(await report('words.txt'), 2, /words\.txt: that file is not a report/);
   expect(box.read('words.txt').toString()).toBe('gif = jif\n');
   expect(server.requests).toEqual([]);
@@ -226,7 +226,7 @@ it.each([[], ['--json'], ['-v']])(
     const box = new Sandbox();
     box.file('p.csv', 'id,text\ngood,yes\nbad,no\n');
     const args = ['batch', 'p.csv', '-o', '{id}.wav', '--report', 'report.html', ...flags];
-    const run = await box.tts(args, { env: { ...named(server.url), TTS_API_KEY: key } });
+    const run = await box.run(args, { env: { ...named(server.url), TTS_API_KEY: key } });
     expect(run.status).toBe(9);
     expect(`${run.stdout}${run.stderr}`).toContain('bad text for key ***');
     expect(`${run.stdout}${run.stderr}`).not.toContain(key);

@@ -22,7 +22,7 @@ async function run(args: readonly string[], options: RunOptions = {}) {
   const box = new Sandbox();
   box.file('novel.epub', BOOK);
   box.file('notes.md', '# A\n\na\n\n# B\n\nb\n');
-  const ended = await box.tts(args, { ...options, env: { ...named(server.url), TTS_CACHE: '0' } });
+  const ended = await box.run(args, { ...options, env: { ...named(server.url), TTS_CACHE: '0' } });
   return { ended, box, spoken: server.requests.map(({ json }) => (json as { text: string }).text) };
 }
 
@@ -73,7 +73,7 @@ describe('a book', () => {
   it('that is none is refused with a sentence', async () => {
     const box = new Sandbox();
     box.file('x.epub', 'PK\x03\x04 and no more');
-    expectFailure(await box.tts(['-f', 'x.epub']), 2, /cannot read x\.epub: the book is damaged/);
+    expectFailure(await box.run(['-f', 'x.epub']), 2, /cannot read x\.epub: the book is damaged/);
   });
 });
 

@@ -42,7 +42,7 @@ async function fill(at = folder): Promise<void> {
   await store.close();
 }
 
-const cache = (...args: string[]) => sandbox.tts(['cache', ...args], { env: { TTS_CACHE_DIR: folder } });
+const cache = (...args: string[]) => sandbox.run(['cache', ...args], { env: { TTS_CACHE_DIR: folder } });
 
 describe('tts cache', () => {
   it('shows where the cache lies and what is in it', async () => {
@@ -92,7 +92,7 @@ describe('tts cache', () => {
     ['the home, if XDG_CACHE_HOME is relative', { XDG_CACHE_HOME: 'x' }, '../.cache/tts/segments'],
     ['TTS_CACHE_DIR, seen from where it runs', { TTS_CACHE_DIR: 'here' }, 'here'],
   ])('looks in %s', async (_, env, expected) => {
-    const { stdout } = await sandbox.tts(['cache', '--json'], { env });
+    const { stdout } = await sandbox.run(['cache', '--json'], { env });
     const path = expected.startsWith('/') ? expected : join(sandbox.folder, expected);
     expect(JSON.parse(stdout.toString()).folder).toBe(path);
   });
@@ -154,7 +154,7 @@ describe('tts cache with words it does not know', () => {
 describe('tts cache clear, in part', () => {
   async function speakWith(server: { url: string }, text: string): Promise<void> {
     const env = { ...named(server.url), TTS_CACHE: '1', TTS_CACHE_DIR: folder };
-    expect(await sandbox.tts([text, '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
+    expect(await sandbox.run([text, '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
   }
 
   it.each([
@@ -232,27 +232,27 @@ describe('what an earlier version wrote', () => {
     ['plain', plain],
     ['shaped', shaped],
   ])('is heard from the cache: %s', async (name, speak) => {
-    const run = await sandbox.tts([...speak, '-o', 'again.wav'], { env: env() });
+    const run = await sandbox.run([...speak, '-o', 'again.wav'], { env: env() });
     expect(run).toMatchObject({
       status: 0,
       stderr: 'tts: nothing was asked for: all of it was in the cache\n',
     });
     expect(sandbox.read('again.wav')).toEqual(readFileSync(join(recorded, `${name}.wav`)));
-    const dry = await sandbox.tts([...speak, '--dry-run', '--json'], { env: env() });
+    const dry = await sandbox.run([...speak, '--dry-run', '--json'], { env: env() });
     expect(JSON.parse(dry.stdout.toString())).toMatchObject({ requests: 0 });
   });
 
   it('is unchanged as rows of a batch, and made again from the cache', async () => {
-    const run = await sandbox.tts(batch, { env: env() });
+    const run = await sandbox.run(batch, { env: env() });
     expect(run).toMatchObject({ status: 0, stderr: expect.stringContaining('3 unchanged') });
     rmSync(sandbox.path('made'), { recursive: true });
-    expect((await sandbox.tts(batch, { env: env() })).status).toBe(0);
+    expect((await sandbox.run(batch, { env: env() })).status).toBe(0);
     for (const name of ['one.wav', 'two.wav', 'three.wav', 'tts-batch.jsonl'])
       expect(sandbox.read(`made/${name}`)).toEqual(readFileSync(join(recorded, 'made', name)));
   });
 
   it('is asked for where the voice is another one', async () => {
-    const run = await sandbox.tts([...plain, '-s', '19', '-o', 'again.wav'], { env: env() });
+    const run = await sandbox.run([...plain, '-s', '19', '-o', 'again.wav'], { env: env() });
     expect(run.status).toBe(6);
   });
 });
@@ -269,7 +269,7 @@ describe('what an earlier version wrote about engines', () => {
   }
 
   const speak = (engine: string, ...args: readonly string[]) =>
-    sandbox.tts(['Hello there.', '--engine', engine, '-o', 'again.wav', ...args], { env: env() });
+    sandbox.run(['Hello there.', '--engine', engine, '-o', 'again.wav', ...args], { env: env() });
 
   beforeEach(() => {
     cpSync(join(recorded, 'cache'), folder, { recursive: true });
@@ -285,9 +285,9 @@ describe('what an earlier version wrote about engines', () => {
     for (const name of ['made', 'rows.csv'])
       cpSync(join(recorded, name), sandbox.path(name), { recursive: true });
     const batch = ['batch', 'rows.csv', '-o', 'made/{id}.wav'];
-    expect((await sandbox.tts(batch, { env: env() })).stderr).toContain('2 unchanged');
+    expect((await sandbox.run(batch, { env: env() })).stderr).toContain('2 unchanged');
     rmSync(sandbox.path('made'), { recursive: true });
-    expect((await sandbox.tts(batch, { env: env() })).status).toBe(0);
+    expect((await sandbox.run(batch, { env: env() })).status).toBe(0);
     for (const name of ['one.wav', 'two.wav', 'tts-batch.jsonl'])
       expect(sandbox.read(`made/${name}`)).toEqual(readFileSync(join(recorded, 'made', name)));
   });
@@ -305,19 +305,19 @@ describe('what an earlier version wrote about engines', () => {
   it('shows no password, and keeps none after the next entry of a new voice', async () => {
     const withPasswords = () => sandbox.shell(`grep -rl PASS-word '${folder}'`);
     expect((await withPasswords()).stdout.toString()).toContain('.keys');
-    const list = await sandbox.tts(['cache', '--service', 'http://unknown.example'], { env: env() });
+    const list = await sandbox.run(['cache', '--service', 'http://unknown.example'], { env: env() });
     expect(list.stderr).toContain(`hint: it has those of ${url}\n`);
     const clear = ['cache', '--json', '--service'];
     for (const address of [url, 'http://anna:PASS-word@127.0.0.1:8/v1'])
       expect(
-        JSON.parse((await sandbox.tts([...clear, address], { env: env() })).stdout.toString()),
+        JSON.parse((await sandbox.run([...clear, address], { env: env() })).stdout.toString()),
       ).toMatchObject({
         entries: 5,
       });
     const server = await serveSpeech(complete(plainWav(sound(400))));
     expect((await speak(server.url)).status).toBe(0);
     expect((await withPasswords()).stdout.toString()).toBe('');
-    expect(JSON.parse((await sandbox.tts([...clear, url], { env: env() })).stdout.toString())).toMatchObject({
+    expect(JSON.parse((await sandbox.run([...clear, url], { env: env() })).stdout.toString())).toMatchObject({
       entries: 5,
     });
   });

@@ -37,7 +37,7 @@ test('A dialogue of three voices that is killed twice goes on, and a changed lin
     dying.child.kill('SIGKILL');
     await dying.ended.catch(() => {});
   }
-  expect(await box.tts(args, options)).toMatchObject({ status: 0, stderr: '' });
+  expect(await box.run(args, options)).toMatchObject({ status: 0, stderr: '' });
   const { cues } = JSON.parse(box.read('a.json').toString());
   expect(cues.map(({ voice, text }: Record<string, string>) => `${voice}: ${text}`)).toEqual(LINES);
   // What was under way, or on its way to the disk, is lost with each of the two runs.
@@ -45,6 +45,6 @@ test('A dialogue of three voices that is killed twice goes on, and a changed lin
   expect(spoken().length - new Set(spoken()).size).toBeLessThanOrEqual(8);
   const [ofService, ofProgram] = [asked.length, spoken().length];
   box.file('play.txt', `${LINES.join('\n').replace('line 1.', 'line one.')}\n`);
-  expect(await box.tts(args, options)).toMatchObject({ status: 0, stderr: '' });
+  expect(await box.run(args, options)).toMatchObject({ status: 0, stderr: '' });
   expect([asked.slice(ofService), spoken().length]).toEqual([['This is line one.'], ofProgram]);
 }, 120_000);

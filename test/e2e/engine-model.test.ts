@@ -44,7 +44,7 @@ function boxWithVoice(): Sandbox {
 describe.runIf(hasSherpa())('a model folder', () => {
   it('speaks, sample for sample, at its own rate', async () => {
     const box = boxWithVoice();
-    expect(await box.tts(['hello there', ...OUT, '--engine', './voice'])).toMatchObject({
+    expect(await box.run(['hello there', ...OUT, '--engine', './voice'])).toMatchObject({
       status: 0,
       stderr: '',
     });
@@ -54,7 +54,7 @@ describe.runIf(hasSherpa())('a model folder', () => {
 
   it('is found by a bare name, too, and has the voices that the model tells', async () => {
     const box = boxWithVoice();
-    const list = await box.tts(['speakers', '--json', '--engine', 'voice']);
+    const list = await box.run(['speakers', '--json', '--engine', 'voice']);
     const { speakers } = JSON.parse(list.stdout.toString());
     const own = speakers.filter(({ no }: { no: number }) => no > 1000);
     expect(own.map(({ no, name }: { no: number; name: string }) => [no, name])).toEqual([
@@ -63,8 +63,8 @@ describe.runIf(hasSherpa())('a model folder', () => {
       [1003, 'voice-2'],
     ]);
     for (const speaker of ['1003', 'voice-2', 'voice:voice-2'])
-      expect(await box.tts(['hi', ...OUT, '--engine', 'voice', '-s', speaker])).toMatchObject({ status: 0 });
-    expect((await box.tts(['hi', ...OUT, '--engine', 'voice', '-s', '1004'])).status).toBe(2);
+      expect(await box.run(['hi', ...OUT, '--engine', 'voice', '-s', speaker])).toMatchObject({ status: 0 });
+    expect((await box.run(['hi', ...OUT, '--engine', 'voice', '-s', '1004'])).status).toBe(2);
   });
 
   it('speaks a long text in order, in several segments', async () => {
@@ -72,7 +72,7 @@ describe.runIf(hasSherpa())('a model folder', () => {
     const text = Array.from({ length: 40 }, () => 'one sentence of many.').join(' ');
     box.file('long.txt', text);
     const speak = ['-f', 'long.txt', ...OUT, '--engine', './voice', '--max-chars', '100', '--json'];
-    const run = await box.tts(speak);
+    const run = await box.run(speak);
     expect(run).toMatchObject({ status: 0, stderr: '' });
     const { segments } = JSON.parse(run.stdout.toString());
     expect(segments).toBeGreaterThan(5);
@@ -101,8 +101,8 @@ describe.runIf(hasSherpa())('a model folder', () => {
     const box = boxWithVoice();
     writeUserConfig(box, { engines: { mine: { model: box.path('voice') } } });
     damage(box.path('voice'));
-    expectFailure(await box.tts(['hi', ...OUT, '--engine', 'mine']), 7, message);
-    expect(await box.tts(['hi', ...OUT, '-s', '1'])).toMatchObject({ status: 0 });
+    expectFailure(await box.run(['hi', ...OUT, '--engine', 'mine']), 7, message);
+    expect(await box.run(['hi', ...OUT, '-s', '1'])).toMatchObject({ status: 0 });
   });
 
   it.each([
@@ -112,13 +112,13 @@ describe.runIf(hasSherpa())('a model folder', () => {
   ])('whose metadata cannot be true is refused: %j', async (metadata, message) => {
     const box = new Sandbox();
     writeTinyVoice(box.path('voice'), metadata);
-    expectFailure(await box.tts(['hi', ...OUT, '--engine', './voice']), 7, message);
+    expectFailure(await box.run(['hi', ...OUT, '--engine', './voice']), 7, message);
   });
 
   it('of a single voice may tell 0 voices', async () => {
     const box = new Sandbox();
     writeTinyVoice(box.path('voice'), { n_speakers: '0' });
-    expect(await box.tts(['hi', ...OUT, '--engine', './voice'])).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', ...OUT, '--engine', './voice'])).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
   });
 
@@ -127,7 +127,7 @@ describe.runIf(hasSherpa())('a model folder', () => {
     writeTinyVoice(box.path('voice'), {}, 'noise_scale');
     const inference = { noise_scale: 0.5, noise_w: 0.8, length_scale: 1 };
     box.file('voice/model.onnx.json', JSON.stringify(piperSettings({ inference })));
-    expect(await box.tts(['hi', ...OUT, '--engine', './voice'])).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', ...OUT, '--engine', './voice'])).toMatchObject({ status: 0, stderr: '' });
     const halves = samplesOf(tinySound('hi')).map((sample) => Math.round(sample / 2));
     for (const [at, sample] of samplesOf(box.read('out.wav').subarray(44)).entries())
       expect(Math.abs(sample - (halves[at] ?? 0))).toBeLessThanOrEqual(1);
@@ -136,13 +136,13 @@ describe.runIf(hasSherpa())('a model folder', () => {
   it('speaks in a folder whose name is not ASCII', async () => {
     const box = new Sandbox();
     writeTinyVoice(box.path('Žofie/голос'));
-    expect(await box.tts(['hi', ...OUT, '--engine', 'Žofie/голос'])).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', ...OUT, '--engine', 'Žofie/голос'])).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav').subarray(44).equals(tinySound('hi'))).toBe(true);
   });
 
   it('never plays old sound of a model that has changed', async () => {
     const box = boxWithVoice();
-    const speak = () => box.tts(['hi', '-o', 'out.wav', '--json', '--engine', './voice']);
+    const speak = () => box.run(['hi', '-o', 'out.wav', '--json', '--engine', './voice']);
     await speak();
     expect(JSON.parse((await speak()).stdout.toString())).toMatchObject({ fromCache: 1 });
     const model = readFileSync(box.path('voice/model.onnx'));
@@ -162,7 +162,7 @@ describe.runIf(hasSherpa())("a model with Piper's front end", () => {
     cpSync(ESPEAK_DATA as string, box.path('voice/espeak-ng-data'), { recursive: true });
     const frames: number[] = [];
     for (const text of ['hello', 'hello', 'hello world']) {
-      expect(await box.tts([text, ...OUT, '--engine', './voice'])).toMatchObject({ status: 0, stderr: '' });
+      expect(await box.run([text, ...OUT, '--engine', './voice'])).toMatchObject({ status: 0, stderr: '' });
       frames.push(framesIn(box) / FRAMES_PER_CHARACTER);
     }
     expect(frames[0]).toBeGreaterThan(5);
@@ -175,14 +175,14 @@ describe.runIf(hasSherpa())("a model with Piper's front end", () => {
     const box = new Sandbox();
     writeTinyPiper(box.path('voice'));
     mkdirSync(box.path('voice/espeak-ng-data'));
-    expectFailure(await box.tts(['hello', ...OUT, '--engine', './voice']), 7, /^tts: voice: /);
+    expectFailure(await box.run(['hello', ...OUT, '--engine', './voice']), 7, /^tts: voice: /);
     expect(box.list()).toEqual(['voice']);
   });
 
   it('and without data names what is missing', async () => {
     const box = new Sandbox();
     writeTinyPiper(box.path('voice'));
-    expectFailure(await box.tts(['hello', ...OUT, '--engine', './voice']), 7, /espeak-ng-data is missing/);
+    expectFailure(await box.run(['hello', ...OUT, '--engine', './voice']), 7, /espeak-ng-data is missing/);
   });
 });
 

@@ -25,7 +25,7 @@ function boxWith(line: string, more: object = {}, config: object = {}): Sandbox 
 describe('an engine that is a program', () => {
   it('gets the text in one line on stdin, and its WAV is taken as it is', async () => {
     const box = boxWith('cat > text; cat $WAV');
-    expect(await box.tts([...OUT, '-r', '22050'])).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run([...OUT, '-r', '22050'])).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav').subarray(44)).toEqual(pcm);
     expect(box.read('text').toString()).toBe('Hello from a program.\n');
   });
@@ -42,7 +42,7 @@ describe('an engine that is a program', () => {
       '{output}',
     ];
     writeUserConfig(box, { engines: { mine: { command } } });
-    expect(await box.tts([...OUT, '-r', '22050'])).toMatchObject({ status: 0 });
+    expect(await box.run([...OUT, '-r', '22050'])).toMatchObject({ status: 0 });
     expect(box.read('out.wav').subarray(44)).toEqual(pcm);
     expect(box.read('text').toString()).toBe('Hello from a program.\n');
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('tts-engine-'))).toEqual([]);
@@ -54,7 +54,7 @@ describe('an engine that is a program', () => {
       sampleRate: 16_000,
       voices: ['anna', 'bert'],
     });
-    expect(await box.tts([...OUT, '-s', 'bert'])).toMatchObject({ status: 0 });
+    expect(await box.run([...OUT, '-s', 'bert'])).toMatchObject({ status: 0 });
     expect(box.read('voice').toString()).toBe('bert\n');
     expect(box.read('out.wav').readUInt32LE(24)).toBe(16_000);
     expect(box.read('out.wav').subarray(44)).toEqual(pcm);
@@ -62,7 +62,7 @@ describe('an engine that is a program', () => {
 
   it('does not inherit a key', async () => {
     const box = boxWith('env > env; cat $WAV');
-    await box.tts(OUT, { env: { TTS_API_KEY_FILE: '', FOO: 'bar' } });
+    await box.run(OUT, { env: { TTS_API_KEY_FILE: '', FOO: 'bar' } });
     expect(box.read('env').toString()).toContain('FOO=bar');
     expect(box.read('env').toString()).not.toMatch(/TTS_API_KEY/);
   });
@@ -79,19 +79,19 @@ describe('an engine that is a program', () => {
     ['a signal', 'kill -9 $$', /mine failed: it ended with SIGKILL/],
   ])('that ends with %s is an error with its last words', async (_, line, message) => {
     const box = boxWith(line);
-    expectFailure(await box.tts(OUT), 7, message);
+    expectFailure(await box.run(OUT), 7, message);
     expect(box.list()).not.toContain('out.wav');
   });
 
   it('that is not there is told of', async () => {
     const box = new Sandbox();
     writeUserConfig(box, { engines: { mine: { command: 'no-such-program --x' } } });
-    expectFailure(await box.tts(OUT), 7, /there is no program no-such-program/);
+    expectFailure(await box.run(OUT), 7, /there is no program no-such-program/);
   });
 
   it('that hangs and ignores SIGTERM is ended, with what it started', async () => {
     const box = boxWith('trap "" TERM; sleep 1000 & echo $! > child; echo $$ > self; wait');
-    const run = await box.tts([...OUT, '--timeout', '1']);
+    const run = await box.run([...OUT, '--timeout', '1']);
     expectFailure(run, 5, /for 1 s/);
     for (const name of ['child', 'self'])
       await expect.poll(() => isAlive(Number(box.read(name)))).toBe(false);
@@ -116,7 +116,7 @@ describe('an engine that is a program', () => {
       const box = new Sandbox();
       const command = ['bash', '-c', `${make} "$1"`, 'bash', '{output}'];
       writeUserConfig(box, { engines: { mine: { command } } });
-      expectFailure(await box.tts(OUT), 7, /mine failed: its output is not a regular file/);
+      expectFailure(await box.run(OUT), 7, /mine failed: its output is not a regular file/);
     },
   );
 
@@ -125,7 +125,7 @@ describe('an engine that is a program', () => {
       'setsid bash -c "touch apart; sleep 8" & until [ -e apart ]; do sleep 0.05; done; head -c 2000 $WAV',
     );
     const begun = Date.now();
-    expectFailure(await box.tts([...OUT, '--timeout', '1']), 5, /for 1 s/);
+    expectFailure(await box.run([...OUT, '--timeout', '1']), 5, /for 1 s/);
     // The child holds the pipes for 8 s.
     expect(Date.now() - begun).toBeLessThan(7000);
   });
@@ -133,7 +133,7 @@ describe('an engine that is a program', () => {
   it('that gets no temporary folder is an error that names it', async () => {
     const box = new Sandbox();
     writeUserConfig(box, { engines: { mine: { command: ['cat', '{text}'] } } });
-    const run = await box.tts(OUT, { env: { TMPDIR: box.path('missing') } });
+    const run = await box.run(OUT, { env: { TMPDIR: box.path('missing') } });
     expectFailure(run, 8, /cannot write \S+missing: the folder does not exist.*\nhint: .*TMPDIR/);
   });
 
@@ -145,7 +145,7 @@ describe('an engine that is a program', () => {
       // A folder fits, and the first byte of a file does not.
       const TMPDIR = smallDisk(box, 'full', 'size=4k', skip);
       writeFileSync(box.path('full/rest'), Buffer.alloc(4096));
-      const run = await box.tts([...OUT, '--retries', '1'], { env: { TMPDIR } });
+      const run = await box.run([...OUT, '--retries', '1'], { env: { TMPDIR } });
       expectFailure(run, 8, /cannot write \S+full: no space is left there/);
       expect(readdirSync(TMPDIR)).toEqual(['rest']);
     },
@@ -175,7 +175,7 @@ describe('an engine that is a program', () => {
 
   it('that leaves a grandchild behind leaves none', async () => {
     const box = boxWith('sleep 1000 & echo $! > child; cat $WAV');
-    expect(await box.tts(OUT)).toMatchObject({ status: 0 });
+    expect(await box.run(OUT)).toMatchObject({ status: 0 });
     await expect.poll(() => isAlive(Number(box.read('child')))).toBe(false);
   });
 
@@ -216,7 +216,7 @@ describe("Debian's voices as programs", () => {
     if (!isThere(program)) return expect(isThere(program)).toBe(false);
     const box = new Sandbox();
     writeUserConfig(box, { engines: { mine: { command } } });
-    expect(await box.tts(OUT)).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(OUT)).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav').length).toBeGreaterThan(20_000);
   });
 });

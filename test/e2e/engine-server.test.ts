@@ -60,7 +60,7 @@ describe('an engine that is a server', () => {
   )('speaks with %s, sample for sample: %s', async (_, how, script) => {
     const server = await serveSpeech(script);
     const box = new Sandbox();
-    expect(await box.tts([...OUT, '--engine', server.url, '-r', '22050', how])).toMatchObject({
+    expect(await box.run([...OUT, '--engine', server.url, '-r', '22050', how])).toMatchObject({
       status: 0,
       stderr: '',
     });
@@ -72,7 +72,7 @@ describe('an engine that is a server', () => {
     const server = await serveSpeech(complete(pcm, { 'Content-Type': 'audio/pcm' }));
     const box = new Sandbox();
     writeUserConfig(box, { engines: { bare: { url: server.url, format: 'pcm', sampleRate: 22_050 } } });
-    expect(await box.tts([...OUT, '--engine', 'bare'])).toMatchObject({ status: 0 });
+    expect(await box.run([...OUT, '--engine', 'bare'])).toMatchObject({ status: 0 });
     expect(samplesIn(box)).toEqual(pcm);
   });
 
@@ -93,7 +93,7 @@ describe('an engine that is a server', () => {
   ])('that sends %s is an error in its own words', async (_, script, message) => {
     const server = await serveSpeech(script);
     const box = new Sandbox();
-    const run = await box.tts([...OUT, '--engine', server.url]);
+    const run = await box.run([...OUT, '--engine', server.url]);
     expectFailure(run, 7, message);
     expect(run.stderr).toContain('hint: tts doctor --engine ENGINE looks at the engine');
     expect(box.list()).toEqual([]);
@@ -109,7 +109,7 @@ describe('an engine that is a server', () => {
     const server = await serveSpeech(answer(status, '{"error":{"message":"words of the engine"}}'));
     const box = new Sandbox();
     writeUserConfig(box, { engines: { mine: { url: server.url } } });
-    const run = await box.tts([TEXT, '-o', 'out.wav', '--engine', 'mine']);
+    const run = await box.run([TEXT, '-o', 'out.wav', '--engine', 'mine']);
     expectFailure(run, exit, new RegExp(`^tts: mine answers ${status}: words of the engine\nhint: `));
     expect(run.stderr).not.toContain('built-in');
     expect(server.asked).toHaveLength(1);
@@ -133,7 +133,7 @@ describe('an engine that is a server', () => {
       '-r',
       '22050',
     ];
-    const run = await box.tts(args, { stdin: text });
+    const run = await box.run(args, { stdin: text });
     expect(run.status).toBe(9);
     expect(run.stderr).toMatch(/"Two is here\."[^\n]* is left out: [^\n]* answers 400: not this/);
     expect(run.stderr).toContain('1 segment is left out: the engine refused it');
@@ -148,7 +148,7 @@ describe('an engine that is a server', () => {
       return script(wire, request, number);
     });
     const box = new Sandbox();
-    expect(await box.tts([TEXT, '-o', 'out.wav', '--engine', server.url])).toMatchObject({ status: 0 });
+    expect(await box.run([TEXT, '-o', 'out.wav', '--engine', server.url])).toMatchObject({ status: 0 });
     expect(tries).toBe(2);
   });
 
@@ -159,14 +159,14 @@ describe('an engine that is a server', () => {
       return tries === 1 ? wire.reset() : complete(wav)(wire, request, number);
     });
     const box = new Sandbox();
-    expect(await box.tts([...OUT, '--engine', server.url])).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run([...OUT, '--engine', server.url])).toMatchObject({ status: 0, stderr: '' });
     expect(tries).toBe(2);
   });
 
   it('that resets every connection is an error', async () => {
     const server = await serveSpeech((wire) => wire.reset());
     const box = new Sandbox();
-    expectFailure(await box.tts([...OUT, '--engine', server.url]), 7, /cannot be reached or broke off/);
+    expectFailure(await box.run([...OUT, '--engine', server.url]), 7, /cannot be reached or broke off/);
   });
 
   it.each(['--stream', '--no-stream'])('that sends sound without an end is an error: %s', async (how) => {
@@ -176,7 +176,7 @@ describe('an engine that is a server', () => {
       for (let isOver = false; !isOver; isOver = await Promise.race([left, turn(false)]))
         await wire.write(Buffer.alloc(2 ** 16));
     });
-    const run = await new Sandbox().tts([...OUT, '--engine', server.url, how]);
+    const run = await new Sandbox().run([...OUT, '--engine', server.url, how]);
     expectFailure(
       run,
       7,
@@ -189,14 +189,14 @@ describe('an engine that is a server', () => {
     slow.writeUInt32LE(1, 24);
     slow.writeUInt32LE(2, 28);
     const server = await serveSpeech(complete(slow));
-    const run = await new Sandbox().tts([...OUT, '--engine', server.url]);
+    const run = await new Sandbox().run([...OUT, '--engine', server.url]);
     expectFailure(run, 7, /sent sound of 1 Hz; it may have 4000 to 192000 Hz/);
   });
 
   it('that is silent is given up', async () => {
     const server = await serveSpeech(() => {});
     const box = new Sandbox();
-    const run = await box.tts([...OUT, '--engine', server.url, '--timeout', '1']);
+    const run = await box.run([...OUT, '--engine', server.url, '--timeout', '1']);
     expect([5, 7]).toContain(run.status);
   });
 
@@ -219,7 +219,7 @@ describe('an engine that is a server', () => {
 
   it('that is not there is an error of the connection', async () => {
     const box = new Sandbox();
-    expectFailure(await box.tts([...OUT, '--engine', 'http://127.0.0.1:8/v1']), 6, /cannot be reached/);
+    expectFailure(await box.run([...OUT, '--engine', 'http://127.0.0.1:8/v1']), 6, /cannot be reached/);
   });
 });
 
@@ -253,7 +253,7 @@ describe('the rate of a server', () => {
     });
     const box = new Sandbox();
     const text = texts[length];
-    const run = await box.tts(['-o', 'out.wav', '--engine', server.url, how, '--json'], { stdin: text });
+    const run = await box.run(['-o', 'out.wav', '--engine', server.url, how, '--json'], { stdin: text });
     expect(run.status).toBe(0);
     const parts = server.asked.map(({ input }) => input);
     parts.sort((one, other) => text.indexOf(one) - text.indexOf(other));
@@ -265,17 +265,17 @@ describe('the rate of a server', () => {
   it('is unknown before it has answered, and asked for it is made', async () => {
     const server = await serveSpeech(complete(wav));
     const box = new Sandbox();
-    const listed = await box.tts(['speakers', '--engine', server.url, '--json']);
+    const listed = await box.run(['speakers', '--engine', server.url, '--json']);
     const { speakers } = JSON.parse(listed.stdout.toString());
     expect(speakers.find(({ no }: { no: number }) => no === 1001)).not.toHaveProperty('sampleRate');
-    await box.tts([TEXT, '-o', 'out.wav', '--engine', server.url, '-r', '8000']);
+    await box.run([TEXT, '-o', 'out.wav', '--engine', server.url, '-r', '8000']);
     expect(box.read('out.wav').readUInt32LE(24)).toBe(8000);
   });
 
   it('is made of kept sound, too, where one is asked for', async () => {
     const server = await serveSpeech(complete(wav));
     const box = new Sandbox();
-    const speak = (...more: string[]) => box.tts([TEXT, '-o', 'out.wav', '--engine', server.url, ...more]);
+    const speak = (...more: string[]) => box.run([TEXT, '-o', 'out.wav', '--engine', server.url, ...more]);
     await speak();
     expect(samplesIn(box).equals(pcm)).toBe(true);
     await speak('-r', '24000');
@@ -297,28 +297,28 @@ describe('the voices of a server', () => {
       speakers: { dear: { engine: 'mine', voice: 'bert' } },
     });
     for (const speaker of ['bert', '1002', 'mine:bert', 'dear'])
-      expect(await box.tts([...OUT, '-s', speaker])).toMatchObject({ status: 0 });
+      expect(await box.run([...OUT, '-s', speaker])).toMatchObject({ status: 0 });
     expect(server.asked.map(({ voice }) => voice)).toEqual(['bert', 'bert', 'bert', 'bert']);
-    const list = JSON.parse((await box.tts(['speakers', '--json'])).stdout.toString());
+    const list = JSON.parse((await box.run(['speakers', '--json'])).stdout.toString());
     expect(list.speakers).toContainEqual(expect.objectContaining({ no: 1001, name: 'anna' }));
   });
 
   it('that are not listed may have any name', async () => {
     const server = await serveSpeech(complete(wav), null);
     const box = new Sandbox();
-    await box.tts([...OUT, '--engine', server.url, '-s', 'whatever']);
-    await box.tts([...OUT, '--engine', server.url]);
+    await box.run([...OUT, '--engine', server.url, '-s', 'whatever']);
+    await box.run([...OUT, '--engine', server.url]);
     expect(server.asked.map(({ voice }) => voice)).toEqual(['whatever', 'alloy']);
   });
 
   it('that do not exist are an error with those that do', async () => {
     const server = await serveSpeech(complete(wav));
     const box = new Sandbox();
-    const run = await box.tts([...OUT, '--engine', server.url, '-s', 'berd']);
+    const run = await box.run([...OUT, '--engine', server.url, '-s', 'berd']);
     expectFailure(run, 2, /no speaker is called "berd"\nhint: did you mean bert\?/);
     writeUserConfig(box, { engines: { mine: { url: server.url } } });
     expectFailure(
-      await box.tts([...OUT, '-s', 'mine:berd']),
+      await box.run([...OUT, '-s', 'mine:berd']),
       2,
       /engine mine has no voice "berd"\nhint: .*bert/,
     );
@@ -341,7 +341,7 @@ describe('a list of voices', () => {
 
   it('that drips is given up', async () => {
     const { box, engine } = await listed(dripping);
-    const run = await box.tts([...OUT, ...engine, '--timeout', '1']);
+    const run = await box.run([...OUT, ...engine, '--timeout', '1']);
     expectFailure(run, 5, /127\.0\.0\.1:\d+ sent no whole list of voices within 1 s/);
   });
 
@@ -384,7 +384,7 @@ describe('a list of voices', () => {
     ],
   ])('that %s is an error', async (_, status, message, script) => {
     const { box, engine } = await listed(script);
-    expectFailure(await box.tts([...OUT, ...engine]), status, message);
+    expectFailure(await box.run([...OUT, ...engine]), status, message);
   });
 });
 
@@ -393,7 +393,7 @@ describe('what is sent to a server', () => {
     const server = await serveSpeech(complete(wav));
     const box = new Sandbox();
     writeUserConfig(box, { engines: { mine: { url: server.url, key: 'key-of-mine' } } });
-    await box.tts([...OUT, '--engine', 'mine']);
+    await box.run([...OUT, '--engine', 'mine']);
     expect(server.authorization).toEqual(['Bearer key-of-mine', 'Bearer key-of-mine']);
   });
 
@@ -403,7 +403,7 @@ describe('what is sent to a server', () => {
     box.file('key', 'key-of-a-file');
     const tellingKeys = async (args: readonly string[], env: Record<string, string>) => {
       server.authorization.splice(0);
-      const run = await box.tts([...OUT, ...args], { env: { TTS_API_KEY: 'key-of-a-service', ...env } });
+      const run = await box.run([...OUT, ...args], { env: { TTS_API_KEY: 'key-of-a-service', ...env } });
       return { status: run.status, keys: server.authorization };
     };
     const TTS_ENGINE_KEY = 'key-of-an-engine';
@@ -445,7 +445,7 @@ describe('what is sent to a server', () => {
     const box = new Sandbox();
     const text = Array.from({ length: 100 }, (_, at) => `This is sentence ${at} of many.`).join(' ');
     box.file('long.txt', text);
-    await box.tts(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url]);
+    await box.run(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url]);
     expect(Math.max(...server.asked.map(({ input }) => input.length))).toBeLessThanOrEqual(300);
     expect(
       server.asked
@@ -471,7 +471,7 @@ describe('text that a server drops', () => {
     const server = await serveSpeech(limited(110));
     const box = new Sandbox();
     box.file('long.txt', sentence.repeat(4).trim());
-    const run = await box.tts(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url, '--no-cache']);
+    const run = await box.run(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url, '--no-cache']);
     expect(run).toMatchObject({ status: 0 });
     expect(run.stderr).toMatch(/warning: .* set maxChars: 100; the text was spoken in smaller parts\n/);
     const inputs = server.asked.map(({ input }) => input);
@@ -482,7 +482,7 @@ describe('text that a server drops', () => {
     const server = await serveSpeech(limited(2));
     const box = new Sandbox();
     box.file('long.txt', sentence.repeat(4).trim());
-    const run = await box.tts(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url]);
+    const run = await box.run(['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url]);
     expectFailure(
       run,
       7,
@@ -497,7 +497,7 @@ describe('sound of an engine in the cache', () => {
   it('is not asked for twice, and belongs to engine, model and voice', async () => {
     const server = await serveSpeech(complete(wav));
     const box = new Sandbox();
-    const speak = (...more: string[]) => box.tts([TEXT, '-o', 'out.wav', '--engine', 'mine', ...more]);
+    const speak = (...more: string[]) => box.run([TEXT, '-o', 'out.wav', '--engine', 'mine', ...more]);
     writeUserConfig(box, { engines: { mine: { url: server.url, model: 'one' } } });
     await speak();
     await speak();
@@ -516,25 +516,25 @@ describe('who may name an engine', () => {
     const box = new Sandbox();
     writeUserConfig(box, { engines: { mine: { url: server.url } } });
     box.file('.ttsrc.json', JSON.stringify({ engine: 'mine' }));
-    expect(await box.tts(OUT)).toMatchObject({ status: 0 });
+    expect(await box.run(OUT)).toMatchObject({ status: 0 });
     for (const engine of [server.url, '../model', './model']) {
       box.file('.ttsrc.json', JSON.stringify({ engine }));
-      expectFailure(await box.tts(OUT), 2, /engine in .*\.ttsrc\.json may be a name only/);
+      expectFailure(await box.run(OUT), 2, /engine in .*\.ttsrc\.json may be a name only/);
     }
     box.file('.ttsrc.json', JSON.stringify({ engines: { evil: { command: ['sh'] } } }));
-    expectFailure(await box.tts(OUT), 2, /engines may not be set in .*\.ttsrc\.json/);
+    expectFailure(await box.run(OUT), 2, /engines may not be set in .*\.ttsrc\.json/);
   });
 
   it('an engine beside a base URL is refused', async () => {
     const box = new Sandbox();
     const both = [...OUT, '--engine', 'http://127.0.0.1:1/v1', '--base-url', 'http://127.0.0.1:1'];
-    expectFailure(await box.tts(both), 2, /--engine and --base-url contradict each other/);
+    expectFailure(await box.run(both), 2, /--engine and --base-url contradict each other/);
   });
 
   it.each(['http://', 'http://[', 'http://127.0.0.1:99999/v1', 'http://a b/v1'])(
     'a URL that cannot be one is refused: %s',
     async (url) => {
-      const run = await new Sandbox().tts([...OUT, '--engine', url]);
+      const run = await new Sandbox().run([...OUT, '--engine', url]);
       expectFailure(
         run,
         2,
@@ -552,7 +552,7 @@ describe('who may name an engine', () => {
   ])('the config is checked: %j', async (engines, message) => {
     const box = new Sandbox();
     writeUserConfig(box, { engines });
-    expectFailure(await box.tts(OUT), 2, message);
+    expectFailure(await box.run(OUT), 2, message);
   });
 });
 
@@ -569,7 +569,7 @@ describe('a base URL that is one of such a server', () => {
       TTS_SPEAKER: '1',
       TTS_CACHE: '0',
     };
-    const run = await new Sandbox().tts(['hi', '-o', 'a.wav'], { env });
+    const run = await new Sandbox().run(['hi', '-o', 'a.wav'], { env });
     const end = engine
       ? `; a server with OpenAI's /audio/speech is an engine: --engine ${server.url}${engine}`
       : '';

@@ -64,7 +64,7 @@ describe.runIf(mayTrace())('a disk that fails', () => {
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
     const env = named(server.url, { TTS_CACHE: '1', UV_THREADPOOL_SIZE: '1' });
-    expect(await box.tts(['hi', '-o', 'first.wav'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-o', 'first.wav'], { env })).toMatchObject({ status: 0 });
     const segments = join(box.home, '.cache/tts/segments');
     const [name = ''] = readdirSync(segments, { recursive: true, encoding: 'utf8' }).filter((path) =>
       path.endsWith('.wav'),
@@ -77,7 +77,7 @@ describe.runIf(mayTrace())('a disk that fails', () => {
     // Its head, its samples, its head again for the checksum; then the samples for whoever listens.
     const torn = await box.shell(failing('pread64:error=EIO:when=4', 'hi -o third.wav', entry), { env });
     expectFailure(torn, 8, /which was whole a moment ago/);
-    expect(await box.tts(['hi', '-o', 'third.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', 'third.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(server.requests).toHaveLength(2);
   });
 });
@@ -95,7 +95,7 @@ describe.runIf(userInfo().uid === 0)('a config folder that cannot be looked at',
   }
 
   it('is no missing one, with which another voice would speak', async () => {
-    const run = await closedHome(nobody).tts(['hi', '-o', 'out.wav'], { uid: nobody });
+    const run = await closedHome(nobody).run(['hi', '-o', 'out.wav'], { uid: nobody });
     expectFailure(run, 2, /cannot read the settings in .*\.config\/tts\/config\.json\nhint: check its perm/);
   });
 
@@ -103,8 +103,8 @@ describe.runIf(userInfo().uid === 0)('a config folder that cannot be looked at',
     const box = closedHome(0);
     chmodSync(box.folder, 0o777);
     const args = ['hi', '-q', '-o', 'out.wav'];
-    expect(await box.tts(args, { uid: nobody })).toMatchObject({ status: 0 });
+    expect(await box.run(args, { uid: nobody })).toMatchObject({ status: 0 });
     const env = { XDG_CONFIG_HOME: join(box.home, '.config') };
-    expect(await box.tts(args, { uid: nobody, env })).toMatchObject({ status: 0 });
+    expect(await box.run(args, { uid: nobody, env })).toMatchObject({ status: 0 });
   });
 });

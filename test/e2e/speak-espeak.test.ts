@@ -28,7 +28,7 @@ describe('a voice of espeak-ng', () => {
   it.each(['102', 'Second voice', 'her'])('speaks in a run that asks for it: %s', async (speaker) => {
     const { box, env, asked } = equipped();
     box.file('.ttsrc.json', '{ "speakers": { "her": 102 } }');
-    const run = await box.tts(['Grüß Gott', '-s', speaker, '-r', '16000', '-o', 'out.wav'], { env });
+    const run = await box.run(['Grüß Gott', '-s', speaker, '-r', '16000', '-o', 'out.wav'], { env });
     expect(run.status).toBe(0);
     const note = 'tts: on another machine 102 may be another voice; -s "Second voice" is the same one\n';
     expect(run.stderr).toBe(
@@ -45,25 +45,25 @@ describe('a voice of espeak-ng', () => {
     async (args) => {
       const { box, env, asked } = equipped();
       box.file('.ttsrc.json', '{ "speakers": { "other": 3 } }');
-      const run = await box.tts(['hello', ...args, '-q', '-o', 'out.wav'], { env });
+      const run = await box.run(['hello', ...args, '-q', '-o', 'out.wav'], { env });
       expect({ run: run.status, asked: asked() }).toEqual({ run: 0, asked: [] });
     },
   );
 
   it('speaks for tts doctor, and counts as one in a dry run, which says nothing', async () => {
     const { box, env, asked } = equipped();
-    const { stdout } = await box.tts(['doctor', '--json', '-s', '101'], { env });
+    const { stdout } = await box.run(['doctor', '--json', '-s', '101'], { env });
     expect(JSON.parse(stdout.toString()).findings).toContainEqual(
       expect.objectContaining({ name: 'request', detail: expect.stringMatching(/^speaker 101 spoke: /) }),
     );
-    const dry = await box.tts(['hello', '-s', '101', '-o', 'out.wav', '--dry-run'], { env });
+    const dry = await box.run(['hello', '-s', '101', '-o', 'out.wav', '--dry-run'], { env });
     expect(dry).toMatchObject({ status: 0, stderr: '' });
     expect(asked().filter((line) => line !== '--voices')).toHaveLength(1);
   });
 
   it('is refused what its kind cannot do before anything is spoken', async () => {
     const { box, env, asked } = equipped();
-    const run = await box.tts(['hello', '-s', '101', '-i', 'slowly', '-o', 'out.wav'], { env });
+    const run = await box.run(['hello', '-s', '101', '-i', 'slowly', '-o', 'out.wav'], { env });
     expectFailure(run, 2, /--instructions: speaker 101 is a neo\.one speaker/);
     expect(asked()).toEqual(['--voices']);
   });
@@ -83,7 +83,7 @@ describe('a voice of espeak-ng', () => {
 
   it.skipIf(!isThere('espeak-ng'))('speaks another language, where it is installed', async () => {
     const box = new Sandbox();
-    const run = await box.tts(['Grüß Gott', '-q', '-s', 'German', '-o', 'out.wav']);
+    const run = await box.run(['Grüß Gott', '-q', '-s', 'German', '-o', 'out.wav']);
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(box.read('out.wav')).length).toBeGreaterThan(10_000);
   });
@@ -124,14 +124,14 @@ describe('a language', () => {
         `= --voices ]; then ${list}; exit; echo`,
       ),
     );
-    const run = await box.tts(['Hallo', '-q', '-s', language, '-o', 'out.wav'], { env });
+    const run = await box.run(['Hallo', '-q', '-s', language, '-o', 'out.wav'], { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(`${asked().at(-1)} `).toContain(`-v ${voice} `);
   });
 
   it('that espeak-ng does not have is near to no name', async () => {
     const { box, env } = equipped();
-    const run = await box.tts(['Hallo', '-s', 'qq', '-o', 'out.wav'], { env });
+    const run = await box.run(['Hallo', '-s', 'qq', '-o', 'out.wav'], { env });
     expectFailure(run, 2, /no speaker is called "qq"\nhint: There are: /);
   });
 });
@@ -139,7 +139,7 @@ describe('a language', () => {
 describe('a speaker that nobody is', () => {
   it('is refused with those there are, where espeak-ng has another', async () => {
     const { box, env } = equipped();
-    const ask = (speaker: string) => box.tts(['hello', '-s', speaker, '-o', 'out.wav'], { env });
+    const ask = (speaker: string) => box.run(['hello', '-s', speaker, '-o', 'out.wav'], { env });
     expectFailure(await ask('103'), 2, /has no speaker 103\nhint: .* 101 \(First\), 102 \(Second voice\)\n$/);
     expectFailure(await ask('Frist'), 2, /called "Frist"\nhint: did you mean First\? /);
     expect(box.list()).not.toContain('out.wav');
@@ -147,14 +147,14 @@ describe('a speaker that nobody is', () => {
 
   it.each(['7', '121', 'German'])('is told of espeak-ng where it is not installed: %s', async (speaker) => {
     const { box, env } = bare();
-    const run = await box.tts(['hello', '-s', speaker, '-o', 'out.wav'], { env });
+    const run = await box.run(['hello', '-s', speaker, '-o', 'out.wav'], { env });
     expectFailure(run, 2, /\nhint: .*; 101 and up are the voices of espeak-ng, which is not installed\n$/);
     expect(box.list()).toEqual([]);
   });
 
   it('is told why, where espeak-ng does not work', async () => {
     const { box, env } = equipped('', false);
-    const run = await box.tts(['hello', '-s', '101', '-o', 'out.wav'], { env });
+    const run = await box.run(['hello', '-s', '101', '-o', 'out.wav'], { env });
     expectFailure(run, 2, /voices of espeak-ng, which does not work: .*--voices\n$/);
   });
 });
@@ -162,13 +162,13 @@ describe('a speaker that nobody is', () => {
 describe('tts speakers', () => {
   it('lists the voices of espeak-ng where no other service is named, and speaks a sample with them', async () => {
     const { box, env, asked } = equipped();
-    const list = await box.tts(['speakers', '--json'], { env });
+    const list = await box.run(['speakers', '--json'], { env });
     expect(list).toMatchObject({ status: 0, stderr: '' });
     const { speakers } = JSON.parse(list.stdout.toString());
     expect(speakers.map(({ no }: { no: number }) => no)).toEqual([
       1, 2, 3, 4, 5, 11, 12, 13, 14, 15, 101, 102,
     ]);
-    const sample = await box.tts(['speakers', '--sample', 'Hi', '-o', 'out.wav'], { env });
+    const sample = await box.run(['speakers', '--sample', 'Hi', '-o', 'out.wav'], { env });
     expect(sample.status).toBe(0);
     expect(sample.stderr).toMatch(/speaker 101 \(First\)\n.*speaker 102 \(Second voice\)\n/);
     expect(asked().filter((line) => line !== '--voices')).toHaveLength(2);
@@ -176,10 +176,10 @@ describe('tts speakers', () => {
 
   it('lists the ten built-in ones where there is no other, with a warning where one does not work', async () => {
     const { box, env } = bare();
-    const none = await box.tts(['speakers', '--json'], { env });
+    const none = await box.run(['speakers', '--json'], { env });
     expect(none).toMatchObject({ status: 0, stderr: '' });
     const broken = equipped('', false);
-    const run = await broken.box.tts(['speakers'], { env: broken.env });
+    const run = await broken.box.run(['speakers'], { env: broken.env });
     expect(run.status).toBe(0);
     expect(run.stderr).toMatch(/^tts: warning: the voices of espeak-ng are missing.*--voices\n$/);
     expect(run.stdout.toString().trim().split('\n')).toHaveLength(1 + 10);
@@ -187,7 +187,7 @@ describe('tts speakers', () => {
 
   it('does not look for it where only names are wanted, which completion waits for', async () => {
     const { box, env, asked } = equipped();
-    expect(await box.tts(['speakers', '--names'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['speakers', '--names'], { env })).toMatchObject({ status: 0 });
     expect(asked()).toEqual([]);
   });
 });

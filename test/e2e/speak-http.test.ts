@@ -73,7 +73,7 @@ describe('an answer', () => {
       await complete(wav)(wire, request, number);
     });
     const box = new Sandbox();
-    expect(await box.tts(toFile, { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(toFile, { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav')).toEqual(wav);
     expect(server.requests).toHaveLength(1);
   });
@@ -89,7 +89,7 @@ describe('an answer', () => {
   ])('with %s is broken, and asked for again', async (_, start, body) => {
     const contradicting = await serveBytes((wire) => wire.write(Buffer.concat([Buffer.from(start), body])));
     const box = new Sandbox();
-    const run = await box.tts(toFile, { env: named(contradicting.url, { TTS_RETRIES: '1' }) });
+    const run = await box.run(toFile, { env: named(contradicting.url, { TTS_RETRIES: '1' }) });
     expectFailure(run, 7, /contradicts itself about its length/);
     expect(contradicting.requests).toHaveLength(2);
     expect(box.list()).toEqual([]);
@@ -98,7 +98,7 @@ describe('an answer', () => {
   it('that is a part is not complete, however whole it looks', async () => {
     const part = answer(206, wav, { 'Content-Range': `bytes 0-${wav.length - 1}/${wav.length}` });
     const server = await serveBytes(part);
-    const run = await new Sandbox().tts(toFile, { env: named(server.url, { TTS_RETRIES: '2' }) });
+    const run = await new Sandbox().run(toFile, { env: named(server.url, { TTS_RETRIES: '2' }) });
     expectFailure(run, 7, /only a part of the audio \(status 206\)/);
     expect(server.requests).toHaveLength(1);
   });
@@ -107,7 +107,7 @@ describe('an answer', () => {
     'that begins with %s is none',
     async (status) => {
       const server = await serveBytes((wire) => wire.write(`HTTP/1.1 ${status}\r\n\r\n`));
-      const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+      const run = await new Sandbox().run(toFile, { env: named(server.url) });
       expectFailure(run, 7, /does not answer as HTTP demands/);
     },
   );
@@ -115,13 +115,13 @@ describe('an answer', () => {
   it('that changes the protocol is none', async () => {
     const upgrade = head(101, { Upgrade: 'websocket', Connection: 'Upgrade' });
     const server = await serveBytes((wire) => wire.write(upgrade));
-    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    const run = await new Sandbox().run(toFile, { env: named(server.url) });
     expectFailure(run, 7, /another protocol \(status 101\)/);
   });
 
   it('of bytes that are no text is not quoted', async () => {
     const server = await serveBytes(answer(500, wav));
-    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    const run = await new Sandbox().run(toFile, { env: named(server.url) });
     expectFailure(run, 7, /failed \(status 500\)\n/);
   });
 });
@@ -139,7 +139,7 @@ describe('a slow service', () => {
       await wire.write(wav);
     });
     const box = new Sandbox();
-    expect(await box.tts(toFile, { env: impatient(server.url) })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(toFile, { env: impatient(server.url) })).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav')).toEqual(wav);
   });
 
@@ -158,7 +158,7 @@ describe('a slow service', () => {
         await sleep(30);
       }
     });
-    const run = await new Sandbox().tts(toFile, { env: named(server.url, { TTS_TIMEOUT: '0.3' }) });
+    const run = await new Sandbox().run(toFile, { env: named(server.url, { TTS_TIMEOUT: '0.3' }) });
     expectFailure(run, 5, /no answer from 127\.0\.0\.1:\d+ within 3 s/);
   });
 
@@ -170,7 +170,7 @@ describe('a slow service', () => {
       }
       await complete(wav)(wire, request, number);
     });
-    expect(await new Sandbox().tts(toFile, { env: impatient(server.url) })).toMatchObject({ status: 0 });
+    expect(await new Sandbox().run(toFile, { env: impatient(server.url) })).toMatchObject({ status: 0 });
   });
 
   it.each([
@@ -179,7 +179,7 @@ describe('a slow service', () => {
     ['behind the head', head(200, { 'Content-Length': wav.length })],
   ])('is given up when it falls silent: %s', async (_, start) => {
     const server = await serveBytes((wire) => wire.write(start));
-    expectFailure(await new Sandbox().tts(toFile, { env: impatient(server.url) }), 5, /no byte from/);
+    expectFailure(await new Sandbox().run(toFile, { env: impatient(server.url) }), 5, /no byte from/);
   });
 
   it('cannot hold up its own refusal', async () => {
@@ -195,7 +195,7 @@ describe('a slow service', () => {
       }
     });
     const begun = performance.now();
-    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    const run = await new Sandbox().run(toFile, { env: named(server.url) });
     expectFailure(run, 7, /status 400: no such speaker\.+…\)/);
     expect(performance.now() - begun).toBeLessThan(15_000);
   });
@@ -211,7 +211,7 @@ describe('a refusal', () => {
       await wire.write(begun);
     });
     const start = performance.now();
-    const run = await new Sandbox().tts(toFile, { env: named(server.url) });
+    const run = await new Sandbox().run(toFile, { env: named(server.url) });
     expectFailure(run, 3, /does not accept the key \(status 401/);
     expect(performance.now() - start).toBeLessThan(15_000);
   });
@@ -223,7 +223,7 @@ describe('a refusal', () => {
       }, complete(wav)),
     );
     const box = new Sandbox();
-    const run = await box.tts([...toFile, '--concurrency', '1'], {
+    const run = await box.run([...toFile, '--concurrency', '1'], {
       env: named(server.url, { TTS_RETRIES: '1' }),
     });
     expect(run).toMatchObject({ status: 0 });
@@ -243,7 +243,7 @@ describe('a connection that the service ends after each answer, without notice',
       await sleep(number % 3);
       wire.end();
     });
-    const run = await new Sandbox().tts([...args, '--concurrency', concurrency], {
+    const run = await new Sandbox().run([...args, '--concurrency', concurrency], {
       env: retried(server.url),
       stdin: text,
     });
@@ -258,7 +258,7 @@ describe('a connection that the service ends after each answer, without notice',
       await complete(short)(wire, request, number);
       void sleep((number * 5) % 16).then(() => wire.reset());
     });
-    const run = await new Sandbox().tts([...args, '--concurrency', concurrency], {
+    const run = await new Sandbox().run([...args, '--concurrency', concurrency], {
       env: retried(server.url),
       stdin: text.repeat(10),
     });
@@ -270,7 +270,7 @@ describe('a connection that the service ends after each answer, without notice',
       if (number === 2) return wire.reset();
       await complete(wav)(wire, request, number);
     });
-    const run = await new Sandbox().tts([...args, '--concurrency', '1', '--json'], {
+    const run = await new Sandbox().run([...args, '--concurrency', '1', '--json'], {
       env: retried(server.url),
       stdin: text,
     });
@@ -283,7 +283,7 @@ describe('a connection that the service ends after each answer, without notice',
       if (number === 2) return wire.reset();
       await complete(wav)(wire, request, number);
     });
-    const run = await new Sandbox().tts([...args, '--concurrency', '1'], {
+    const run = await new Sandbox().run([...args, '--concurrency', '1'], {
       env: named(server.url, { TTS_RETRIES: '0' }),
       stdin: text,
     });
@@ -293,7 +293,7 @@ describe('a connection that the service ends after each answer, without notice',
 
   it('is one where it is new', async () => {
     const server = await serveBytes((wire) => wire.reset());
-    const run = await new Sandbox().tts([...args, '--concurrency', '1'], {
+    const run = await new Sandbox().run([...args, '--concurrency', '1'], {
       env: named(server.url),
       stdin: text,
     });
@@ -307,7 +307,7 @@ describe('a connection that the service ends after each answer, without notice',
       await wire.write('HTTP/1.1 200 O');
       wire.reset();
     });
-    const run = await new Sandbox().tts([...args, '--concurrency', '1'], {
+    const run = await new Sandbox().run([...args, '--concurrency', '1'], {
       env: named(server.url),
       stdin: text,
     });

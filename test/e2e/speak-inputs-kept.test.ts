@@ -89,26 +89,26 @@ describe('a file that is read', () => {
     mkdirSync(box.path('other/deep'), { recursive: true });
     symlinkSync('other/deep', box.path('link'));
     box.file('o.wav', 'precious');
-    const run = await box.tts(['hi', '-o', 'link/../o.wav', '--subtitles', 'link/../o.srt'], { env });
+    const run = await box.run(['hi', '-o', 'link/../o.wav', '--subtitles', 'link/../o.srt'], { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('o.wav').toString()).toBe('precious');
     expect(box.read('other/o.wav')).toEqual(wav);
     expect(box.read('other/o.srt').toString()).toContain('hi');
-    expectFailure(await box.tts(['hi', '-o', 'missing/../o.wav'], { env }), 8, /the folder does not exist/);
+    expectFailure(await box.run(['hi', '-o', 'missing/../o.wav'], { env }), 8, /the folder does not exist/);
     box.file('other/text.txt', 'there');
-    expect(await box.tts(['-f', 'link/../text.txt', '-o', 'x.wav'], { env })).toMatchObject({ status: 0 });
-    expectFailure(await box.tts(['-f', 'link/../book.txt', '-o', 'x.wav'], { env }), 2, /book\.txt/);
+    expect(await box.run(['-f', 'link/../text.txt', '-o', 'x.wav'], { env })).toMatchObject({ status: 0 });
+    expectFailure(await box.run(['-f', 'link/../book.txt', '-o', 'x.wav'], { env }), 2, /book\.txt/);
   });
 
   it('is something else than a device, which may be read and written', async () => {
     const { env, box } = await setUp();
-    const run = await box.tts(['-f', '/dev/null', '-o', '/dev/null'], { env });
+    const run = await box.run(['-f', '/dev/null', '-o', '/dev/null'], { env });
     expectFailure(run, 2, /nothing to say/);
   });
 
   it('is shown as it will be spoken, whatever the output is called', async () => {
     const { env, box } = await setUp();
-    const run = await box.tts(['-f', 'book.txt', '-o', 'book.txt', '--show-text'], { env });
+    const run = await box.run(['-f', 'book.txt', '-o', 'book.txt', '--show-text'], { env });
     expect({ status: run.status, text: run.stdout.toString() }).toEqual({ status: 0, text: `${TEXT}\n` });
   });
 });

@@ -49,10 +49,10 @@ describe.each(durations)('%s', (program, durationOf) => {
     const whole = await serveBytes(complete(plainWav(tone)));
     const open = await serveBytes(streamed(plainWav(tone, 0xffffffff), 4000));
     const box = new Sandbox();
-    await box.tts(['hi', '-o', 'whole.wav'], { env: named(whole.url) });
-    await box.tts(['hi', '--stream', '-o', 'open.wav'], { env: named(open.url) });
+    await box.run(['hi', '-o', 'whole.wav'], { env: named(whole.url) });
+    await box.run(['hi', '--stream', '-o', 'open.wav'], { env: named(open.url) });
     await box.shell('tts hi --stream > redirected.wav', { env: named(open.url) });
-    await box.tts(['hello', '-s', '3', '-q', '-o', 'built-in.wav']);
+    await box.run(['hello', '-s', '3', '-q', '-o', 'built-in.wav']);
     for (const name of ['whole.wav', 'open.wav', 'redirected.wav'])
       expect(Number(durationOf(box.path(name)))).toBeCloseTo(1, 3);
     const samples = (box.read('built-in.wav').length - 44) / 2;

@@ -26,7 +26,7 @@ async function setUp() {
   const server = await serveBytes(complete(plainWav(sound(6000))));
   const box = new Sandbox();
   const write = (...chapters: Chapter[]) => box.file('book.epub', bookOf(chapters));
-  const run = (...more: string[]) => box.tts([...ARGS, ...more], { env: named(server.url) });
+  const run = (...more: string[]) => box.run([...ARGS, ...more], { env: named(server.url) });
   const files = () =>
     readdirSync(box.path('novel'))
       .filter((name) => name.endsWith('.mp3'))
@@ -82,7 +82,7 @@ describe('--split chapters', () => {
   ])('is refused where it cannot be: %j', async (args, words) => {
     const { server, box, write } = await setUp();
     write(['One', 'First.']);
-    const refused = await box.tts(args, { env: named(server.url), stdin: 'text' });
+    const refused = await box.run(args, { env: named(server.url), stdin: 'text' });
     expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining(words) });
     expect(server.requests).toHaveLength(0);
     expect(box.list()).toEqual(['book.epub']);

@@ -32,7 +32,7 @@ it.each<[string, string[], RunOptions?]>([
   const speakers = { [STRANGE]: { no: 7 } };
   chmodSync(box.file(STRANGE, JSON.stringify({ speaker: 7, speakers, retries: 0, apiKey: KEY })), 0o644);
   const env = args.includes('-i') ? named(server.url) : {};
-  const { stdout, stderr } = await box.tts(args, { ...options, env: { ...env, ...options.env } });
+  const { stdout, stderr } = await box.run(args, { ...options, env: { ...env, ...options.env } });
   expect(`${stdout}${stderr}`).toContain(SHOWN);
   expect(`${stdout}${stderr}`).not.toMatch(RULES_TERMINAL);
 });

@@ -101,7 +101,7 @@ export class Sandbox {
   /** Runs the program to its end in the process of the test if the options allow it: `runHere` says what that shows. */
   run(args: readonly string[], options: RunOptions = {}): Promise<Ended> {
     const { env = {}, stdin, cwd = '.', uid, patience = HANGS_AFTER_MS } = options;
-    const isForNode = Object.keys(env).some((name) => name.startsWith('NODE_'));
+    const isForNode = Object.keys(env).some((name) => /^(?:NODE_|TMPDIR$)/.test(name));
     if (!canRunHere || isForNode || uid !== undefined || stdin === 'open') return this.tts(args, options);
     return runHere(args, { env: this.#environment(env), stdin, cwd: join(this.folder, cwd), patience });
   }
