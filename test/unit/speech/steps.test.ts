@@ -27,7 +27,7 @@ const WAYS: readonly (readonly [name: string, way: Way])[] = [
   ['Markdown', { reader: markdown, stages: [] }],
 ];
 
-const LENGTH = 100_000;
+const LENGTH = 50_000;
 /** The window in which segments are cut, and two steps. */
 const MOST_UNITS = 25_000;
 const MOST_SEGMENTS = 1000;
@@ -72,7 +72,7 @@ const KNOWN = [
 ];
 const units = fc.array(fc.oneof(anyText, fc.constantFrom(...KNOWN)), { minLength: 1, maxLength: 3 });
 
-describe('the work on 100,000 characters', () => {
+describe('the work on 50,000 characters', () => {
   it.each(WAYS)(
     'lets other work of the process have its turn: %s',
     async (_name, way) => {

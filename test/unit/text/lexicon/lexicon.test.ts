@@ -132,7 +132,7 @@ test.each(lexicons)('Whatever the pieces, the same text comes out (lexicon %#).'
 
 test.each(lexicons)('Paragraphs longer than a window come out the same too (lexicon %#).', async (source) => {
   for (const unit of ['Hello the world a ', '你好世界', 'a', '👍🏽', 'x \n']) {
-    const text = unit.repeat(20_000);
+    const text = unit.repeat(Math.ceil(20_000 / unit.length));
     expect(await speak(source, text, [997, 8192, 3])).toBe(await speak(source, text, [1_000_000]));
   }
 });
