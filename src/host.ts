@@ -6,6 +6,9 @@ import { codeOf, usageError } from './error.ts';
 
 export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
+/** A signal after which the process goes on. */
+type Message = 'SIGUSR2';
+
 interface Input {
   readonly isTTY: boolean;
   /** The stream is opened at the first access, which throws TtsError (usage) if stdin is a folder. */
@@ -44,13 +47,15 @@ export interface Host {
   isRunning(pid: number): boolean;
   /** Asks a process to end. Throws where there is none. */
   askToEnd(pid: number): void;
+  /** Asks a run to look whether it is paused. Throws where there is none. */
+  askToLook(pid: number): void;
   /** Ends a process group. Throws where there is none. */
   endGroup(pid: number): void;
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
-  on(signal: Signal, listener: () => void): void;
-  off(signal: Signal, listener: () => void): void;
+  on(signal: Signal | Message, listener: () => void): void;
+  off(signal: Signal | Message, listener: () => void): void;
 }
 
 interface Messages {
@@ -104,6 +109,7 @@ export function processHost(process: NodeJS.Process): Host {
     execPath: process.execPath,
     isRunning: (pid) => isRunning(process, pid),
     askToEnd: (pid) => void process.kill(pid, 'SIGTERM'),
+    askToLook: (pid) => void process.kill(pid, 'SIGUSR2'),
     endGroup: (pid) => void process.kill(-pid, 'SIGKILL'),
     stdin: {
       get isTTY() {

@@ -46,6 +46,7 @@ export class Child {
   readonly #child: ChildProcess;
   #endGroup: ((pid: number) => void) | undefined;
   #said = '';
+  #isHeld = false;
   #failure: Error | undefined;
 
   /** @throws the reason of a signal that has aborted; the system's error, where `spawn` throws at once */
@@ -125,9 +126,17 @@ export class Child {
     this.#child.stderr?.destroy();
   }
 
+  /** @param isHeld the child stands still until it is called with false */
+  hold(isHeld: boolean): void {
+    if (isHeld !== this.#isHeld) this.#child.kill(isHeld ? 'SIGSTOP' : 'SIGCONT');
+    this.#isHeld = isHeld;
+  }
+
   /** Asks the child to end, and kills it if it does not. Resolves when it is gone, or cannot be killed. */
   async stop(): Promise<void> {
     this.#kill('SIGTERM');
+    // A child that is held obeys only then.
+    this.hold(false);
     this.#child.stderr?.destroy();
     if (!(await within(PATIENCE_MS, this.exited))) this.#kill('SIGKILL');
     await within(PATIENCE_MS, this.exited);

@@ -7,6 +7,7 @@ import type { Track } from '../audio/pcm.ts';
 import { TtsError } from '../error.ts';
 import { isReaderGone, unwritable } from '../files/writable.ts';
 import type { StreamingEncoding } from './encoding/encoding.ts';
+import { Gate } from './gate.ts';
 import type { Delivery, Sink } from './sink.ts';
 
 /**
@@ -30,11 +31,15 @@ interface OpenStream {
 function streamSink({ fd, name, encoding }: OpenStream, open: () => Writable): Sink {
   // A closed number may soon be another file's.
   let isOurs = true;
+  const gate = new Gate();
   return {
     isLive: true,
+    pause(isPaused) {
+      gate.isClosed = isPaused;
+    },
     write(track, signal) {
       isOurs = false;
-      return pour(track, open(), { name, encoding, signal, poured: nothingPoured() });
+      return pour(track, open(), { name, encoding, signal, poured: nothingPoured(), gate });
     },
     async discard() {
       if (!isOurs) return;
@@ -64,24 +69,22 @@ export interface Pouring {
   readonly encoding: StreamingEncoding;
   readonly signal: AbortSignal;
   readonly poured: Poured;
+  readonly gate?: Gate;
 }
 
 /**
  * Writes at the reader's pace.
  * @throws TtsError (output); what the track throws
  */
-export async function pour(
-  track: Track,
-  reader: Writable,
-  { name, encoding, signal, poured }: Pouring,
-): Promise<Delivery> {
+export async function pour(track: Track, reader: Writable, pouring: Pouring): Promise<Delivery> {
+  const { name, signal, poured } = pouring;
   const delivered = (readerLeft: boolean): Delivery => ({
     bytes: poured.bytes,
     writtenBytes: poured.writtenBytes,
     readerLeft,
   });
   try {
-    await pipeline(leaving(track, encoding, poured), reader, { signal });
+    await pipeline(leaving(track, pouring), reader, { signal });
     return delivered(false);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
@@ -94,8 +97,7 @@ export async function pour(
 /** sox detects a format in its first read: header and first sound come together if they can. */
 async function* leaving(
   track: Track,
-  encoding: StreamingEncoding,
-  poured: Poured,
+  { encoding, poured, gate, signal }: Pouring,
 ): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   const encoded = encoding.stream(track, (more) => {
@@ -111,6 +113,7 @@ async function* leaving(
       ahead = undefined;
     }
     while (!next.done) {
+      await gate?.pass(signal);
       poured.bytes = bytes;
       poured.writtenBytes += next.value.length;
       yield next.value;

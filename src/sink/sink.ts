@@ -19,6 +19,8 @@ export interface Sink {
   readonly left?: Promise<void>;
   /** PCM bytes of the track that a player has played, as far as that is known. Elsewhere what was taken counts as heard. */
   readonly played?: () => number;
+  /** Holds the sound back, or lets it go on. It is missing where nobody hears it. */
+  pause?(isPaused: boolean): void;
   /**
    * Leaves no file that looks complete if it fails.
    * @throws TtsError (output); what the track throws

@@ -9,6 +9,7 @@ export function tee(output: Sink, follower: Sink): Sink {
   return {
     isLive: output.isLive || follower.isLive,
     ...(follower.played && { played: follower.played }),
+    pause: (isPaused) => follower.pause?.(isPaused),
     async write(track, signal) {
       const [kept, heard] = fork(track);
       const over = new AbortController();

@@ -56,8 +56,10 @@ export interface SpeechJob extends RunPlan {
   /** An answer of a model may have nothing to say. */
   readonly isAssistant: boolean;
   readonly echo: Echo | undefined;
-  /** It is set if only one run speaks at a time. */
-  readonly channel: { readonly name: string | undefined; readonly interrupts: boolean } | undefined;
+  /** It is set if other runs may wait for this one. */
+  readonly channel:
+    | { readonly name: string | undefined; readonly interrupts: boolean; readonly joins: boolean }
+    | undefined;
   /** A descriptor or a file. */
   readonly events: string | undefined;
   readonly subtitles: SubtitlesPlan | undefined;
@@ -107,7 +109,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     ...planRun(settings, output),
     ...others,
     text: { ...planned, cast: others.cast?.plan, ...cuttingOf(settings, voice, others) },
-    ...planTalk(settings),
+    ...planTalk(settings, output),
     echo,
     voices,
     voice,
@@ -135,9 +137,12 @@ async function voiceFor(
   });
 }
 
-function planTalk(settings: Settings): Pick<SpeechJob, 'isAssistant' | 'channel' | 'events'> {
+function planTalk(
+  settings: Settings,
+  output: OutputPlan,
+): Pick<SpeechJob, 'isAssistant' | 'channel' | 'events'> {
   const { assistant } = settings;
-  return { isAssistant: assistant.value, channel: channelOf(settings), events: eventsOf(settings) };
+  return { isAssistant: assistant.value, channel: channelOf(settings, output), events: eventsOf(settings) };
 }
 
 /** The voices that speak besides that of the run. */
@@ -159,9 +164,11 @@ async function subtitlesOf(settings: Settings, host: RunContext['host']): Promis
   return subtitles && (await import('./subtitles.ts')).planSubtitles(subtitles.value, settings, host);
 }
 
-function channelOf({ interrupt, queue, channel }: Settings): SpeechJob['channel'] {
-  if (!interrupt.value && !queue.value && !channel) return undefined;
-  return { name: channel?.value, interrupts: interrupt.value };
+/** Without one of the options, a run that plays can be stopped, paused and waited for on its terminal. */
+function channelOf({ interrupt, queue, channel }: Settings, { isPlayed }: OutputPlan): SpeechJob['channel'] {
+  const joins = !interrupt.value && !queue.value && !channel;
+  if (joins && !isPlayed) return undefined;
+  return { name: channel?.value, interrupts: interrupt.value, joins };
 }
 
 /** @throws TtsError (usage) */

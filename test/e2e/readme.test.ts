@@ -302,6 +302,7 @@ const NOTES = [
   'to speak with it: --base-url ',
   '4 chapters: ',
   'nothing speaks here',
+  'nothing is paused here',
 ];
 
 function lessNotes(stderr: string): string {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { type Host, type Output, processHost, type Signal } from '../../src/host.ts';
+import { type Host, type Output, processHost } from '../../src/host.ts';
 import type { main as entry } from '../../src/main.ts';
 import type { Ended } from './run.ts';
 
@@ -38,7 +38,7 @@ export async function runHere(
   const end = processWith({ exitCode: undefined, removeAllListeners: nothing, once: nothing, kill: nothing });
   const said: Buffer[] = [];
   const stdout = openPipe();
-  const listeners = new Map<Signal, () => void>();
+  const listeners = new Map<string, () => void>();
   const host: Host = {
     ...processHost(processWith({ argv: ['', '', ...args], env, cwd: () => cwd })),
     isArgvUtf8: () => true,

@@ -82,6 +82,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'batch/chapters': ['batch', 'text'],
   'cli/terminal': ['*'],
   cli: ['*'],
+  'cli/channel': ['*'],
   'cli/split': ['*'],
   'cli/speak': ['*'],
   'cli/batch': ['*'],

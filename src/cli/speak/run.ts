@@ -11,6 +11,7 @@ import { RunText } from '../../speech/text.ts';
 import { RunTotals } from '../../speech/totals.ts';
 import type { Segment } from '../../text/segment.ts';
 import type { Voice } from '../../voices/voice.ts';
+import type { Turn } from '../channel/channel.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
@@ -26,16 +27,22 @@ const WINDOW = 2;
 /** English prose at a usual pace. */
 const SECONDS_PER_BYTE = 0.067;
 
+interface InTurn extends Context {
+  readonly turn: Turn | undefined;
+}
+
 export async function speak(request: SpeakRequest, context: Context): Promise<number> {
   const resolved = await resolveJob(request, context);
   if (resolved.mode === 'show-text') return (await import('./show-text.ts')).showText(resolved.text, context);
   if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
   const { job } = resolved;
   try {
-    using _turn =
+    using turn =
       job.channel &&
-      (await (await import('../channel.ts')).takeChannel(job.channel, context.host, context.signal));
-    const status = await (job.split ? speakChapters(job, context) : speakJob(job, request, context));
+      (await (await import('../channel/channel.ts')).takeChannel(job.channel, context.host, context.signal));
+    const status = await (job.split
+      ? speakChapters(job, context)
+      : speakJob(job, request, { ...context, turn }));
     await job.echo?.finish();
     return status;
   } catch (error) {
@@ -53,13 +60,13 @@ function withOutputName(error: unknown, { output: { name } }: SpeechJob): unknow
 }
 
 /** Nothing is sent before everything is checked and open. */
-async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context): Promise<number> {
+async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn): Promise<number> {
   const { notices, signal } = context;
   const totals = new RunTotals();
   await using voices = job.voices;
   const text = await RunText.open(job.text, signal);
   const tags = await tagsFor(job, text, context);
-  await using outputs = await openOutputs(job, context);
+  await using outputs = await openHeard(job, context);
   const { sink, subtitles } = outputs;
   const { isLive } = sink;
   await using events = await tellEvents(job, sink, context);
@@ -97,6 +104,12 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: Context)
   events?.end(delivery === 'blank' ? undefined : delivery);
   if (delivery === 'blank') return ExitCode.ok;
   return await finish(job, { totals, delivery, leftOut, text, subtitles }, context);
+}
+
+async function openHeard(job: SpeechJob, { turn, ...context }: InTurn): Promise<Outputs> {
+  const outputs = await openOutputs(job, context);
+  turn?.onPause((isPaused) => outputs.sink.pause?.(isPaused));
+  return outputs;
 }
 
 /** Who speaks, and how the sound is joined. */

@@ -15,6 +15,7 @@ export class Hearing {
   #given = 0;
   #played = 0;
   #at = 0;
+  #isPaused = false;
 
   /**
    * @param pending bytes that were given, but not written to the pipe yet
@@ -30,7 +31,8 @@ export class Hearing {
     // Not `performance`, which takes 2 ms to load.
     const now = Date.now();
     const taken = Math.max(0, this.#given - this.#pending());
-    const inTime = Math.min(taken, this.#played + this.#bytesPerMs * Math.max(0, now - this.#at));
+    const passed = this.#isPaused ? 0 : Math.max(0, now - this.#at);
+    const inTime = Math.min(taken, this.#played + this.#bytesPerMs * passed);
     this.#played = Math.max(this.#played, inTime, taken - this.#mostAhead);
     this.#at = now;
     return Math.floor(this.#played);
@@ -39,6 +41,12 @@ export class Hearing {
   /** The same track, whose sound is counted as it is given to the player. */
   of(track: Track): Track {
     return { ...track, pcm: this.#counted(track) };
+  }
+
+  pause(isPaused: boolean): void {
+    // The time until now counts.
+    void this.played;
+    this.#isPaused = isPaused;
   }
 
   give(bytes: number, format: PcmFormat): void {

@@ -7,6 +7,7 @@ import { unlessAborted } from '../../async.ts';
 import type { TtsError } from '../../error.ts';
 import { outputOf } from '../../files/program-output.ts';
 import { wav } from '../encoding/wav.ts';
+import { Gate } from '../gate.ts';
 import { nothingPoured, pour } from '../pipe.ts';
 import type { Sink } from '../sink.ts';
 import { Hearing } from './hearing.ts';
@@ -24,6 +25,7 @@ export const NEVER = new Promise<void>(() => {});
 export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
   input.on('error', () => {});
   const hearing = new Hearing(() => input.writableLength);
+  const gate = new Gate();
   const stop = async () => {
     input.destroy();
     await player.stop();
@@ -33,12 +35,19 @@ export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
     ended: player.ended,
     left: player.ended.then((failure) => (failure ? NEVER : undefined)),
     played: () => hearing.played,
+    pause(isPaused) {
+      // A program that the player has started may go on to read.
+      gate.isClosed = isPaused;
+      hearing.pause(isPaused);
+      player.pause(isPaused);
+    },
     get failure() {
       return player.failure;
     },
     async write(track, signal) {
       const poured = nothingPoured();
-      const pouring = pour(hearing.of(track), input, { name: player.name, encoding: wav, signal, poured });
+      const { name } = player;
+      const pouring = pour(hearing.of(track), input, { name, encoding: wav, signal, poured, gate });
       // An ended player needs no more sound.
       pouring.catch(() => {});
       try {

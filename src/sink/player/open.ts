@@ -67,10 +67,14 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
   const heir = sink.ended.then((failure) => (failure && !isDecided ? next(failure) : Promise.resolve(sink)));
   heir.catch(() => {});
   let played = sink.played;
+  let current: Sink = sink;
+  let isPaused = false;
   const decide = async () => {
     isDecided = true;
     const chosen = await (sink.failure ? heir : sink);
     played = chosen.played;
+    current = chosen;
+    if (isPaused) chosen.pause?.(true);
     return chosen;
   };
   return {
@@ -80,6 +84,10 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
       () => NEVER,
     ),
     played: () => played?.() ?? 0,
+    pause(now) {
+      isPaused = now;
+      current.pause?.(now);
+    },
     async write(track, signal) {
       // Sound from the cache comes at once, and a failing player would lose it.
       await unlessAborted(tried, signal);

@@ -40,6 +40,11 @@ export class PlayerProcess {
     return this.#child.stdin;
   }
 
+  /** Sound that the device has is still heard, for a moment. */
+  pause(isPaused: boolean): void {
+    this.#child.hold(isPaused);
+  }
+
   /** Resolves when the player is gone, or cannot be stopped. */
   stop(): Promise<void> {
     return this.#child.stop();

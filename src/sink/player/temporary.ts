@@ -16,9 +16,16 @@ export type StartPlayer = (file: string) => Promise<PlayerProcess>;
 /** A sink for players of files. */
 export function temporarySink(start: StartPlayer): Sink {
   const hearing = new Hearing(undefined, Number.POSITIVE_INFINITY);
+  let isPaused = false;
+  let player: PlayerProcess | undefined;
   return {
     isLive: false,
     played: () => hearing.played,
+    pause(now) {
+      isPaused = now;
+      hearing.pause(now);
+      player?.pause(now);
+    },
     async write(track, signal) {
       const folder = await mkdtemp(join(tmpdir(), 'tts-')).catch((error) => {
         throw unwritable(tmpdir(), error);
@@ -26,7 +33,8 @@ export function temporarySink(start: StartPlayer): Sink {
       try {
         const file = join(folder, 'speech.wav');
         const written = await save(track, file, signal);
-        const player = await start(file);
+        player = await start(file);
+        player.pause(isPaused);
         hearing.give(written.bytes, track.format);
         await play(player, signal);
         return { ...written, readerLeft: false, player: player.program };

@@ -1,0 +1,128 @@
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolder } from '../../files/folders.ts';
+import { readOwn } from '../../files/own-file.ts';
+import type { Host } from '../../host.ts';
+
+export type TicketHost = Pick<Host, 'pid' | 'realm' | 'uid' | 'isRunning'>;
+
+type State = 'waits' | 'speaks';
+
+/** A run of a channel that is alive. Their paths sort by the time when the runs were started. */
+export interface Ticket {
+  readonly path: string;
+  readonly pid: number;
+  readonly state: State;
+}
+
+/** What stands in a file. A process that got the number of a dead one has another birth. */
+type Entry = readonly [pid: number, realm: string, birth: string, state: State];
+
+const MARK = '.paused';
+
+/** The runs of a channel: each has a file with its name. */
+export class Tickets {
+  readonly #folder: string;
+  readonly #host: TicketHost;
+  readonly #mine: string;
+
+  constructor(folder: string, host: TicketHost) {
+    this.#folder = folder;
+    this.#host = host;
+    const started = birthOf(host.pid) || String(Math.round(performance.timeOrigin));
+    this.#mine = join(folder, `${started.padStart(18, '0')}-${String(host.pid).padStart(10, '0')}`);
+  }
+
+  /** @throws the system's error */
+  write(state: State): void {
+    const { pid, realm } = this.#host;
+    const entry: Entry = [pid, realm, birthOf(pid), state];
+    makeFolder(this.#folder);
+    const draft = join(this.#folder, `new-${pid}`);
+    writeFileSync(draft, JSON.stringify(entry), { mode: 0o600 });
+    renameSync(draft, this.#mine);
+  }
+
+  remove(): void {
+    remove(this.#mine);
+  }
+
+  /** True if `tts pause` has marked this run. */
+  get isPaused(): boolean {
+    return existsSync(`${this.#mine}${MARK}`);
+  }
+
+  /** The other runs, the earliest first. Files of dead ones are removed. */
+  others(): Ticket[] {
+    return this.all().filter(({ path }) => path !== this.#mine);
+  }
+
+  isEarlier({ path }: Ticket): boolean {
+    return path < this.#mine;
+  }
+
+  all(): Ticket[] {
+    const names = this.#names().sort();
+    for (const name of names)
+      if (name.endsWith(MARK) && !names.includes(name.slice(0, -MARK.length)))
+        rmSync(join(this.#folder, name), { force: true });
+    const files = names.filter((name) => !name.endsWith(MARK));
+    return files.flatMap((name) => this.look(join(this.#folder, name)) ?? []);
+  }
+
+  /** @returns `undefined` for a run that is gone, or of another machine */
+  look(path: string): Ticket | undefined {
+    const entry = this.#read(path);
+    if (entry?.[1] !== this.#host.realm) return undefined;
+    const [pid, , birth, state] = entry;
+    if (this.#host.isRunning(pid) && birthOf(pid) === birth) return { path, pid, state };
+    remove(path);
+    return undefined;
+  }
+
+  /** @throws the system's error */
+  mark({ path }: Ticket): void {
+    writeFileSync(`${path}${MARK}`, '', { mode: 0o600 });
+  }
+
+  /** @returns true if the run was paused */
+  unmark({ path }: Ticket): boolean {
+    try {
+      rmSync(`${path}${MARK}`);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #read(path: string): Entry | undefined {
+    try {
+      const entry = JSON.parse(readOwn(path, this.#host.uid)) as Entry;
+      return Number.isInteger(entry[0]) && entry[0] > 1 ? entry : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#folder).filter((name) => /^\d/u.test(name));
+    } catch {
+      return [];
+    }
+  }
+}
+
+function remove(path: string): void {
+  for (const each of [path, `${path}${MARK}`]) rmSync(each, { force: true });
+}
+
+/** When the process was started, as Linux counts it; empty elsewhere. */
+function birthOf(pid: number): string {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return stat.slice(stat.lastIndexOf(')')).split(' ')[20] ?? '';
+  } catch {
+    return '';
+  }
+}
