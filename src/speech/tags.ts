@@ -27,7 +27,9 @@ export async function tagsOf(
 ): Promise<Tags> {
   const { cover: ofBook, ...told } = about;
   const bytes = file === undefined ? await ofBook?.(signal) : coverFile(file, host.cwd);
-  const cover = bytes && usableCover(bytes, (why) => notices.warn(`the cover is left out: ${why}`));
+  const leaveOut = (why: string) => notices.warn(`the cover is left out: ${why}`);
+  if (!bytes && ofBook) leaveOut('the book does not hold it, or it is far too large');
+  const cover = bytes && usableCover(bytes, leaveOut);
   return {
     ...told,
     title: title ?? told.title,

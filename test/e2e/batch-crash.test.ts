@@ -1,7 +1,8 @@
 import { existsSync, statSync, utimesSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { failingCall, MODES } from '../support/failing-calls.ts';
-import { serveRows, wavOf } from '../support/row-service.ts';
+import { epubOf } from '../support/epub.ts';
+import { failingCall, type Mode } from '../support/failing-calls.ts';
+import { serveRows } from '../support/row-service.ts';
 import { named, Sandbox } from '../support/run.ts';
 
 /** A run that was killed before it wrote its name into its lock counts as alive for a minute. */
@@ -9,37 +10,67 @@ function forgetOwner(lock: string): void {
   if (statSync(lock, { throwIfNoEntry: false })?.size === 0) utimesSync(lock, 0, 0);
 }
 
-const ROWS = ['one', 'two'];
+interface Work {
+  readonly prepare: (box: Sandbox) => void;
+  readonly args: readonly string[];
+  readonly files: readonly string[];
+}
 
-it.each(MODES)(
-  'A batch is whole after a fault at each place and a second run: %s',
-  {
-    timeout: 240_000,
-  },
-  async (mode) => {
-    const { url } = await serveRows();
+const BATCH: Work = {
+  prepare: (box) => void box.file('p.csv', 'id,text\none,one\ntwo,two\n'),
+  args: ['batch', 'p.csv', '-q', '--concurrency', '1'],
+  files: ['one.wav', 'two.wav'],
+};
+
+const documents = { 'a.xhtml': '<h1>One</h1>', 'b.xhtml': '<h1>Two</h1>' };
+
+const SPLIT: Work = {
+  prepare: (box) => void box.file('book.epub', epubOf({ documents })),
+  args: ['-f', 'book.epub', '--split', 'chapters', '-o', '{n} {title}.mp3', '-q'],
+  files: ['1 One.mp3', '2 Two.mp3'],
+};
+
+const CASES: readonly (readonly [name: string, mode: Mode, work: Work])[] = [
+  ['A batch', 'onwards', BATCH],
+  ['A batch', 'kill', BATCH],
+  ['A book in files', 'kill', SPLIT],
+];
+
+/** What would show that a file was written again. The manifest is, with the same content. */
+function seen(box: Sandbox, files: readonly string[]): unknown {
+  return files.map((name) => {
+    const { ino, mtimeNs } = statSync(box.path(name), { bigint: true });
+    return [name, ino, mtimeNs];
+  });
+}
+
+it.each(CASES)(
+  '%s is whole after a fault at each place and a second run: %s',
+  { timeout: 240_000 },
+  async (_, mode, { prepare, args, files }) => {
+    const { url, requests } = await serveRows();
     const whole = new Sandbox();
-    const table = `id,text\n${ROWS.map((text) => `${text},${text}\n`).join('')}`;
-    whole.file('p.csv', table);
-    const args = ['batch', 'p.csv', '-q', '--concurrency', '1'];
+    prepare(whole);
     expect(await whole.tts(args, { env: named(url) })).toMatchObject({ status: 0 });
     for (let at = 1; ; at += 1) {
       const box = new Sandbox();
-      box.file('p.csv', table);
+      prepare(box);
       const failing = failingCall(box, at, mode);
       const broken = await box
         .tts(args, { env: { ...named(url), ...failing.env } })
         .catch(() => ({ status: null }));
       const call = failing.hit();
       // A file that has its name is whole.
-      for (const text of ROWS)
-        if (existsSync(box.path(`${text}.wav`)))
-          expect(box.read(`${text}.wav`), `${text} at ${at}`).toEqual(Buffer.from(wavOf(text)));
+      for (const file of files.filter((each) => existsSync(box.path(each))))
+        expect(box.read(file), `${file} at ${at}`).toEqual(whole.read(file));
       if (call && mode === 'kill') expect(broken.status).toBe(null);
       if (!call) {
         expect(broken.status).toBe(0);
         // Otherwise nothing was tried.
         expect(at).toBeGreaterThan(10);
+        const [before, asked] = [seen(box, files), requests.length];
+        expect(await box.tts(args, { env: named(url) })).toMatchObject({ status: 0 });
+        expect([seen(box, files), requests.length]).toEqual([before, asked]);
         return;
       }
       forgetOwner(box.path('tts-batch.lock'));

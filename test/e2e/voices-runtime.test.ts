@@ -117,6 +117,19 @@ describe('the runtime', () => {
     );
   });
 
+  it('needs npm, and where there is none the error has the line to run', async () => {
+    const folder = emptyFolder();
+    const host = { ...processHost(process), execPath: join(folder, 'bin', 'node'), env: { PATH: folder } };
+    const context = { host, notices: {} as never, signal: new AbortController().signal };
+    const error = await installRuntime({ data: join(folder, 'data') }, context).catch((thrown) => thrown);
+    expect(error).toMatchObject({
+      exitCode: 2,
+      message: 'an installed voice needs the runtime sherpa-onnx 1.13.8, and there is no npm to install it',
+      hint: 'install npm, or run where npm is: npm install -g sherpa-onnx-node@1.13.8',
+    });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   it('with another checksum than that of the lock file is an error, and nothing is installed', async () => {
     const { context, options, lockOf } = await registry({ native: GOOD, portable: GOOD });
     const locks = { ...options.locks, native: lockOf('sherpa-onnx-node', `sha512-${'A'.repeat(86)}==`) };

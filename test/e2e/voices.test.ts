@@ -9,6 +9,16 @@ import { ESPEAK_DATA, filesBelow, listOnHub, piperFiles, standIn, tinyFiles } fr
 const OUT = ['-o', 'out.wav', '--json'];
 const data = (box: Sandbox) => join(box.home, '.local', 'share', 'tts');
 
+interface Listed {
+  readonly name: string;
+  readonly speaker_no?: number;
+  readonly no?: number;
+}
+
+function isInstalled({ speaker_no, no = speaker_no ?? 0 }: Listed): boolean {
+  return no > 200_000;
+}
+
 describe.runIf(hasSherpa())('an installed voice', () => {
   it('comes from the hub, speaks, and speaks on without a network, in serve as well, until it is removed', async () => {
     const box = new Sandbox();
@@ -42,14 +52,12 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     expect(again.stderr).toContain('tina is installed already');
 
     const { url, run } = await startServe(box, [], gone);
-    const { speakers } = (await (await fetch(`${url}/speakers`)).json()) as {
-      speakers: { speaker_no: number; name: string }[];
-    };
-    expect(speakers.filter(({ speaker_no }) => speaker_no > 200_000).map(({ name }) => name)).toEqual([
-      'tina-0',
-      'tina-1',
-      'tina-2',
-    ]);
+    const { speakers } = (await (await fetch(`${url}/speakers`)).json()) as { speakers: Listed[] };
+    const { voices } = (await (await fetch(`${url}/v1/audio/voices`)).json()) as { voices: Listed[] };
+    const listed = await box.run(['speakers', '--json'], { env: gone });
+    const { speakers: own } = JSON.parse(listed.stdout.toString()) as { speakers: Listed[] };
+    for (const list of [speakers, voices, own])
+      expect(list.filter(isInstalled).map(({ name }) => name)).toEqual(['tina-0', 'tina-1', 'tina-2']);
     const body = JSON.stringify({ text: 'hi', speaker_no: 200_002, config: { sample_rate: 16_000 } });
     const answer = await fetch(`${url}/tts`, {
       method: 'POST',

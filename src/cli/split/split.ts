@@ -145,7 +145,7 @@ async function make(maker: ChapterMaker, { outcome, keys, split }: Work, { signa
       const entry = await maker.make(plan.rows.at(number), {
         parts,
         key: keys[number] as RowKey,
-        title: heading?.title,
+        title: heading ? heading.title : OPENING,
         count: plan.rows.count,
       });
       survey.setMade(number, known.entries.add(entry));
