@@ -8,8 +8,10 @@ import { wav } from './encoding/wav.ts';
 
 /** Where two formats have one ending, the first is meant. */
 const formats: readonly Format[] = [
-  { name: 'wav', endings: ['.wav'], open: () => wav },
-  later('mp3', ['.mp3'], async (options) => (await import('./encoding/mp3/mp3.ts')).mp3(options)),
+  { name: 'wav', endings: ['.wav'], holdsChapters: false, open: () => wav },
+  later('mp3', ['.mp3'], async (options) => (await import('./encoding/mp3/mp3.ts')).mp3(options), {
+    holdsChapters: true,
+  }),
   later('alaw', ['.wav'], async () => (await import('./encoding/telephone.ts')).telephone('alaw')),
   later('ulaw', ['.wav'], async () => (await import('./encoding/telephone.ts')).telephone('ulaw')),
   later('s16le', [], async () => (await import('./encoding/raw.ts')).raw),
@@ -22,7 +24,7 @@ const formats: readonly Format[] = [
         const { ffmpegFormats } = await import('./encoding/ffmpeg/formats.ts');
         return (await import('./encoding/ffmpeg/encoding.ts')).byFfmpeg(ffmpegFormats[name], options);
       },
-      !name.startsWith('m4'),
+      { streams: !name.startsWith('m4'), holdsChapters: true },
     ),
   ),
 ];
@@ -32,11 +34,12 @@ function later(
   name: EncodingName,
   endings: readonly string[],
   load: (options: EncodingOptions) => Promise<Encoding>,
-  streams = true,
+  { streams = true, holdsChapters = false } = {},
 ): Format {
   return {
     name,
     endings,
+    holdsChapters,
     open(options) {
       let loading: Promise<Encoding> | undefined;
       const loaded = () => {
@@ -69,9 +72,17 @@ export function encodingOf(
   file: string,
   { encode, ...options }: EncodingOptions & { readonly encode?: EncodingName | undefined },
 ): Encoding {
+  return formatOf(file, encode)?.open(options) ?? wav;
+}
+
+/** True if the format that is asked for by name, or else by the ending of a file, holds the marks of chapters. */
+export function holdsChapters(file: string, encode?: EncodingName): boolean {
+  return formatOf(file, encode)?.holdsChapters ?? false;
+}
+
+function formatOf(file: string, encode?: EncodingName): Format | undefined {
   const ending = endingOf(file) ?? '';
-  const isMeant = ({ name, endings }: Format) => (encode ? name === encode : endings.includes(ending));
-  return formats.find(isMeant)?.open(options) ?? wav;
+  return formats.find(({ name, endings }) => (encode ? name === encode : endings.includes(ending)));
 }
 
 /** The ending of a file that has no name yet. */

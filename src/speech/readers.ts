@@ -11,6 +11,7 @@ import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../re
 import { withChapters } from '../reading/with-chapters.ts';
 import { namedFile, singleNames } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
+import { holdsChapters } from '../sink/encodings.ts';
 import type { Lexicon } from '../text/lexicon/lexicon.ts';
 import type { TextPlan, TextSource } from './text.ts';
 
@@ -80,13 +81,10 @@ function bookOptions({ footnotes, ruby }: ReaderSettings) {
   };
 }
 
-/** Formats whose files hold the marks of chapters. */
-const HAS_CHAPTERS = /^(?:mp3|m4b|m4a|aac|opus|ogg|oga|flac)$/i;
-
 /** The border of a chapter ends a request, so a text that is not a book has none of its own. */
 function wantsChapters({ chapters, titles, pauses, output, encode }: ReaderSettings): boolean {
-  const format = encode?.value ?? /\.([^.]+)$/.exec(output?.value ?? '')?.[1] ?? '';
-  return chapters !== undefined || !titles.value || pauses?.value.has('chapter') || HAS_CHAPTERS.test(format);
+  const isAsked = chapters !== undefined || !titles.value || pauses?.value.has('chapter');
+  return isAsked || holdsChapters(output?.value ?? '', encode?.value);
 }
 
 /** Where neither a format is set nor an ending tells it, the first bytes do; what begins like no other format is text. */

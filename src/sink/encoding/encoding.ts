@@ -41,6 +41,8 @@ export interface Format {
   readonly name: EncodingName;
   /** They begin with a dot and have small letters. */
   readonly endings: readonly string[];
+  /** True if its files hold the marks of chapters. */
+  readonly holdsChapters: boolean;
   open(options: EncodingOptions): Encoding;
 }
 
