@@ -17,6 +17,11 @@ export function isSentenceBorder(text: string, at: number, start: number): boole
   return !(isListNumber(text, at, start) || isAbbreviation(before, after) || isSpeechGoingOn(before, after));
 }
 
+/** Most short texts need no Intl.Segmenter, which takes 10 ms to load. False does not say that there are several. */
+export function isOneSentence(text: string): boolean {
+  return /^[\t -~]*$/.test(text) && /^[^.!?]*(?:[.!?]["')\]]*[\t ]*)*$/.test(text);
+}
+
 const insideCluster = lazy(() => new RegExp(`^${EXTENDER}`, 'u'));
 /** "。" does, "example.com" does not. */
 const endsWithoutSpace = lazy(() => new RegExp(`[^\\p{ASCII}\\s…]${CLOSERS}*$`, 'u'));

@@ -1,5 +1,5 @@
 import { lineBorders } from './lines.ts';
-import { isSentenceBorder } from './sentence-border.ts';
+import { isOneSentence, isSentenceBorder } from './sentence-border.ts';
 import { hasWord, segmenterOf } from './unicode.ts';
 
 /** UTF-16 units. Intl.Segmenter takes 14 s for 600,000 (V8 12 and before). */
@@ -49,6 +49,7 @@ function sameLengthPlain(text: string): string {
 }
 
 function* rawBorders(text: string): Generator<number> {
+  if (isOneSentence(text)) return;
   let start = 0;
   let size = WINDOW;
   while (start < text.length) {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { completeLength } from '../../../src/text/complete.ts';
+import { isOneSentence } from '../../../src/text/sentence-border.ts';
 import { sentences } from '../../../src/text/sentences.ts';
 import { anyText } from './any-text.ts';
 
@@ -94,4 +95,16 @@ test('A megabyte of short sentences takes a moment.', () => {
 test('A great many line breaks take a moment, also where a sentence may end at each.', () => {
   expect(completeLength(`abc${'\n'.repeat(300_000)}`, 0)).toBe(300_003);
   expect(completeLength(`abc\n${'...\n'.repeat(20_000)}`, 0)).toBeGreaterThan(0);
+});
+
+test('A text that is said to be one sentence has no border, and short plain ones are said to be.', () => {
+  const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+  const unit = fc.constantFrom(...'aB1.!?"\')]}( \t,:;-…é\u2028\r\f');
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 12 }), (text) => {
+      if (isOneSentence(text)) expect([...segmenter.segment(text)].length).toBeLessThan(2);
+    }),
+    { numRuns: 2000 },
+  );
+  expect(['hello', 'Is it "on"?', '(Yes, it is.) '].map(isOneSentence)).toEqual([true, true, true]);
 });
