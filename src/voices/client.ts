@@ -7,6 +7,8 @@ export interface ClientOptions extends Omit<Trying, 'name' | 'ask' | 'explain'> 
   /** The largest number of texts that are spoken at once. */
   readonly atOnce: number;
   readonly timeoutMs: number;
+  /** The version of Node, as the host has it. */
+  readonly runtime: string;
 }
 
 /** What some voices speak through: a service, or an engine of this program. They share its limit. */

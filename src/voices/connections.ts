@@ -146,6 +146,7 @@ export class Connections {
       limiter: new ConcurrencyLimiter(atOnce),
       retries: retries.value,
       timeoutMs: timeout.value * 1000,
+      runtime: this.#context.host.runtime,
       checksum: kept && (await import('node:zlib')).crc32,
       onEvent: this.#onEvent,
     };

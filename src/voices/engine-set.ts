@@ -13,6 +13,8 @@ import type { NumberedSource } from '../engine/source.ts';
 export interface EngineSetOptions extends Partial<QueueLimits> {
   /** The program of the threads. By default it lies next to the built program. */
   readonly worker?: URL | undefined;
+  /** The version of Node, as the host has it. */
+  readonly runtime?: string | undefined;
   readonly espeak?: Espeak | undefined;
   readonly sources?: readonly NumberedSource[] | undefined;
 }
@@ -26,9 +28,9 @@ const SPARE = 1;
 
 /** All engines of a service. */
 export async function openEngines(options: EngineSetOptions = {}): Promise<PreparedEngines> {
-  const { espeak, sources = [], worker } = options;
+  const { espeak, sources = [] } = options;
   const limits = limitsFrom(options);
-  const queue = fliteQueue(limits, worker);
+  const queue = fliteQueue(limits, options);
   const engines = [
     fliteEngine(queue),
     ...(espeak ? [await openEspeakEngine(espeak, limits)] : []),
@@ -61,8 +63,8 @@ export async function openEngines(options: EngineSetOptions = {}): Promise<Prepa
 const UNLIMITED = { maxQueue: Number.POSITIVE_INFINITY };
 
 /** The built-in voices, with a thread that starts at once. */
-export function openBuiltIn(): Engine {
-  const queue = fliteQueue(limitsFrom(UNLIMITED));
+export function openBuiltIn(runtime: string): Engine {
+  const queue = fliteQueue(limitsFrom(UNLIMITED), { runtime });
   // The first task reports the error.
   queue.prepareOne().catch(() => {});
   return fliteEngine(queue);
@@ -91,11 +93,14 @@ function limitsFrom({ workers, maxQueue }: Partial<QueueLimits>): QueueLimits {
   return { workers: workers ?? availableParallelism(), maxQueue: maxQueue ?? DEFAULT_MAX_QUEUE };
 }
 
-function fliteQueue({ workers, maxQueue }: QueueLimits, worker?: URL): FairQueue<FliteTask> {
+function fliteQueue(
+  { workers, maxQueue }: QueueLimits,
+  { worker, runtime }: Pick<EngineSetOptions, 'worker' | 'runtime'>,
+): FairQueue<FliteTask> {
   const program = worker ?? new URL('worker.cjs', import.meta.url);
   let assets: Promise<Assets> | undefined;
   const load = () => {
-    assets ??= loadAssets();
+    assets ??= loadAssets(runtime);
     return assets;
   };
   const threads = Array.from({ length: workers + SPARE }, () => new FliteThread(program, load));

@@ -34,7 +34,11 @@ export async function openEngine({ source, espeak }: Opening, options: ClientOpt
   }
   if (espeak)
     return engineClient(await openEspeakEngine(espeak), { ...options, name: 'espeak-ng', isExternal: false });
-  return engineClient(openBuiltIn(), { ...options, name: 'the built-in voice', isExternal: false });
+  return engineClient(openBuiltIn(options.runtime), {
+    ...options,
+    name: 'the built-in voice',
+    isExternal: false,
+  });
 }
 
 function engineClient(engine: Engine, options: EngineOptions): Client {

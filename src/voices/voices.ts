@@ -86,10 +86,10 @@ export class RunVoices implements Voices {
   async list(policy: Partial<RetryPolicy> = {}): Promise<readonly ListedVoice[] | undefined> {
     const service = await this.#plan.service();
     if (!service) return this.#listEngines();
-    const { listSpeakers } = await import('../client/speakers.ts');
+    const { listService } = await import('./service-client.ts');
     const { retries, timeout } = this.#plan.settings;
     const usual = { retries: retries.value, timeoutMs: timeout.value * 1000, onEvent: () => {} };
-    return listSpeakers({ ...service, ...usual, ...policy }, this.#context.signal);
+    return listService({ ...service, ...usual, ...policy }, this.#context);
   }
 
   /** The shape of a speaker of the service or, without one, of this program. */

@@ -23,6 +23,7 @@ export async function openServeEngines(options: ServeOptions, context: Context):
     espeak,
     sources,
     maxQueue,
+    runtime: context.host.runtime,
     ...(workers !== undefined && { workers }),
   });
   await engine.prepare();

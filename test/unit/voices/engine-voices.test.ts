@@ -36,7 +36,7 @@ async function voicesOf(speak: Speak, options: Partial<ClientOptions> = {}) {
   const client = await openEngine(
     { source: { source, voices } },
     {
-      ...{ atOnce: 4, limiter: new ConcurrencyLimiter(4), retries: 0, timeoutMs: 60_000 },
+      ...{ atOnce: 4, limiter: new ConcurrencyLimiter(4), retries: 0, timeoutMs: 60_000, runtime: '' },
       ...{ checksum: undefined, onEvent: (event: ClientEvent) => events.push(event) },
       ...options,
     },
