@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { leftOver, manifestLines, manifestPath, type Outcome, removeMerged } from '../../batch/closing.ts';
-import { BatchLock } from '../../batch/lock.ts';
+import { lockFolder } from '../../batch/lock.ts';
 import { findBatchFiles } from '../../batch/manifest.ts';
 import type { BatchPlan, BatchRow } from '../../batch/plan.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
@@ -68,7 +68,7 @@ async function fold(outcome: Outcome, { host, signal, notices }: Context): Promi
   const { folder, shard } = outcome;
   if (shard || findBatchFiles(folder.path).parts.length === 0) return;
   try {
-    using _lock = BatchLock.take(folder.path, undefined, host, hostname());
+    using _lock = lockFolder(folder.path, undefined, host, hostname());
     const path = manifestPath(outcome);
     await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
     removeMerged(outcome);

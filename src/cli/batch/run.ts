@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { manifestLines, manifestPath, type Outcome, removeMerged } from '../../batch/closing.ts';
-import { BatchLock } from '../../batch/lock.ts';
+import { lockFolder } from '../../batch/lock.ts';
 import { Maker } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
@@ -40,7 +40,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
     const { assertReportPlace } = await import('./report.ts');
     assertReportPlace(request.report, { ...job, plan, tables }, context.host);
   }
-  using _lock = BatchLock.take(job.folder.path, job.shard, context.host, hostname());
+  using _lock = lockFolder(job.folder.path, job.shard, context.host, hostname());
   using known = new KnownFiles(job.folder.path, context.host.uid);
   const texts = await job.openTexts();
   const { signal } = context;

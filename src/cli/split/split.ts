@@ -6,7 +6,7 @@ import { OPENING, type Tags } from '../../audio/pcm.ts';
 import { byChapter, chapterKey, chaptersOf } from '../../batch/chapters/chapters.ts';
 import { chapterRows, chapterTemplate } from '../../batch/chapters/names.ts';
 import { leftOver, manifestLines, manifestPath, type Outcome, removeMerged } from '../../batch/closing.ts';
-import { BatchLock } from '../../batch/lock.ts';
+import { lockFolder } from '../../batch/lock.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan } from '../../batch/plan.ts';
 import { prepareRowFiles, syncFolders } from '../../batch/row-file.ts';
@@ -47,7 +47,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
   using _plan = plan;
   if (job.split?.checks) return await check(job, { folder, plan, keys }, context);
   makeFolder(folder.path);
-  using _lock = BatchLock.take(folder.path, undefined, context.host, hostname());
+  using _lock = lockFolder(folder.path, undefined, context.host, hostname());
   const { signal, host } = context;
   using known = new KnownFiles(folder.path, host.uid);
   const survey = await surveyOf({ folder, plan, keys }, known, signal);

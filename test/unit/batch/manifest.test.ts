@@ -5,13 +5,12 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BatchLock } from '../../../src/batch/lock.ts';
+import { lockFolder } from '../../../src/batch/lock.ts';
 import {
   findBatchFiles,
   Journal,
@@ -112,20 +111,13 @@ describe('the lock of a folder', () => {
     isRunning: (other: number) => running.includes(other),
   });
   const take = (shard: { index: number; count: number } | undefined, who: ReturnType<typeof host>) =>
-    BatchLock.take(folder, shard, who, 'machine');
+    lockFolder(folder, shard, who, 'machine');
 
   it('keeps a second run away and names the first', () => {
     const first = take(undefined, host(1, [1, 2]));
     expect(() => take(undefined, host(2, [1, 2]))).toThrow('process 1 on machine is at work in this folder');
     first[Symbol.dispose]();
     take(undefined, host(2, [1, 2]))[Symbol.dispose]();
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  it('of a run that was killed is taken over', () => {
-    const first = take(undefined, host(1, [1]));
-    take(undefined, host(2, [2]))[Symbol.dispose]();
-    first[Symbol.dispose]();
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -137,34 +129,5 @@ describe('the lock of a folder', () => {
     expect(() => take({ index: 1, count: 4 }, host(3, alive))).toThrow('at work');
     expect(() => take(undefined, host(3, alive))).toThrow('at work');
     for (const lock of [one, two]) lock[Symbol.dispose]();
-  });
-
-  it('from the future counts as old, on another machine', () => {
-    const far = take(undefined, host(1, [], 'there'));
-    const soon = new Date(Date.now() + 100_000);
-    utimesSync(join(folder, 'tts-batch.lock'), soon, soon);
-    const mine = take(undefined, host(2, [2]));
-    expect(readdirSync(folder)).toEqual(['tts-batch.lock']);
-    mine[Symbol.dispose]();
-    far[Symbol.dispose]();
-  });
-
-  it.each(['{"pid":-1,"realm":"here"}', '{"pid":"1","realm":"here"}', 'null', '[]', ''])(
-    'that holds %j counts as one of another machine',
-    (text) => {
-      writeFileSync(join(folder, 'tts-batch.lock'), text);
-      expect(() => take(undefined, host(2, [2]))).toThrow('another run is at work');
-    },
-  );
-
-  it('of another machine counts as dead after a minute without a sign of life', () => {
-    const far = take(undefined, host(1, [], 'there'));
-    expect(() => take(undefined, host(2, [2]))).toThrow('process 1');
-    const longAgo = new Date(Date.now() - 100_000);
-    utimesSync(join(folder, 'tts-batch.lock'), longAgo, longAgo);
-    const mine = take(undefined, host(2, [2]));
-    expect(JSON.parse(readFileSync(join(folder, 'tts-batch.lock'), 'utf8')).pid).toBe(2);
-    mine[Symbol.dispose]();
-    far[Symbol.dispose]();
   });
 });

@@ -21,8 +21,8 @@ const take = (folder: string) =>
 
 describe('a claim from the future counts as old', () => {
   it.each([
-    ['of a running process', '[7,"here"]'],
-    ['of an earlier boot', '[7,"there"]'],
+    ['of a running process', '{"pid":7,"realm":"here"}'],
+    ['of an earlier boot', '{"pid":7,"realm":"there"}'],
     ['that is empty', ''],
   ])('%s', async (_, text) => {
     const folder = emptyFolder();
@@ -30,7 +30,7 @@ describe('a claim from the future counts as old', () => {
     writeFileSync(path, text);
     lutimesSync(path, NEXT_YEAR, NEXT_YEAR);
     const claim = await take(folder);
-    expect(readFileSync(path, 'utf8')).toBe('[1,"here"]');
+    expect(readFileSync(path, 'utf8')).toBe('{"pid":1,"realm":"here"}');
     claim?.release();
     expect(existsSync(path)).toBe(false);
   });
@@ -51,7 +51,7 @@ describe('in the place of a claim', () => {
     plant(path);
     lutimesSync(path, 1, 1);
     const claim = await take(folder);
-    expect(readFileSync(path, 'utf8')).toBe('[1,"here"]');
+    expect(readFileSync(path, 'utf8')).toBe('{"pid":1,"realm":"here"}');
     claim?.release();
   });
 

@@ -32,14 +32,6 @@ describe('the lock of the voices', () => {
     expect(existsSync(join(data, '.lock'))).toBe(false);
   });
 
-  it('of a run that is dead is taken over at once', async () => {
-    const data = emptyFolder();
-    const { notes, context } = contextOf({ isRunning: () => false });
-    writeFileSync(join(data, '.lock'), JSON.stringify({ pid: 1, realm: context.host.realm }));
-    expect(await withVoicesLock(data, context, async () => 'done')).toBe('done');
-    expect(notes).toEqual([]);
-  });
-
   it('is not waited for any longer when the user ends the run', async () => {
     const data = emptyFolder();
     const control = new AbortController();
