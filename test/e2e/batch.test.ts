@@ -122,10 +122,12 @@ describe('a batch', () => {
       .toString()
       .trim()
       .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(made.slice(0, -1).map(({ id, out }) => [id, out])).toEqual(
-      rows.map((_, row) => [String(row), `out/What_ A_B_ ${row}.wav`]),
-    );
+      .map((line) => JSON.parse(line))
+      .slice(0, -1);
+    for (const { id, out } of made) expect(out).toBe(`out/What_ A_B_ ${id}.wav`);
+    // Two rows that are made at once end in either order.
+    for (const [place, { id }] of made.entries()) expect(Math.abs(Number(id) - place)).toBeLessThanOrEqual(1);
+    expect(made).toHaveLength(rows.length);
     const again = await box.run(args.slice(0, -1), { env: named(server.url) });
     expect(again.stderr).toBe(
       'tts: in the names of files "What? A/B: 0" becomes "What_ A_B_ 0", and 5 more are changed in the same way\ntts: 6 rows: 0 made, 6 unchanged, 0 failed, 0 skipped\n',
