@@ -1,6 +1,7 @@
 import { type Speech, secondsOf } from '../../audio/pcm.ts';
 import type { Listener } from '../../speech/deliver.ts';
 import type { Part } from '../../speech/look-ahead.ts';
+import type { Heading } from '../../text/piece.ts';
 import type { Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { VoiceEvent } from '../../voices/voice.ts';
@@ -20,6 +21,8 @@ export class ProgressCount implements Listener {
   #hasAsked = false;
   #pause: { readonly reason: string; readonly until: number } | undefined;
   #lastSound = Number.NEGATIVE_INFINITY;
+  #heading: Heading | undefined;
+  #chapters = 0;
 
   constructor(safe: (text: string) => string) {
     this.#safe = safe;
@@ -40,6 +43,8 @@ export class ProgressCount implements Listener {
 
   onPart({ segment, speech }: Part): void {
     if (speech) this.#current = { segment, speech, share: 0 };
+    if (segment.chapter !== undefined && segment.chapter !== this.#heading) this.#chapters += 1;
+    this.#heading = segment.chapter;
   }
 
   onPiece(length: number): void {
@@ -62,6 +67,7 @@ export class ProgressCount implements Listener {
     const spoken = current ? countCodePoints(current.segment.text) * current.share : 0;
     return {
       waiting: this.#waiting(),
+      chapter: this.#heading && { number: this.#chapters, title: this.#safe(this.#heading.title ?? '') },
       segments: this.#segments,
       characters: this.#characters + spoken,
       total: this.total,
@@ -75,7 +81,7 @@ export class ProgressCount implements Listener {
     if (this.#pause && now < this.#pause.until && now - this.#lastSound > STALLED_MS)
       return { reason: this.#pause.reason, secondsLeft: (this.#pause.until - now) / 1000 };
     if (this.hasSound) return undefined;
-    const reason = this.#hasAsked ? 'waiting for the service' : 'waiting for the text';
+    const reason = this.#hasAsked ? 'waiting for the first sound' : 'waiting for the text';
     return { reason, secondsLeft: undefined };
   }
 }

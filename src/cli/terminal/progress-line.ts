@@ -2,11 +2,19 @@ import { cellsOf, countOf, widthOf } from './style.ts';
 
 export interface ProgressState {
   readonly waiting: Waiting | undefined;
+  /** The one that is heard. It is counted from 1. */
+  readonly chapter?: { readonly number: number; readonly title: string } | undefined;
   readonly segments: number;
   readonly characters: number;
-  readonly total: { readonly segments: number; readonly characters: number } | undefined;
+  readonly total: Total | undefined;
   readonly audioSeconds: number;
   readonly seconds: number;
+}
+
+export interface Total {
+  readonly segments: number;
+  readonly characters: number;
+  readonly chapters?: number;
 }
 
 export interface Waiting {
@@ -68,11 +76,23 @@ function leastOf(fields: readonly Field[]): number {
   return ranks.indexOf(Math.max(...ranks));
 }
 
-function fieldsOf({ segments, characters, total, audioSeconds, seconds }: ProgressState): Field[] {
+/** Columns for the title of a chapter. */
+const TITLE_COLUMNS = 24;
+
+function chapterField({ chapter, total }: Pick<ProgressState, 'chapter' | 'total'>): Field[] {
+  if (chapter === undefined) return [];
+  const of = total?.chapters === undefined ? '' : `/${total.chapters}`;
+  const title = chapter.title === '' ? '' : `: ${shorten(chapter.title, TITLE_COLUMNS)}`;
+  return [{ rank: 2.5, text: `chapter ${chapter.number}${of}${title}` }];
+}
+
+function fieldsOf(state: ProgressState): Field[] {
+  const { segments, characters, total, audioSeconds, seconds } = state;
   const percent =
     total && total.characters > 0 ? Math.min(100, (characters * 100) / total.characters) : undefined;
   const left = percent ? (seconds / percent) * (100 - percent) : undefined;
   return [
+    ...chapterField(state),
     { rank: 0, text: segmentCount(segments, total?.segments) },
     ...(percent === undefined ? [] : [{ rank: 1, text: `${Math.floor(percent)} %` }]),
     { rank: 3, text: `${duration(audioSeconds)} of audio` },

@@ -113,15 +113,17 @@ export async function totalOf(
   signal: AbortSignal,
 ): Promise<ProgressState['total']> {
   const total = { segments: 0, characters: 0 };
+  const headings = new Set<object>();
   if (!text.canBeReadAgain || text.knownSize > LARGEST_BYTES) return undefined;
   try {
     for await (const segment of text.segments(isLive, signal)) {
       if (segment.kind === 'rest') continue;
       total.segments += 1;
       total.characters += countCodePoints(segment.text);
+      if (segment.chapter !== undefined) headings.add(segment.chapter);
     }
   } catch {
     return undefined;
   }
-  return total;
+  return headings.size > 0 ? { ...total, chapters: headings.size } : total;
 }

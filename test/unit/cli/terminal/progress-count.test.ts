@@ -21,3 +21,12 @@ it('speaks of a pause only when there was no sound for a while', async () => {
   await vi.advanceTimersByTimeAsync(4000);
   expect(count.state.waiting).toBeUndefined();
 });
+
+it('counts the chapters that are heard', () => {
+  const count = new ProgressCount((text) => text.toUpperCase());
+  expect(count.state.chapter).toBeUndefined();
+  const [first, second] = ['One', 'Two'].map((title, index) => ({ number: index + 5, title, level: 1 }));
+  for (const chapter of [first, first, second])
+    count.onPart({ segment: { ...segmentOf('hello'), chapter }, speech: undefined });
+  expect(count.state.chapter).toEqual({ number: 2, title: 'TWO' });
+});

@@ -41,6 +41,15 @@ describe('the progress line', () => {
     );
   });
 
+  it('names the chapter of a book, shortened where its title is long', () => {
+    const chapter = { number: 3, title: 'In which the keeper of the light has a visitor' };
+    const total = { segments: 41, characters: 10_000, chapters: 14 };
+    expect(renderProgress({ ...state, chapter, total }, 90)).toBe(
+      'chapter 3/14: In which the keeper of …  12/41 segments  29 %  1 min 18 s left',
+    );
+    expect(renderProgress({ ...state, chapter, total }, 50)).toBe('12/41 segments  29 %  1 min 18 s left');
+  });
+
   it('speaks of one segment as one', () => {
     const total = { segments: 1, characters: 10 };
     expect(renderProgress({ ...state, segments: 0, characters: 5, total }, 200)).toMatch(
