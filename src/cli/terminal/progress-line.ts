@@ -11,7 +11,7 @@ export interface ProgressState {
   readonly seconds: number;
 }
 
-export interface Total {
+interface Total {
   readonly segments: number;
   readonly characters: number;
   readonly chapters?: number;
