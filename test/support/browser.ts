@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { afterAll, onTestFinished } from 'vitest';
 import { emptyFolder } from './folder.ts';
 
 /** A name that leads the browser to this machine, and is no name of loopback for it. */
@@ -33,19 +34,29 @@ interface PageOptions {
   readonly script?: string;
 }
 
-/** Opens a file, or an address of http. The browser ends with the test. */
+/** One for all pages of a test file: its start takes a second of the processor. */
+let browser: DevTools | undefined;
+let endBrowser = async () => {};
+afterAll(() => endBrowser());
+
+/** Opens a file, or an address of http. The page shares nothing with others, and is closed after the test. */
 export async function openPage(path: string, options: PageOptions = {}): Promise<Page> {
   const { isDark = false, width, script } = options;
-  const devTools = startBrowser();
-  const { targetId } = await devTools.send('Target.createTarget', { url: 'about:blank' });
+  browser ??= startBrowser();
+  const devTools = browser;
+  const { browserContextId } = await devTools.send('Target.createBrowserContext', {});
+  onTestFinished(async () => {
+    await devTools.send('Target.disposeBrowserContext', { browserContextId });
+  });
+  const { targetId } = await devTools.send('Target.createTarget', { url: 'about:blank', browserContextId });
   const { sessionId } = await devTools.send('Target.attachToTarget', { targetId, flatten: true });
   const send = (method: string, params: object = {}) => devTools.send(method, params, String(sessionId));
   const requests: string[] = [];
   const isLoaded = new Promise<void>((resolve) => {
-    devTools.onEvent = ({ method, params }) => {
+    devTools.onEvent(String(sessionId), ({ method, params }) => {
       if (method === 'Network.requestWillBeSent') requests.push((params as Requested).request.url);
       if (method === 'Page.loadEventFired') resolve();
-    };
+    });
   });
   await send('Network.enable');
   await send('Page.enable');
@@ -106,6 +117,7 @@ interface Requested {
 
 interface Message {
   readonly id?: number;
+  readonly sessionId?: string;
   readonly method?: string;
   readonly params?: unknown;
   readonly result?: Record<string, unknown>;
@@ -113,7 +125,7 @@ interface Message {
 }
 
 class DevTools {
-  onEvent: (message: Message) => void = () => {};
+  readonly #listeners = new Map<string, (message: Message) => void>();
   readonly #wire: Writable;
   readonly #waiting: ((message: Message) => void)[] = [];
 
@@ -128,6 +140,11 @@ class DevTools {
     });
   }
 
+  /** Hears all events of a page. */
+  onEvent(sessionId: string, listener: (message: Message) => void): void {
+    this.#listeners.set(sessionId, listener);
+  }
+
   async send(method: string, params: object, sessionId?: string): Promise<Record<string, unknown>> {
     const answer = new Promise<Message>((resolve) => this.#waiting.push(resolve));
     const id = this.#waiting.length - 1;
@@ -138,13 +155,16 @@ class DevTools {
   }
 
   #receive(message: Message): void {
-    if (message.id === undefined) this.onEvent(message);
+    if (message.id === undefined) this.#listeners.get(message.sessionId ?? '')?.(message);
     else this.#waiting[message.id]?.(message);
   }
 }
 
 function startBrowser(): DevTools {
-  const profile = emptyFolder();
+  let remove = () => {};
+  const profile = emptyFolder((removing) => {
+    remove = removing;
+  });
   const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--mute-audio', '--remote-debugging-pipe'];
   const names = `--host-resolver-rules=MAP ${OTHER_NAME} 127.0.0.1`;
   const child = spawn(BROWSER, [...flags, names, `--user-data-dir=${profile}`], {
@@ -153,12 +173,14 @@ function startBrowser(): DevTools {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     detached: true,
   });
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.pid === undefined) return;
-    const closed = new Promise((resolve) => child.once('close', resolve));
-    process.kill(-child.pid, 'SIGKILL');
-    await closed;
-  });
+  endBrowser = async () => {
+    const closed = once(child, 'close');
+    if (child.exitCode === null && child.pid !== undefined) {
+      process.kill(-child.pid, 'SIGKILL');
+      await closed;
+    }
+    remove();
+  };
   return new DevTools(child.stdio[3] as Writable, child.stdio[4] as Readable);
 }
 
