@@ -51,13 +51,13 @@ it.each(CASES)(
     const { url, requests } = await serveRows();
     const whole = new Sandbox();
     prepare(whole);
-    expect(await whole.tts(args, { env: named(url) })).toMatchObject({ status: 0 });
+    expect(await whole.run(args, { env: named(url) })).toMatchObject({ status: 0 });
     for (let at = 1; ; at += 1) {
       const box = new Sandbox();
       prepare(box);
       const failing = failingCall(box, at, mode);
       const broken = await box
-        .tts(args, { env: { ...named(url), ...failing.env } })
+        .run(args, { env: { ...named(url), ...failing.env } })
         .catch(() => ({ status: null }));
       const call = failing.hit();
       // A file that has its name is whole.
@@ -74,7 +74,7 @@ it.each(CASES)(
         return;
       }
       forgetOwner(box.path('tts-batch.lock'));
-      expect(await box.tts(args, { env: named(url) }), `again behind ${at}`).toMatchObject({ status: 0 });
+      expect(await box.run(args, { env: named(url) }), `again behind ${at}`).toMatchObject({ status: 0 });
       expect(box.list(), `files behind ${at}`).toEqual(whole.list());
       expect(box.read('tts-batch.jsonl')).toEqual(whole.read('tts-batch.jsonl'));
     }

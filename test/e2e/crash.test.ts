@@ -74,7 +74,7 @@ it.each(CASES)('%s: old or new after a fault at each place, %s', { timeout: 180_
     const failing = failingCall(box, at, mode);
     const env = { ...(stdin === undefined && named(url)), ...failing.env };
     const { status } = await box
-      .tts(args, { env, ...(stdin !== undefined && { stdin }) })
+      .run(args, { env, ...(stdin !== undefined && { stdin }) })
       .catch(() => ({ status: null }));
     const content = readFileSync(path(box));
     const call = failing.hit();
@@ -101,11 +101,11 @@ it.each(MODES)(
       const box = new Sandbox();
       const failing = failingCall(box, at, mode);
       const { status, stdout } = await box
-        .tts(['hi'], { env: { ...env, ...failing.env } })
+        .run(['hi'], { env: { ...env, ...failing.env } })
         .catch(() => ({ status: null, stdout: wav }));
       const call = failing.hit();
       expect([status, wav.equals(stdout)]).toEqual([mode === 'kill' && call ? null : 0, true]);
-      const again = await box.tts(['hi'], { env });
+      const again = await box.run(['hi'], { env });
       expect([again.status, again.stdout.equals(wav)]).toEqual([0, true]);
       if (call) calls.add(call);
       else break;

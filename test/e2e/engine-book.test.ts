@@ -52,7 +52,7 @@ describe('a novel of 100,000 characters through a server', () => {
         await run.ended.catch(() => {});
         atKills.push(...server.asked.slice(-20).map(({ input }) => input));
       }
-      expect(await box.tts(args, { patience: 60_000 })).toMatchObject({ status: 0, stderr: '' });
+      expect(await box.run(args, { patience: 60_000 })).toMatchObject({ status: 0, stderr: '' });
       expectSpoken(heard(box), book);
       const inputs = server.asked.map(({ input }) => input);
       const twice = inputs.filter((input, at) => inputs.indexOf(input) < at);
@@ -61,7 +61,7 @@ describe('a novel of 100,000 characters through a server', () => {
       expect(twice.length).toBeLessThanOrEqual(24);
       const undisturbed = new Sandbox();
       undisturbed.file('book.txt', book);
-      expect((await undisturbed.tts(args, { patience: 60_000 })).status).toBe(0);
+      expect((await undisturbed.run(args, { patience: 60_000 })).status).toBe(0);
       expect(undisturbed.read('book.wav').equals(box.read('book.wav'))).toBe(true);
     },
     120_000,
@@ -81,7 +81,7 @@ describe('a server that drops everything beyond a number of characters', () => {
     const paragraph = sentence.repeat(sentences).trim();
     const book = Array.from({ length: 10 }, () => paragraph).join('\n\n');
     box.file('book.txt', book);
-    const run = await box.tts([...ARGS, '--engine', 'mine', '--max-chars', '1000', '--no-cache']);
+    const run = await box.run([...ARGS, '--engine', 'mine', '--max-chars', '1000', '--no-cache']);
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expectSpoken(heard(box), book);
     expect(server.asked.filter(({ input }) => input === paragraph)).toHaveLength(10);
@@ -91,7 +91,7 @@ describe('a server that drops everything beyond a number of characters', () => {
     const server = await serveSpeech(speaking({ limit: 20 }));
     const box = new Sandbox();
     box.file('book.txt', sentence.repeat(10));
-    const run = await box.tts([...ARGS, '--engine', server.url, '--retries', '0']);
+    const run = await box.run([...ARGS, '--engine', server.url, '--retries', '0']);
     expectFailure(run, 7, /s of sound for "This is one/);
     expect(box.list()).toEqual(['book.txt']);
   });
@@ -120,7 +120,7 @@ describe('the texts at once', () => {
       const box = new Sandbox();
       writeUserConfig(box, { engines: { mine: { url: server.url, concurrency } } });
       box.file('book.txt', 'One short paragraph of many.\n\n'.repeat(40));
-      const run = await box.tts([...ARGS, '--engine', 'mine', '--max-chars', '40', '--no-cache', ...args]);
+      const run = await box.run([...ARGS, '--engine', 'mine', '--max-chars', '40', '--no-cache', ...args]);
       expect(run).toMatchObject({ status: 0, stderr: '' });
       expect(open.most).toBe(most);
     },

@@ -27,7 +27,7 @@ describe('a player', () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'plays');
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.tts(['hi', '--player', player.command], { env: named(url) });
+    const run = await box.run(['hi', '--player', player.command], { env: named(url) });
     expect(run).toMatchObject({ status: 0, stderr: '', stdout: Buffer.alloc(0) });
     expect(wholePcm(player.heard())).toEqual(pcm);
   });
@@ -47,7 +47,7 @@ describe('a player', () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'isSlow');
     const { url } = await serveBytes(complete(plainWav(long)));
-    const run = await box.tts(['hi', '--player', player.command], { env: named(url) });
+    const run = await box.run(['hi', '--player', player.command], { env: named(url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(player.heard()).equals(long)).toBe(true);
   });
@@ -66,14 +66,14 @@ describe('a player', () => {
     const box = new Sandbox();
     box.file('bad.txt', 'abc\0');
     const env = named('http://127.0.0.1:9');
-    expectFailure(await box.tts(['--player', 'true', '-f', 'bad.txt'], { env }), 2, /bad\.txt is not text/);
+    expectFailure(await box.run(['--player', 'true', '-f', 'bad.txt'], { env }), 2, /bad\.txt is not text/);
   });
 
   it('that talks does not disturb the output', async () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'isNoisy');
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.tts(['hi', '--player', player.command], { env: named(url) });
+    const run = await box.run(['hi', '--player', player.command], { env: named(url) });
     expect(run).toMatchObject({ status: 0, stderr: '', stdout: Buffer.alloc(0) });
   });
 
@@ -81,7 +81,7 @@ describe('a player', () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'isClosed');
     const server = await begun(plainWav(pcm, 0xffffffff));
-    const run = await box.tts(['hi', '--stream', '--player', player.command], { env: named(server.url) });
+    const run = await box.run(['hi', '--stream', '--player', player.command], { env: named(server.url) });
     expect(run).toMatchObject({ status: 0, stderr: '', stdout: Buffer.alloc(0) });
     await expect.poll(() => server.connections.open).toBe(0);
   });
@@ -93,7 +93,7 @@ describe('a player', () => {
     const box = new Sandbox();
     const player = fakePlayer(box, behaviour);
     const server = await begun(plainWav(pcm, 0xffffffff));
-    const run = await box.tts(['hi', '--stream', '--player', player.command], { env: named(server.url) });
+    const run = await box.run(['hi', '--stream', '--player', player.command], { env: named(server.url) });
     expectFailure(run, 8, message);
     expect(run.stderr).not.toContain('\x1b');
     await expect.poll(() => server.connections.open).toBe(0);
@@ -103,7 +103,7 @@ describe('a player', () => {
     'that is not there is an error before anything is sent: %s',
     async (player) => {
       const server = await serveBytes(complete(plainWav(pcm)));
-      const run = await new Sandbox().tts(['hi', '--player', player], { env: named(server.url) });
+      const run = await new Sandbox().run(['hi', '--player', player], { env: named(server.url) });
       expectFailure(run, 8, /the player no-such-player cannot be started: there is no such program/);
       expect(server.requests).toEqual([]);
     },
@@ -113,7 +113,7 @@ describe('a player', () => {
     const box = new Sandbox();
     fakePlayer(box, 'plays', 'bin/pw-play');
     const env = named('http://127.0.0.1:9', { TMPDIR: box.path('nowhere') });
-    const run = await box.tts(['hi', '--player', 'bin/pw-play'], { env });
+    const run = await box.run(['hi', '--player', 'bin/pw-play'], { env });
     expectFailure(run, 8, /bin\/pw-play cannot be started: no pipe can be made/);
   });
 
@@ -122,7 +122,7 @@ describe('a player', () => {
     const player = fakePlayer(box, 'plays', 'my players/$(touch x); `touch y`.cjs');
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const env = named(url, { TTS_PLAYER: player.command });
-    expect(await box.tts(['hi', '--play'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '--play'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(player.heard())).toEqual(pcm);
     expect(box.list()).toEqual(['my players']);
   });
@@ -137,7 +137,7 @@ describe('a player', () => {
     chmodSync(box.file('bin/mpv', '#!/bin/sh\n[ "$#" -gt 0 ] && exec /bin/cat > heard\n'), 0o755);
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const { args, env } = said(box);
-    expect(await box.tts(['hi', ...args], { env: named(url, env) })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', ...args], { env: named(url, env) })).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(box.read('heard'))).toEqual(pcm);
   });
 
@@ -146,7 +146,7 @@ describe('a player', () => {
     const player = fakePlayer(box, 'readsFile');
     const { url } = await serveBytes(streamed(plainWav(pcm, 0xffffffff), 999));
     const env = named(url, { TMPDIR: box.home });
-    const run = await box.tts(['hi', '--player', `${player.command} {}`], { env });
+    const run = await box.run(['hi', '--player', `${player.command} {}`], { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(player.heard())).toEqual(pcm);
     expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
@@ -160,7 +160,7 @@ describe('a player', () => {
       await wire.write(plainWav(pcm, 90_000));
       wire.reset();
     });
-    const run = await box.tts(['hi', '--stream', '--player', player.command], { env: named(url) });
+    const run = await box.run(['hi', '--stream', '--player', player.command], { env: named(url) });
     expectFailure(run, 7, /broke off/);
     expect(parseWav(player.heard()).pcm.length).toBeGreaterThan(0);
   });
@@ -209,7 +209,7 @@ describe('a file and a player together', () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'isSlow');
     const { url } = await serveBytes(complete(plainWav(long)));
-    const run = await box.tts(['hi', '-o', 'out.wav', '--player', player.command], { env: named(url) });
+    const run = await box.run(['hi', '-o', 'out.wav', '--player', player.command], { env: named(url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(box.read('out.wav')).equals(long)).toBe(true);
     expect(wholePcm(player.heard()).equals(long)).toBe(true);
@@ -223,7 +223,7 @@ describe('a file and a player together', () => {
     const box = new Sandbox();
     const player = fakePlayer(box, behaviour);
     const { url } = await serveBytes(streamed(plainWav(long, 0xffffffff), 100_000));
-    const run = await box.tts(['hi', '--play', '-o', 'out.wav', '--player', player.command], {
+    const run = await box.run(['hi', '--play', '-o', 'out.wav', '--player', player.command], {
       env: named(url),
     });
     expect(run.status).toBe(status);
@@ -239,7 +239,7 @@ describe('a file and a player together', () => {
     const box = new Sandbox();
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const args = ['hi', '-o', 'out.wav', option, ...(player ? [player] : [])];
-    const run = await box.tts(args, { env: named(url, player ? {} : { PATH: '/nowhere' }) });
+    const run = await box.run(args, { env: named(url, player ? {} : { PATH: '/nowhere' }) });
     expectFailure(run, 8, player ? /no-such-player/ : /no player/);
     expect(wholePcm(box.read('out.wav'))).toEqual(pcm);
   });
@@ -248,7 +248,7 @@ describe('a file and a player together', () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'isStubborn');
     const { url } = await serveBytes(answer(400, '{"error":"no"}', { 'Content-Type': 'application/json' }));
-    const run = await box.tts(['hi', '-o', 'out.wav', '--player', player.command], { env: named(url) });
+    const run = await box.run(['hi', '-o', 'out.wav', '--player', player.command], { env: named(url) });
     expectFailure(run, 7, /status 400/);
     expect(box.list().filter((name) => name.startsWith('out.wav'))).toEqual([]);
   });
@@ -257,7 +257,7 @@ describe('a file and a player together', () => {
     const box = new Sandbox();
     const player = fakePlayer(box, 'plays');
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    await box.tts(['hi', '-o', 'out.wav'], { env: named(url, { TTS_PLAYER: player.command }) });
+    await box.run(['hi', '-o', 'out.wav'], { env: named(url, { TTS_PLAYER: player.command }) });
     expect(player.heard().length).toBe(0);
   });
 });
@@ -269,7 +269,7 @@ describe('players that are looked for', () => {
     const paplay = fakePlayer(box, 'plays', 'bin/paplay');
     const aplay = fakePlayer(box, 'plays', 'bin/aplay');
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    const run = await box.run(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(paplay.heard())).toEqual(pcm);
     expect(aplay.heard().length).toBe(0);
@@ -281,13 +281,13 @@ describe('players that are looked for', () => {
     const paplay = fakePlayer(box, 'plays', 'bin/paplay');
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const env = named(url, { PATH: box.path('bin'), TMPDIR: box.path('nowhere') });
-    expect(await box.tts(['hi', '--play', '-o', 'out.wav'], { env })).toMatchObject({
+    expect(await box.run(['hi', '--play', '-o', 'out.wav'], { env })).toMatchObject({
       status: 0,
       stderr: '',
     });
     expect(wholePcm(paplay.heard())).toEqual(pcm);
     expect(wholePcm(box.read('out.wav'))).toEqual(pcm);
-    const none = await box.tts(['hi', '--play', '-o', 'out.wav'], {
+    const none = await box.run(['hi', '--play', '-o', 'out.wav'], {
       env: { ...env, PATH: box.path('nowhere') },
     });
     expectFailure(none, 8, /there is no player/);
@@ -302,7 +302,7 @@ describe('players that are looked for', () => {
     smallDisk(box, 'full', 'nr_inodes=2', skip);
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const env = named(url, { PATH: box.path('bin'), TMPDIR: box.path('full') });
-    expect(await box.tts(['hi', '--play'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '--play'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(paplay.heard())).toEqual(pcm);
     expect(readdirSync(box.path('full'))).toEqual([]);
   });
@@ -316,7 +316,7 @@ describe('players that are looked for', () => {
       await sleep(ms);
       await complete(plainWav(pcm))(wire, request, number);
     });
-    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    const run = await box.run(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(wholePcm(aplay.heard())).toEqual(pcm);
   });
@@ -328,7 +328,7 @@ describe('players that are looked for', () => {
       const player = fakePlayer(box, behaviour, 'bin/pw-play');
       const { url } = await serveBytes(complete(plainWav(pcm)));
       const env = named(url, { PATH: box.path('bin'), TMPDIR: box.home });
-      const run = await box.tts(['hi', '--play'], { env });
+      const run = await box.run(['hi', '--play'], { env });
       expect(run).toMatchObject({ status: 0, stderr: '' });
       expect(wholePcm(player.heard())).toEqual(pcm);
       expect(readdirSync(box.home).filter((name) => name.startsWith('tts-'))).toEqual([]);
@@ -342,7 +342,7 @@ describe('players that are looked for', () => {
     const box = new Sandbox();
     chmodSync(box.file('bin/ffplay', `#!/bin/sh\n${first}\necho "No more, audio open failed" >&2\n`), 0o755);
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    const run = await box.run(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
     expectFailure(run, 8, /the player ffplay failed: No more, audio open failed/);
   });
 
@@ -354,7 +354,7 @@ describe('players that are looked for', () => {
     chmodSync(box.file('bin/aplay', '#!/bin/sh\necho "no such device" >&2\nexit 1\n'), 0o755);
     chmodSync(box.file('bin/ffplay', `#!/bin/sh\necho "failed to open pipe:" >&2\n${next}\n`), 0o755);
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    const run = await box.run(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
     const hint = 'none of aplay, ffplay could play; .*without a sound device.* -o FILE; tts doctor';
     expectFailure(run, 8, new RegExp(`the player aplay failed: no such device\nhint: ${hint}`));
   });
@@ -364,7 +364,7 @@ describe('players that are looked for', () => {
     chmodSync(box.file('bin/aplay', '#!/bin/sh\nexport -p > environment\nexec /bin/cat >/dev/null\n'), 0o755);
     const { url } = await serveBytes(complete(plainWav(pcm)));
     const env = named(url, { PATH: box.path('bin'), TTS_API_KEY_FILE: box.path('key'), OTHER: 'kept' });
-    const run = await box.tts(['hi', '--play'], { env });
+    const run = await box.run(['hi', '--play'], { env });
     expect(run).toMatchObject({ status: 0 });
     expect(box.read('environment').toString()).toMatch(/OTHER/);
     expect(box.read('environment').toString()).not.toMatch(/TTS_API_KEY/);
@@ -377,7 +377,7 @@ describe('players that are looked for', () => {
     const box = new Sandbox();
     fakePlayer(box, behaviour, 'bin/aplay');
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    const run = await box.run(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
     const hint = 'hint: no other player was found; .* -o FILE';
     expectFailure(run, 8, new RegExp(`aplay failed: ${reason}\n${hint}`));
   });
@@ -389,14 +389,14 @@ describe('players that are looked for', () => {
       await sleep(1000);
       await answer(401, '{"error":"no such key"}')(wire, request, number);
     });
-    const run = await box.tts(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
+    const run = await box.run(['hi', '--play'], { env: named(url, { PATH: box.path('bin') }) });
     expectFailure(run, 3, /no such key/);
   });
 
   it('may all be missing, which is an error with a way out', async () => {
     const server = await serveBytes(complete(plainWav(pcm)));
     const env = named(server.url, { PATH: '/nowhere' });
-    const run = await new Sandbox().tts(['hi', '--play'], { env });
+    const run = await new Sandbox().run(['hi', '--play'], { env });
     expectFailure(run, 8, /no player.*\nhint: .*-o.*--player.*apt-get install alsa-utils/s);
     expect(server.requests).toEqual([]);
   });
@@ -405,7 +405,7 @@ describe('players that are looked for', () => {
     const box = new Sandbox();
     box.file('.ttsrc.json', JSON.stringify({ player: 'touch stolen' }));
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await box.tts(['hi', '--play'], { env: named(url) });
+    const run = await box.run(['hi', '--play'], { env: named(url) });
     expectFailure(run, 2, /player/);
     expect(box.list()).toEqual(['.ttsrc.json']);
   });
@@ -414,13 +414,13 @@ describe('players that are looked for', () => {
 describe('real players', () => {
   it.runIf(isThere('aplay'))('aplay plays to the end', async () => {
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await new Sandbox().tts(['hi', '--player', 'aplay -q -D null -'], { env: named(url) });
+    const run = await new Sandbox().run(['hi', '--player', 'aplay -q -D null -'], { env: named(url) });
     expect(run).toMatchObject({ status: 0, stderr: '' });
   });
 
   it.runIf(isThere('aplay'))('aplay is heard where it cannot open the device', async () => {
     const { url } = await serveBytes(complete(plainWav(pcm)));
-    const run = await new Sandbox().tts(['hi', '--player', 'aplay -D no-such-device -'], { env: named(url) });
+    const run = await new Sandbox().run(['hi', '--player', 'aplay -D no-such-device -'], { env: named(url) });
     expectFailure(run, 8, /the player aplay failed: aplay: .*audio open error/);
   });
 
@@ -428,7 +428,7 @@ describe('real players', () => {
     const { url } = await serveBytes(streamed(plainWav(pcm, 0xffffffff), 500));
     const env = named(url, { SDL_AUDIODRIVER: 'dummy' });
     const player = 'ffplay -nodisp -autoexit -loglevel error -i -';
-    const run = await new Sandbox().tts(['hi', '--stream', '--player', player], { env });
+    const run = await new Sandbox().run(['hi', '--stream', '--player', player], { env });
     expect(run).toMatchObject({ status: 0, stderr: '' });
   });
 });

@@ -44,7 +44,7 @@ const key = { 'x-api-key': 'sesame', 'content-type': 'application/json' };
 const hello = { text: 'hello', speaker_no: 1 };
 
 it('tts serve --fault help lists every part of a fault, with examples that work', async () => {
-  const { status, stdout } = await new Sandbox().tts(['serve', '--fault', 'help']);
+  const { status, stdout } = await new Sandbox().run(['serve', '--fault', 'help']);
   expect(status).toBe(0);
   for (const part of [
     'status=',
@@ -67,7 +67,7 @@ it('tts serve --fault help lists every part of a fault, with examples that work'
 });
 
 it('every example of tts serve --fault help starts a service', listening, async () => {
-  const { stdout } = await new Sandbox().tts(['serve', '--fault', 'help']);
+  const { stdout } = await new Sandbox().run(['serve', '--fault', 'help']);
   const examples = stdout.toString().match(/(?<=^ {2})--fault .*$/gm) ?? [];
   expect(examples).toHaveLength(4);
   await Promise.all(
@@ -344,14 +344,14 @@ describe('tts serve', () => {
     [['word'], /^tts: tts serve does not know "word"\nhint: .*tts speak serve/],
     [['--host', '192.0.2.1'], /^tts: cannot listen on 192\.0\.2\.1 port 8787 \(EADDRNOTAVAIL\)\nhint: /],
   ])('refuses %j with status 2', async (args, message) => {
-    const { status, stderr, stdout } = await serve(args).ended;
-    expect([status, stdout]).toEqual([2, '']);
+    const { status, stderr, stdout } = await new Sandbox().run(['serve', ...args]);
+    expect([status, stdout.toString()]).toEqual([2, '']);
     expect(stderr).toMatch(message);
   });
 
   it('says so when another program listens on its port', async () => {
     const port = await listen(createServer());
-    const { status, stderr } = await serve(['--port', String(port)]).ended;
+    const { status, stderr } = await new Sandbox().run(['serve', '--port', String(port)]);
     expect(status).toBe(2);
     expect(stderr).toMatch(
       `tts: cannot listen on 127.0.0.1 port ${port} (EADDRINUSE)\nhint: another program`,
@@ -448,7 +448,8 @@ describe('tts serve', () => {
   );
 
   it('ends with status 8, and does not hang, when it cannot write the ready file', async () => {
-    const { status, stderr } = await serve(['--port=0', '--ready-file', join(folder, 'no/such/file')]).ended;
+    const args = ['serve', '--port=0', '--ready-file', join(folder, 'no/such/file')];
+    const { status, stderr } = await new Sandbox().run(args);
     expect(status).toBe(8);
     expect(stderr).toContain('tts: cannot write');
   });

@@ -52,7 +52,7 @@ describe('a file', () => {
     const { env, box } = await setUp();
     chmodSync(box.file('out.wav', 'old'), 0o640);
     const { ino } = statSync(box.path('out.wav'));
-    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('out.wav')).toEqual(wav);
     expect(box.list()).toEqual(['out.wav']);
     expect(statSync(box.path('out.wav')).mode & 0o777).toBe(0o640);
@@ -88,11 +88,11 @@ describe('a file', () => {
     const { env, box } = await setUp();
     box.file('real/target.wav', 'old');
     symlinkSync('real/target.wav', box.path('out.wav'));
-    expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
     expect(lstatSync(box.path('out.wav')).isSymbolicLink()).toBe(true);
     expect(box.read('real/target.wav')).toEqual(wav);
     symlinkSync('real/not-yet.wav', box.path('dangling.wav'));
-    expect(await box.tts(['hi', '-o', 'dangling.wav', '--no-clobber'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-o', 'dangling.wav', '--no-clobber'], { env })).toMatchObject({ status: 0 });
     expect(box.read('real/not-yet.wav')).toEqual(wav);
     expect(lstatSync(box.path('dangling.wav')).isSymbolicLink()).toBe(true);
   });
@@ -100,10 +100,10 @@ describe('a file', () => {
   it('that exists is kept with --no-clobber, before anything is sent', async () => {
     const { server, env, box } = await setUp();
     box.file('out.wav', 'old');
-    expectFailure(await box.tts(['hi', '-o', 'out.wav', '--no-clobber'], { env }), 8, /out\.wav exists/);
+    expectFailure(await box.run(['hi', '-o', 'out.wav', '--no-clobber'], { env }), 8, /out\.wav exists/);
     expect(server.requests).toHaveLength(0);
     expect(box.read('out.wav').toString()).toBe('old');
-    expect(await box.tts(['hi', '-o', 'new.wav', '--no-clobber'], { env })).toMatchObject({ status: 0 });
+    expect(await box.run(['hi', '-o', 'new.wav', '--no-clobber'], { env })).toMatchObject({ status: 0 });
     expect(box.read('new.wav')).toEqual(wav);
     expect(box.list()).toEqual(['new.wav', 'out.wav']);
   });
@@ -145,7 +145,7 @@ describe('a file', () => {
   ])('%s is an error before anything is sent', async (_, name, message) => {
     const { server, env, box } = await setUp();
     box.file('a-file');
-    expectFailure(await box.tts(['hi', '-o', name], { env }), 8, message);
+    expectFailure(await box.run(['hi', '-o', name], { env }), 8, message);
     expect(server.requests).toHaveLength(0);
     expect(box.list()).toEqual(['a-file']);
   });
@@ -160,7 +160,7 @@ describe('a file', () => {
       chmodSync(box.path('open'), 0o777);
       chmodSync(box.file('open/out.wav', 'old'), 0o444);
       for (const name of ['locked/out.wav', 'open/out.wav'])
-        expectFailure(await box.tts(['hi', '-o', name], { env, uid: NOBODY }), 8, /not allowed/);
+        expectFailure(await box.run(['hi', '-o', name], { env, uid: NOBODY }), 8, /not allowed/);
       expect(server.requests).toHaveLength(0);
       expect(box.read('open/out.wav').toString()).toBe('old');
     },
@@ -179,7 +179,7 @@ describe('a file', () => {
         chownSync(box.path(`sticky/${name}`), owner, owner);
       }
       chmodSync(box.path('sticky'), 0o1777);
-      const run = (name: string) => box.tts(['hi', '-o', name], { env, uid: NOBODY });
+      const run = (name: string) => box.run(['hi', '-o', name], { env, uid: NOBODY });
       expectFailure(await run('sticky/theirs.wav'), 8, /theirs\.wav: it belongs to somebody else.*\nhint: /);
       expect(server.requests).toHaveLength(0);
       expect(box.read('sticky/theirs.wav').toString()).toBe('old');
@@ -193,7 +193,7 @@ describe('a file', () => {
   it('may have any name', async () => {
     const { env, box } = await setUp();
     for (const name of ['-o', 'ünï cödé 你.wav', 'a\nb', `${'x'.repeat(230)}.wav`]) {
-      expect(await box.tts(['hi', `--output=${name}`], { env })).toMatchObject({ status: 0, stderr: '' });
+      expect(await box.run(['hi', `--output=${name}`], { env })).toMatchObject({ status: 0, stderr: '' });
       expect(box.read(name)).toEqual(wav);
     }
     expect(box.list()).toHaveLength(4);
@@ -205,21 +205,21 @@ describe('a file', () => {
     ['my\x1b.raw', '--encode'],
   ])('named as another format is refused, with what to do: %j', async (name, line) => {
     const { env, box } = await setUp();
-    const refused = await box.tts(['hi', '-o', name], { env });
+    const refused = await box.run(['hi', '-o', name], { env });
     expect(refused).toMatchObject({ status: 2, stdout: Buffer.alloc(0) });
     expect(refused.stderr).toContain('is not the ending of a format that tts writes');
     expect(refused.stderr).toContain(line);
     expect(refused.stderr).not.toContain('\x1b');
     expect(box.list()).toEqual([]);
     box.file('rows.csv', 'id,text\na,Hello\n');
-    const batch = await box.tts(['batch', 'rows.csv', '-o', `{id}-${name}`], { env });
+    const batch = await box.run(['batch', 'rows.csv', '-o', `{id}-${name}`], { env });
     expect(batch).toMatchObject({ status: 2, stderr: expect.stringContaining('is not the ending') });
   });
 
   it('named as a WAV, or as nothing, is what it says', async () => {
     const { env, box } = await setUp();
     for (const name of ['a.wav', 'b.WAV', 'mp3', '.mp3', 'c.mp3.wav', 'Dr. Smith'])
-      expect(await box.tts(['hi', '-o', name], { env })).toMatchObject({ status: 0, stderr: '' });
+      expect(await box.run(['hi', '-o', name], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(box.list()).toHaveLength(6);
   });
 
@@ -230,7 +230,7 @@ describe('a file', () => {
       const name = `${cut}${'x'.repeat(length - 4 - Buffer.byteLength(cut))}`;
       const gone = `${letter.repeat(200 / Buffer.byteLength(letter))}.${spawnSync('true').pid}-${here}.part`;
       box.file(gone, 'x');
-      const run = await box.tts(['hi', '-o', `${name}.wav`, '--subtitles', `${name}.srt`], { env });
+      const run = await box.run(['hi', '-o', `${name}.wav`, '--subtitles', `${name}.srt`], { env });
       expect(run).toMatchObject({ status: 0, stderr: '' });
       expect(box.read(`${name}.wav`)).toEqual(wav);
       expect(box.read(`${name}.srt`).toString()).toContain('hi');
@@ -241,8 +241,8 @@ describe('a file', () => {
   it('with a name that is too long is an error before anything is sent', async () => {
     const { server, env, box } = await setUp();
     const name = 'x'.repeat(252);
-    expectFailure(await box.tts(['hi', '-o', `${name}.wav`], { env }), 8, /the name is too long/);
-    expectFailure(await box.tts(['hi', '--subtitles', `${name}.srt`], { env }), 8, /the name is too long/);
+    expectFailure(await box.run(['hi', '-o', `${name}.wav`], { env }), 8, /the name is too long/);
+    expectFailure(await box.run(['hi', '--subtitles', `${name}.srt`], { env }), 8, /the name is too long/);
     expect(server.requests).toHaveLength(0);
     expect(box.list()).toEqual([]);
   });
@@ -270,7 +270,7 @@ describe('a file', () => {
     const gone = `out.wav.${spawnSync('true').pid}-${here}.part`;
     box.file(`common/${gone}`, 'x');
     chmodSync(box.path('common'), mode);
-    const run = await box.tts(['hi', '-o', 'common/out.wav'], { env, uid: NOBODY });
+    const run = await box.run(['hi', '-o', 'common/out.wav'], { env, uid: NOBODY });
     expect(run).toMatchObject({ status: 0, stderr: '' });
     expect(box.read('common/out.wav')).toEqual(wav);
     expect(existsSync(box.path(`common/${gone}`))).toBe(true);
@@ -289,7 +289,7 @@ describe('a file', () => {
       mkdirSync(box.path('own'));
       chownSync(box.path('own'), NOBODY, NOBODY);
       const args = ['hi', '-o', 'own/out.wav', '--subtitles', 'own/out.srt'];
-      expectFailure(await box.tts(args, { env, uid: NOBODY }), status, said);
+      expectFailure(await box.run(args, { env, uid: NOBODY }), status, said);
     },
   );
 
@@ -327,7 +327,7 @@ describe('a file', () => {
       await run.ended.catch(() => {});
       const found = box.read('out.wav');
       expect(found.toString('latin1', 0, 3) === 'old' || found.equals(wav)).toBe(true);
-      expect(await box.tts(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
+      expect(await box.run(['hi', '-o', 'out.wav'], { env })).toMatchObject({ status: 0 });
       expect(box.list()).toEqual(['out.wav']);
     },
   );
@@ -336,21 +336,21 @@ describe('a file', () => {
 describe('a device, a pipe with a name, a full disk', () => {
   it('/dev/null takes all, and is still a device then', async () => {
     const { env, box } = await setUp();
-    expect(await box.tts(['hi', '-o', '/dev/null'], { env })).toMatchObject({ status: 0, stderr: '' });
+    expect(await box.run(['hi', '-o', '/dev/null'], { env })).toMatchObject({ status: 0, stderr: '' });
     expect(await box.shell('tts hi > /dev/null', { env })).toMatchObject({ status: 0, stderr: '' });
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
   });
 
   it('/dev/full takes nothing', async () => {
     const { env, box } = await setUp();
-    expectFailure(await box.tts(['hi', '-o', '/dev/full'], { env }), 8, /no space/);
+    expectFailure(await box.run(['hi', '-o', '/dev/full'], { env }), 8, /no space/);
     expectFailure(await box.shell('tts hi > /dev/full', { env }), 8, /no space/);
   });
 
   it('/dev/stdout is stdout', async () => {
     const { env, box } = await setUp();
-    expect((await box.tts(['hi', '-o', '/dev/stdout'], { env })).stdout).toEqual(wav);
-    expect((await box.tts(['hi', '-o', '-'], { env })).stdout).toEqual(wav);
+    expect((await box.run(['hi', '-o', '/dev/stdout'], { env })).stdout).toEqual(wav);
+    expect((await box.run(['hi', '-o', '-'], { env })).stdout).toEqual(wav);
   });
 
   it.runIf(isThere('setsid'))('a terminal that is not there is told of', async () => {
@@ -358,7 +358,7 @@ describe('a device, a pipe with a name, a full disk', () => {
     expectFailure(
       await box.shell('setsid -w tts hi -o /dev/tty', { env }),
       8,
-      /\/dev\/tty: there is nothing/,
+      /\/dev\/tty: nothing stands behind that name/,
     );
     expect(server.requests).toHaveLength(0);
   });
@@ -452,7 +452,7 @@ describe('stdout', () => {
 
   it('holds audio only, whatever else is said', async () => {
     const { env, box } = await setUp();
-    const run = await box.tts(['hi', '-v'], { env });
+    const run = await box.run(['hi', '-v'], { env });
     expect(wholePcm(run.stdout)).toEqual(pcm);
     expect(run.stderr).not.toBe('');
   });

@@ -33,12 +33,12 @@ describe('a name or a language that only the service knows', () => {
         return script(wire, request, number);
       });
       const env = named(server.url);
-      const run = await new Sandbox().tts(['hi', '-s', name, '-o', 'a.wav'], { env });
+      const run = await new Sandbox().run(['hi', '-s', name, '-o', 'a.wav'], { env });
       expect(run.status).toBe(2);
       expect(run.stderr).toContain(`no speaker is called "${name}"`);
       expect(run.stderr).toMatch(/\nhint: .* lists Ada as 7: -s 7, or name it/);
       expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
-      await new Sandbox().tts(['hi', '-s', name, '--dry-run'], { env });
+      await new Sandbox().run(['hi', '-s', name, '--dry-run'], { env });
       expect(server.requests).toHaveLength(1);
     },
   );
@@ -63,18 +63,18 @@ describe('a book with a quota that ends in the middle', () => {
     box.file('book.txt', book);
     const { server, account } = await withQuota(5);
     const env = named(server.url, { TTS_CACHE: '1' });
-    const first = await box.tts(args, { env });
+    const first = await box.run(args, { env });
     expect(first.status).toBe(4);
     expect(first.stderr).toMatch(
       /hint: .*; 5 of 12 segments are kept: the same command goes on from there\n$/,
     );
     expect(box.list()).toEqual(['book.txt']);
-    const again = await box.tts([...args, '--json'], { env });
+    const again = await box.run([...args, '--json'], { env });
     const { error } = JSON.parse(again.stderr);
     expect(error).toMatchObject({ exitCode: 4, done: 5, total: 12, line: 11 });
     const spent = server.requests.length;
     account.left = 100;
-    const next = await box.tts(args, { env });
+    const next = await box.run(args, { env });
     expect(next).toMatchObject({ status: 0 });
     expect(server.requests.length - spent).toBe(PARAGRAPHS - 5);
     expect(textOf(wholePcm(box.read('book.wav'))).replace(/\s/g, '')).toBe(book.replace(/\s/g, ''));
@@ -84,7 +84,7 @@ describe('a book with a quota that ends in the middle', () => {
     const box = new Sandbox();
     box.file('book.txt', book);
     const { server } = await withQuota(5);
-    const run = await box.tts([...args, '--no-cache'], { env: named(server.url, { TTS_CACHE: '1' }) });
+    const run = await box.run([...args, '--no-cache'], { env: named(server.url, { TTS_CACHE: '1' }) });
     expect(run.status).toBe(4);
     expect(run.stderr).not.toContain('kept');
   });
@@ -94,9 +94,9 @@ describe('a book with a quota that ends in the middle', () => {
     box.file('book.txt', book);
     const { server } = await withQuota(100);
     const env = named(server.url, { TTS_CACHE: '1' });
-    const first = await box.tts([...args, '-v'], { env });
+    const first = await box.run([...args, '-v'], { env });
     expect(first.stderr).toMatch(/segment 2 "Paragraph 2 of the book\.": POST http/);
     expect(first.stderr).toMatch(/segment 2: status 200 after \d+ ms/);
-    expect((await box.tts([...args, '-v'], { env })).stderr).toMatch(/segment 12: in the cache/);
+    expect((await box.run([...args, '-v'], { env })).stderr).toMatch(/segment 12: in the cache/);
   });
 });
