@@ -204,6 +204,17 @@ describe('tts speakers', () => {
     expect(box.read('out.wav').length).toBeGreaterThan(4 * (wav.length - 44));
     // One for the list, one for all that is spoken.
     expect(server.connections.made).toBe(2);
+    const text = 'One [pause:1s]two. [voice:anna]Three.';
+    const marked = await box.run(['speakers', '--sample', text, '--marks', '-o', 'marked.wav'], {
+      env: named(server.url, { TTS_CONCURRENCY: '1' }),
+    });
+    expect(marked.stderr).toBe(run.stderr);
+    const spoken = server.requests.filter(({ method }) => method === 'POST').map(({ json }) => json);
+    expect(spoken.slice(7, 10)).toEqual([
+      { text: 'One', speaker_no: 1190 },
+      { text: 'two.', speaker_no: 1190 },
+      { text: 'Three.', speaker_no: 181 },
+    ]);
   });
 
   it('pays for a sample once, and not for one that was spoken before', async () => {

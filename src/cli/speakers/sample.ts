@@ -1,14 +1,18 @@
 import { ExitCode, TtsError, usageError } from '../../error.ts';
+import { plain } from '../../reading/plain.ts';
+import { wordsSource } from '../../reading/source.ts';
 import type { LoadedSettings } from '../../settings/load.ts';
 import { askedBy, kindOf, settingsFor } from '../../settings/speaker.ts';
 import { assertFormatKnown } from '../../sink/open.ts';
+import type { Cast, Role } from '../../speech/cast/cast.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { assertInputsKept } from '../../speech/inputs-kept.ts';
-import { planRun } from '../../speech/job.ts';
+import { castOf, planRun } from '../../speech/job.ts';
 import type { Sparing } from '../../speech/look-ahead.ts';
 import { openOutputs, planOutput } from '../../speech/outputs.ts';
+import { RunText } from '../../speech/text.ts';
 import { RunTotals } from '../../speech/totals.ts';
-import type { Limit, Segment } from '../../text/segment.ts';
+import type { Limit, Rest, Segment } from '../../text/segment.ts';
 import { countCodePoints } from '../../text/unicode.ts';
 import type { Endpoint } from '../../voices/service-choice.ts';
 import type { ListedVoice, Voice } from '../../voices/voice.ts';
@@ -49,18 +53,29 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
   sample.voices.listen(eventsTo(totals, undefined, notices));
   for (const { voice } of speaking) await sample.voices.open(voice);
 
-  const labelOf = ({ index }: Segment) => speaking[index]?.label ?? '';
-  const leftOut = new LeftOut(labelOf);
+  const cast = await castOf({ ...settings, voices: undefined }, sample.voices);
+  let last: string | undefined;
+  const leftOut = new LeftOut();
   const delivery = await deliver({
-    segments: () => eachWith(text, speaking.length, { maxChars: settings.maxChars.value }),
-    voiceOf: ({ index }) => (speaking[index] as Speaking).voice,
+    segments: (until) =>
+      cast ? marked(sample, speaking, cast, until) : eachWith(text, speaking, settings.maxChars.value),
+    voiceOf: ({ voice }) => (voice as Sampled).voice,
     missing: (segment) => `asked for ${labelOf(segment)}`,
     sparing: speaking.length > 1 ? leftOut : undefined,
     window: settings.concurrency.value,
     mix: plan.mix,
     sink: outputs.sink,
     signal,
-    listeners: [{ onPart: ({ segment }) => notices.note(labelOf(segment)) }, totals],
+    listeners: [
+      {
+        onPart({ segment }) {
+          const label = labelOf(segment);
+          if (label !== last) notices.note(label);
+          last = label;
+        },
+      },
+      totals,
+    ],
   });
   if (delivery?.failure) throw delivery.failure;
 
@@ -99,12 +114,7 @@ interface Absent {
 }
 
 class LeftOut implements Sparing {
-  readonly #labelOf: (segment: Segment) => string;
   readonly #absent: Absent[] = [];
-
-  constructor(labelOf: (segment: Segment) => string) {
-    this.#labelOf = labelOf;
-  }
 
   get count(): number {
     return this.#absent.length;
@@ -120,7 +130,7 @@ class LeftOut implements Sparing {
   }
 
   spare(error: TtsError, segment: Segment): void {
-    this.#absent.push({ label: this.#labelOf(segment), error });
+    this.#absent.push({ label: labelOf(segment), error });
   }
 
   warn(say: (text: string) => void): void {
@@ -159,16 +169,50 @@ function voicesOf({ speakers, voices, settings, text }: Sample): Speaking[] {
   });
 }
 
-async function* eachWith(text: string, count: number, voice: Limit): AsyncGenerator<Segment> {
-  for (let index = 0; index < count; index += 1)
+/** Who speaks a segment, and in whose sample. */
+interface Sampled extends Speaking, Limit {}
+
+function labelOf({ voice }: Segment): string {
+  return (voice as Sampled).label;
+}
+
+async function* eachWith(
+  text: string,
+  speaking: readonly Speaking[],
+  maxChars: number,
+): AsyncGenerator<Segment> {
+  for (const [index, each] of speaking.entries())
     yield {
       kind: 'segment',
       index,
       text,
       written: text,
       place: { source: '' },
-      voice,
+      voice: { maxChars, ...each },
       pause: 'paragraph',
       chapter: undefined,
     };
+}
+
+/** Marks cut the text. The usual voice is that of the sample. */
+async function* marked(
+  { text, settings }: Sample,
+  speaking: readonly Speaking[],
+  { plan }: Cast,
+  signal: AbortSignal,
+): AsyncGenerator<Segment | Rest> {
+  const maxChars = settings.maxChars.value;
+  const sources = () => [{ source: wordsSource(text), reader: plain }];
+  const cutting = { voice: { maxChars }, cast: plan, pace: 'by output', cutsParagraphs: false } as const;
+  const run = await RunText.open({ sources, stages: [], ...cutting }, signal);
+  let index = 0;
+  for (const { voice, label } of speaking)
+    for await (const item of run.segments(false, signal)) {
+      if (item.kind === 'rest') yield item;
+      else {
+        const sampled: Sampled = { maxChars, voice: (item.voice as Partial<Role>).voice ?? voice, label };
+        yield { ...item, index, voice: sampled };
+        index += 1;
+      }
+    }
 }

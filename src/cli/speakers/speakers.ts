@@ -21,6 +21,7 @@ const ACCEPTED: readonly Name[] = [
   'play',
   'player',
   'concurrency',
+  'marks',
   'speed',
   'pauses',
   'paragraphPause',
