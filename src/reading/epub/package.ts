@@ -122,14 +122,14 @@ function hasFixedPages(root: Element): boolean {
   return false;
 }
 
-/** An item that is not text has a fallback that is, or it is skipped. */
+/** An item that is not text has a fallback that is, or it is skipped. Where no type is right, the ending counts. */
 function readable(item: Item | undefined, items: Package['items']): Item | undefined {
   const seen = new Set<Item>();
   for (let next = item; next && !seen.has(next); next = items.get(next.fallback ?? '')) {
-    if (TEXT.test(next.mediaType) || (next.mediaType === '' && /\.x?html?$/i.test(next.path))) return next;
+    if (TEXT.test(next.mediaType)) return next;
     seen.add(next);
   }
-  return undefined;
+  return item && /\.x?html?$/i.test(item.path) ? item : undefined;
 }
 
 /** @param base the path of the file that holds the reference */

@@ -7,7 +7,7 @@ export interface Element {
   /** Each has its name with its prefix and, if that is free, without it. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly Element[];
-  /** The text of the element and of all elements in it. */
+  /** The text of the element and of all elements in it, without the readings of rubies. */
   readonly text: string;
 }
 
@@ -15,6 +15,10 @@ interface Open extends Element {
   readonly children: Element[];
   text: string;
 }
+
+const OF_RUBIES = new Set(['rp', 'rt']);
+/** They hide in words: soft hyphens, and characters of no width. */
+const HIDDEN = /[\u00ad\u200b\u2060\ufeff]/gu;
 
 /** Reads XML of a few megabytes. @throws TtsError (usage) for elements too deep inside each other */
 export function treeOf(xml: string, name: string, isXml = true): Element {
@@ -34,7 +38,7 @@ export function treeOf(xml: string, name: string, isXml = true): Element {
       close() {
         const closed = open.pop();
         const parent = open.at(-1);
-        if (closed && parent) parent.text += closed.text;
+        if (closed && parent && !OF_RUBIES.has(closed.name)) parent.text += closed.text;
       },
     },
     name,
@@ -64,5 +68,5 @@ export function firstIn(element: Element, name: string): Element | undefined {
 }
 
 export function plainText({ text }: Pick<Element, 'text'>): string {
-  return text.replace(/\s+/gu, ' ').trim();
+  return text.replace(HIDDEN, '').replace(/\s+/gu, ' ').trim();
 }

@@ -64,6 +64,12 @@ describe('a book', () => {
     expect(await textOf({ documents: { 'a.xhtml': 'Text' }, manifest, spine: ['x', 'z'] })).toBe('Text');
   });
 
+  it('knows a document of a wrong type by its ending', async () => {
+    const manifest = '<item id="x" href="x.xhtml" media-type="application/xml+xhtml"/>';
+    const files = [{ name: 'EPUB/x.xhtml', data: xhtml('Here') }];
+    expect(await textOf({ documents: {}, manifest, files, spine: ['x'] })).toBe('Here');
+  });
+
   it.each([
     ['UTF-16', Buffer.from(`\ufeff${xhtml('Größe')}`, 'utf16le')],
     ['a declaration', Buffer.from(xhtml('Größe').replace('utf-8', 'windows-1252'), 'latin1')],
@@ -108,6 +114,12 @@ describe('the chapters of a book', () => {
     ['a nav that leads nowhere', '<li><a href="x.xhtml">One</a></li><li><a href="y.xhtml">Two</a></li>'],
   ])('are those of the NCX where there is %s', async (_, bad) => {
     expect(await read({ documents, ncx, ...(bad !== undefined && { nav: bad }) })).toBe(expected);
+  });
+
+  it('have titles without readings of rubies and soft hyphens', async () => {
+    const lines =
+      '<li><a href="c.xhtml"><ruby>漢<rp>(</rp><rt>かん</rt></ruby></a></li><li><a href="d.xhtml">hy\u00adphen</a></li>';
+    expect(await read({ documents, nav: lines })).toContain('{1 漢}goes on{1 hyphen}End.');
   });
 
   it('begin with the document where their place is missing', async () => {
