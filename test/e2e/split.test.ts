@@ -66,6 +66,9 @@ describe('--split chapters', () => {
     const after = NAMES.map(seen);
     expect(after.map((inode, at) => inode === before[at])).toEqual([true, false, true]);
 
+    const picked = await run('--check', '--chapters', '2-3');
+    expect(String(picked.stdout)).toBe(`left over: ${box.path('novel/01 One- a-b.mp3')}\n`);
+
     write(['One: a/b', 'First.'], ['CON', 'Second, changed.']);
     expect(await run('--prune')).toMatchObject({ status: 2, stderr: expect.stringContaining('--yes') });
     expect(await run('--prune', '--yes', '-q')).toMatchObject({ status: 0 });

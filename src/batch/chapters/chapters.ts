@@ -4,6 +4,8 @@ import { type RowKey, type Shape, TextHash } from '../row-state.ts';
 
 export interface BookChapter {
   readonly title: string | undefined;
+  /** As `--chapters` counts it; 0 for what comes before the first chapter. */
+  readonly number: number;
   /** Hashes what is spoken, in which pieces and with which silences. */
   readonly hash: TextHash;
 }
@@ -23,7 +25,7 @@ export async function chaptersOf(
         hash.add(part.text);
       }
     }
-    chapters.push({ title: heading?.title, hash });
+    chapters.push({ title: heading?.title, number: heading?.number ?? 0, hash });
   }
   return chapters;
 }

@@ -30,21 +30,23 @@ export async function* chapterRows(
   titles: readonly string[],
   book: string,
   { columns }: NameTemplate,
+  numbers: readonly number[] = titles.map((_, at) => at + 1),
 ): AsyncGenerator<TableRow> {
-  const digits = Math.max(2, String(titles.length).length);
+  const digits = Math.max(2, String(numbers.at(-1)).length);
   const isNumbered = columns.includes('n') || columns.includes('nn');
   const taken = new Set<string>();
   for (const [at, title] of titles.entries()) {
-    const name = safeName(title, LONGEST_TITLE) || `Chapter ${at + 1}`;
+    const number = String(numbers[at]);
+    const name = safeName(title, LONGEST_TITLE) || `Chapter ${number}`;
     const free = isNumbered ? name : freeName(name, taken);
     taken.add(folded(free));
     yield {
       line: at + 1,
       cells: new Map([
-        ['id', String(at + 1)],
+        ['id', number],
         ['text', ''],
-        ['n', String(at + 1)],
-        ['nn', String(at + 1).padStart(digits, '0')],
+        ['n', number],
+        ['nn', number.padStart(digits, '0')],
         ['title', free],
         ['book', safeName(book, LONGEST_BOOK) || 'book'],
       ]),

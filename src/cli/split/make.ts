@@ -21,7 +21,7 @@ export interface ChapterSound {
   readonly parts: AsyncIterable<Segment | Rest>;
   readonly key: RowKey;
   readonly title: string | undefined;
-  /** The number of chapters of the book. */
+  /** The number of the last chapter. */
   readonly count: number;
 }
 
@@ -52,7 +52,7 @@ export class ChapterMaker {
     const sink = rowFile({ path: folder.pathOf(file), name: file, writer: host, encoding, onFinished });
     try {
       const track = { number: Number(id), count };
-      const own: Tags = { ...tags, title: title ?? tags.title, album: tags.title, track };
+      const own: Tags = { ...tags, title: title ?? `Chapter ${id}`, album: tags.title, track };
       await deliver({ ...making, segments: () => parts, mix: this.#job.mix, tags: own, sink, signal });
     } finally {
       await sink.discard();

@@ -94,8 +94,9 @@ async function planOf(
   const folder = openRowFolder(template.fixedFolder, host.cwd);
   const chapters = await chaptersOf(text.segments(false, signal), (segment) => voiceOf(segment).shape);
   if (chapters.length === 0) throw text.blank();
-  const titles = chapters.map(({ title }, at) => title ?? (at === 0 ? OPENING : ''));
-  const rows = chapterRows(titles, tags.title ?? '', template);
+  const numbers = chapters.map(({ number }) => number);
+  const titles = chapters.map(({ title, number }) => title ?? (number === 0 ? OPENING : ''));
+  const rows = chapterRows(titles, tags.title ?? '', template, numbers);
   const plan = await BatchPlan.read([{ name: 'the chapters', rows }], {
     columns: new Map(),
     template,
@@ -106,7 +107,7 @@ async function planOf(
   });
   const told = toldOf(tags);
   const keys = chapters.map((chapter, at) =>
-    chapterKey(chapter, shapeOf(job), [told, titles[at], at + 1, chapters.length]),
+    chapterKey(chapter, shapeOf(job), [told, titles[at], chapter.number, numbers.at(-1)]),
   );
   return { folder, plan, keys };
 }
@@ -125,7 +126,8 @@ function toldOf({ cover, ...tags }: Tags): unknown {
 }
 
 function surveyOf({ folder, plan, keys }: Planned, known: KnownFiles, signal: AbortSignal): Promise<Survey> {
-  const keyOf = ({ id }: { readonly id: string }) => keys[Number(id) - 1] as RowKey;
+  const byId = new Map([...plan.mine()].map((number) => [plan.rows.at(number).id, keys[number]]));
+  const keyOf = ({ id }: { readonly id: string }) => byId.get(id) as RowKey;
   return Survey.take(plan, known, { folder, keyOf, signal });
 }
 
@@ -146,7 +148,7 @@ async function make(maker: ChapterMaker, { outcome, keys, split }: Work, { signa
         parts,
         key: keys[number] as RowKey,
         title: heading ? heading.title : OPENING,
-        count: plan.rows.count,
+        count: Number(plan.rows.at(plan.rows.count - 1).id),
       });
       survey.setMade(number, known.entries.add(entry));
     }
