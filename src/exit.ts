@@ -1,8 +1,8 @@
 import { closeSync, fstatSync } from 'node:fs';
 import { ExitCode, TtsError } from './error.ts';
-import { type Host, isTerminal, type Signal } from './host.ts';
+import { type EndSignal, type Host, isTerminal } from './host.ts';
 
-const MEANINGS: Record<Signal, { what: string; exitCode: ExitCode }> = {
+const MEANINGS: Record<EndSignal, { what: string; exitCode: ExitCode }> = {
   SIGINT: { what: 'interrupted', exitCode: ExitCode.interrupted },
   SIGTERM: { what: 'terminated', exitCode: ExitCode.terminated },
   SIGHUP: { what: 'the terminal is gone', exitCode: ExitCode.hangup },
@@ -13,8 +13,8 @@ export function interruption(host: Host): { readonly signal: AbortSignal; stop()
   const controller = new AbortController();
   const listeners = Object.entries(MEANINGS).map(([name, { what, exitCode }]) => {
     const listener = () => controller.abort(new TtsError(what, { exitCode }));
-    host.on(name as Signal, listener);
-    return () => host.off(name as Signal, listener);
+    host.on(name as EndSignal, listener);
+    return () => host.off(name as EndSignal, listener);
   });
   return { signal: controller.signal, stop: () => listeners.forEach((off) => void off()) };
 }

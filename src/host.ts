@@ -4,7 +4,10 @@ import { isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { codeOf, usageError } from './error.ts';
 
-export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+/** It ends a run. */
+export type EndSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+/** SIGUSR1 drops what is queued. Windows has none. */
+type Signal = EndSignal | 'SIGUSR1';
 
 /** A signal after which the process goes on. */
 type Message = 'SIGUSR2';

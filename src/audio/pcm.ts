@@ -1,3 +1,5 @@
+import type { Drops } from '../drops.ts';
+
 /** Samples are interleaved and little-endian; 8-bit integers are unsigned, as in WAV. */
 export interface PcmFormat {
   readonly encoding: 'integer' | 'float';
@@ -59,6 +61,8 @@ export interface Track extends Speech {
   readonly tags: Tags;
   /** The list is complete when `pcm` has ended. */
   chapters(): readonly Chapter[];
+  /** A player lets go of what it has got at each drop, and goes on with what comes then. */
+  readonly drops?: Drops | undefined;
 }
 
 /** Makes a track without tags and chapters. */

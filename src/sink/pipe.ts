@@ -99,10 +99,12 @@ async function* leaving(
   track: Track,
   { encoding, poured, gate, signal }: Pouring,
 ): AsyncGenerator<Uint8Array> {
+  const before = poured.bytes;
   let bytes = 0;
   const encoded = encoding.stream(track, (more) => {
     bytes += more;
   });
+  poured.isAll = false;
   const pieces = encoded[Symbol.asyncIterator]();
   try {
     let next = await pieces.next();
@@ -114,10 +116,10 @@ async function* leaving(
     }
     while (!next.done) {
       await gate?.pass(signal);
-      poured.bytes = bytes;
+      poured.bytes = before + bytes;
       poured.writtenBytes += next.value.length;
       yield next.value;
-      poured.isAll = poured.bytes === track.bytes;
+      poured.isAll = bytes === track.bytes;
       next = await (ahead ?? pieces.next());
       ahead = undefined;
     }

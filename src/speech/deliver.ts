@@ -8,7 +8,9 @@ import {
   type Tags,
   type Track,
 } from '../audio/pcm.ts';
+import type { Drops } from '../drops.ts';
 import type { TtsError } from '../error.ts';
+import { blankText } from '../reading/blank.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
 import type { Segment } from '../text/segment.ts';
 import type { Voice } from '../voices/voice.ts';
@@ -16,7 +18,6 @@ import { BUDGET_BYTES } from './asking/prefetch.ts';
 import { Chapters, VoiceTurns } from './chapters.ts';
 import { LookAhead, type LookAheadOptions, type Part, type PartInTurn } from './look-ahead.ts';
 import { type Mix, Mixer } from './mix.ts';
-import { blankText } from './text.ts';
 
 export interface Listener {
   /** The segment is asked for, ahead of its turn. */
@@ -109,12 +110,14 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions, isLive = true)
   const isWhole =
     ahead.isAlone && typeof first.segment.pause !== 'number' && sameFormat(format, speech.format);
   const mixer = new Mixer(mix, format);
+  options.drops?.listen(() => mixer.restart());
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, voiceOf(first.segment).speed) : undefined,
-    pcm: soundOf({ ...first, speech }, ahead, { mixer, voiceOf, tap, chapters }),
+    pcm: soundOf({ ...first, speech }, ahead, { mixer, voiceOf, tap, chapters, drops: options.drops }),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
+    drops: options.drops,
   };
   if (!turns || mix.loudness === undefined) return track;
   const { levelled } = await import('../audio/loudness/level.ts');
@@ -175,33 +178,44 @@ interface Desk {
   readonly voiceOf: DeliverOptions['voiceOf'];
   readonly tap: Tap;
   readonly chapters: Chapters;
+  readonly drops: Drops | undefined;
 }
 
 async function* soundOf(
   first: SoundingPart,
   ahead: LookAhead,
-  { mixer, voiceOf, tap, chapters }: Desk,
+  { mixer, voiceOf, tap, chapters, drops }: Desk,
 ): AsyncGenerator<Uint8Array> {
   const { format } = mixer;
   for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
-    const { segment } = part;
+    const dropped = drops?.signal;
     const pause = mixer.pauseBefore(part);
-    const speech = part.speech && (await mixer.adapted(part.speech, voiceOf(segment)));
+    const speech = part.speech && (await mixer.adapted(part.speech, voiceOf(part.segment)));
     tap.onPart({ ...part, speech }, silentFrames(format, pause));
     if (!speech) continue;
-    yield* silence(format, pause);
+    yield* unlessDropped(silence(format, pause), dropped);
     try {
-      for await (const piece of speech.pcm) {
+      for await (const piece of unlessDropped(speech.pcm, dropped)) {
         tap.onPiece(piece.length);
         yield piece;
       }
     } catch (error) {
-      ahead.goOnBehind(error);
+      if (!dropped?.aborted) ahead.goOnBehind(error);
     }
-    tap.onPartEnd();
+    if (!dropped?.aborted) tap.onPartEnd();
   }
   const { rest = 0 } = ahead;
   yield* silence(format, rest);
   chapters.end(silentFrames(format, rest));
   await tap.complete();
+}
+
+async function* unlessDropped<T>(
+  pieces: Iterable<T> | AsyncIterable<T>,
+  dropped: AbortSignal | undefined,
+): AsyncGenerator<T> {
+  for await (const piece of pieces) {
+    if (dropped?.aborted) return;
+    yield piece;
+  }
 }

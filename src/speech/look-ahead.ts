@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
+import { Dropped } from '../drops.ts';
 import { TtsError } from '../error.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { excerpt } from '../text/unicode.ts';
@@ -34,6 +35,11 @@ export interface Sparing {
   spare(error: TtsError, segment: Segment): void;
 }
 
+interface Start {
+  readonly coming: Promise<StartedPart | Rest | undefined>;
+  isOver: boolean;
+}
+
 /** Milliseconds in which a text that is there gives its next segment. */
 const AT_ONCE_MS = 50;
 
@@ -44,7 +50,7 @@ export class LookAhead {
   readonly #options: LookAheadOptions;
   readonly #segments: AsyncIterator<Segment | Rest>;
   readonly #asking: Asking;
-  readonly #started: Promise<StartedPart | Rest | undefined>[] = [];
+  #started: Start[] = [];
   /** The part in its turn. */
   #head: StartedPart | undefined;
   /** The failure inside a part, until another voice goes on behind it. */
@@ -60,7 +66,8 @@ export class LookAhead {
   #hasRests = false;
 
   constructor(options: LookAheadOptions) {
-    const { signal, segments, budgetBytes } = options;
+    const { signal, segments, budgetBytes, drops } = options;
+    drops?.listen(() => this.#drop());
     // Every request listens to it.
     setMaxListeners(0, signal);
     this.#options = options;
@@ -89,7 +96,6 @@ export class LookAhead {
 
   /** @throws TtsError in the failed part's turn */
   async next(): Promise<PartInTurn | undefined> {
-    const { sparing } = this.#options;
     for (;;) {
       const started = await this.#nextStarted();
       if (!started && this.#spared && !this.#hasPart) throw this.#spared;
@@ -105,17 +111,23 @@ export class LookAhead {
         this.#rest = undefined;
         return { segment, speech, rest };
       } catch (error) {
-        if (!sparing?.allows(error, segment)) throw this.withLoss(error, segment);
-        this.#spared ??= error;
-        sparing.spare(error, segment);
+        if (!(error instanceof Dropped)) this.#spare(error, segment);
       }
     }
   }
 
+  /** @throws the error, with what is missing, unless the part may be left out */
+  #spare(error: unknown, segment: Segment): void {
+    const { sparing } = this.#options;
+    if (!sparing?.allows(error, segment)) throw this.withLoss(error, segment);
+    this.#spared ??= error;
+    sparing.spare(error, segment);
+  }
+
   /** The format of the first such part among those that are asked for. It waits for the answer, but for no text. */
   async formatOf(isMeant: (segment: Segment) => boolean): Promise<PcmFormat | undefined> {
-    for (const started of this.#started) {
-      const part = await Promise.race([started, sleep(AT_ONCE_MS)]).catch(() => undefined);
+    for (const { coming } of this.#started) {
+      const part = await Promise.race([coming, sleep(AT_ONCE_MS)]).catch(() => undefined);
       if (!part) return undefined;
       const speech = 'segment' in part && isMeant(part.segment) ? part.sound.speech : undefined;
       if (speech) return (await speech.catch(() => undefined))?.format;
@@ -126,17 +138,28 @@ export class LookAhead {
   async #nextStarted(): Promise<StartedPart | undefined> {
     for (;;) {
       while (this.#started.length < this.#options.window && !this.#ended) this.#started.push(this.#start());
-      const started = await this.#started.shift();
+      const started = await this.#started.shift()?.coming;
       if (!started || 'segment' in started) return started;
       this.#rest = (this.#rest ?? 0) + started.seconds;
     }
   }
 
-  #start(): Promise<StartedPart | Rest | undefined> {
-    const started = this.#startNext();
+  #start(): Start {
+    const start: Start = { coming: this.#startNext(), isOver: false };
     // The error is thrown in the part's turn.
-    started.catch(() => {});
-    return started;
+    const over = () => {
+      start.isOver = true;
+    };
+    start.coming.then(over, over);
+    return start;
+  }
+
+  /** What waits for its segment gets one of those that come. */
+  #drop(): void {
+    this.#asking.drop();
+    this.#started = this.#started.filter(({ isOver }) => !isOver);
+    [this.#rest, this.#spared, this.#broken] = [undefined, undefined, undefined];
+    [this.#ended, this.#failed] = [false, false];
   }
 
   async #startNext(): Promise<StartedPart | Rest | undefined> {

@@ -45,6 +45,11 @@ export class Mixer {
     return rest ?? (isAtStart ? 0 : silenceOf(pause, this.#mix));
   }
 
+  /** What comes next is heard without a silence in front of it. */
+  restart(): void {
+    this.#hasBegun = false;
+  }
+
   /** @throws TtsError (service) for a voice of a service that changes its format, and for a rate out of all proportion */
   async adapted(speech: Speech, voice: Kind): Promise<Speech> {
     const { format } = speech;

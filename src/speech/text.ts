@@ -1,15 +1,18 @@
 import { type TtsError, usageError } from '../error.ts';
+import { nothingToSay } from '../reading/blank.ts';
 import { InStep, type Item } from '../reading/in-step.ts';
 import type { About, Reader, Reading, Source } from '../reading/reading.ts';
 import { Watched } from '../reading/watched.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters/picked.ts';
 import { KeptOrSentences } from '../text/kept-or-sentences.ts';
-import { inTurn, type LiveStage, type Stage, through, whileArriving } from '../text/live.ts';
+import { allInTurn, inTurn, type LiveStage, type Stage, through, whileArriving } from '../text/live.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
 import { Segmenter, type SegmentOptions } from '../text/segmenter.ts';
 import type { CastPlan } from './cast/cast.ts';
 import type { Places } from './events/places.ts';
+import { Answers } from './talk/answers.ts';
+import { type Talking, talk } from './talk/talk.ts';
 
 /** What a run speaks, and how it is cut. */
 export interface TextPlan {
@@ -42,11 +45,15 @@ export class RunText {
   readonly #readings: readonly Reading[];
   readonly #watched: readonly Watched[];
   readonly #remarks = new Set<string>();
+  readonly #answers: Answers | undefined;
+  /** The reading with which the next answer begins. */
+  #from = 0;
 
-  private constructor(plan: TextPlan, readings: readonly Reading[], watched: readonly Watched[]) {
+  private constructor(plan: TextPlan, { readings, watched, answers }: Opened) {
     this.#plan = plan;
     this.#readings = readings;
     this.#watched = watched;
+    this.#answers = answers;
   }
 
   /**
@@ -57,26 +64,25 @@ export class RunText {
   static async open(plan: TextPlan, signal: AbortSignal): Promise<RunText> {
     const readings: Reading[] = [];
     const watched: Watched[] = [];
+    let answers: Answers | undefined;
     for (const { source, reader } of plan.sources()) {
       const one = new Watched(source);
       watched.push(one);
-      const reading = await reader.open(one.source, signal);
+      if (source.name === '-' && source.isLive) answers = new Answers(one.source);
+      const isTalk = answers?.source.name === source.name;
+      const reading = await reader.open(isTalk && answers ? answers.source : one.source, signal);
       if (plan.cast?.Marks && source.again)
         await (await import('./cast/check-marks.ts')).checkMarks(reading, plan.cast, signal);
       readings.push(reading);
     }
-    const text = new RunText(plan, readings, watched);
+    const text = new RunText(plan, { readings, watched, answers });
     if (plan.chapters && text.canBeReadAgain) for await (const _ of text.pieces(signal));
     return text;
   }
 
   /** The error for a text in which nothing is to be spoken. */
   blank(): TtsError {
-    const [only, ...others] = this.#watched;
-    if (this.#watched.some(({ isWritten }) => isWritten)) return nothingSpoken();
-    return only && others.length === 0 && only.source.name === '-' && !only.hasBytes
-      ? nothingPiped()
-      : blankText();
+    return nothingToSay(this.#watched);
   }
 
   /** What the first document that says something says of itself. */
@@ -102,26 +108,37 @@ export class RunText {
     return through(this.#items(signal, false), this.#reader());
   }
 
-  /**
-   * @param isHeardLive true if what is complete is worth more than what only the whole text can tell
-   * @param places tell the segments where they stand in the input
-   */
-  segments(isHeardLive: boolean, signal: AbortSignal, places?: Places): AsyncIterable<Segment | Rest> {
-    const segments = this.#segments(isHeardLive, signal, places);
-    return places ? places.placing(segments) : segments;
+  /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
+  segments(
+    isHeardLive: boolean,
+    signal: AbortSignal,
+    { drops, places }: Talking = {},
+  ): AsyncIterable<Segment | Rest> {
+    const segmentsOf = (until: AbortSignal) => {
+      const segments = this.#segments(isHeardLive, { signal, until }, places);
+      return places ? places.placing(segments) : segments;
+    };
+    if (!drops || !isHeardLive || this.#plan.pace === 'whole') return segmentsOf(signal);
+    this.#answers?.divide(drops);
+    return talk(segmentsOf, { drops, answers: this.#answers, signal });
   }
 
-  #segments(isHeardLive: boolean, signal: AbortSignal, places?: Places): AsyncIterable<Segment | Rest> {
+  /** @param until ends those of one answer */
+  #segments(
+    isHeardLive: boolean,
+    { signal, until }: { readonly signal: AbortSignal; readonly until: AbortSignal },
+    places?: Places,
+  ): AsyncIterable<Segment | Rest> {
     const { pace, voice, cast: isCast } = this.#plan;
     const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
     const segmenter = this.#segmenter(isHeardLive, mayWait);
     const items = this.#items(signal, isHeardLive && mayWait, places);
     const reader = this.#reader();
     if (mayWait && !isCast)
-      return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), signal, isHeardLive);
-    const read = mayWait ? whileArriving(items, reader, signal, isHeardLive) : through(items, reader);
+      return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), until, isHeardLive);
+    const read = mayWait ? whileArriving(items, reader, until, isHeardLive) : through(items, reader);
     const pieces = cast(pace === 'whole' ? whole(read) : read, this.#plan);
-    return mayWait ? whileArriving(pieces, segmenter, signal, isHeardLive) : through(pieces, segmenter);
+    return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
   }
 
   #segmenter(isHeardLive: boolean, mayWait: boolean): LiveStage<Piece<Limit>, Segment | Rest> {
@@ -139,9 +156,13 @@ export class RunText {
   }
 
   async *#items(signal: AbortSignal, isHeardLive: boolean, places?: Places): AsyncGenerator<Item> {
+    const from = this.#from;
+    this.#from = this.#readings.findIndex(({ source }) => source.name === '-');
     for (const [at, reading] of this.#readings.entries()) {
+      if (at < from) continue;
       if (at > 0) yield { kind: 'paragraph' };
       yield* this.#read(reading, { isHeardLive, places }, signal);
+      if (at === this.#from && this.#answers?.goesOn) return;
     }
   }
 
@@ -154,12 +175,12 @@ export class RunText {
     const { name } = reading.source;
     const marks = Marks && new Marks({ source: name });
     const onRemark = (remark: string) => this.#remarks.add(remark);
-    const place = places?.of(this.#readings.length === 1 ? '' : name);
+    const place = places?.of(this.#readings.length === 1 ? '' : name, this.#answers?.passed);
     const options = {
       onRemark,
-      inFront: allOf([InFront && new InFront(places?.filler), place, marks?.lift()]),
+      inFront: allInTurn([InFront && new InFront(places?.filler), place, marks?.lift()]),
     };
-    const behind = allOf([marks?.place(), dialogue?.(), ...stages.map((make) => make())]);
+    const behind = allInTurn([marks?.place(), dialogue?.(), ...stages.map((make) => make())]);
     const live = isHeardLive && reading.source.isLive ? reading.live?.(signal, options) : undefined;
     if (live) {
       const stage = behind ? inTurn(live.stage, behind) : live.stage;
@@ -177,12 +198,10 @@ export class RunText {
   }
 }
 
-/** Stages as one; `undefined` if there is none. */
-function allOf<T>(stages: readonly (Stage<T, T> | undefined)[]): Stage<T, T> | undefined {
-  return stages.reduce(
-    (before, next) => (before && next ? inTurn(before, next) : (before ?? next)),
-    undefined,
-  );
+interface Opened {
+  readonly readings: readonly Reading[];
+  readonly watched: readonly Watched[];
+  readonly answers: Answers | undefined;
 }
 
 /** Where a text names no voices, one of them speaks. */
@@ -225,26 +244,5 @@ function tooLong(): TtsError {
   return usageError(
     `the text is longer than ${LONGEST_WHOLE} characters, but --callback-url needs it in one request`,
     'speak it in parts, or without --callback-url: then it is cut into many requests',
-  );
-}
-
-function nothingSpoken(): TtsError {
-  return usageError(
-    'nothing to say: the text has no words that are spoken',
-    'tts --show-text shows what is spoken of it; in Markdown, --code read and --footnotes read leave less out',
-  );
-}
-
-function nothingPiped(): TtsError {
-  return usageError(
-    'nothing to say: no text came from stdin',
-    'give words, or a file with -f; a program that was to write the text may have failed',
-  );
-}
-
-export function blankText(): TtsError {
-  return usageError(
-    'nothing to say: the text is blank',
-    'give words, a file with -f, or text through a pipe',
   );
 }

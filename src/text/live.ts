@@ -42,6 +42,14 @@ export function inTurn<In, Mid, Out>(
   };
 }
 
+/** Stages as one; `undefined` if there is none. */
+export function allInTurn<T>(stages: readonly (Stage<T, T> | undefined)[]): Stage<T, T> | undefined {
+  return stages.reduce(
+    (before, next) => (before && next ? inTurn(before, next) : (before ?? next)),
+    undefined,
+  );
+}
+
 const broken = new WeakMap<object, 'silent' | 'damaged'>();
 
 /** It marks an error after which the text that came before still counts: its writer fell silent, or a byte is damaged. */

@@ -89,3 +89,38 @@ test('A reader of events that leaves is not missed, and a file is for its user a
   expect(playing).toMatchObject({ event: 'playing', at: 0, sampleRate: 22050, channels: 1 });
   expect(statSync(box.path('e.jsonl')).mode & 0o777).toBe(0o600);
 });
+
+test('SIGUSR1 drops what is queued, and what is written afterwards is spoken; a form feed ends an answer.', async () => {
+  const box = new Sandbox();
+  const player = fakePlayer(box, 'isSlow');
+  const run = box.start(['--assistant', '--player', player.command, '--events', 'events.jsonl'], {
+    stdin: 'open',
+  });
+  const events = () => (existsSync(box.path('events.jsonl')) ? linesOf(box.read('events.jsonl')) : []);
+  const came = (event: string, count: number) =>
+    vi.waitFor(
+      () => expect(events().filter((each) => each.event === event).length).toBeGreaterThanOrEqual(count),
+      10_000,
+    );
+  const first = 'Hello there. This one is dropped. And this one is not even compl';
+  run.stdin.write(first);
+  await came('playing', 1);
+  const dying = await player.running();
+  run.child.kill('SIGUSR1');
+  run.stdin.write('New answer without an end\f');
+  await came('stopped', 1);
+  await vi.waitFor(() => expect(() => process.kill(dying, 0)).toThrow(), 5000);
+  run.stdin.end('The last one.');
+  const { status, stderr } = await run.ended;
+  expect({ status, hasDebugger: /debugger/i.test(stderr) }).toEqual({ status: 0, hasDebugger: false });
+  const told = events().map(({ event, text }) => `${event} ${text}`);
+  const stop = told.findIndex((line) => line.startsWith('stopped'));
+  expect(told.slice(stop + 1).sort()).toEqual(
+    ['playing', 'queued', 'spoken'].flatMap((event) => [
+      `${event} New answer without an end`,
+      `${event} The last one.`,
+    ]),
+  );
+  expect(events()[stop]).toMatchObject({ reason: 'dropped' });
+  expect(events().at(-1).start).toBe([...first].length + 'New answer without an end\f'.length);
+});

@@ -75,6 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'speech/cues': ['text'],
   'speech/events': ['sink', 'text', 'audio', 'files'],
+  'speech/talk': ['speech/events', 'reading', 'text'],
   'speech/asking': ['settings', 'voices', 'text', 'audio'],
   'speech/cast': ['reading', 'settings', 'voices', 'text', 'text/marks'],
   speech: ['*'],

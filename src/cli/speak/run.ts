@@ -1,4 +1,5 @@
 import type { Tags } from '../../audio/pcm.ts';
+import { Drops } from '../../drops.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { OUTPUT } from '../../reading/documents.ts';
 import type { Delivery, Sink } from '../../sink/sink.ts';
@@ -69,7 +70,8 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   await using outputs = await openHeard(job, context);
   const { sink, subtitles } = outputs;
   const { isLive } = sink;
-  await using events = await tellEvents(job, sink, context);
+  using drops = dropsBy(context.host, isLive);
+  await using events = await tellEvents(job, sink, { ...context, drops });
   const total = async (until: AbortSignal) =>
     (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
   using progress = await showProgress(total, job, request, context);
@@ -84,8 +86,9 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const leftOut = await leftOutOf(job, voiceIn(job), (text) => notices.warn(text));
   let isBlank = false;
   const delivery = await deliver({
-    segments: (until) => text.segments(isLive, until, events?.places),
+    segments: (until) => text.segments(isLive, until, { drops, places: events?.places }),
     ...speakingIn(job, isLive),
+    drops,
     window: WINDOW * atOnce,
     tags,
     sink,
@@ -125,10 +128,19 @@ function speakingIn(job: SpeechJob, isLive: boolean) {
 async function tellEvents(
   { events }: SpeechJob,
   sink: Sink,
-  context: Context,
+  context: Context & { readonly drops: Drops },
 ): Promise<RunEvents | undefined> {
   if (events === undefined) return undefined;
   return (await import('../../speech/events/open.ts')).openEvents(events, sink, context);
+}
+
+/** With SIGUSR1, a conversation drops what it was about to say. */
+function dropsBy(host: Context['host'], isLive: boolean): Drops & Disposable {
+  const drops = new Drops();
+  const drop = () => drops.now();
+  const isUsed = isLive && host.platform !== 'win32';
+  if (isUsed) host.on('SIGUSR1', drop);
+  return Object.assign(drops, { [Symbol.dispose]: () => isUsed && host.off('SIGUSR1', drop) });
 }
 
 interface Spoken {

@@ -49,6 +49,11 @@ export class Hearing {
     this.#isPaused = isPaused;
   }
 
+  /** What was given and is not played yet will not be played. */
+  skip(): void {
+    this.#played = this.#given;
+  }
+
   give(bytes: number, format: PcmFormat): void {
     this.#bytesPerMs = (format.sampleRate * frameBytes(format)) / 1000;
     // The time counts only while there is sound.

@@ -4,14 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { unlessAborted } from '../../async.ts';
+import type { Track } from '../../audio/pcm.ts';
 import type { TtsError } from '../../error.ts';
 import { outputOf } from '../../files/program-output.ts';
 import { wav } from '../encoding/wav.ts';
 import { Gate } from '../gate.ts';
-import { nothingPoured, pour } from '../pipe.ts';
+import { nothingPoured, type Poured, pour } from '../pipe.ts';
 import type { Sink } from '../sink.ts';
 import { Hearing } from './hearing.ts';
 import type { PlayerProcess } from './process.ts';
+import { Takes } from './takes.ts';
 
 export interface LiveSink extends Sink {
   /** Resolves with the error of a player that failed. */
@@ -21,52 +23,97 @@ export interface LiveSink extends Sink {
 
 export const NEVER = new Promise<void>(() => {});
 
-/** A closed player is a reader that left; a failed one is an error at once. */
-export function liveSink(player: PlayerProcess, input: Writable): LiveSink {
-  input.on('error', () => {});
-  const hearing = new Hearing(() => input.writableLength);
+/** A player, and the pipe that it reads. */
+export interface Running {
+  readonly player: PlayerProcess;
+  readonly input: Writable;
+}
+
+/**
+ * A closed player is a reader that left; a failed one is an error at once.
+ * @param again starts the player once more, for what comes after a drop
+ */
+export function liveSink(first: Running, again: () => Promise<Running>): LiveSink {
+  const { ended } = first.player;
+  first.input.on('error', () => {});
+  let running = first;
+  const hearing = new Hearing(() => running.input.writableLength);
   const gate = new Gate();
-  const stop = async () => {
-    input.destroy();
-    await player.stop();
-  };
   return {
     isLive: true,
-    ended: player.ended,
-    left: player.ended.then((failure) => (failure ? NEVER : undefined)),
+    ended,
+    left: ended.then((failure) => (failure ? NEVER : undefined)),
     played: () => hearing.played,
     pause(isPaused) {
       // A program that the player has started may go on to read.
       gate.isClosed = isPaused;
       hearing.pause(isPaused);
-      player.pause(isPaused);
+      running.player.pause(isPaused);
     },
     get failure() {
-      return player.failure;
+      return first.player.failure;
     },
     async write(track, signal) {
+      const takes = new Takes(hearing.of(track));
       const poured = nothingPoured();
-      const { name } = player;
-      const pouring = pour(hearing.of(track), input, { name, encoding: wav, signal, poured, gate });
-      // An ended player needs no more sound.
-      pouring.catch(() => {});
-      try {
-        await unlessAborted(Promise.race([pouring, player.ended]), signal);
-        const failure = await unlessAborted(player.ended, signal);
-        if (failure) throw failure;
-        // Some players stop at the length in the header.
-        const { bytes, writtenBytes, isAll } = poured;
-        return { player: player.program, bytes, writtenBytes, readerLeft: !isAll };
-      } catch (error) {
-        // The beginning of broken sound is played.
-        await unlessAborted(player.ended, signal);
-        throw error;
-      } finally {
-        await stop();
+      for (let take: Track | undefined = takes.first(); take; ) {
+        const dropped = track.drops?.signal;
+        const isHeard = await play(running, take, { signal, dropped, poured, gate });
+        if (isHeard) return { ...poured, player: first.player.program, readerLeft: !poured.isAll };
+        hearing.skip();
+        take = await unlessAborted(takes.next(), signal);
+        if (take) running = await again();
       }
+      return { ...poured, player: first.player.program, readerLeft: false };
     },
-    discard: stop,
+    discard: () => stop(running),
   };
+}
+
+interface Playing {
+  readonly signal: AbortSignal;
+  readonly dropped: AbortSignal | undefined;
+  readonly poured: Poured;
+  readonly gate: Gate;
+}
+
+/**
+ * @returns false if the sound was dropped: then it ends at once
+ * @throws TtsError (output); what the track throws
+ */
+async function play(
+  { player, input }: Running,
+  take: Track,
+  { signal, dropped, poured, gate }: Playing,
+): Promise<boolean> {
+  const silence = () => {
+    player.kill();
+    input.destroy();
+  };
+  input.on('error', () => {});
+  dropped?.addEventListener('abort', silence, { once: true });
+  const pouring = pour(take, input, { name: player.name, encoding: wav, signal, poured, gate });
+  // An ended player needs no more sound.
+  pouring.catch(() => {});
+  try {
+    await unlessAborted(Promise.race([pouring, player.ended]), signal);
+    const failure = await unlessAborted(player.ended, signal);
+    if (failure && !dropped?.aborted) throw failure;
+    return !dropped?.aborted;
+  } catch (error) {
+    if (dropped?.aborted && !signal.aborted) return false;
+    // The beginning of broken sound is played.
+    await unlessAborted(player.ended, signal);
+    throw error;
+  } finally {
+    dropped?.removeEventListener('abort', silence);
+    await stop({ player, input });
+  }
+}
+
+async function stop({ player, input }: Running): Promise<void> {
+  input.destroy();
+  await player.stop();
 }
 
 /** The program is taken from here, whatever `PATH` says. */

@@ -45,6 +45,11 @@ export class PlayerProcess {
     this.#child.hold(isPaused);
   }
 
+  /** Silence is worth more than a player that ends well. */
+  kill(): void {
+    this.#child.end();
+  }
+
   /** Resolves when the player is gone, or cannot be stopped. */
   stop(): Promise<void> {
     return this.#child.stop();

@@ -4,7 +4,7 @@ import { ExitCode, TtsError } from '../../error.ts';
 import { findProgram } from '../../files/paths.ts';
 import type { Sink } from '../sink.ts';
 import type { PlayerCommand, Programs } from './commands.ts';
-import { type LiveSink, liveSink, makePipe, type Pipe } from './live.ts';
+import { type LiveSink, liveSink, makePipe, type Pipe, type Running } from './live.ts';
 import { PlayerProcess } from './process.ts';
 import { temporarySink } from './temporary.ts';
 
@@ -24,26 +24,36 @@ export async function startPlayer(
     if (!(await findProgram(program, path, platform))) throw unstartable(program, NO_PROGRAM);
     return temporarySink((file) => start(program, player.args(file), 'ignore', env));
   }
-  if (player.input === 'pipe') return startPiped(program, player.args, env);
-  const running = await start(program, player.args, 'pipe', env);
-  return liveSink(running, running.stdin);
+  const { args, input } = player;
+  const run =
+    input === 'pipe' ? () => startPiped(program, args, env) : () => startOnStdin(program, args, env);
+  return liveSink(await run(), run);
+}
+
+async function startOnStdin(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<Running> {
+  const player = await start(program, args, 'pipe', env);
+  return { player, input: player.stdin };
 }
 
 async function startPiped(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<LiveSink> {
+): Promise<Running> {
   const { read, write, wake, remove } = await pipeFor(program);
   try {
-    const running = await start(program, args, read, env);
+    const player = await start(program, args, read, env);
     const input = new Socket({ fd: write, readable: false, writable: true });
     input.once('close', () => {
       const timer = setInterval(wake, WAKE_MS);
-      void running.ended.then(() => clearInterval(timer));
+      void player.ended.then(() => clearInterval(timer));
     });
-    void running.ended.then(remove);
-    return liveSink(running, input);
+    void player.ended.then(remove);
+    return { player, input };
   } catch (error) {
     closeSync(write);
     remove();

@@ -1,5 +1,6 @@
 import { Arrivals, singleItem } from '../../async.ts';
 import type { Speech } from '../../audio/pcm.ts';
+import { Dropped, type Drops } from '../../drops.ts';
 import type { Segment } from '../../text/segment.ts';
 import type { Fallback, Patience } from './fallback.ts';
 import { type Budget, Prefetch } from './prefetch.ts';
@@ -17,6 +18,8 @@ export interface AskingOptions {
   readonly signal: AbortSignal;
   readonly fallback?: Pick<Fallback, 'speaks' | 'takesOver'> | undefined;
   readonly patience?: Pick<Patience, 'milliseconds' | 'late'> | undefined;
+  /** At each of them, all that was asked for is not wanted any more. */
+  readonly drops?: Drops | undefined;
 }
 
 /**
@@ -79,6 +82,14 @@ export class Asking {
     return true;
   }
 
+  /** Who waits for a part gets `Dropped`. */
+  drop(): void {
+    const parts = [...this.#waiting, ...(this.#head ? [this.#head] : [])];
+    this.#waiting.clear();
+    this.#head = undefined;
+    for (const part of parts) part.stop();
+  }
+
   /** Only then a part may be asked for again. */
   get #maySwitch(): boolean {
     const { fallback, patience } = this.#options;
@@ -86,15 +97,15 @@ export class Asking {
   }
 
   #ask(segment: Segment): StartedPart {
-    const { synthesize, signal: all } = this.#options;
+    const { synthesize, signal: all, drops } = this.#options;
     const over = new AbortController();
-    const signal = this.#maySwitch ? AbortSignal.any([all, over.signal]) : all;
+    const signal = this.#maySwitch || drops ? AbortSignal.any([all, over.signal]) : all;
     const sound = new Prefetch(synthesize(segment, signal), this.#budget, {
       signal,
       onFailure: (error, isWithin) => this.#failed({ segment, sound }, error, isWithin),
     });
     const stop = () => {
-      over.abort(new Error('this sound is not needed'));
+      over.abort(new Dropped('this sound is not needed'));
       sound.drop();
     };
     return { segment, sound, stop };

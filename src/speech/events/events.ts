@@ -33,7 +33,7 @@ const SECONDS_PER_CHARACTER = 0.067;
 export class Events {
   readonly #options: EventsOptions;
   readonly #queued: Segment[] = [];
-  #sounding: Sounding[] = [];
+  readonly #sounding: Sounding[] = [];
   #last: Sounding | undefined;
   /** Bytes of all sound that was taken. */
   #taken = 0;
@@ -48,13 +48,14 @@ export class Events {
   }
 
   onQueued(segment: Segment): void {
-    if (this.#isOver) return;
+    // A segment may be asked for again.
+    if (this.#isOver || this.#queued.some(({ index }) => index === segment.index)) return;
     this.#queued.push(segment);
     this.#tell('queued', segment);
   }
 
   onPart({ segment, speech }: { segment: Segment; speech: Speech | undefined }, pauseFrames: number): void {
-    const at = this.#queued.indexOf(segment);
+    const at = this.#queued.findIndex(({ index }) => index === segment.index);
     if (at >= 0) this.#queued.splice(0, at + 1);
     if (!speech) return;
     this.#format = speech.format;
@@ -82,22 +83,33 @@ export class Events {
     this.#end();
   }
 
-  /** What was queued is not heard any more. */
+  /** What was queued is not heard any more. What is queued afterwards is. */
+  drop(): void {
+    this.#tellStop('dropped');
+    this.#queued.length = 0;
+    this.#sounding.length = 0;
+    this.#look();
+  }
+
+  /** Nothing is heard any more. */
   stop(reason: StopReason): void {
+    this.#tellStop(reason);
+    this.#end();
+  }
+
+  #tellStop(reason: StopReason): void {
     if (this.#isOver) return;
     const heard = this.#heard;
     this.#hear(heard);
     const [current] = this.#sounding;
     const segment = current?.segment ?? this.#queued[0] ?? this.#last?.segment;
     const isBegun = current?.isPlaying === true;
-    const about = {
+    this.#tell('stopped', segment, {
       reason,
       heard: isBegun ? this.#charactersOf(current, heard) : this.#borderBefore(current),
       estimated: isBegun,
       at: this.#secondsAt(heard),
-    };
-    this.#tell('stopped', segment, about);
-    this.#end();
+    });
   }
 
   get #heard(): number {

@@ -1,3 +1,4 @@
+import type { Drops } from '../../drops.ts';
 import type { RunContext } from '../../host.ts';
 import type { Delivery, Sink } from '../../sink/sink.ts';
 import { Events } from './events.ts';
@@ -18,12 +19,13 @@ export interface RunEvents extends AsyncDisposable {
 export async function openEvents(
   where: string,
   { played }: Sink,
-  { host, signal }: Pick<RunContext, 'host' | 'signal'>,
+  { host, signal, drops }: Pick<RunContext, 'host' | 'signal'> & { readonly drops: Drops },
 ): Promise<RunEvents> {
   const log = await openEventLog(where, host.cwd, signal);
   const listener = new Events({ write: (line) => log.write(line), heard: played });
   const interrupt = () => listener.stop('interrupted');
   signal.addEventListener('abort', interrupt, { once: true });
+  drops.listen(() => listener.drop());
   return {
     listener,
     places: new Places(),

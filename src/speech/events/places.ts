@@ -16,9 +16,12 @@ export class Places {
   readonly filler = TAKEN_OUT;
   readonly #inputs = new Map<string, InputText>();
 
-  /** A stage that sees a text before its reader does. */
-  of(source: string): Stage<string, string> {
-    const input = new InputText();
+  /**
+   * A stage that sees a text before its reader does.
+   * @param passed characters of its source in front of it
+   */
+  of(source: string, { characters } = { characters: 0 }): Stage<string, string> {
+    const input = new InputText(characters);
     this.#inputs.set(source, input);
     return {
       push(text) {
@@ -48,9 +51,13 @@ class InputText {
   /** What follows the last segment. */
   #text = '';
   /** Code points in front of it. */
-  #start = 0;
+  #start: number;
   /** The line in which it begins. */
   #line = 1;
+
+  constructor(start: number) {
+    this.#start = start;
+  }
 
   add(text: string): void {
     this.#text += text;

@@ -1,0 +1,179 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Drops } from '../../drops.ts';
+import type { Source } from '../../reading/reading.ts';
+
+/** Bytes that are read ahead of the voice: an answer that is dropped has to be out of the pipe. */
+const MOST_AHEAD = 4 * 1024 * 1024;
+
+interface Piece {
+  readonly bytes: Uint8Array;
+  /** When it came, in milliseconds. */
+  readonly at: number;
+}
+
+/** A signal may be told after the text that was written behind it: a drop keeps what came in so many milliseconds before. */
+const JUST_NOW_MS = 10;
+
+const FORM_FEED = 0x0c;
+const LINE_FEED = 0x0a;
+const RETURN = 0x0d;
+
+/** Bytes. A writer of a document fills its blocks. */
+const BLOCK = 4096;
+
+/** What of an input lies in front of an answer. A line end counts as one character. */
+export interface Passed {
+  readonly characters: number;
+  readonly lines: number;
+}
+
+/**
+ * A pipe as the answers of a conversation. A form feed ends an answer, and a drop ends one at once. In a full block, form
+ * feeds at the end of a line are borders of pages in a document.
+ */
+export class Answers {
+  /** Its bytes are those of the next answer. */
+  readonly source: Source;
+  readonly #original: Source;
+  readonly #pieces: Piece[] = [];
+  #ahead = 0;
+  #isBegun = false;
+  #isOver = false;
+  /** True for bytes that are no characters, in which a form feed is no sign. */
+  #isOpaque = false;
+  #error: unknown;
+  #changed = () => {};
+  #room = () => {};
+  #characters = 0;
+  #lines = 0;
+  #last = 0;
+  #dropped = 0;
+  #isDivided = false;
+
+  constructor(source: Source) {
+    this.#original = source;
+    this.source = { ...source, bytes: (signal) => this.#next(signal) };
+  }
+
+  /** True unless the last answer was the end of the input. */
+  get goesOn(): boolean {
+    return !this.#isOver || this.#pieces.length > 0;
+  }
+
+  get passed(): Passed {
+    return { characters: this.#characters, lines: this.#lines };
+  }
+
+  /** Answers are heard while they are written. Without this, the pipe is one text. */
+  divide(drops: Drops): void {
+    this.#isDivided = true;
+    drops.listen(() => this.#drop());
+  }
+
+  /** Lets go of all that has come. */
+  #drop(): void {
+    this.#dropped += 1;
+    const isOld = ({ at }: Piece) => performance.now() - at >= JUST_NOW_MS;
+    for (let [piece] = this.#pieces; piece && isOld(piece); [piece] = this.#pieces)
+      this.#pass(this.#take(piece));
+    this.#changed();
+  }
+
+  async *#next(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+    if (!this.#isDivided) return yield* this.#original.bytes(signal);
+    if (!this.#isBegun) void this.#pump(signal);
+    const dropped = this.#dropped;
+    for (let piece = await this.#due(dropped); piece; piece = await this.#due(dropped)) {
+      const bytes = this.#take(piece);
+      const length = this.#lengthOfAnswer(bytes);
+      this.#pass(bytes.subarray(0, length + 1));
+      if (length > 0) yield bytes.subarray(0, length);
+      if (length < bytes.length) return this.#putBack({ at: piece.at, bytes: bytes.subarray(length + 1) });
+    }
+  }
+
+  /** The next piece, when its time has come. It is `undefined` at the end of the pipe, and at a drop. */
+  async #due(dropped: number): Promise<Piece | undefined> {
+    while (dropped === this.#dropped) {
+      const [piece] = this.#pieces;
+      const wait = piece && piece.at + JUST_NOW_MS - performance.now();
+      if (piece && (wait ?? 0) <= 0) return piece;
+      if (!piece && this.#isOver) return this.#end();
+      await (piece ? sleep(wait) : this.#change());
+    }
+    return undefined;
+  }
+
+  /** @throws the error of the pipe */
+  #end(): undefined {
+    if (this.#error !== undefined) throw this.#error;
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#changed = resolve;
+    });
+  }
+
+  /** @returns the place of the form feed that ends the answer, or the length of the piece */
+  #lengthOfAnswer(piece: Uint8Array): number {
+    if (this.#isOpaque) return piece.length;
+    for (let at = piece.indexOf(FORM_FEED); at >= 0; at = piece.indexOf(FORM_FEED, at + 1)) {
+      const isPage = piece.length >= BLOCK && (at === 0 || piece[at - 1] === LINE_FEED);
+      if (!isPage) return at;
+    }
+    return piece.length;
+  }
+
+  async #pump(signal: AbortSignal): Promise<void> {
+    this.#isBegun = true;
+    try {
+      for await (const bytes of this.#original.bytes(signal)) {
+        if (this.#characters === 0 && this.#ahead === 0) this.#isOpaque = isOpaque(bytes);
+        this.#pieces.push({ bytes, at: performance.now() });
+        this.#ahead += bytes.length;
+        this.#changed();
+        while (this.#ahead > MOST_AHEAD)
+          await new Promise<void>((resolve) => {
+            this.#room = resolve;
+          });
+      }
+    } catch (error) {
+      this.#error = error;
+    } finally {
+      this.#isOver = true;
+      this.#changed();
+    }
+  }
+
+  #take({ bytes }: Piece): Uint8Array {
+    this.#pieces.shift();
+    this.#ahead -= bytes.length;
+    this.#room();
+    return bytes;
+  }
+
+  #putBack(piece: Piece): void {
+    if (piece.bytes.length === 0) return;
+    this.#pieces.unshift(piece);
+    this.#ahead += piece.bytes.length;
+  }
+
+  #pass(bytes: Uint8Array): void {
+    for (const byte of bytes) {
+      const isInside = (byte & 0xc0) === 0x80 || (byte === LINE_FEED && this.#last === RETURN);
+      if (!isInside) this.#characters += 1;
+      if (byte === LINE_FEED) this.#lines += 1;
+      this.#last = byte;
+    }
+  }
+}
+
+/** True for an archive, and for text in UTF-16. */
+function isOpaque([first, second]: Uint8Array): boolean {
+  return (
+    (first === 0x50 && second === 0x4b) ||
+    (first === 0xff && second === 0xfe) ||
+    (first === 0xfe && second === 0xff)
+  );
+}

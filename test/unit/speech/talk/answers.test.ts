@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import { AsyncQueue } from '../../../../src/async.ts';
+import { Drops } from '../../../../src/drops.ts';
+import { plain } from '../../../../src/reading/plain.ts';
+import { Places } from '../../../../src/speech/events/places.ts';
+import { Answers } from '../../../../src/speech/talk/answers.ts';
+import { RunText } from '../../../../src/speech/text.ts';
+import type { Segment } from '../../../../src/text/segment.ts';
+
+const { signal } = new AbortController();
+
+/** A pipe that is written to piece by piece. */
+function piped() {
+  const pieces = new AsyncQueue<Uint8Array>();
+  const source = { name: '-', isLive: true, size: undefined, bytes: () => pieces, again: undefined };
+  const write = (text: string) => pieces.push(Buffer.from(text));
+  return { source, write, end: () => pieces.end() };
+}
+
+async function conversation(drops = new Drops()) {
+  const { source, ...pipe } = piped();
+  const text = await RunText.open(
+    {
+      sources: () => [{ source, reader: plain }],
+      stages: [],
+      voice: { maxChars: 1000 },
+      pace: 'by output',
+      cutsParagraphs: false,
+    },
+    signal,
+  );
+  const segments = text.segments(true, signal, { drops, places: new Places() })[Symbol.asyncIterator]();
+  const next = async () => {
+    const { value } = (await segments.next()) as { value: Segment | undefined };
+    return value && [value.index, value.text, value.span?.start, value.place.line];
+  };
+  return { ...pipe, next, drops };
+}
+
+test('A form feed ends an answer, and the next one goes on at once.', async () => {
+  const { write, end, next } = await conversation();
+  write('One without end\n\fTwo, and so on ');
+  expect(await next()).toEqual([0, 'One without end', 0, 1]);
+  write('for ever\f\f');
+  expect(await next()).toEqual([1, 'Two, and so on for ever', 17, 2]);
+  write('Ünd 😊 three.');
+  end();
+  expect(await next()).toEqual([2, 'Ünd 😊 three.', 42, 2]);
+  expect(await next()).toBeUndefined();
+});
+
+test('A drop ends an answer, and lets go of all that has come.', async () => {
+  const { write, end, next, drops } = await conversation();
+  write('One. Two. And then a lot of ');
+  expect(await next()).toEqual([0, 'One.', 0, 1]);
+  drops.now();
+  const coming = next();
+  drops.now();
+  write('New. ');
+  expect(await coming).toEqual([1, 'New.', 28, 1]);
+  write('Lost.');
+  end();
+  expect(await next()).toEqual([2, 'Lost.', 33, 1]);
+  drops.now();
+  expect(await next()).toBeUndefined();
+});
+
+test('A full block is one of a document, and its form feeds are pages; an archive has none.', async () => {
+  const page = `${'Some words in a line.\n'.repeat(200)}\f`;
+  for (const [text, count] of [
+    [page + page, 1],
+    [`${page.slice(0, 400)}\f${page}`, 2],
+    ['PK\f\f', 1],
+  ] as const) {
+    const { source, write, end } = piped();
+    const answers = new Answers(source);
+    answers.divide(new Drops());
+    write(text);
+    end();
+    let read = 0;
+    let bytes = 0;
+    do {
+      read += 1;
+      for await (const piece of answers.source.bytes(signal)) bytes += piece.length;
+    } while (answers.goesOn);
+    expect([read, bytes]).toEqual([count, text.length - count + 1]);
+  }
+});
