@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { serveText } from '../support/book.ts';
 import { fakePlayer } from '../support/fake-player.ts';
+import { isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
 
 function linesOf(events: Buffer) {
@@ -123,4 +124,60 @@ test('SIGUSR1 drops what is queued, and what is written afterwards is spoken; a 
   );
   expect(events()[stop]).toMatchObject({ reason: 'dropped' });
   expect(events().at(-1).start).toBe([...first].length + 'New answer without an end\f'.length);
+});
+
+/** The block of the guide that holds these words. */
+function recipe(language: string, words: string): string {
+  const blocks = [...GUIDE.matchAll(new RegExp(`\\n\`\`\`${language}\\n(.*?)\`\`\`\\n`, 'gsu'))];
+  return blocks.map(([, block = '']) => block).find((block) => block.includes(words)) ?? '';
+}
+
+test.skipIf(!isThere('python3'))(
+  'A program in Python streams tokens, reads events, barges in and cuts its history where it was heard.',
+  async () => {
+    const box = new Sandbox();
+    const answer =
+      'Hello **thäre**. This is the sentence that is cut off by its listener. This is never heard.';
+    const script = `${recipe('python', 'class Voice')}
+import re, sys
+
+answer = sys.argv[1]
+voice = Voice()
+for token in re.findall(r"\\S+\\s*", answer):
+    voice.say(token)
+for line in voice.events:
+    event = json.loads(line)
+    if event["event"] == "playing" and event["index"] == 1:
+        break
+history = answer[: voice.barge_in()]
+voice.say("Sorry")
+voice.end_answer()
+voice.tts.stdin.close()
+after = [json.loads(line) for line in voice.events]
+print(json.dumps([history, [[e["event"], e["text"]] for e in after], voice.tts.wait()]))
+`;
+    const env = { TTS_PLAYER: fakePlayer(box, 'isSlow').command };
+    const { stdout, stderr } = await box.shell(`python3 '${box.file('talk.py', script)}' '${answer}'`, {
+      env,
+    });
+    const [history, after, status] = JSON.parse(stdout.toString() || stderr);
+    const [first = '', second = ''] = answer.split(/(?<=\.\*?\*?) /u);
+    expect(history.startsWith(`${first} `)).toBe(true);
+    expect(`${first} ${second}`.startsWith(history)).toBe(true);
+    const said = ['queued', 'playing', 'spoken'].map((event) => [event, 'Sorry']);
+    expect({ after, status }).toEqual({ after: said, status: 0 });
+  },
+);
+
+test('The recipes for a shell and for Node work as they stand.', async () => {
+  const box = new Sandbox();
+  const env = { TTS_PLAYER: fakePlayer(box, 'plays').command };
+  const shell = `llm() { echo "$1 **yes**."; }\n${recipe('sh', 'ask()')}ask Well,`;
+  const [asked, run] = [
+    await box.shell(shell, { env }),
+    await box.shell(`node '${box.file('talk.mjs', recipe('js', 'spawn'))}'`, { env }),
+  ];
+  expect([asked.status, asked.stdout.toString()]).toEqual([0, 'Well, **yes**.\n']);
+  expect([run.status, run.stdout.toString()]).toEqual([0, 'Hello there. How are you?']);
+  expect(run.stderr).toContain('heard: Hello there.\nheard: How are you?');
 });
