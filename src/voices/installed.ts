@@ -84,11 +84,12 @@ function ofLanguage<T extends Candidate>(asked: string, all: readonly T[]): T | 
   if (exact || tag.includes('-')) return exact;
   return (
     all.find((each) => tagOf(each).split('-')[0] === tag) ??
-    all.find((each) => nameOf(tagOf(each).split('-')[0] ?? '') === asked)
+    all.find((each) => languageName(tagOf(each).split('-')[0] ?? '') === asked)
   );
 }
 
-function nameOf(language: string): string | undefined {
+/** @returns the name of a language in English, in small letters; `undefined` for an unknown one */
+export function languageName(language: string): string | undefined {
   if (!/^[a-z]{2,3}$/.test(language) || language === 'und') return undefined;
   return new Intl.DisplayNames('en', { type: 'language' }).of(language)?.toLowerCase();
 }

@@ -202,7 +202,7 @@ describe('tts voices', () => {
       'ljspeech',
       'norman',
     ]);
-    const german = await box.run(['voices', '--language', 'de']);
+    const german = await box.run(['voices', '--language', 'German']);
     expect(german.stdout.toString()).toMatch(/thorsten +de-DE +63 +CC0, begun from lessac +5x +medium/);
     expect(german.stdout.toString()).not.toContain('cori');
     expect((await box.run(['voices', '--installed'])).stdout.toString()).toBe('no voice is like that\n');

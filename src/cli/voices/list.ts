@@ -9,6 +9,7 @@ import {
 import { installedVoices, type Manifest } from '../../installed/manifest.ts';
 import { visible } from '../../printable.ts';
 import { loadSettings } from '../../settings/load.ts';
+import { languageName } from '../../voices/installed.ts';
 import type { Context } from '../context.ts';
 import { table } from '../terminal/style.ts';
 import type { VoicesLine } from './line.ts';
@@ -73,7 +74,10 @@ function speaks({ language, manifest, offer }: Row, asked: unknown): boolean {
     ...(manifest?.speakers.map((speaker) => speaker.language) ?? []),
     ...(offer?.espeak ?? []),
   ];
-  return all.some((each) => `${each.toLowerCase()}-`.startsWith(`${wanted}-`));
+  return all.some((each) => {
+    const tag = each.toLowerCase();
+    return `${tag}-`.startsWith(`${wanted}-`) || languageName(tag.split('-')[0] ?? '') === wanted;
+  });
 }
 
 function inJson(row: Row, { repositories }: Catalogue): object {
