@@ -8,6 +8,11 @@ import { notices } from './notices.ts';
 const speaking = chunk('/src/cli/speak/command.ts', '/src/cli/speak/run.ts', '/src/voices/service-client.ts');
 const starting = chunk('/src/main.ts');
 const ownVoices = chunk('/src/voices/engine-voices.ts');
+const installedVoices = chunk(
+  ...['/src/voices/source-shelf.ts', '/src/voices/installed.ts'],
+  ...['/src/engine/external/open-source.ts', '/src/engine/model/source.ts'],
+);
+const others = [starting, speaking, ownVoices];
 
 /** `main`, and the programs of threads and processes of its own. Every `await import()` in the source is a chunk border. */
 export default defineConfig([
@@ -18,7 +23,15 @@ export default defineConfig([
     // Lowers `await using`, which Node 20 does not know.
     transform: { target: 'es2023' },
     preserveEntrySignatures: 'allow-extension',
-    plugins: [aliases(), speaking.plugin, starting.plugin, ownVoices.plugin, notices(), encoder()],
+    plugins: [
+      aliases(),
+      speaking.plugin,
+      starting.plugin,
+      ownVoices.plugin,
+      installedVoices.plugin,
+      notices(),
+      encoder(),
+    ],
     // cosmiconfig loads these for config that is code, which is never read.
     external: ['typescript', 'import-fresh'],
     output: {
@@ -35,6 +48,10 @@ export default defineConfig([
         groups: [
           { name: 'speaking', test: (id) => speaking.has(id) && !starting.has(id) },
           { name: 'engines', test: (id) => ownVoices.has(id) && !speaking.has(id) && !starting.has(id) },
+          {
+            name: 'installed',
+            test: (id) => installedVoices.has(id) && !others.some((each) => each.has(id)),
+          },
         ],
       },
     },
