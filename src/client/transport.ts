@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
-import Pool from 'undici/lib/dispatcher/pool.js';
 import { isExcepted } from '../address.ts';
 import { ProxyError, ProxyRefusal } from './failure.ts';
 import { type Answer, ResponseStream } from './response-stream.ts';
@@ -77,6 +76,7 @@ async function openPool(
   const path = url.pathname + url.search;
   const direct = { origin, path, headers: {} };
   const connect = { timeout, signal };
+  const { default: Pool } = await import('undici/lib/dispatcher/pool.js');
   if (!route || isExcepted(url, route.except))
     return { pool: new Pool(origin, { connections, connect }), target: direct };
   const proxy = route.url;
