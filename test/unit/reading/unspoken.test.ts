@@ -15,6 +15,10 @@ test.each([
   ['Let me look.\n<tool_call>{"name":"ls"}</tool_call>\nDone.', 'Let me look.\n\nDone.'],
   ['A thought without an end: <think>and so on', 'A thought without an end: '],
   ['Hm.</think>Hello.', 'Hm.Hello.'],
+  ['<think>a <think>b</think> c</think>Hello.', 'Hello.'],
+  ['<think>Is <think> a tag?</think>\n\nIt is.', '\n\nIt is.'],
+  ['Look:\n```json\n{"arguments": {}, "name": "ls"}\n```\nDone.', 'Look:\nDone.'],
+  ['1\ufe0f\u20e3 First.', '1 First.'],
   ['Models write `<think>` in code.', 'Models write `<think>` in code.'],
   ['5 < 6 and a <b>tag</b>.', '5 < 6 and a <b>tag</b>.'],
   [`Look:\n${CALL}Done.`, 'Look:\nDone.'],
@@ -50,4 +54,15 @@ test('The result does not depend on the pieces.', () =>
 test('Text leaves before its writer ends.', () => {
   const stage = new Unspoken();
   expect([...stage.push('Hello there. And')].join('')).toBe('Hello there. And');
+});
+
+test('Only a line that may be written over is held back, and not for ever.', () => {
+  const stage = new Unspoken();
+  const all = (text: string) => [...text].flatMap((character) => [...stage.push(character)]).join('');
+  expect(all('Hello there. ')).toBe('Hello there. ');
+  expect(all('It is 50% done. And so on. ')).toMatch(/And so on\. $/);
+  expect(all('\n10%')).toBe('\n');
+  expect([stage.isHolding, ...stage.flush(1000), ...stage.flush(2000)]).toEqual([true, '10%']);
+  expect(stage.isHolding).toBe(false);
+  expect([all('\n```json\n{\n'), stage.isHolding, ...stage.flush(2000)]).toEqual(['\n', false]);
 });
