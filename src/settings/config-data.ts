@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, extname } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { defaultLoadersSync } from 'cosmiconfig';
 import { TtsError, usageError } from '../error.ts';
 import { decode, decodeAll } from '../reading/decode.ts';
@@ -48,13 +49,13 @@ function load(path: string, read: () => unknown): unknown {
   }
 }
 
-/** The parser's message quotes the file, which may hold a key. */
+/** The parser's message quotes the file, which may hold a key. It is coloured wherever FORCE_COLOR or CI is set. */
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT') return 'there is no such file';
   if (code === 'EISDIR') return 'it is a folder';
   if (code !== undefined) return code;
   const language = message.startsWith('JSON') ? 'JSON' : 'YAML';
-  const line = /(?:^> |\(|\(line )(\d+)(?: \||:\d+\)$| column)/m.exec(message)?.[1];
+  const line = /(?:^> |\(|\(line )(\d+)(?: \||:\d+\)$| column)/m.exec(stripVTControlCharacters(message))?.[1];
   return line === undefined ? `no valid ${language}` : `no valid ${language} in line ${line}`;
 }
 

@@ -25,6 +25,19 @@ const OWN_SERVICE = 'http://127.0.0.1:8787';
 /** How blocks of a language are run. */
 const PROGRAMS = { python: 'python3', js: 'node', make: 'make -f' };
 
+/** What the reader of an example brings along. */
+const BROUGHT = {
+  python: `
+def model(prompt):
+    yield from ["Once ", "there ", "was ", "a ", "fox. "]
+
+
+def user_speaks(answers=iter([False, False, True])):
+    return next(answers)
+
+`,
+};
+
 interface Example {
   readonly path: string;
   readonly block: string;
@@ -147,18 +160,22 @@ describe('the examples', () => {
 
   it.for(
     pages.flatMap((path) =>
-      Object.entries(PROGRAMS).flatMap(([language, command]) =>
-        fenced(language, page(path)).map((block) => ({ path, language, command, block })),
-      ),
+      Object.entries(PROGRAMS)
+        .map(([language, command]) => ({ path, language, command, blocks: fenced(language, page(path)) }))
+        .filter(({ blocks }) => blocks.length > 0),
     ),
-  )('in $language of $path run as they stand', async ({ command, block }, { skip }) => {
-    skip(!isThere(command.split(' ')[0] ?? ''), `${command} is not there`);
-    const { box } = await equip(block);
-    box.file('example.mjs', block);
-    const run = await box.shell(`${command} example.mjs`, { patience: 60_000 });
-    expect(run, run.stderr).toMatchObject({ status: 0 });
-    expectFiles(box, block.replace(/^.*%.*$/gm, ''));
-  });
+  )(
+    'in $language of $path run as they stand, one after the other',
+    async ({ language, command, blocks }, { skip }) => {
+      skip(!isThere(command.split(' ')[0] ?? ''), `${command} is not there`);
+      const program = blocks.join('\n');
+      const { box } = await equip(program);
+      box.file('example.mjs', language === 'python' ? `${BROUGHT.python}${program}` : program);
+      const run = await box.shell(`${command} example.mjs`, { patience: 60_000 });
+      expect(run, run.stderr).toMatchObject({ status: 0 });
+      expectFiles(box, program.replace(/^.*%.*$/gm, ''));
+    },
+  );
 
   it('for cron, and the steps of workflows, run as they stand', { timeout: 60_000 }, async () => {
     const text = page('docs/recipes.md');

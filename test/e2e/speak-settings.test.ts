@@ -227,6 +227,13 @@ describe('a config file', () => {
     expectFailure(await refusedConfig(content, name), 2, message);
   });
 
+  it('that is wrong is an error with its line where the parser colours what it says', async () => {
+    const box = new Sandbox();
+    box.file('.ttsrc.json', '{\n"speaker":3,}');
+    const run = await box.shell('tts hi -o out.wav', { env: { FORCE_COLOR: '1' } });
+    expectFailure(run, 2, /no valid JSON in line 2\n/);
+  });
+
   it('never runs code, wherever it lies', async () => {
     const box = new Sandbox();
     const spy = `require('node:fs').writeFileSync(${JSON.stringify(box.path('ran'))}, 'x'); module.exports = {speaker: 1};`;
