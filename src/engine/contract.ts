@@ -31,8 +31,11 @@ export interface Utterance {
   readonly style: Style;
   /** The words that the style was read from, for an engine that reads them itself. */
   readonly instructions?: string | undefined;
-  /** Is called where an engine has dropped a part of the text, which was then spoken in smaller parts. */
-  readonly onCut?: ((message: string) => void) | undefined;
+  /**
+   * It is called where an engine has dropped a part of the text.
+   * @param isMended true where the text was spoken in smaller parts, false where that was noticed too late
+   */
+  readonly onCut?: ((message: string, isMended: boolean) => void) | undefined;
   /** A full queue does not refuse it. */
   readonly isPatient?: boolean;
 }

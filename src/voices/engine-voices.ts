@@ -75,7 +75,13 @@ class EngineVoices {
     onEvent({ type: 'request', index, text, by: this.#options.name });
     const { style, ignored } = await styleOf(instructions);
     const { sampleRate, pcm: sound } = await this.#begin(
-      { text, speaker, sampleRate: asked, style, onCut: (message) => onEvent({ type: 'cut', message }) },
+      {
+        text,
+        speaker,
+        sampleRate: asked,
+        style,
+        onCut: (message, isMended) => onEvent({ type: 'cut', message, isMended }),
+      },
       signal,
     );
     const { bytes, pcm } = await (stream ? begun : collected)(sound);

@@ -458,13 +458,16 @@ describe('what is sent to a server', () => {
 
 describe('text that a server drops', () => {
   const sentence = 'This is a sentence of some fifty characters or so. ';
-  /** 0.067 s for each character up to a limit. */
   const limited =
-    (limit: number): Script =>
+    (limit: number, secondsOfCharacter = 0.067): Script =>
     (wire, request, number) => {
       const { input } = request.json as { input: string };
       const spoken = Math.min(input.length, limit);
-      return complete(plainWav(sound(2 * Math.round(spoken * 0.067 * 22_050))))(wire, request, number);
+      return complete(plainWav(sound(2 * Math.round(spoken * secondsOfCharacter * 22_050))))(
+        wire,
+        request,
+        number,
+      );
     };
 
   it('is noticed, and asked for in halves', async () => {
@@ -476,6 +479,22 @@ describe('text that a server drops', () => {
     expect(run.stderr).toMatch(/warning: .* set maxChars: 100; the text was spoken in smaller parts\n/);
     const inputs = server.asked.map(({ input }) => input);
     expect(inputs.slice(1).join(' ')).toBe(sentence.repeat(4).trim());
+  });
+
+  it('is told where only the sound of later texts shows it', async () => {
+    const server = await serveSpeech((wire, request, number) => {
+      const isFirst = (request.json as { input: string }).input.startsWith('0');
+      return limited(1000, isFirst ? 0.067 : 0.134)(wire, request, number);
+    });
+    const box = new Sandbox();
+    box.file('long.txt', Array.from({ length: 6 }, (_, at) => `${at} ${sentence}\n\n`).join(''));
+    const args = ['-f', 'long.txt', '-o', 'out.wav', '--engine', server.url, '--no-cache'];
+    const run = await box.run([...args, '--max-chars', '60']);
+    expect(run).toMatchObject({ status: 0 });
+    expect(run.stderr).toMatch(
+      /^tts: warning: .* for "0 This is .*; this was noticed by the sound of later texts, so words may be missing\n$/,
+    );
+    expect(server.asked).toHaveLength(6);
   });
 
   it('is an error where halves do not help', async () => {

@@ -57,7 +57,8 @@ export function eventsTo(
     notices.detail(() => describe(event));
     if (!progress) warnOfPause(event, notices);
     if (event.type === 'leftover') warnOnce(event.type, `${describe(event)}: words may be missing`);
-    if (event.type === 'ignored' || event.type === 'cut') warnOnce(event.type, describe(event));
+    if (event.type === 'ignored') warnOnce(event.type, describe(event));
+    if (event.type === 'cut') warnOnce(`${event.type} ${event.isMended}`, describe(event));
   };
 }
 
@@ -111,6 +112,8 @@ export async function withKept(
   return error.reworded(error.message, { hint, stop: { ...error.stop, total } });
 }
 
+const NOTICED_LATE = 'this was noticed by the sound of later texts, so words may be missing';
+
 export function describe(event: VoiceEvent): string {
   switch (event.type) {
     case 'request':
@@ -128,7 +131,7 @@ export function describe(event: VoiceEvent): string {
     case 'ignored':
       return `the voice does not understand "${event.instructions}"; it knows words such as ${KNOWN_INSTRUCTIONS}`;
     case 'cut':
-      return `${event.message}; the text was spoken in smaller parts`;
+      return `${event.message}; ${event.isMended ? 'the text was spoken in smaller parts' : NOTICED_LATE}`;
     case 'other take':
       return 'on retry the service sent different audio: a word may be repeated or missing; this segment is not cached';
   }

@@ -1,9 +1,9 @@
 import { printable } from '../../printable.ts';
 import { cutText } from '../../text/cut-text.ts';
 import { countCodePoints } from '../../text/unicode.ts';
-import { EngineError } from '../contract.ts';
+import { EngineError, type Utterance } from '../contract.ts';
 import type { SourceVoice } from '../source.ts';
-import { charactersIn, leastSecondsOf, VoicePace } from './pace.ts';
+import { leastSecondsOf, VoicePace } from './pace.ts';
 
 /** A text that is not longer is not divided. */
 const FEWEST_CHARACTERS = 40;
@@ -18,8 +18,7 @@ const MORE_SILENCE = 0.5;
 export interface Parted {
   readonly text: string;
   readonly voice: SourceVoice;
-  /** Is called with the sentence about a text that was cut, and was spoken in parts instead. */
-  readonly onCut?: ((message: string) => void) | undefined;
+  readonly onCut?: Utterance['onCut'];
 }
 
 /** A text and its sound. */
@@ -51,6 +50,7 @@ export class WholeSounds<Task extends Parted> {
     const { text } = task;
     const pace = this.#paceOf(task.voice);
     const enough = pace.secondsOfWhole(text);
+    const isEarly = !pace.isKnown;
     const held: Int16Array[] = [];
     const count = { seconds: 0 };
     for await (const samples of this.#once(task, count)) {
@@ -60,13 +60,14 @@ export class WholeSounds<Task extends Parted> {
     const { seconds } = count;
     if (seconds >= enough) {
       yield* held;
-      pace.learn(text, seconds);
+      const onShort = () => task.onCut?.(this.#tooShort({ text, seconds }, pace).message, false);
+      pace.learn(text, seconds, isEarly ? onShort : undefined);
       return;
     }
     const whole = { text, seconds, samples: held };
-    const divided = await this.#divided(task, whole, () => this.#tooShort(whole));
-    if (divided.seconds < leastSecondsOf(text)) throw this.#tooShort(whole);
-    if (divided !== whole) task.onCut?.(this.#tooShort(whole).message);
+    const divided = await this.#divided(task, whole, () => this.#tooShort(whole, pace));
+    if (divided.seconds < leastSecondsOf(text)) throw this.#tooShort(whole, pace);
+    if (divided !== whole) task.onCut?.(this.#tooShort(whole, pace).message, true);
     yield* divided.samples;
   }
 
@@ -119,12 +120,16 @@ export class WholeSounds<Task extends Parted> {
   }
 
   /** The engine does the same each time, so it is not asked once more. */
-  #tooShort({ text, seconds }: Spoken): EngineError {
+  #tooShort({ text, seconds }: Omit<Spoken, 'samples'>, pace: VoicePace): EngineError {
     const sent = `${this.#name} sent ${seconds.toFixed(1)} s of sound for "${excerpt(text)}"`;
     const what = `too short for ${countCodePoints(text)} characters: the engine seems to drop text`;
-    return new EngineError('failed', `${sent}, ${what}; set maxChars: ${adviceFor(seconds)}`, {
-      isFinal: true,
-    });
+    return new EngineError(
+      'failed',
+      `${sent}, ${what}; set maxChars: ${rounded(pace.charactersIn(seconds))}`,
+      {
+        isFinal: true,
+      },
+    );
   }
 }
 
@@ -134,9 +139,7 @@ function isAsLong(half: Spoken, whole: Spoken): boolean {
 
 const SAME_LENGTH = 0.02;
 
-/** @returns the number of characters that were spoken, in a round number */
-function adviceFor(seconds: number): number {
-  const spoken = charactersIn(seconds);
+function rounded(spoken: number): number {
   const step = spoken < 100 ? 10 : 50;
   return Math.max(FEWEST_CHARACTERS, step * Math.round(spoken / step));
 }

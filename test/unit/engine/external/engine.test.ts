@@ -262,6 +262,50 @@ describe('a sound that is too short for its text', () => {
     expect(talk.asked.length).toBeGreaterThan(5);
   });
 
+  describe('before the pace of the voice was known', () => {
+    const sentence = SENTENCE.repeat(2).trim();
+
+    /** What is told of the texts, all of which are spoken by one voice. */
+    async function toldOf(texts: readonly string[], speak: Speak) {
+      const talk = await sectionOf(speak, { maxChars: 1000 });
+      const speaker = talk.engine.speakers[0] as Speaker;
+      const told: (readonly [text: number, message: string, isMended: boolean])[] = [];
+      for (const [at, some] of texts.entries()) {
+        const onCut = (message: string, isMended: boolean) => void told.push([at, message, isMended]);
+        const utterance = { text: some, speaker, sampleRate: RATE, style: PLAIN, onCut };
+        await framesOf((await talk.engine.speak(utterance, never)).samples);
+      }
+      return { told, asked: talk.asked };
+    }
+
+    it('is told as soon as it is known, and asked for no more', async () => {
+      const { told, asked } = await toldOf(Array(6).fill(sentence), (some, signal, number) =>
+        speaking(number === 1 ? USUAL : 2 * USUAL)(some, signal, number),
+      );
+      const message =
+        'mine sent 7.0 s of sound for "This is one of many sentences of some fifty letters. This is", too short for 105 characters: the engine seems to drop text; set maxChars: 50';
+      expect(told).toEqual([[0, message, false]]);
+      expect(asked).toEqual(Array(6).fill(sentence));
+    });
+
+    it('is told when a later text shows how much the engine speaks', async () => {
+      const texts = [SENTENCE.repeat(4).trim(), SENTENCE.repeat(6).trim()];
+      const { told } = await toldOf(texts, speaking(USUAL, 150));
+      expect(told.map(([at, , isMended]) => [at, isMended])).toEqual([
+        [0, false],
+        [1, true],
+      ]);
+    });
+
+    it('is no sign where a voice only varies by a third', async () => {
+      const paces = [0.8, 1.2, 1, 1.1, 0.9, 1.2];
+      const { told } = await toldOf(Array(6).fill(sentence), (some, signal, number) =>
+        speaking(1.5 * USUAL * (paces[number - 1] ?? 1))(some, signal, number),
+      );
+      expect(told).toEqual([]);
+    });
+  });
+
   it('is that of a fast voice if halves are as fast, and is not asked for again', async () => {
     const talk = await sectionOf(speaking(280), { maxChars: 1000 });
     const frames = text.length * 280;
