@@ -2,61 +2,80 @@ import { extname } from 'node:path';
 import { usageError } from '../error.ts';
 import { nearestName } from '../nearest.ts';
 import { visible } from '../printable.ts';
-import type { Encoding, EncodingOptions, Format, StreamingEncoding } from './encoding/encoding.ts';
+import type { Encoding, EncodingOptions, StreamingEncoding } from './encoding/encoding.ts';
+import type { ffmpegFormats } from './encoding/ffmpeg/formats.ts';
 import type { EncodingName } from './encoding/names.ts';
 import { wav } from './encoding/wav.ts';
 
-/** Where two formats have one ending, the first is meant. */
-const formats: readonly Format[] = [
-  { name: 'wav', endings: ['.wav'], holdsChapters: false, open: () => wav },
-  later('mp3', ['.mp3'], async (options) => (await import('./encoding/mp3/mp3.ts')).mp3(options), {
-    holdsChapters: true,
-  }),
-  later('alaw', ['.wav'], async () => (await import('./encoding/telephone.ts')).telephone('alaw')),
-  later('ulaw', ['.wav'], async () => (await import('./encoding/telephone.ts')).telephone('ulaw')),
-  later('s16le', [], async () => (await import('./encoding/raw.ts')).raw),
-  ...(['m4b', 'm4a', 'aac', 'ogg', 'opus', 'flac'] as const).map((name) =>
-    later(
-      name,
-      // Opus may lie in a file that ends in .ogg.
-      name === 'opus' ? ['.opus', '.ogg'] : [`.${name}`],
-      async (options) => {
-        const { ffmpegFormats } = await import('./encoding/ffmpeg/formats.ts');
-        return (await import('./encoding/ffmpeg/encoding.ts')).byFfmpeg(ffmpegFormats[name], options);
-      },
-      { streams: !name.startsWith('m4'), holdsChapters: true },
-    ),
-  ),
-];
+/** One row of the table of formats. */
+interface Row {
+  /** They begin with a dot and have small letters. */
+  readonly endings: readonly string[];
+  /** True if its files hold the marks of chapters. */
+  readonly holdsChapters?: boolean;
+  /** False for a format that can only be written to a file. */
+  readonly streams?: boolean;
+  /** A function loads the code of a format when it is used. */
+  readonly encoding: Encoding | ((options: EncodingOptions) => Promise<Encoding>);
+}
 
-/** A format whose code is loaded when it is used. */
-function later(
-  name: EncodingName,
-  endings: readonly string[],
-  load: (options: EncodingOptions) => Promise<Encoding>,
-  { streams = true, holdsChapters = false } = {},
-): Format {
+/** The table of formats. Where two have one ending, the first is meant. */
+const FORMATS: Readonly<Record<EncodingName, Row>> = {
+  wav: { endings: ['.wav'], encoding: wav },
+  mp3: {
+    endings: ['.mp3'],
+    holdsChapters: true,
+    encoding: async (options) => (await import('./encoding/mp3/mp3.ts')).mp3(options),
+  },
+  alaw: {
+    endings: ['.wav'],
+    encoding: async () => (await import('./encoding/telephone.ts')).telephone('alaw'),
+  },
+  ulaw: {
+    endings: ['.wav'],
+    encoding: async () => (await import('./encoding/telephone.ts')).telephone('ulaw'),
+  },
+  s16le: { endings: [], encoding: async () => (await import('./encoding/raw.ts')).raw },
+  m4b: { ...byFfmpeg('m4b'), streams: false },
+  m4a: { ...byFfmpeg('m4a'), streams: false },
+  aac: byFfmpeg('aac'),
+  ogg: byFfmpeg('ogg'),
+  // Opus may lie in a file that ends in .ogg.
+  opus: { ...byFfmpeg('opus'), endings: ['.opus', '.ogg'] },
+  flac: byFfmpeg('flac'),
+};
+
+function byFfmpeg(name: keyof typeof ffmpegFormats): Row {
+  return {
+    endings: [`.${name}`],
+    holdsChapters: true,
+    async encoding(options) {
+      const formats = await import('./encoding/ffmpeg/formats.ts');
+      const encoding = await import('./encoding/ffmpeg/encoding.ts');
+      return encoding.byFfmpeg(formats.ffmpegFormats[name], options);
+    },
+  };
+}
+
+const rows = Object.entries(FORMATS) as [EncodingName, Row][];
+
+function open(name: EncodingName, options: EncodingOptions): Encoding {
+  const { encoding, streams = true } = FORMATS[name];
+  if (typeof encoding !== 'function') return encoding;
+  let loading: Promise<Encoding> | undefined;
+  const loaded = () => {
+    loading ??= encoding(options);
+    return loading;
+  };
   return {
     name,
-    endings,
-    holdsChapters,
-    open(options) {
-      let loading: Promise<Encoding> | undefined;
-      const loaded = () => {
-        loading ??= load(options);
-        return loading;
-      };
-      return {
-        name,
-        assertReady: async () => (await loaded()).assertReady(),
-        record: async (...sound) => (await loaded()).record(...sound),
-        ...(streams && {
-          async *stream(...sound) {
-            yield* (await loaded()).stream?.(...sound) ?? [];
-          },
-        }),
-      };
-    },
+    assertReady: async () => (await loaded()).assertReady(),
+    record: async (...sound) => (await loaded()).record(...sound),
+    ...(streams && {
+      async *stream(...sound) {
+        yield* (await loaded()).stream?.(...sound) ?? [];
+      },
+    }),
   };
 }
 
@@ -72,29 +91,30 @@ export function encodingOf(
   file: string,
   { encode, ...options }: EncodingOptions & { readonly encode?: EncodingName | undefined },
 ): Encoding {
-  return formatOf(file, encode)?.open(options) ?? wav;
+  return open(nameOf(file, encode), options);
 }
 
 /** True if the format that is asked for by name, or else by the ending of a file, holds the marks of chapters. */
 export function holdsChapters(file: string, encode?: EncodingName): boolean {
-  return formatOf(file, encode)?.holdsChapters ?? false;
+  return FORMATS[nameOf(file, encode)].holdsChapters ?? false;
 }
 
-function formatOf(file: string, encode?: EncodingName): Format | undefined {
-  const ending = endingOf(file) ?? '';
-  return formats.find(({ name, endings }) => (encode ? name === encode : endings.includes(ending)));
+function nameOf(file: string, encode?: EncodingName): EncodingName {
+  return encode ?? namesFor(endingOf(file))[0] ?? 'wav';
+}
+
+function namesFor(ending = ''): EncodingName[] {
+  return rows.filter(([, { endings }]) => endings.includes(ending)).map(([name]) => name);
 }
 
 /** The ending of a file that has no name yet. */
 export function usualEnding(encode: EncodingName = 'wav'): string {
-  const [ending = '.raw'] = formats.find(({ name }) => name === encode)?.endings ?? [];
-  return ending;
+  return FORMATS[encode].endings[0] ?? '.raw';
 }
 
 /** True if the name ends as one of a format that is written. */
 export function isOfFormat(name: string): boolean {
-  const ending = endingOf(name);
-  return ending !== undefined && formats.some(({ endings }) => endings.includes(ending));
+  return namesFor(endingOf(name)).length > 0;
 }
 
 /**
@@ -104,8 +124,8 @@ export function isOfFormat(name: string): boolean {
 export function assertEncodable(name: string, encode?: EncodingName): void {
   const ending = endingOf(name);
   if (ending === undefined) return;
-  const meant = formats.filter(({ endings }) => endings.includes(ending));
-  if (encode && (meant.length === 0 || meant.some((format) => format.name === encode))) return;
+  const meant = namesFor(ending);
+  if (encode && (meant.length === 0 || meant.includes(encode))) return;
   if (encode)
     throw usageError(
       `-o ${visible(name)} and --encode ${encode} ask for different formats`,
@@ -119,7 +139,7 @@ export function assertEncodable(name: string, encode?: EncodingName): void {
   );
 }
 
-const ENDINGS = [...new Set(formats.flatMap(({ endings }) => endings))];
+const ENDINGS = [...new Set(rows.flatMap(([, { endings }]) => endings))];
 const KNOWN = ENDINGS.join(', ').replace(/, ([^,]+)$/, ' or $1');
 
 /** @throws TtsError (usage) for an encoding that needs a file */

@@ -6,7 +6,7 @@ import { byContent } from '../reading/by-content.ts';
 import { decodeAnyName } from '../reading/decode.ts';
 import { beginsLikeHtml, isEpub } from '../reading/documents.ts';
 import { plainReader } from '../reading/plain.ts';
-import type { Reader } from '../reading/reading.ts';
+import { FORMATS, type Reader } from '../reading/reading.ts';
 import { fileSource, openFile, readWhole, stdinSource, wordsSource } from '../reading/source.ts';
 import { withChapters } from '../reading/with-chapters.ts';
 import { namedFile, singleNames } from '../settings/named-file.ts';
@@ -26,21 +26,26 @@ type ReaderSettings = Pick<
   'code' | 'math' | 'footnotes' | 'ruby' | 'all' | 'chapters' | 'titles' | 'pauses' | 'output' | 'encode'
 >;
 
-/** The table of readers. A reader is loaded when it opens its first source. */
-const READERS: readonly ((settings: ReaderSettings) => Reader)[] = [text, markdown, html, epub];
+type Row = Omit<Reader, 'name'>;
 
-function text(settings: ReaderSettings): Reader {
+/** The table of readers. A reader is loaded when it opens its first source. */
+const READERS: Readonly<Record<Reader['name'], (settings: ReaderSettings) => Row>> = {
+  text,
+  markdown,
+  html,
+  epub,
+};
+
+function text(settings: ReaderSettings): Row {
   const how = { all: settings.all.value, hasPageChapters: wantsChapters(settings) };
   return {
-    name: 'text',
     endings: [],
     open: (source, signal) => plainReader(how).open(source, signal),
   };
 }
 
-function markdown({ code, math, footnotes }: ReaderSettings): Reader {
+function markdown({ code, math, footnotes }: ReaderSettings): Row {
   return {
-    name: 'markdown',
     endings: ['.md', '.markdown', '.mdown', '.mkdn', '.mkd', '.mdwn'],
     async open(source, signal) {
       const { openMarkdown } = await import('../reading/markdown/reader.ts');
@@ -49,9 +54,8 @@ function markdown({ code, math, footnotes }: ReaderSettings): Reader {
   };
 }
 
-function html(settings: ReaderSettings): Reader {
+function html(settings: ReaderSettings): Row {
   return {
-    name: 'html',
     endings: ['.html', '.htm', '.xhtml', '.xht'],
     begins: beginsLikeHtml,
     async open(source, signal) {
@@ -61,9 +65,8 @@ function html(settings: ReaderSettings): Reader {
   };
 }
 
-function epub(settings: ReaderSettings): Reader {
+function epub(settings: ReaderSettings): Row {
   return {
-    name: 'epub',
     endings: ['.epub'],
     begins: isEpub,
     async open(source, signal) {
@@ -94,10 +97,10 @@ export function readerOf(
 ): Reader {
   const ending = extname(name).toLowerCase();
   const how = { areWanted: wantsChapters(settings), areTitlesSpoken: settings.titles.value };
-  const readers = READERS.map((make) => withChapters(make(settings), how));
-  const isMeant = (reader: Reader) =>
-    format.value === 'auto' ? reader.endings.includes(ending) : reader.name === format.value;
-  return readers.find(isMeant) ?? byContent(readers, withChapters(text(settings), how));
+  const make = (name: Reader['name']) => withChapters({ name, ...READERS[name](settings) }, how);
+  if (format.value !== 'auto') return make(format.value);
+  const readers = FORMATS.map(make);
+  return readers.find(({ endings }) => endings.includes(ending)) ?? byContent(readers, make('text'));
 }
 
 /** @throws TtsError (usage) for a file that is not there */

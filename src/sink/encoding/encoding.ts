@@ -1,6 +1,5 @@
 import type { Track } from '../../audio/pcm.ts';
 import type { Host } from '../../host.ts';
-import type { EncodingName } from './names.ts';
 
 export interface OpenFile {
   readonly fd: number;
@@ -36,17 +35,7 @@ export interface EncodingOptions {
   readonly warn?: (text: string) => void;
 }
 
-/** A format that is asked for by its name or by the ending of a file. A new one is a file here and a row in `sink/encodings`. */
-export interface Format {
-  readonly name: EncodingName;
-  /** They begin with a dot and have small letters. */
-  readonly endings: readonly string[];
-  /** True if its files hold the marks of chapters. */
-  readonly holdsChapters: boolean;
-  open(options: EncodingOptions): Encoding;
-}
-
-/** How sound becomes the bytes of a file. */
+/** How sound becomes the bytes of a file. A new one is a file here, its name in `names.ts` and a row in `sink/encodings.ts`. */
 export interface Encoding {
   readonly name: string;
   /**
