@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { createReadStream, readFileSync, statSync } from 'node:fs';
-import type { Pauses } from '../speech/mix.ts';
+import type { Mix } from '../speech/mix.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { VoiceShape } from '../voices/voice.ts';
 import type { ManifestEntry } from './manifest.ts';
@@ -15,9 +15,7 @@ export interface Shape {
   /** The service or engine that the number of the speaker belongs to. */
   readonly owner: string;
   readonly voice: Omit<VoiceShape, 'identity'>;
-  readonly pauses: Pauses;
-  /** LUFS. */
-  readonly loudness?: number | undefined;
+  readonly mix: Mix;
   readonly maxChars: number;
   readonly cutsParagraphs?: boolean | undefined;
   /** The format of the file and its bitrate; `undefined` for a WAV. */
@@ -54,11 +52,6 @@ export class TextHash {
     this.#hash.update(`\0${mark}\0`);
   }
 
-  /** It adds what is heard and is not text. */
-  addBorder(border: string): void {
-    this.#hash.update(`\0${border}\0`);
-  }
-
   finish(shape: Shape): RowKey {
     const key = keyOf(this.#hash.digest('hex'), this.#characters, shape);
     return { key, characters: this.#characters, isBlank: this.#isBlank };
@@ -73,14 +66,18 @@ export function rowKeyOf(text: string, shape: Shape): RowKey {
 function keyOf(
   text: string,
   characters: number,
-  { owner, voice, pauses: { paragraph, sentence }, loudness, maxChars, cutsParagraphs, encoded }: Shape,
+  { owner, voice, mix, maxChars, cutsParagraphs, encoded }: Shape,
 ): string {
   const { speaker, sampleRate, instructions, speed } = voice;
+  const {
+    pauses: { paragraph, sentence },
+    ...others
+  } = mix;
   const cut = characters > maxChars || cutsParagraphs || sentence > 0 ? maxChars : null;
   const parts = [owner, speaker, sampleRate ?? null, instructions ?? null, paragraph, cut, text];
   const further = [
     ...(sentence > 0 ? [sentence] : []),
-    ...(loudness === undefined ? [] : [{ loudness }]),
+    ...Object.entries(others).flatMap(([name, value]) => (value === undefined ? [] : [{ [name]: value }])),
     ...(encoded ? [encoded] : []),
     ...(speed ? [{ speed }] : []),
   ];

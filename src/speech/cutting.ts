@@ -7,7 +7,7 @@ export function mixOf(settings: Settings): Mix {
   return { pauses: pausesOf(settings), loudness: settings.loudness?.value };
 }
 
-const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
+export const USUAL_PAUSES: Pauses = { chapter: 1.5, scene: 1.2, heading: 0.8, paragraph: 0.3, sentence: 0 };
 
 /** Where both say how long the silence between paragraphs is, the stronger place counts, and `pauses` in the same place. */
 function pausesOf({ pauses, paragraphPause }: Settings): Pauses {

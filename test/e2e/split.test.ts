@@ -75,6 +75,18 @@ describe('--split chapters', () => {
     expect(files()).toEqual(NAMES.slice(0, 2));
   });
 
+  it.each(['scene', 'heading'])('makes chapters again whose silence of a %s changed', async (border) => {
+    const { server, box, write, run } = await setUp();
+    write(['One', 'First.'], ['Two', 'Second.</p><hr/><h2>Later</h2><p>Third.']);
+    expect(await run('-q')).toMatchObject({ status: 0, stderr: '' });
+    const asked = server.requests.length;
+    expect(await run('-q', '--check', '--pauses', 'scene=1.2,heading=0.8')).toMatchObject({ status: 0 });
+    const checked = await run('-q', '--check', '--pauses', `${border}=4`);
+    expect(checked).toMatchObject({ status: 9 });
+    expect(String(checked.stdout)).toContain(`stale: ${box.path('novel/02 Two.mp3')}\n`);
+    expect(server.requests).toHaveLength(asked);
+  });
+
   it.each([
     [['-f', 'book.epub', '--split', 'chapters'], 'template'],
     [['-f', 'book.epub', '--split', 'chapters', '-o', 'x.mp3'], 'name of its own'],

@@ -4,24 +4,27 @@ import { type RowKey, type Shape, TextHash } from '../row-state.ts';
 
 export interface BookChapter {
   readonly title: string | undefined;
-  /** As `--chapters` counts it; 0 for what comes before the first chapter. */
+  /** It counts as `--chapters` does: 0 is what comes before the first chapter. */
   readonly number: number;
   /** Hashes what is spoken, in which pieces and with which silences. */
   readonly hash: TextHash;
 }
 
-/** Goes once over a text. What comes before the first heading is a chapter without a title. */
+/**
+ * Goes once over a text. What comes before the first heading is a chapter without a title.
+ * @param heardOf all that is heard of a segment besides its text
+ */
 export async function chaptersOf(
   parts: AsyncIterable<Segment | Rest>,
-  voiceOf: (segment: Segment) => unknown,
+  heardOf: (segment: Segment) => unknown,
 ): Promise<readonly BookChapter[]> {
   const chapters: BookChapter[] = [];
   for await (const { heading, parts: own } of byChapter(parts)) {
     const hash = new TextHash();
     for await (const part of own) {
-      if (part.kind === 'rest') hash.addBorder(JSON.stringify(part));
+      if (part.kind === 'rest') hash.addMark(JSON.stringify(part));
       else {
-        hash.addBorder(JSON.stringify([part.pause, voiceOf(part)]));
+        hash.addMark(JSON.stringify(heardOf(part)));
         hash.add(part.text);
       }
     }
@@ -31,7 +34,7 @@ export async function chaptersOf(
 }
 
 export function chapterKey({ hash }: BookChapter, shape: Shape, tags: unknown): RowKey {
-  hash.addBorder(JSON.stringify(tags));
+  hash.addMark(JSON.stringify(tags));
   return hash.finish(shape);
 }
 

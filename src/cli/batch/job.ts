@@ -107,7 +107,7 @@ async function openTexts(
     cast: await castOf(settings, voices),
     maxChars: settings.maxChars.value,
     ...bordersOf(settings),
-    ...mixOf(settings),
+    mix: mixOf(settings),
     host: context.host,
     ownerOf: ownersIn(settings),
     encodedAs: (file) => {

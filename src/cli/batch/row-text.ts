@@ -77,9 +77,8 @@ export class RowTexts {
   }
 
   #shapeOf({ voice, file }: BatchRow): Shape {
-    const { ownerOf, encodedAs, pauses, loudness, maxChars, cutsParagraphs } = this.#options;
-    const encoded = encodedAs(file);
-    return { owner: ownerOf(voice), voice, pauses, loudness, maxChars, cutsParagraphs, encoded };
+    const { ownerOf, encodedAs, mix, maxChars, cutsParagraphs } = this.#options;
+    return { owner: ownerOf(voice), voice, mix, maxChars, cutsParagraphs, encoded: encodedAs(file) };
   }
 
   #planOf(
@@ -131,13 +130,13 @@ function inRow(error: TtsError, { table, line }: BatchRow): TtsError {
 }
 
 /** What is heard besides the words. */
-type Heard = Pick<RowTextOptions, 'pauses' | 'cast'>;
+type Heard = Pick<RowTextOptions, 'mix' | 'cast'>;
 
 /**
  * The key of a text without marks and such borders is that of the text as it stands in a table. The chapter with which a text begins
  * is not heard, and in some formats a text without chapters is one.
  */
-function addTo(hash: TextHash, piece: Piece, { pauses, cast }: Heard): void {
+function addTo(hash: TextHash, piece: Piece, { mix: { pauses }, cast }: Heard): void {
   hash.add(writtenOf(piece));
   const { kind } = piece;
   if (kind === 'chapter' && hash.isEmpty) return;

@@ -17,7 +17,9 @@ import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
 import { unwritable } from '../../files/writable.ts';
 import { visible } from '../../printable.ts';
+import { USUAL_PAUSES } from '../../speech/cutting.ts';
 import type { SpeechJob } from '../../speech/job.ts';
+import type { Mix } from '../../speech/mix.ts';
 import type { RunText } from '../../speech/text.ts';
 import type { Segment } from '../../text/segment.ts';
 import type { Voice } from '../../voices/voice.ts';
@@ -92,7 +94,11 @@ async function planOf(
     );
   const template = chapterTemplate(job.output.name ?? '');
   const folder = openRowFolder(template.fixedFolder, host.cwd);
-  const chapters = await chaptersOf(text.segments(false, signal), (segment) => voiceOf(segment).shape);
+  const chapters = await chaptersOf(text.segments(false, signal), (segment) => [
+    segment.pause,
+    voiceOf(segment).shape,
+    ...ownSilence(segment, job.mix),
+  ]);
   if (chapters.length === 0) throw text.blank();
   const numbers = chapters.map(({ number }) => number);
   const titles = chapters.map(({ title, number }) => title ?? (number === 0 ? OPENING : ''));
@@ -112,12 +118,18 @@ async function planOf(
   return { folder, plan, keys };
 }
 
+/** The silence of a heading or a scene that is not the usual one. Those of sentences and paragraphs are the same for a whole chapter. */
+function ownSilence({ pause }: Segment, { pauses }: Mix): readonly number[] {
+  if (pause !== 'heading' && pause !== 'scene') return [];
+  return pauses[pause] === USUAL_PAUSES[pause] ? [] : [pauses[pause]];
+}
+
 function shapeOf({ voice, mix, output }: SpeechJob) {
   const { identity, ...shape } = voice.shape;
   const { maxChars } = voice;
   const { name } = output.encoding;
   const encoded = name === 'wav' ? undefined : [name, output.bitrate ?? null];
-  return { owner: identity, voice: shape, ...mix, maxChars, cutsParagraphs: true, encoded };
+  return { owner: identity, voice: shape, mix, maxChars, cutsParagraphs: true, encoded };
 }
 
 /** The picture counts by its hash. */
