@@ -1,9 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 
 /** It tells whether this machine has a program of that name: what needs one that it lacks is skipped. */
 export function isThere(program: string): boolean {
-  return spawnSync('which', [program]).status === 0;
+  const isIn = (folder: string) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return (process.env.PATH ?? '').split(delimiter).some(isIn);
 }
 
 /** Whether a program may run under strace, for which the system fails as told: what needs that is skipped elsewhere. */

@@ -8,6 +8,7 @@ import { type Header, type Pack, pack } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
 import { unpack } from '../../../src/install/archive.ts';
 import { emptyFolder } from '../../support/folder.ts';
+import { isThere } from '../../support/programs.ts';
 import { filesBelow } from '../../support/voices.ts';
 
 const never = new AbortController().signal;
@@ -22,7 +23,7 @@ async function archiveOf(fill: (archive: Pack) => void): Promise<string> {
 }
 
 describe('an archive', () => {
-  it.each(['a.tar.gz', 'a.tgz', 'a.tar'])('is unpacked by its ending: %s', async (name) => {
+  it.skipIf(!isThere('tar')).each(['a.tar.gz', 'a.tgz', 'a.tar'])('is unpacked by its ending: %s', async (name) => {
     const folder = emptyFolder();
     writeFileSync(join(folder, 'x'), 'content');
     execFileSync('tar', [name.endsWith('r') ? 'cf' : 'czf', name, 'x'], { cwd: folder });
