@@ -138,6 +138,7 @@ export function nearestOption(complaint: string, { options }: Command): string |
 }
 
 export const OF_REQUESTS = settingNames.filter((name) => ruleOf(name).ofRequests);
+export const OF_SOUND = settingNames.filter((name) => ruleOf(name).ofSound);
 
 export function subcommand(
   name: string,

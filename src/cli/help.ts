@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { ExitCode, TtsError, usageError } from '../error.ts';
+import { nearestName } from '../nearest.ts';
 import { type Name, type Rule, ruleOf, rules, settingNames } from '../settings/rules.ts';
 import {
   type CommandModule,
@@ -36,7 +37,6 @@ export async function run(context: Context): Promise<number> {
   const { assertWordsUtf8 } = await import('./assert-utf8.ts');
   assertWordsUtf8(context.argv, context.host);
   const unknown = named ? more[0] : name;
-  const { nearestName } = await import('../nearest.ts');
   const nearest = nearestName(unknown ?? '', [...context.commands.keys(), ...Object.keys(TOPICS)]);
   throw usageError(
     `tts help does not know "${unknown}"`,
@@ -143,7 +143,7 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
-/** For `tts` alone on a terminal. Each line works as it stands. */
+/** What `tts` alone shows on a terminal. Each line works as it stands. */
 export const FIRST_STEPS = [
   'tts speaks any text. To begin with:',
   '  tts "Hello from this machine." -o hello.wav    a file, with the built-in voice',

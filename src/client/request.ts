@@ -1,12 +1,13 @@
 import { percentDecoded } from '../address.ts';
 import type { Speech } from '../audio/pcm.ts';
-import { readAnswer } from './answer.ts';
+import { audioFailure, readAnswer } from './answer.ts';
 import { noAnswer } from './failure.ts';
 import { type RequestFields, requestBody } from './request-body.ts';
 import type { ClientEvent, NumberedText } from './retry.ts';
 import type { Transport } from './transport.ts';
+import { type Synthesize, type Trying, withTries } from './tries.ts';
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly transport: Transport;
   /** The address of the requests. It ends in `/tts`. */
   readonly url: URL;
@@ -19,11 +20,26 @@ export interface RequestOptions {
 }
 
 /**
+ * Sends `POST /tts`, again where that may help.
+ * @throws TtsError after all tries, here and while the sound is read
+ */
+export function createSynthesizer(
+  options: RequestOptions & Omit<Trying, 'name' | 'ask' | 'explain'>,
+): Synthesize {
+  return withTries({
+    ...options,
+    name: options.url.host,
+    ask: (text, until) => request(text, options, until),
+    explain: (error) => audioFailure(error, options),
+  });
+}
+
+/**
  * Sends one `POST /tts`.
  * @returns `undefined` for sound that goes to the callback address
  * @throws TtsError; errors of reading the sound are for `audioFailure`
  */
-export async function request(
+async function request(
   { text, index }: NumberedText,
   options: RequestOptions,
   signal: AbortSignal,

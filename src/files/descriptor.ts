@@ -4,6 +4,11 @@ import { constants, readFileSync, readlinkSync } from 'node:fs';
 const O_APPEND = 0o2000;
 const O_ACCMODE = 0o3;
 
+/** True for the number of a descriptor in the place of a file's name. */
+export function isDescriptor(name: string): boolean {
+  return /^\d+$/.test(name);
+}
+
 /**
  * Node opens /dev/null for reading and writing in place of a closed stream; a shell's `> /dev/null` opens it for writing only.
  * Only Linux shows the difference.

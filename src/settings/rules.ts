@@ -40,7 +40,10 @@ export interface Rule<T> {
   advice?(raw: unknown): string | undefined;
   /** The short help has it in place of `help`, which is too long for a line. */
   readonly brief?: string;
+  /** All commands that ask a service take the option. */
   readonly ofRequests?: true;
+  /** All commands that make sound take the option. */
+  readonly ofSound?: true;
   /** The option may be given several times. Its value has a line for each. */
   readonly repeats?: true;
   readonly secret?: true;
@@ -108,6 +111,7 @@ export const rules = {
     key: 'loudness',
     otherwise: 'as the voices are',
     help: 'bring each voice to one loudness: -18',
+    ofSound: true,
   }),
   split: rule({
     kind: choice('chapters'),
@@ -421,6 +425,7 @@ export const rules = {
     otherwise: '1',
     brief: 'faster or slower, 0.5 to 3, with the pitch kept',
     help: 'how fast it is heard, 0.5 to 3, with the pitch kept',
+    ofSound: true,
   }),
   marks: rule({
     kind: toggle,
@@ -444,6 +449,7 @@ export const rules = {
     otherwise: 'chapter=1.5,scene=1.2,heading=0.8,paragraph=0.3,sentence=0',
     help: 'silence at each border of the text',
     combine: byName,
+    ofSound: true,
   }),
   paragraphPause: rule({
     kind: number({ min: 0, max: 60, unit: 'seconds' }),
@@ -451,6 +457,7 @@ export const rules = {
     key: 'paragraphPause',
     fallback: 0.3,
     help: 'short for --pauses paragraph=SECONDS',
+    ofSound: true,
   }),
   cache: rule({
     kind: toggle,

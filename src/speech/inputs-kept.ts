@@ -1,5 +1,6 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { usageError } from '../error.ts';
+import { isDescriptor } from '../files/descriptor.ts';
 import { pathOf } from '../files/paths.ts';
 import type { Host } from '../host.ts';
 import { keyFileOf } from '../settings/key.ts';
@@ -7,7 +8,6 @@ import type { LoadedSettings } from '../settings/load.ts';
 import { namedFile, singleNames } from '../settings/named-file.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { isStdout } from '../sink/open.ts';
-import { isDescriptor } from './events/log.ts';
 import type { OutputPlan } from './outputs.ts';
 
 /**
@@ -63,7 +63,7 @@ function writtenBy(
   const files = [
     { option: '--output', name },
     { option: '--subtitles', name: subtitles?.value ?? '-' },
-    { option: '--events', name: isDescriptor(events?.value ?? '-') ? '-' : (events?.value ?? '-') },
+    { option: '--events', name: events && !isDescriptor(events.value) ? events.value : '-' },
   ]
     .filter(({ name }) => !isStdout(name))
     .map(({ option, name }) => ({ option, name, path: name }));

@@ -7,7 +7,7 @@ import type { Encoding } from '../sink/encoding/encoding.ts';
 import type { EncodingName } from '../sink/encoding/names.ts';
 import { encodingOf } from '../sink/encodings.ts';
 import { checkSink, isStdout, openSink } from '../sink/open.ts';
-import { findPlayer, type PlayerOptions } from '../sink/player/commands.ts';
+import type { PlayerOptions } from '../sink/player/commands.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Subtitles, SubtitlesPlan } from './subtitles.ts';
 
@@ -192,6 +192,7 @@ export async function checkOutput(
   { name, clobber, isPlayed, player }: OutputPlan,
   host: Host,
 ): Promise<boolean> {
+  const { findPlayer } = await import('../sink/player/commands.ts');
   const isHeard = isPlayed && (await findPlayer(playerOptions(player, host)))?.isLive === true;
   if (name === undefined && isPlayed) return isHeard;
   const output = name ?? '-';

@@ -1,4 +1,4 @@
-import { createSynthesizer } from '../client/attempts.ts';
+import { createSynthesizer } from '../client/request.ts';
 import type { RetryPolicy } from '../client/retry.ts';
 import type { ServiceSpeaker } from '../client/speakers.ts';
 import { createTransport } from '../client/transport.ts';

@@ -15,7 +15,7 @@ import {
   knownOf,
   type VoicesPlan,
 } from './connections.ts';
-import { requestUrl } from './service-choice.ts';
+import { requestUrl, withListedNumber } from './service-choice.ts';
 import type { SourceShelf } from './source-shelf.ts';
 import { builtInSpeakers, speakerOf } from './speaker-choice.ts';
 import type { ListedVoice, Voice, VoiceEvent, VoiceShape, Voices, Wish } from './voice.ts';
@@ -163,7 +163,6 @@ export class RunVoices implements Voices {
       async (error) => {
         const service = mayAskService && (await this.#plan.service());
         if (!service) throw error;
-        const { withListedNumber } = await import('./service-choice.ts');
         throw await withListedNumber(error, alone, service, this.#context.signal);
       },
     );

@@ -9,7 +9,7 @@ import type { Flags } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
 import { ENCODINGS } from '../../sink/encoding/names.ts';
 import { assertEncodable, usualEnding } from '../../sink/encodings.ts';
-import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
+import { OF_REQUESTS, OF_SOUND, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import type { BatchRequest } from './job.ts';
 
@@ -23,13 +23,10 @@ const ACCEPTED: readonly Name[] = [
   'lexicon',
   'maxChars',
   'concurrency',
-  'speed',
   'marks',
   'voices',
-  'pauses',
-  'paragraphPause',
+  ...OF_SOUND,
   'encode',
-  'loudness',
   'bitrate',
   'dryRun',
   ...OF_REQUESTS.filter((name) => name !== 'stream'),

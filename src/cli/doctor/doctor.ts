@@ -19,7 +19,7 @@ import { examineEncoders, examineEspeak } from './programs.ts';
 import { trySpeaking } from './speaking.ts';
 import { tryInstalled } from './voices.ts';
 
-const SETTINGS: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
+const ACCEPTED: readonly Name[] = ['speaker', 'player', 'callbackUrl', ...OF_REQUESTS];
 
 export async function run(context: Context): Promise<number> {
   const { host, notices } = context;
@@ -50,7 +50,7 @@ export function describeCommand(): Command {
   return subcommand(
     'doctor',
     'Look at everything that speaking needs, and tell what to do where something is wrong.',
-    SETTINGS,
+    ACCEPTED,
     [new Option('--yes', 'make the one request without asking; it costs 2 characters')],
   );
 }

@@ -6,6 +6,7 @@ import type { Host } from '../../host.ts';
 import { isOneLetterOff } from '../../nearest.ts';
 import { type CommandLine, readCommandLine, speakCommand } from '../command-line.ts';
 import { type Commands, type Context, namedCommands } from '../context.ts';
+import { FIRST_STEPS, help, version } from '../help.ts';
 
 /** Words, as in `cache clear`. */
 const LONGEST_COMMAND = 2;
@@ -17,11 +18,11 @@ export function describeCommand(): Command {
 export async function run(context: Context): Promise<number> {
   const { notices } = context;
   const line = readTyped(context);
-  if (line.help) return (await import('../help.ts')).help(context);
-  if (line.version) return (await import('../help.ts')).version(context);
+  if (line.help) return help(context);
+  if (line.version) return version(context);
   const input = inputOf(line, context);
   if (!input) {
-    notices.print((await import('../help.ts')).FIRST_STEPS);
+    notices.print(FIRST_STEPS);
     return ExitCode.usage;
   }
   const mistake = line.flags.quiet ? undefined : await likelyMistake(line, context);
@@ -75,7 +76,7 @@ function nearCommand(word: string, commands: Commands): string | undefined {
   return word === 'version' ? '--version' : [...commands.keys()].find((name) => isOneLetterOff(word, name));
 }
 
-/** As in `voies install cori`. */
+/** True for "install" in `voies install cori`. */
 async function isWordOf(command: string, word: string | undefined, commands: Commands): Promise<boolean> {
   const { words = [] } = (await commands.get(command)?.()) ?? {};
   return word !== undefined && words.includes(word);

@@ -9,7 +9,7 @@ import { manifestsOf } from '../../voices/installed.ts';
 import { chooseService, type Endpoint } from '../../voices/service-choice.ts';
 import type { VoiceEvent, Voices } from '../../voices/voice.ts';
 import { openVoices } from '../../voices/voices.ts';
-import { OF_REQUESTS, readSubcommand, subcommand } from '../command-line.ts';
+import { OF_REQUESTS, OF_SOUND, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
 import { describe, warnOfPause } from '../speak/report.ts';
 import { table } from '../terminal/style.ts';
@@ -22,9 +22,7 @@ const ACCEPTED: readonly Name[] = [
   'player',
   'concurrency',
   'marks',
-  'speed',
-  'pauses',
-  'paragraphPause',
+  ...OF_SOUND,
   ...OF_REQUESTS,
 ];
 

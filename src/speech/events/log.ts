@@ -11,7 +11,7 @@ import {
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../../error.ts';
-import { isReadOnly } from '../../files/descriptor.ts';
+import { isDescriptor, isReadOnly } from '../../files/descriptor.ts';
 import { pathOf } from '../../files/paths.ts';
 import { unwritable } from '../../files/writable.ts';
 import { openPipe } from '../../sink/open.ts';
@@ -45,10 +45,6 @@ export async function openEventLog(where: string, cwd: string, signal: AbortSign
     signal.throwIfAborted();
     throw unwritable(where, error, 'name another file with --events');
   }
-}
-
-export function isDescriptor(where: string): boolean {
-  return /^\d+$/.test(where);
 }
 
 /** @throws TtsError (usage) */

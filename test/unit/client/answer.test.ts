@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { createSynthesizer } from '../../../src/client/attempts.ts';
 import { ConcurrencyLimiter } from '../../../src/client/limiter.ts';
+import { createSynthesizer } from '../../../src/client/request.ts';
 import { createTransport } from '../../../src/client/transport.ts';
 import { serveBytes } from '../../support/byte-server.ts';
 import { head } from '../../support/http-bytes.ts';

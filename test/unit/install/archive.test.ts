@@ -23,14 +23,17 @@ async function archiveOf(fill: (archive: Pack) => void): Promise<string> {
 }
 
 describe('an archive', () => {
-  it.skipIf(!isThere('tar')).each(['a.tar.gz', 'a.tgz', 'a.tar'])('is unpacked by its ending: %s', async (name) => {
-    const folder = emptyFolder();
-    writeFileSync(join(folder, 'x'), 'content');
-    execFileSync('tar', [name.endsWith('r') ? 'cf' : 'czf', name, 'x'], { cwd: folder });
-    const target = emptyFolder();
-    await unpack(join(folder, name), target, never);
-    expect(readFileSync(join(target, 'x'), 'utf8')).toBe('content');
-  });
+  it.skipIf(!isThere('tar')).each(['a.tar.gz', 'a.tgz', 'a.tar'])(
+    'is unpacked by its ending: %s',
+    async (name) => {
+      const folder = emptyFolder();
+      writeFileSync(join(folder, 'x'), 'content');
+      execFileSync('tar', [name.endsWith('r') ? 'cf' : 'czf', name, 'x'], { cwd: folder });
+      const target = emptyFolder();
+      await unpack(join(folder, name), target, never);
+      expect(readFileSync(join(target, 'x'), 'utf8')).toBe('content');
+    },
+  );
 
   it.each<[string, Partial<Header> & { name: string }, RegExp]>([
     ['a way up', { name: '../x' }, /a name in it leads elsewhere: \.\.\/x/],
