@@ -1,3 +1,5 @@
+import type { Host } from './host.ts';
+
 /** What a step rejects with whose sound or text is not wanted any more, though the run goes on. */
 export class Dropped extends Error {
   override readonly name = 'Dropped';
@@ -24,4 +26,13 @@ export class Drops {
     for (const listener of this.#listeners) listener();
     over.abort(new Dropped('it is not wanted any more'));
   }
+}
+
+/** With SIGUSR1, a conversation drops what it was about to say. */
+export function dropsBy(host: Pick<Host, 'on' | 'off' | 'platform'>, isLive: boolean): Drops & Disposable {
+  const drops = new Drops();
+  const drop = () => drops.now();
+  const isUsed = isLive && host.platform !== 'win32';
+  if (isUsed) host.on('SIGUSR1', drop);
+  return Object.assign(drops, { [Symbol.dispose]: () => isUsed && host.off('SIGUSR1', drop) });
 }

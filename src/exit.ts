@@ -19,6 +19,12 @@ export function interruption(host: Host): { readonly signal: AbortSignal; stop()
   return { signal: controller.signal, stop: () => listeners.forEach((off) => void off()) };
 }
 
+/** A message may come before a run listens to it, or after its end. It would end the process, or open it to a debugger. */
+export function outliveMessages(host: Host): void {
+  if (host.platform === 'win32') return;
+  for (const message of ['SIGUSR1', 'SIGUSR2'] as const) host.on(message, () => {});
+}
+
 /** The status of a process that a signal ended is 128 and the number of the signal. */
 const SIGNALS = 128;
 

@@ -1,4 +1,4 @@
-import { endWith, interruption } from './exit.ts';
+import { endWith, interruption, outliveMessages } from './exit.ts';
 import { type Host, processHost } from './host.ts';
 import { runCommand } from './run.ts';
 
@@ -6,6 +6,7 @@ import { runCommand } from './run.ts';
 export async function main(process: NodeJS.Process, host: Host = processHost(process)): Promise<void> {
   // This hides Node's own warnings, such as ExperimentalWarning.
   process.removeAllListeners('warning');
+  outliveMessages(host);
   const { signal, stop } = interruption(host);
   const status = await runCommand(host, signal);
   stop();

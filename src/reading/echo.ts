@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
+import { unlessAborted } from '../async.ts';
 import type { Host } from '../host.ts';
 
 /** Bytes that the voice may be behind. The text waits for it only then. */
@@ -9,6 +10,7 @@ const MOST_BEHIND = 64 * 1024 * 1024;
 export class Echo {
   /** The text for the voice. */
   readonly text: Readable;
+  readonly #source: Readable;
   readonly #shown: Promise<void>;
   #isSilent = false;
 
@@ -16,15 +18,20 @@ export class Echo {
     const text = new PassThrough({ highWaterMark: MOST_BEHIND });
     text.on('error', () => {});
     this.text = text;
+    this.#source = source;
     this.#shown = this.#show(source, text, output);
     this.#shown.catch(() => {});
   }
 
-  /** Shows what is still to come, without a voice. */
-  async finish(): Promise<void> {
+  /**
+   * Shows what is still to come, without a voice.
+   * @throws the signal's reason
+   */
+  async finish(signal: AbortSignal): Promise<void> {
     this.#isSilent = true;
     this.text.resume();
-    await this.#shown;
+    // An open pipe would keep the process running.
+    await unlessAborted(this.#shown, signal).finally(() => this.#source.destroy());
   }
 
   async #show(source: Readable, text: PassThrough, output: Writable): Promise<void> {

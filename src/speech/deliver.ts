@@ -100,6 +100,7 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions, isLive = true)
   const tap = tapOf([...listeners, chapters, turns]);
   const first = await ahead.next();
   if (!first) throw blank();
+  const dropped = options.drops?.signal;
   const { speech } = first;
   if (!speech) {
     tap.onPart(first, 0);
@@ -114,7 +115,7 @@ async function trackFrom(ahead: LookAhead, options: TrackOptions, isLive = true)
   const track: Track = {
     format,
     bytes: isWhole ? bytesAtSpeed(speech, voiceOf(first.segment).speed) : undefined,
-    pcm: soundOf({ ...first, speech }, ahead, { mixer, voiceOf, tap, chapters, drops: options.drops }),
+    pcm: soundOf({ ...first, dropped }, ahead, { mixer, voiceOf, tap, chapters, drops: options.drops }),
     tags: options.tags ?? {},
     chapters: () => chapters.list,
     drops: options.drops,
@@ -155,8 +156,9 @@ async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined
   return Promise.race([coming, left.then(() => 'left' as const)]);
 }
 
-interface SoundingPart extends PartInTurn {
-  readonly speech: Speech;
+interface FirstPart extends PartInTurn {
+  /** It aborts when the part is not wanted any more, even before it is heard. */
+  readonly dropped: AbortSignal | undefined;
 }
 
 type Tap = Required<Omit<Listener, 'onQueued'>>;
@@ -182,32 +184,41 @@ interface Desk {
 }
 
 async function* soundOf(
-  first: SoundingPart,
+  { dropped, ...first }: FirstPart,
   ahead: LookAhead,
-  { mixer, voiceOf, tap, chapters, drops }: Desk,
+  desk: Desk,
+): AsyncGenerator<Uint8Array> {
+  const { mixer, tap, chapters, drops } = desk;
+  for (let part: PartInTurn | undefined = first; part; part = await ahead.next(), dropped = drops?.signal)
+    if (!dropped?.aborted) yield* soundOfPart(part, dropped, ahead, desk);
+  const { rest = 0 } = ahead;
+  yield* silence(mixer.format, rest);
+  chapters.end(silentFrames(mixer.format, rest));
+  await tap.complete();
+}
+
+async function* soundOfPart(
+  part: PartInTurn,
+  dropped: AbortSignal | undefined,
+  ahead: LookAhead,
+  { mixer, voiceOf, tap }: Desk,
 ): AsyncGenerator<Uint8Array> {
   const { format } = mixer;
-  for (let part: PartInTurn | undefined = first; part; part = await ahead.next()) {
-    const dropped = drops?.signal;
-    const pause = mixer.pauseBefore(part);
-    const speech = part.speech && (await mixer.adapted(part.speech, voiceOf(part.segment)));
-    tap.onPart({ ...part, speech }, silentFrames(format, pause));
-    if (!speech) continue;
-    yield* unlessDropped(silence(format, pause), dropped);
-    try {
-      for await (const piece of unlessDropped(speech.pcm, dropped)) {
-        tap.onPiece(piece.length);
-        yield piece;
-      }
-    } catch (error) {
-      if (!dropped?.aborted) ahead.goOnBehind(error);
+  const pause = mixer.pauseBefore(part);
+  const speech = part.speech && (await mixer.adapted(part.speech, voiceOf(part.segment)));
+  if (dropped?.aborted) return;
+  tap.onPart({ ...part, speech }, silentFrames(format, pause));
+  if (!speech) return;
+  yield* unlessDropped(silence(format, pause), dropped);
+  try {
+    for await (const piece of unlessDropped(speech.pcm, dropped)) {
+      tap.onPiece(piece.length);
+      yield piece;
     }
-    if (!dropped?.aborted) tap.onPartEnd();
+  } catch (error) {
+    if (!dropped?.aborted) ahead.goOnBehind(error);
   }
-  const { rest = 0 } = ahead;
-  yield* silence(format, rest);
-  chapters.end(silentFrames(format, rest));
-  await tap.complete();
+  if (!dropped?.aborted) tap.onPartEnd();
 }
 
 async function* unlessDropped<T>(

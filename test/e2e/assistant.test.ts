@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
 import { serveText } from '../support/book.ts';
@@ -45,6 +46,17 @@ test('Where the voice fails, the text goes on, and the status says so.', async (
   const { status, stdout, stderr } = await run.ended;
   expect({ status, shown: stdout.toString() }).toEqual({ status: 8, shown: 'Hello there. The end.\n' });
   expect(stderr.toString()).toContain('/nowhere/player');
+});
+
+test('A signal ends a run whose voice has failed and whose text goes on.', async () => {
+  const run = new Sandbox().start(['--assistant', '--player', '/nowhere/player'], { stdin: 'open' });
+  run.stdin.write('Hello there. ');
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  run.stdin.write('More');
+  await once(run.stdout, 'data');
+  const { ended } = await run.endBy('SIGTERM');
+  expect(ended.status).toBe(143);
+  expect(ended.stderr).toMatch(/nowhere.*\n(?:.*\n)*tts: terminated\n$/);
 });
 
 test('Events tell which sentence is heard, and where a run was stopped, in characters of the input.', async () => {

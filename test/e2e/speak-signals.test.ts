@@ -141,6 +141,18 @@ describe.each([
   });
 });
 
+it.runIf(process.platform === 'linux')(
+  'SIGUSR1 and SIGUSR2 neither end a run that does not speak yet nor open it to a debugger.',
+  async () => {
+    const run = new Sandbox().start(['-o', 'out.wav', '-q'], { stdin: 'open' });
+    await expect.poll(() => listens(run), { timeout: 5000 }).toBe(true);
+    run.child.kill('SIGUSR1');
+    run.child.kill('SIGUSR2');
+    run.stdin.end('Hello.');
+    expect(await run.ended).toMatchObject({ status: 0, stderr: '' });
+  },
+);
+
 it('A signal that comes while the program is still being loaded ends it as any other.', async () => {
   const box = new Sandbox();
   const early = box.file(

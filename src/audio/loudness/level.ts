@@ -49,13 +49,24 @@ async function* whole({ format, pcm }: Track, { target, turns }: Level): AsyncGe
 /** Seconds of a voice that are measured before they are heard. */
 const MEASURED_SECONDS = 3;
 
-async function* asItComes({ format, pcm }: Track, { target, turns }: Level): AsyncGenerator<Uint8Array> {
+async function* asItComes(
+  { format, pcm, drops }: Track,
+  { target, turns }: Level,
+): AsyncGenerator<Uint8Array> {
   const gains = new Map<unknown, number>();
   const held: Uint8Array[] = [];
   const most = MEASURED_SECONDS * format.sampleRate * frameBytes(format);
   let [start, heldBytes] = [0, 0];
   const gainOf = (voice: unknown) => gains.get(voice) ?? 1;
   const play = new Playing({ format, turns, gainOf });
+  const pass = ({ length }: Uint8Array) => {
+    start += length;
+    heldBytes -= length;
+  };
+  drops?.listen(() => {
+    play.skip(heldBytes);
+    for (const each of held.splice(0)) pass(each);
+  });
   const measure = () => {
     const meters = new Map<unknown, LoudnessMeter>();
     for (const { bytes, voice } of cut(Buffer.concat(held), start, turns))
@@ -63,18 +74,21 @@ async function* asItComes({ format, pcm }: Track, { target, turns }: Level): Asy
     for (const [voice, meter] of meters)
       if (meter.integrated !== undefined) gains.set(voice, gainFor(meter, target));
   };
+  function* given() {
+    measure();
+    for (let each = held.shift(); each; each = held.shift()) {
+      pass(each);
+      yield* play.push(each);
+    }
+  }
   for await (const piece of pcm) {
     held.push(piece);
     heldBytes += piece.length;
     const isNew = cut(piece, start + heldBytes - piece.length, turns).some(({ voice }) => !gains.has(voice));
     if ((isNew || held.length > 1) && heldBytes < most) continue;
-    measure();
-    for (const each of held.splice(0)) yield* play.push(each);
-    start += heldBytes;
-    heldBytes = 0;
+    yield* given();
   }
-  measure();
-  for (const each of held) yield* play.push(each);
+  yield* given();
   yield* play.end();
 }
 
@@ -108,6 +122,11 @@ class Playing {
       yield* this.#given(this.#limiter.push(read(bytes).map((sample) => sample * gain)));
     }
     this.#at += piece.length;
+  }
+
+  /** Sound that is not heard has its place in the track. */
+  skip(bytes: number): void {
+    this.#at += bytes;
   }
 
   *end(): Generator<Uint8Array> {

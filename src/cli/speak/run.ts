@@ -1,5 +1,5 @@
 import type { Tags } from '../../audio/pcm.ts';
-import { Drops } from '../../drops.ts';
+import { type Drops, dropsBy } from '../../drops.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { OUTPUT } from '../../reading/documents.ts';
 import type { Delivery, Sink } from '../../sink/sink.ts';
@@ -44,11 +44,14 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
     const status = await (job.split
       ? speakChapters(job, context)
       : speakJob(job, request, { ...context, turn }));
-    await job.echo?.finish();
+    await job.echo?.finish(context.signal);
     return status;
   } catch (error) {
     // The text goes on where its voice failed.
-    if (!context.signal.aborted) await job.echo?.finish();
+    await job.echo?.finish(context.signal).catch((reason) => {
+      if (error !== reason) context.notices.warn((error as Error).message);
+      throw reason;
+    });
     throw withOutputName(error, job);
   }
 }
@@ -132,15 +135,6 @@ async function tellEvents(
 ): Promise<RunEvents | undefined> {
   if (events === undefined) return undefined;
   return (await import('../../speech/events/open.ts')).openEvents(events, sink, context);
-}
-
-/** With SIGUSR1, a conversation drops what it was about to say. */
-function dropsBy(host: Context['host'], isLive: boolean): Drops & Disposable {
-  const drops = new Drops();
-  const drop = () => drops.now();
-  const isUsed = isLive && host.platform !== 'win32';
-  if (isUsed) host.on('SIGUSR1', drop);
-  return Object.assign(drops, { [Symbol.dispose]: () => isUsed && host.off('SIGUSR1', drop) });
 }
 
 interface Spoken {

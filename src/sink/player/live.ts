@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { unlessAborted } from '../../async.ts';
-import type { Track } from '../../audio/pcm.ts';
 import type { TtsError } from '../../error.ts';
 import { outputOf } from '../../files/program-output.ts';
 import { wav } from '../encoding/wav.ts';
@@ -13,7 +12,7 @@ import { nothingPoured, type Poured, pour } from '../pipe.ts';
 import type { Sink } from '../sink.ts';
 import { Hearing } from './hearing.ts';
 import type { PlayerProcess } from './process.ts';
-import { Takes } from './takes.ts';
+import { type Take, Takes } from './takes.ts';
 
 export interface LiveSink extends Sink {
   /** Resolves with the error of a player that failed. */
@@ -54,13 +53,11 @@ export function liveSink(first: Running, again: () => Promise<Running>): LiveSin
       return first.player.failure;
     },
     async write(track, signal) {
-      const takes = new Takes(hearing.of(track));
+      const takes = new Takes(hearing.of(track), () => hearing.skip());
       const poured = nothingPoured();
-      for (let take: Track | undefined = takes.first(); take; ) {
-        const dropped = track.drops?.signal;
-        const isHeard = await play(running, take, { signal, dropped, poured, gate });
+      for (let take: Take | undefined = takes.first(); take; ) {
+        const isHeard = await play(running, take, { signal, poured, gate });
         if (isHeard) return { ...poured, player: first.player.program, readerLeft: !poured.isAll };
-        hearing.skip();
         take = await unlessAborted(takes.next(), signal);
         if (take) running = await again();
       }
@@ -72,7 +69,6 @@ export function liveSink(first: Running, again: () => Promise<Running>): LiveSin
 
 interface Playing {
   readonly signal: AbortSignal;
-  readonly dropped: AbortSignal | undefined;
   readonly poured: Poured;
   readonly gate: Gate;
 }
@@ -83,16 +79,17 @@ interface Playing {
  */
 async function play(
   { player, input }: Running,
-  take: Track,
-  { signal, dropped, poured, gate }: Playing,
+  { track, dropped }: Take,
+  { signal, poured, gate }: Playing,
 ): Promise<boolean> {
   const silence = () => {
     player.kill();
     input.destroy();
   };
   input.on('error', () => {});
+  if (dropped?.aborted) silence();
   dropped?.addEventListener('abort', silence, { once: true });
-  const pouring = pour(take, input, { name: player.name, encoding: wav, signal, poured, gate });
+  const pouring = pour(track, input, { name: player.name, encoding: wav, signal, poured, gate });
   // An ended player needs no more sound.
   pouring.catch(() => {});
   try {

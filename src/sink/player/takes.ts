@@ -1,27 +1,54 @@
 import { unlessAborted } from '../../async.ts';
 import type { Track } from '../../audio/pcm.ts';
 
+export interface Take {
+  readonly track: Track;
+  /** It aborts at the drop that ends the take. */
+  readonly dropped: AbortSignal | undefined;
+}
+
 /** The sound of a track in takes: each ends at a drop, and the next one goes on with the sound that comes then. */
 export class Takes {
   readonly #track: Track;
   readonly #pieces: AsyncIterator<Uint8Array>;
   #coming: Promise<IteratorResult<Uint8Array>> | undefined;
+  /** True if what is coming is there. */
+  #hasCome = false;
 
-  constructor(track: Track) {
+  /** @param onDrop is called when nothing more is heard of the sound that has come */
+  constructor(track: Track, onDrop: () => void) {
     this.#track = track;
     this.#pieces = track.pcm[Symbol.asyncIterator]();
+    track.drops?.listen(() => {
+      if (this.#hasCome) this.#coming = undefined;
+      onDrop();
+    });
   }
 
-  first(): Track {
-    const { drops } = this.#track;
-    return drops ? { ...this.#track, pcm: this.#until(drops.signal) } : this.#track;
+  first(): Take {
+    const dropped = this.#track.drops?.signal;
+    return { dropped, track: dropped ? { ...this.#track, pcm: this.#until(dropped) } : this.#track };
   }
 
   /** Waits for sound. It is `undefined` at the end of the track. */
-  async next(): Promise<Track | undefined> {
-    this.#coming ??= this.#pieces.next();
-    const { done } = await this.#coming;
-    return done ? undefined : { ...this.first(), bytes: undefined };
+  async next(): Promise<Take | undefined> {
+    const { done } = await this.#next();
+    if (done) return undefined;
+    const { track, dropped } = this.first();
+    return { track: { ...track, bytes: undefined }, dropped };
+  }
+
+  /** What comes until it is taken. */
+  #next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#coming) return this.#coming;
+    const coming = this.#pieces.next();
+    this.#coming = coming;
+    this.#hasCome = false;
+    const come = () => {
+      this.#hasCome ||= this.#coming === coming;
+    };
+    coming.then(come, come);
+    return coming;
   }
 
   /** A piece that comes after the drop is the first one of the next take. */
@@ -29,8 +56,7 @@ export class Takes {
     let isLeft = true;
     try {
       for (;;) {
-        this.#coming ??= this.#pieces.next();
-        const next = await unlessDropped(this.#coming, dropped);
+        const next = await unlessDropped(this.#next(), dropped);
         isLeft = next?.done !== true && !dropped.aborted;
         if (!next || next.done) return;
         this.#coming = undefined;

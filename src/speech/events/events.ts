@@ -34,7 +34,9 @@ export class Events {
   readonly #options: EventsOptions;
   readonly #queued: Segment[] = [];
   readonly #sounding: Sounding[] = [];
-  #last: Sounding | undefined;
+  #last: Segment | undefined;
+  /** Characters of the input up to where a segment, or its part, was heard last. */
+  #heardTo = 0;
   /** Bytes of all sound that was taken. */
   #taken = 0;
   #format: PcmFormat | undefined;
@@ -102,11 +104,12 @@ export class Events {
     const heard = this.#heard;
     this.#hear(heard);
     const [current] = this.#sounding;
-    const segment = current?.segment ?? this.#queued[0] ?? this.#last?.segment;
+    const segment = current?.segment ?? this.#queued[0] ?? this.#last;
     const isBegun = current?.isPlaying === true;
+    this.#heardTo = isBegun ? this.#charactersOf(current, heard) : this.#borderBefore(current);
     this.#tell('stopped', segment, {
       reason,
-      heard: isBegun ? this.#charactersOf(current, heard) : this.#borderBefore(current),
+      heard: this.#heardTo,
       estimated: isBegun,
       at: this.#secondsAt(heard),
     });
@@ -137,7 +140,8 @@ export class Events {
       this.#tell('spoken', segment, { at: this.#secondsAt(to) });
       this.#spoken.seconds += secondsOf(format, to - from);
       this.#spoken.characters += countCodePoints(segment.text);
-      this.#last = first;
+      this.#last = segment;
+      this.#heardTo = segment.span?.end ?? this.#heardTo;
       this.#sounding.shift();
     }
   }
@@ -152,10 +156,10 @@ export class Events {
     return start + Math.floor((end - start) * Math.min(1, (heard - from) / (whole - from)));
   }
 
-  /** Where the next segment begins, or the last one ended. */
+  /** Where the next segment begins, or the last one was left. */
   #borderBefore(current: Sounding | undefined): number {
     const next = current?.segment ?? this.#queued[0];
-    return next?.span?.start ?? this.#last?.segment.span?.end ?? 0;
+    return next?.span?.start ?? this.#heardTo;
   }
 
   #secondsAt(bytes: number): number {

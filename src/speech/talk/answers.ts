@@ -87,8 +87,10 @@ export class Answers {
       const bytes = this.#take(piece);
       const length = this.#lengthOfAnswer(bytes);
       this.#pass(bytes.subarray(0, length + 1));
+      // A drop may end this generator here, and has to find the rest.
+      this.#putBack({ at: piece.at, bytes: bytes.subarray(length + 1) });
       if (length > 0) yield bytes.subarray(0, length);
-      if (length < bytes.length) return this.#putBack({ at: piece.at, bytes: bytes.subarray(length + 1) });
+      if (length < bytes.length) return;
     }
   }
 

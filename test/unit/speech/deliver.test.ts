@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PcmFormat, Speech, Track } from '../../../src/audio/pcm.ts';
+import { Drops } from '../../../src/drops.ts';
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import type { Sink } from '../../../src/sink/sink.ts';
 import { type DeliverOptions, deliver, type Listener } from '../../../src/speech/deliver.ts';
@@ -100,6 +101,26 @@ describe('deliver', () => {
     expect(one).toEqual([[0, 0], 2, 4, 'end', [1, 22], 6, 'end', 'complete']);
     expect(other).toEqual(one);
     expect(sink.pcm.length).toBe(12 + 44);
+  });
+
+  it('goes on behind a drop, wherever it meets the first part', async () => {
+    const drops = new Drops();
+    const heard: unknown[] = [];
+    const sink = new MemorySink();
+    const write = async (track: Track) => {
+      drops.now();
+      return MemorySink.prototype.write.call(sink, track);
+    };
+    const pcm = sound(1000);
+    const { delivery } = run([part([pcm.subarray(0, 500)]), part([pcm.subarray(500)])], {
+      sink: { ...sink, write, discard: async () => {} },
+      drops,
+      window: 1,
+      listeners: [recorder(heard)],
+    });
+    await delivery;
+    expect(heard).toEqual([[1, 0], 500, 'end', 'complete']);
+    expect(sink.pcm).toEqual(pcm.subarray(500));
   });
 
   it('fails where a listener cannot complete, before the sink is done', async () => {

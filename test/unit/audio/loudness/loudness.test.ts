@@ -6,6 +6,7 @@ import { levelled, type Turn } from '../../../../src/audio/loudness/level.ts';
 import { LoudnessMeter } from '../../../../src/audio/loudness/meter.ts';
 import { type PcmFormat, untagged } from '../../../../src/audio/pcm.ts';
 import { wavHeader } from '../../../../src/audio/wav-header.ts';
+import { Drops } from '../../../../src/drops.ts';
 import { emptyFolder } from '../../../support/folder.ts';
 import { isThere } from '../../../support/programs.ts';
 import { collect } from '../body.ts';
@@ -103,6 +104,21 @@ describe.skipIf(!ffmpeg)('loudness', () => {
     const turns = [0, pcm.length / 2].map((start) => ({ start, voice: start }));
     const even = await level(pcm, turns, { isLive: true });
     expect(even).toHaveLength(pcm.length);
+    expect(Math.abs(measured(even).loudness + 18)).toBeLessThan(1);
+  });
+
+  it('of what was dropped while it is measured is not heard', async () => {
+    const drops = new Drops();
+    const [old, fresh] = [babble(1, 0.3), babble(4, 0.08)];
+    async function* pcm() {
+      yield old;
+      drops.now();
+      yield fresh;
+    }
+    const track = { ...untagged({ format: FORMAT, bytes: undefined, pcm: pcm() }), drops };
+    const turns = { list: [0, old.length].map((start) => ({ start, voice: start })) };
+    const even = await collect(levelled(track, { target: -18, turns, isLive: true }).pcm);
+    expect(even).toHaveLength(fresh.length);
     expect(Math.abs(measured(even).loudness + 18)).toBeLessThan(1);
   });
 

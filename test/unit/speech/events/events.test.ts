@@ -72,3 +72,13 @@ test.each([
     expect(said().at(-1)).toBe(expected);
   },
 );
+
+test('A second drop, with nothing to drop, tells what the first one told.', () => {
+  const { events, said } = listening(() => SECOND + 0.4 * SECOND);
+  events.onQueued(one);
+  sound(events, one, SECOND);
+  events.onPartEnd();
+  events.drop();
+  events.drop();
+  expect(said().slice(-2)).toEqual(['stopped 0 6', 'stopped  6']);
+});

@@ -65,6 +65,19 @@ test('A drop ends an answer, and lets go of all that has come.', async () => {
   expect(await next()).toBeUndefined();
 });
 
+test('A drop passes what stands behind the form feed of a piece that is being read.', async () => {
+  const { source, write } = piped();
+  const answers = new Answers(source);
+  const drops = new Drops();
+  answers.divide(drops);
+  write('One.\fTwo.');
+  const bytes = answers.source.bytes(signal)[Symbol.asyncIterator]();
+  expect((await bytes.next()).value).toEqual(Buffer.from('One.'));
+  drops.now();
+  await bytes.return?.();
+  expect(answers.passed).toEqual({ characters: 9, lines: 0 });
+});
+
 test('A full block is one of a document, and its form feeds are pages; an archive has none.', async () => {
   const page = `${'Some words in a line.\n'.repeat(200)}\f`;
   for (const [text, count] of [
