@@ -137,10 +137,7 @@ export class BatchPlan implements Disposable {
     if (id.trim() === '') throw new RowFault('the row has no id', columnOf('id', columns));
     const [text, textFile] = [cell('text'), cell('file')];
     if (text?.trim() && textFile?.trim())
-      throw new RowFault(
-        'the row has a text and a file; one of them is to be spoken',
-        columnOf('file', columns),
-      );
+      throw new RowFault('the row has a text and a file; give only one of them', columnOf('file', columns));
     const row: BatchRow = {
       id,
       table,

@@ -106,7 +106,7 @@ function inPlainWords(error: unknown, { name, start }: { name: string; start: nu
     return usageError(`${name}: a quote that opens in line ${start} is never closed`, QUOTES, error);
   if (code === 'CSV_MAX_RECORD_SIZE') return tooLong(name, start);
   if (String(code).endsWith('_QUOTE'))
-    return usageError(`${name}, line ${lines}: a quote stands in the middle of a cell`, QUOTES, error);
+    return usageError(`${name}, line ${lines}: there is a quote in the middle of a cell`, QUOTES, error);
   return error;
 }
 

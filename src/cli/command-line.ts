@@ -102,7 +102,7 @@ const ADVICE: readonly (readonly [option: string, advice: string])[] = [
   ['--list-voices', 'tts speakers lists the voices'],
   [
     '--model',
-    'a folder with a model is given with --engine FOLDER; the model of a server stands in your own config: "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1", "model": "kokoro" } }',
+    'a folder with a model is given with --engine FOLDER; the model of a server is set in your own config: "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1", "model": "kokoro" } }',
   ],
   ['--volume', 'a voice with instructions speaks louder or softer: -s 11 -i "a bit louder"'],
 ];

@@ -77,7 +77,7 @@ export function audioFailure(
 
 const hints: Record<WavError['problem'], string> = {
   'not-wav': 'check the base URL: a WAV is expected there',
-  incomplete: 'try again; if it goes on, the service makes answers that are too short',
+  incomplete: 'try again; if this keeps happening, the service makes answers that are too short',
   unsupported: 'only PCM with 8 to 32 bits and 32-bit floats are read',
   'format-changed': 'ask for one sample rate with --sample-rate',
 };

@@ -39,13 +39,13 @@ function notHttp(code: string, message: string, host: string) {
   if (!contradicts && (code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW'))
     return { what: `${host} does not answer in HTTP`, hint: elsewhere };
   // undici asserts against some answers, such as a status 101 that was not asked for.
-  if (code === 'ERR_ASSERTION') return { what: `${host} does not answer as HTTP demands`, hint: elsewhere };
+  if (code === 'ERR_ASSERTION') return { what: `${host} sent an invalid HTTP answer`, hint: elsewhere };
   if (message === 'bad upgrade')
     return { what: `${host} wants to go on in another protocol (status 101)`, hint: elsewhere };
   if (contradicts)
     return {
       what: `the answer of ${host} contradicts itself about its length`,
-      hint: 'try again; if it goes on, the service or something in between is broken',
+      hint: 'try again; if this keeps happening, the service or a proxy in between is broken',
     };
   return undefined;
 }
@@ -56,7 +56,7 @@ export function brokenAnswer(cause: unknown, url: URL, timeoutMs: number): TtsEr
   if (failureCode(cause) === '') throw cause;
   return new TtsError(`the answer of ${url.host} broke off before its end`, {
     exitCode: ExitCode.service,
-    hint: 'try again; if it goes on, the service or something in between ends connections too early',
+    hint: 'try again; if this keeps happening, the service or a proxy in between ends connections too early',
     cause,
     retry: {},
   });
@@ -119,7 +119,7 @@ const cases: readonly Case[] = [
   },
   {
     code: /^ERR_TLS_CERT_ALTNAME_INVALID$/,
-    what: (who, { code }) => `the certificate at ${who} is that of another host (${code})`,
+    what: (who, { code }) => `the certificate at ${who} belongs to another host (${code})`,
     hint: 'check the name in the base URL: it has to be one that the certificate names',
     isLasting: true,
   },
@@ -138,7 +138,7 @@ const cases: readonly Case[] = [
   },
   {
     code: /^(ENETUNREACH|EHOSTUNREACH|ENETDOWN|EADDRNOTAVAIL)$/,
-    what: (who, { code }) => `no network leads to ${who} (${code})`,
+    what: (who, { code }) => `there is no route to ${who} (${code})`,
     hint: 'check the network; for this machine itself, whether its loopback device is up (ip link set lo up)',
     fitsProxy: true,
   },

@@ -97,7 +97,7 @@ function hintFor({ status, headers, message }: Refused, { url, keyOrigin }: Serv
 
 function hintToRetry(message: string): string {
   const isOfEngine = /\(engine_\w+\)$/.test(message);
-  return isOfEngine ? 'tts doctor --engine ENGINE looks at the engine' : 'try again later';
+  return isOfEngine ? 'tts doctor --engine ENGINE checks the engine' : 'try again later';
 }
 
 /** A message of FastAPI, or a version in the path, suggests OpenAI's interface. */
@@ -114,7 +114,7 @@ function hintToMove(location: string | undefined, from: URL): string {
   if (!/^https?:$/.test(protocol))
     return 'check the base URL: the redirect does not lead to an http(s) address';
   if (origin === from.origin && pathname === from.pathname)
-    return 'the redirect points back to the same address: the service, or something in between, is misconfigured';
+    return 'the redirect points back to the same address: the service, or a proxy in between, is misconfigured';
   // Path and query may hold the key.
   const isBase = /^\/(?:tts\/?)?$/.test(pathname);
   return isBase

@@ -96,7 +96,7 @@ async function fetchOnce(
   if (!isWhole)
     throw new TtsError(`the list of speakers of ${url.host} broke off`, {
       exitCode: ExitCode.service,
-      hint: 'try again; if it goes on, name speakers by their numbers',
+      hint: 'try again; if this keeps happening, name speakers by their numbers',
       retry: {},
     });
   return read(Buffer.from(bytes).toString());

@@ -133,7 +133,7 @@ class ResumePoint {
     else if (!sameFormat(speech.format, this.speech.format))
       throw new TtsError(`${name} sent audio in another format when it was asked again`, {
         exitCode: ExitCode.service,
-        hint: 'ask for one sample rate with --sample-rate, or without --stream',
+        hint: 'ask for one sample rate with --sample-rate, or leave out --stream',
       });
   }
 

@@ -63,19 +63,19 @@ const ELSEWHERE = Symbol();
 const QUOTA = new Set([-122, -69]);
 
 const reasons = new Map<string, [reason: string, ...remedies: (string | typeof ELSEWHERE)[]]>([
-  ['ENOSPC', ['no space is left there', 'make room', ELSEWHERE]],
-  ['EDQUOT', ['the disk quota is used up', 'make room', ELSEWHERE]],
+  ['ENOSPC', ['no space is left there', 'free some space', ELSEWHERE]],
+  ['EDQUOT', ['the disk quota is used up', 'free some space', ELSEWHERE]],
   ['EFBIG', ['a file may not grow that large here', 'see ulimit -f', ELSEWHERE]],
   ['EACCES', ['it is not allowed', 'check the permissions', ELSEWHERE]],
   ['EPERM', ['it is not allowed', 'check the permissions', ELSEWHERE]],
   ['EROFS', ['the file system is read-only', ELSEWHERE]],
   ['ENOENT', ['the folder does not exist', 'make the folder first']],
   ['ENAMETOOLONG', ['the name is too long', 'choose a shorter one']],
-  ['ELOOP', ['its symbolic links lead in a circle', 'correct the links', ELSEWHERE]],
+  ['ELOOP', ['its symbolic links form a loop', 'correct the links', ELSEWHERE]],
   ['ENOTDIR', ['a part of its path is not a folder', 'check the path']],
   ['EISDIR', ['it is a folder', 'add a file name']],
   ['EBADF', ['it is closed, or open for reading only', 'redirect it to a file or a pipe, or use -o']],
-  ['ENXIO', ['nothing stands behind that name', ELSEWHERE]],
+  ['ENXIO', ['there is no such device', ELSEWHERE]],
   ['EIO', ['the device reports an error', ELSEWHERE]],
 ]);
 

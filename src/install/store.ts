@@ -162,7 +162,7 @@ export function assertRoom(data: string, bytes: number): void {
     `there is not enough room in ${data}: ${inMegabytes(needed)} are needed, and ${inMegabytes(free)} are free`,
     {
       exitCode: ExitCode.output,
-      hint: `make room, or ${ELSEWHERE}`,
+      hint: `free some space, or ${ELSEWHERE}`,
     },
   );
 }

@@ -169,7 +169,7 @@ const reasons = new Map([
   ['EISDIR', 'it is a folder'],
   ['EACCES', 'it is not allowed'],
   ['EPERM', 'it is not allowed'],
-  ['EAGAIN', 'it would be waited for without end'],
+  ['EAGAIN', 'reading it would block for ever'],
 ]);
 
 function unreadable(name: string, cause: unknown): TtsError {

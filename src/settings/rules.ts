@@ -514,7 +514,7 @@ export const rules = {
   inputTimeout: rule({
     kind: number({ min: 0.1, max: 86_400, unit: 'seconds' }),
     flags: '--input-timeout <seconds>',
-    otherwise: 'waits for ever',
+    otherwise: 'no limit',
     help: 'give up when the writer of the text is silent this long',
   }),
   retries: rule({

@@ -26,7 +26,7 @@ export function engineFailure(error: unknown, who: Failing): TtsError {
 
 function short(cause: EngineError): TtsError {
   const hint =
-    'maxChars stands next to the engine under "engines" in your own config; --max-chars sets it for a run';
+    'maxChars is set next to the engine under "engines" in your own config; --max-chars sets it for a run';
   return new TtsError(cause.message, { exitCode: ExitCode.service, hint, cause });
 }
 
@@ -40,12 +40,12 @@ function silent(cause: IdleError, { name, timeoutMs }: Failing): TtsError {
 }
 
 function noRoom(cause: EngineError): TtsError {
-  const hint = 'make room there, or name another folder for temporary files with TMPDIR';
+  const hint = 'free some space there, or name another folder for temporary files with TMPDIR';
   return new TtsError(cause.message, { exitCode: ExitCode.output, hint, cause });
 }
 
 /** The hint for every failure of an engine that the user brings. */
-const LOOK = 'tts doctor --engine ENGINE looks at the engine';
+const LOOK = 'tts doctor --engine ENGINE checks the engine';
 
 /** An answer that stays the same if the engine is asked again. It means what it means on `POST /tts`. */
 function refused(cause: EngineError, status: number): TtsError {
@@ -87,15 +87,15 @@ const STATUSES: Partial<Record<EngineFault, number>> = { busy: 503, late: 504 };
 function ofBuiltIn(cause: EngineError, { name }: Failing): TtsError {
   const { message, kind } = cause;
   if (kind === 'unsupported text')
-    return new TtsError(`${name} refuses the request (status 422: ${message})`, {
+    return new TtsError(`${name} cannot read this text: ${message}`, {
       exitCode: ExitCode.service,
-      hint: 'the text in brackets is what the voice said',
+      hint: 'choose a voice for the language of the text: tts speakers lists them',
       cause,
       concernsThisTextOnly: true,
     });
-  return new TtsError(`${name} failed (status 500: ${message})`, {
+  return new TtsError(`${name} failed: ${message}`, {
     exitCode: ExitCode.service,
-    hint: 'try again; tts doctor looks at the voice',
+    hint: 'try again; tts doctor checks the voice',
     cause,
     retry: { status: 500 },
   });

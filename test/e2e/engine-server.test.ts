@@ -95,7 +95,7 @@ describe('an engine that is a server', () => {
     const box = new Sandbox();
     const run = await box.run([...OUT, '--engine', server.url]);
     expectFailure(run, 7, message);
-    expect(run.stderr).toContain('hint: tts doctor --engine ENGINE looks at the engine');
+    expect(run.stderr).toContain('hint: tts doctor --engine ENGINE checks the engine');
     expect(box.list()).toEqual([]);
   });
 
@@ -492,7 +492,7 @@ describe('text that a server drops', () => {
     const run = await box.run([...args, '--max-chars', '60']);
     expect(run).toMatchObject({ status: 0 });
     expect(run.stderr).toMatch(
-      /^tts: warning: .* for "0 This is .*; this was noticed by the sound of later texts, so words may be missing\n$/,
+      /^tts: warning: .* for "0 This is .*; this was only noticed by the sound of later texts, so words may be missing\n$/,
     );
     expect(server.asked).toHaveLength(6);
   });

@@ -89,7 +89,7 @@ it('A machine without its loopback device is reported.', async ({ skip }) => {
   const alone = 'unshare -rn';
   if ((await box.shell(`${alone} true`)).status !== 0) skip('no network of its own can be made here');
   const run = await box.shell(`${alone} tts hi -q -o hi.wav`, { env: named('http://127.0.0.1:9') });
-  expectFailure(run, 6, /no network leads to 127\.0\.0\.1.*\nhint: .*loopback device/);
+  expectFailure(run, 6, /there is no route to 127\.0\.0\.1.*\nhint: .*loopback device/);
   expect(box.list()).toEqual([]);
 });
 

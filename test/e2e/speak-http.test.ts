@@ -108,7 +108,7 @@ describe('an answer', () => {
     async (status) => {
       const server = await serveBytes((wire) => wire.write(`HTTP/1.1 ${status}\r\n\r\n`));
       const run = await new Sandbox().run(toFile, { env: named(server.url) });
-      expectFailure(run, 7, /does not answer as HTTP demands/);
+      expectFailure(run, 7, /sent an invalid HTTP answer/);
     },
   );
 

@@ -358,7 +358,7 @@ describe('a device, a pipe with a name, a full disk', () => {
     expectFailure(
       await box.shell('setsid -w tts hi -o /dev/tty', { env }),
       8,
-      /\/dev\/tty: nothing stands behind that name/,
+      /\/dev\/tty: there is no such device/,
     );
     expect(server.requests).toHaveLength(0);
   });

@@ -21,7 +21,7 @@ const ASKED_FOR = [
 describe('text for stdout that cannot be written', () => {
   it.each([...ASKED_FOR, 'tts doctor'])('is an error of the output: %s', async (line) => {
     const run = await new Sandbox().shell(`${line} > /dev/full`);
-    expectFailure(run, 8, /no space is left there\nhint: make room, or send it elsewhere/);
+    expectFailure(run, 8, /no space is left there\nhint: free some space, or send it elsewhere/);
   });
 
   it.each([
@@ -33,7 +33,7 @@ describe('text for stdout that cannot be written', () => {
     const run = await box.shell(`${line} > /dev/full`);
     expect(JSON.parse(run.stderr).error).toEqual({
       message: 'cannot write stdout: no space is left there',
-      hint: 'make room, or send it elsewhere',
+      hint: 'free some space, or send it elsewhere',
       exitCode: 8,
     });
     expect({ status: run.status, files: box.list() }).toEqual({ status: 8, files });

@@ -90,7 +90,7 @@ function kindOf(name: string, named: string | undefined): TableKind {
       `use one of ${tableKinds.join(', ')}`,
     );
   throw usageError(
-    `what kind of table is ${name === '-' ? 'stdin' : visible(name)}? Its name does not tell`,
+    `what kind of table is ${name === '-' ? 'stdin' : visible(name)}? Its name does not say`,
     `say it: --table ${tableKinds.join('|')}`,
   );
 }
@@ -117,7 +117,7 @@ function assertTogether({ tables, shard, check, prune, report, flags }: BatchReq
     throw usageError('--check changes nothing', 'leave --prune and --dry-run out, or --check');
   if (report !== undefined && (check || flags.dryRun))
     throw usageError(
-      '--report is of a run that makes files',
+      '--report needs a run that makes files',
       'leave --check and --dry-run out; a run without work writes the page, too',
     );
 }

@@ -40,7 +40,7 @@ export async function run(context: Context): Promise<number> {
 function nextStep(findings: readonly Finding[]): string {
   const isGood = (name: string) => findings.some((each) => each.name === name && each.state === 'good');
   const bad = findings.find(({ state }) => state === 'bad');
-  if (bad && !isGood('request')) return `\nNext: mend ${bad.name}, and run tts doctor again.`;
+  if (bad && !isGood('request')) return `\nNext: fix ${bad.name}, and run tts doctor again.`;
   const voice = isGood('voices') ? '' : '\n      tts voices install cori    for a natural voice';
   const sound = isGood('player') ? '--play' : '-o hello.wav';
   return `\nNext: tts "Hello from this machine." ${sound}${voice}`;

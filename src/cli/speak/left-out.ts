@@ -96,7 +96,7 @@ class RefusedSegments implements LeftOut {
     const what = this.#count === 1 ? '1 segment is' : `${this.#count} segments are`;
     throw new TtsError(`${what} left out: the ${this.#who} refused ${this.#count === 1 ? 'it' : 'them'}`, {
       exitCode: ExitCode.partial,
-      hint: 'the audio has all the others; change these places of the text, and run the same command again',
+      hint: 'the audio has all the others; change these passages, and run the same command again',
     });
   }
 }

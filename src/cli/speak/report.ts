@@ -37,7 +37,7 @@ export async function report(
     else if (notices.verbose) notices.detail(() => line);
     else notices.note(line);
   } else if (fromCache > 0 && requests === 0)
-    notices.note('nothing was asked for: all of it was in the cache');
+    notices.note('nothing was asked for: everything came from the cache');
   else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments came from the cache`);
 }
 
@@ -112,7 +112,7 @@ export async function withKept(
   return error.reworded(error.message, { hint, stop: { ...error.stop, total } });
 }
 
-const NOTICED_LATE = 'this was noticed by the sound of later texts, so words may be missing';
+const NOTICED_LATE = 'this was only noticed by the sound of later texts, so words may be missing';
 
 export function describe(event: VoiceEvent): string {
   switch (event.type) {

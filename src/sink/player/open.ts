@@ -127,7 +127,7 @@ function noneLeft(failed: readonly Failed[]): TtsError {
   const could = others.length > 0 ? `none of ${names} could play` : 'no other player was found';
   return new TtsError(first.failure.message, {
     exitCode: ExitCode.output,
-    hint: `${could}; on a machine without a sound device write a file with -o FILE; tts doctor looks at the player`,
+    hint: `${could}; on a machine without a sound device write a file with -o FILE; tts doctor checks the player`,
     cause: first.failure,
   });
 }

@@ -46,9 +46,13 @@ describe('a table', () => {
     [
       'a quote behind a quoted cell',
       'id,text\na,"one"x\n',
-      't.csv, line 2: a quote stands in the middle of a cell',
+      't.csv, line 2: there is a quote in the middle of a cell',
     ],
-    ['a quote in a bare cell', 'id,text\na,one"x\n', 't.csv, line 2: a quote stands in the middle of a cell'],
+    [
+      'a quote in a bare cell',
+      'id,text\na,one"x\n',
+      't.csv, line 2: there is a quote in the middle of a cell',
+    ],
     ['two columns of one name', 'id,text,id\n', 't.csv, line 1: two columns are called "id"'],
     ['nothing', '', 't.csv is empty'],
   ])('refuses %s', async (_, text, message) => {

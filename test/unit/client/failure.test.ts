@@ -27,7 +27,7 @@ it.each([
   ['EAI_FAIL', /the name tts\.example\.com cannot be looked up \(EAI_FAIL\)/],
   ['EAI_MEMORY', /cannot be looked up/],
   ['EAI_AGAIN', /there is no host tts\.example\.com/],
-  ['EHOSTUNREACH', /no network leads to tts\.example\.com \(EHOSTUNREACH\)/],
+  ['EHOSTUNREACH', /there is no route to tts\.example\.com \(EHOSTUNREACH\)/],
   ['ESOME_THING', /no connection to tts\.example\.com \(ESOME_THING\)/],
   ['UNKNOWN', /no connection/],
 ])('What the system calls %s is a connection that failed, and may be tried again.', (code, message) => {

@@ -8,7 +8,7 @@ function systemError(code: string): Error {
 
 describe('an output that cannot be written', () => {
   it.each([
-    ['ENOSPC', 'no space is left there', 'make room, or write elsewhere with -o'],
+    ['ENOSPC', 'no space is left there', 'free some space, or write elsewhere with -o'],
     ['ENOENT', 'the folder does not exist', 'make the folder first'],
     ['EROFS', 'the file system is read-only', 'write elsewhere with -o'],
     ['ESTRANGE', 'ESTRANGE', 'write elsewhere with -o'],
@@ -22,7 +22,7 @@ describe('an output that cannot be written', () => {
 
   it('is told with the way elsewhere that there is', () => {
     expect(unwritable('stdout', systemError('ENOSPC'), 'send it elsewhere').hint).toBe(
-      'make room, or send it elsewhere',
+      'free some space, or send it elsewhere',
     );
   });
 

@@ -62,7 +62,7 @@ it.skipIf(!canRead(KERNEL_LOG))(
     };
     await expect(read()).rejects.toMatchObject({
       exitCode: 2,
-      message: `cannot read ${KERNEL_LOG}: it would be waited for without end`,
+      message: `cannot read ${KERNEL_LOG}: reading it would block for ever`,
     });
   },
 );

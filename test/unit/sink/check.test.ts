@@ -48,7 +48,7 @@ describe('a look at an output finds what opening it does, and leaves everything 
     ['none/new', true, 'cannot write none/new: the folder does not exist'],
     ['link-to-nowhere', true, 'cannot write link-to-nowhere: the folder does not exist'],
     ['file/new', true, 'cannot write file/new: a part of its path is not a folder'],
-    ['circle', true, 'cannot write circle: its symbolic links lead in a circle'],
+    ['circle', true, 'cannot write circle: its symbolic links form a loop'],
     ['x'.repeat(256), true, `cannot write ${'x'.repeat(256)}: the name is too long`],
   ])('%s (may be replaced: %s): %s', async (output, clobber, found) => {
     const host = setUp();

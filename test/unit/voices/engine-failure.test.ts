@@ -63,13 +63,13 @@ describe('the failure of an engine', () => {
 
   it('of the built-in voice says who it is', () => {
     expect(engineFailure(new EngineError('unsupported text', 'English only'), builtIn)).toMatchObject({
-      message: 'the built-in voice refuses the request (status 422: English only)',
+      message: 'the built-in voice cannot read this text: English only',
       exitCode: ExitCode.service,
       concernsThisTextOnly: true,
       retry: undefined,
     });
     expect(engineFailure(new EngineError('broken', 'its thread ended'), builtIn)).toMatchObject({
-      message: 'the built-in voice failed (status 500: its thread ended)',
+      message: 'the built-in voice failed: its thread ended',
       exitCode: ExitCode.service,
       retry: { status: 500 },
     });
