@@ -46,8 +46,6 @@ export class RunText {
   readonly #watched: readonly Watched[];
   readonly #remarks = new Set<string>();
   readonly #answers: Answers | undefined;
-  /** The reading with which the next answer begins. */
-  #from = 0;
 
   private constructor(plan: TextPlan, { readings, watched, answers }: Opened) {
     this.#plan = plan;
@@ -105,7 +103,7 @@ export class RunText {
   }
 
   pieces(signal: AbortSignal): AsyncIterable<Piece> {
-    return through(this.#items(signal, false), this.#reader());
+    return through(this.#items(signal, { from: 0, isHeardLive: false }), this.#reader());
   }
 
   /** @param isHeardLive true if what is complete is worth more than what only the whole text can tell */
@@ -114,8 +112,10 @@ export class RunText {
     signal: AbortSignal,
     { drops, places }: Talking = {},
   ): AsyncIterable<Segment | Rest> {
+    let from = 0;
     const segmentsOf = (until: AbortSignal) => {
-      const segments = this.#segments(isHeardLive, { signal, until }, places);
+      const segments = this.#segments({ from, isHeardLive, places }, { signal, until });
+      from = this.#readings.findIndex(({ source }) => source.name === '-');
       return places ? places.placing(segments) : segments;
     };
     if (!drops || !isHeardLive || this.#plan.pace === 'whole') return segmentsOf(signal);
@@ -125,14 +125,13 @@ export class RunText {
 
   /** @param until ends those of one answer */
   #segments(
-    isHeardLive: boolean,
+    { from, isHeardLive, places }: Way,
     { signal, until }: { readonly signal: AbortSignal; readonly until: AbortSignal },
-    places?: Places,
   ): AsyncIterable<Segment | Rest> {
     const { pace, voice, cast: isCast } = this.#plan;
     const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
     const segmenter = this.#segmenter(isHeardLive, mayWait);
-    const items = this.#items(signal, isHeardLive && mayWait, places);
+    const items = this.#items(signal, { from, isHeardLive: isHeardLive && mayWait, places });
     const reader = this.#reader();
     if (mayWait && !isCast)
       return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), until, isHeardLive);
@@ -155,22 +154,16 @@ export class RunText {
     return follows ? inTurn(segmenter, new KeptOrSentences()) : segmenter;
   }
 
-  async *#items(signal: AbortSignal, isHeardLive: boolean, places?: Places): AsyncGenerator<Item> {
-    const from = this.#from;
-    this.#from = this.#readings.findIndex(({ source }) => source.name === '-');
+  async *#items(signal: AbortSignal, way: Way): AsyncGenerator<Item> {
     for (const [at, reading] of this.#readings.entries()) {
-      if (at < from) continue;
+      if (at < way.from) continue;
       if (at > 0) yield { kind: 'paragraph' };
-      yield* this.#read(reading, { isHeardLive, places }, signal);
-      if (at === this.#from && this.#answers?.goesOn) return;
+      yield* this.#read(reading, way, signal);
+      if (reading.source.name === '-' && this.#answers?.goesOn) return;
     }
   }
 
-  async *#read(
-    reading: Reading,
-    { isHeardLive, places }: { readonly isHeardLive: boolean; readonly places: Places | undefined },
-    signal: AbortSignal,
-  ): AsyncGenerator<Item> {
+  async *#read(reading: Reading, { isHeardLive, places }: Way, signal: AbortSignal): AsyncGenerator<Item> {
     const { cast: { Marks, dialogue } = {}, stages, inFront: InFront } = this.#plan;
     const { name } = reading.source;
     const marks = Marks && new Marks({ source: name });
@@ -196,6 +189,14 @@ export class RunText {
     const inStep = new InStep(this.#readings.length === 1);
     return chapters ? inTurn(inStep, new PickedChapters(chapters)) : inStep;
   }
+}
+
+/** How a text is read once. */
+interface Way {
+  /** The number of the reading that comes first. */
+  readonly from: number;
+  readonly isHeardLive: boolean;
+  readonly places?: Places | undefined;
 }
 
 interface Opened {

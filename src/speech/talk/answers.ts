@@ -55,9 +55,9 @@ export class Answers {
     this.source = { ...source, bytes: (signal) => this.#next(signal) };
   }
 
-  /** True unless the last answer was the end of the input. */
+  /** True if another answer may follow the last one. */
   get goesOn(): boolean {
-    return !this.#isOver || this.#pieces.length > 0;
+    return this.#isDivided && (!this.#isOver || this.#pieces.length > 0);
   }
 
   get passed(): Passed {

@@ -2,10 +2,12 @@ import { expect, test } from 'vitest';
 import { AsyncQueue } from '../../../../src/async.ts';
 import { Drops } from '../../../../src/drops.ts';
 import { plain } from '../../../../src/reading/plain.ts';
+import type { Source } from '../../../../src/reading/reading.ts';
+import { wordsSource } from '../../../../src/reading/source.ts';
 import { Places } from '../../../../src/speech/events/places.ts';
 import { Answers } from '../../../../src/speech/talk/answers.ts';
 import { RunText } from '../../../../src/speech/text.ts';
-import type { Segment } from '../../../../src/text/segment.ts';
+import type { Rest, Segment } from '../../../../src/text/segment.ts';
 
 const { signal } = new AbortController();
 
@@ -17,11 +19,10 @@ function piped() {
   return { source, write, end: () => pieces.end() };
 }
 
-async function conversation(drops = new Drops()) {
-  const { source, ...pipe } = piped();
-  const text = await RunText.open(
+function opened(...sources: readonly Source[]) {
+  return RunText.open(
     {
-      sources: () => [{ source, reader: plain }],
+      sources: () => sources.map((source) => ({ source, reader: plain })),
       stages: [],
       voice: { maxChars: 1000 },
       pace: 'by output',
@@ -29,6 +30,17 @@ async function conversation(drops = new Drops()) {
     },
     signal,
   );
+}
+
+const textsOf = async (segments: AsyncIterable<Segment | Rest>) => {
+  const texts: string[] = [];
+  for await (const each of segments) if (each.kind === 'segment') texts.push(each.text);
+  return texts;
+};
+
+async function conversation(drops = new Drops()) {
+  const { source, ...pipe } = piped();
+  const text = await opened(source);
   const segments = text.segments(true, signal, { drops, places: new Places() })[Symbol.asyncIterator]();
   const next = async () => {
     const { value } = (await segments.next()) as { value: Segment | undefined };
@@ -98,4 +110,28 @@ test('A full block is one of a document, and its form feeds are pages; an archiv
     } while (answers.goesOn);
     expect([read, bytes]).toEqual([count, text.length - count + 1]);
   }
+});
+
+test('Texts before and after a conversation are spoken once.', async () => {
+  const { source, write, end } = piped();
+  write('One.\fTwo.');
+  end();
+  const text = await opened(wordsSource('Before.'), source, wordsSource('After.'));
+  const segments = text.segments(true, signal, { drops: new Drops() });
+  expect(await textsOf(segments)).toEqual(['Before.', 'One.', 'Two.', 'After.']);
+});
+
+test('A text after a pipe is spoken where nobody listens.', async () => {
+  const { source, write, end } = piped();
+  write('One.');
+  end();
+  const text = await opened(source, wordsSource('After.'));
+  expect(await textsOf(text.segments(false, signal))).toEqual(['One.\n\nAfter.']);
+});
+
+test('A text that can be read again is the same each time, also behind another one.', async () => {
+  const stdin = { ...wordsSource('Second.'), name: '-' };
+  const text = await opened(wordsSource('First.'), stdin);
+  for (const isHeardLive of [true, false, true])
+    expect((await textsOf(text.segments(isHeardLive, signal))).join('\n\n')).toBe('First.\n\nSecond.');
 });
