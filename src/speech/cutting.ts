@@ -29,8 +29,8 @@ export function cuttingOf(
     return { voice: { maxChars: Number.MAX_SAFE_INTEGER }, pace: 'whole', cutsParagraphs: false, chapters };
   const bySentence = (subtitles ?? events) && maxChars.origin.place !== 'option';
   const borders = bordersOf(settings);
-  const usesKept = bySentence === true && borders.pace !== 'sentence';
   const isFine = bySentence || fallback !== undefined;
+  const usesKept = borders.pace !== 'sentence';
   return { voice, ...borders, ...(isFine && { pace: 'sentence', usesKept }), chapters };
 }
 

@@ -142,7 +142,7 @@ export class RunText {
 
   #segmenter(isHeardLive: boolean, mayWait: boolean): LiveStage<Piece<Limit>, Segment | Rest> {
     const { pace, voice, cutsParagraphs, usesKept = false } = this.#plan;
-    const follows = usesKept && !mayWait;
+    const follows = usesKept && !(mayWait && isHeardLive);
     const byOutput = isHeardLive ? 'ramp' : 'full';
     const bySentence = pace === 'sentence' && isHeardLive ? 'heard' : pace;
     const options: SegmentOptions = {

@@ -183,6 +183,24 @@ test('Subtitles that come later cost nothing: sound that was made without them i
   expect(server.requests - before).toBe(2);
 });
 
+test('Subtitles of a text from a pipe cost nothing either, and cut it as those of a file.', async () => {
+  const server = await serveText(SOUND);
+  const box = new Sandbox();
+  const env = named(server.url, { TTS_CACHE: '1' });
+  const stdin = 'This is one of its sentences. Here is another. '.repeat(40);
+  const subtitles = ['--subtitles', 'out.srt'];
+  await box.run(['-o', 'plain.wav'], { env, stdin });
+  const { requests } = server;
+  expect(await box.run([...subtitles, '-o', 'out.wav'], { env, stdin })).toMatchObject({ status: 0 });
+  expect([requests, server.requests]).toEqual([2, 2]);
+  const other = stdin.replaceAll('another', 'a further one');
+  await box.run([...subtitles, '-o', 'out.wav'], { env, stdin: other });
+  expect(new Set(server.texts.slice(2))).toEqual(
+    new Set(['This is one of its sentences.', 'Here is a further one.']),
+  );
+  expect(server.requests).toBe(4);
+});
+
 test('A long segment is divided into cues of two lines and 7 s, which JSON marks as estimated.', async () => {
   const text = `${'This is a very long sentence that goes on and on, '.repeat(6)}until it ends.`;
   const { sandbox } = await speak(['-o', 'out.wav', '--subtitles', 'out.json'], text);

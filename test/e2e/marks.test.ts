@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { serveText } from '../support/book.ts';
+import { complete } from '../support/http-bytes.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
-import { silencesOf, textOf } from '../support/text-audio.ts';
+import { serveSpeech } from '../support/speech-server.ts';
+import { silencesOf, textOf, wavOf } from '../support/text-audio.ts';
+import { writeUserConfig } from '../support/user-config.ts';
 
 const SCENE = 'It was late. [pause:1.5s]\n[voice:8]Who is there?[voice] Nobody [sic] spoke.\n[pause:300ms]';
 
@@ -101,6 +104,44 @@ test('The lines of a dialogue are spoken without their names, which subtitles ha
     { name: 'Bob Lee', speaker: '9', segments: 2, characters: 19 },
   ]);
   expect(box.read('a.vtt').toString()).toContain('\n<v Bob Lee>It is &lt;me&gt;.\n');
+});
+
+/** What a dry run says of a text. */
+async function costOf(box: Sandbox, args: readonly string[], env: Record<string, string>) {
+  const { stdout } = await box.run([...args, '--dry-run', '--json'], { env });
+  const { characters, charactersToSend, segments, inCache, price } = JSON.parse(stdout.toString());
+  return { characters, charactersToSend, segments, inCache, price };
+}
+
+test('The cost of a dialogue is that of its voices of a service, as far as they are not in the cache.', async () => {
+  const box = new Sandbox();
+  const server = await serveText();
+  const env = named(server.url, { TTS_CACHE: '1' });
+  box.file('.ttsrc', JSON.stringify({ pricePer1000Chars: 1000 }));
+  box.file(
+    'play.txt',
+    'Carol: Me. And me.\nAlice: Who is it? Who?\nBob: It is me.\nAlice: Who is it? Who?\n',
+  );
+  const args = ['-f', 'play.txt', '--voices', 'Alice=8,Bob=9,Carol=slt', '-o', 'a.wav'];
+  const whole = { characters: 50, segments: 4 };
+  // A line that comes twice is paid for once, and the voice of this machine costs nothing.
+  expect(await costOf(box, args, env)).toEqual({ ...whole, charactersToSend: 35, inCache: 1, price: 24 });
+  expect(server.requests).toBe(0);
+  expect(await box.run(args, { env })).toMatchObject({ status: 0 });
+  expect(server.texts.toSorted()).toEqual(['It is me.', 'Who is it? Who?']);
+  expect(await costOf(box, args, env)).toEqual({ ...whole, charactersToSend: 11, inCache: 3, price: 0 });
+});
+
+test('The cost with subtitles counts what is kept of each voice, whoever speaks first.', async () => {
+  const box = new Sandbox();
+  const server = await serveSpeech(complete(wavOf('a sound of some length', { framesPerByte: 200 })));
+  writeUserConfig(box, { engines: { mine: { url: server.url } } });
+  box.file('play.txt', 'Alice: Who is it? Who?\n\nNobody came.\n');
+  const args = ['-f', 'play.txt', '-s', 'kal', '--voices', 'Alice=mine:anna', '-o', 'a.wav'];
+  const env = { TTS_CACHE: '1' };
+  expect(await box.run(args, { env })).toMatchObject({ status: 0 });
+  const cost = await costOf(box, [...args, '--subtitles', 'a.srt'], env);
+  expect(cost).toMatchObject({ segments: 2, charactersToSend: 12, inCache: 1 });
 });
 
 test('A batch has marks in its rows, and says which row has a wrong one.', async () => {

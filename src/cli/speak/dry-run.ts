@@ -29,9 +29,8 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const isLive = job.split ? false : await checkOutput(job.output, host);
   const estimate = new Estimate(job.mix);
   const bodies: string[] = [];
-  // The cut of the text looks for sound in the cache, once that is open.
-  await job.voices.keptFor(job.voice);
   const runText = await RunText.open(job.text, signal);
+  await openCache(job);
   const chapters = new ChapterCosts(estimate, pricing);
   let isFirst = true;
   for await (const segment of runText.segments(isLive, signal)) {
@@ -53,6 +52,11 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
     job.json ? asData(cost, book, bodies) : inWords(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),
   );
   return ExitCode.ok;
+}
+
+/** The cut of the text looks for sound in the cache, once that is open. */
+async function openCache({ voices, voice, cast }: DryRun['job']): Promise<void> {
+  for (const each of [voice, ...(cast?.all ?? [])]) await voices.keptFor(each);
 }
 
 type Cost = Estimated & Partial<ReturnType<typeof costOf>>;
