@@ -1,7 +1,8 @@
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PcmFormat, Track } from '../audio/pcm.ts';
 import { AtomicFile, syncFolder } from '../files/atomic-file.ts';
+import { makeOutputFolder } from '../files/folders.ts';
 import { removeLeftoversIn, type Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';
 import type { Encoding } from '../sink/encoding/encoding.ts';
@@ -98,7 +99,7 @@ function assertFolderWritable(folder: string): void {
 
 function openPart({ path, name, writer }: Omit<RowFileOptions, 'encoding' | 'onFinished'>): AtomicFile {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeOutputFolder(dirname(path));
     const old = lookAt(path, name);
     return AtomicFile.forOutput({ path, name, writer, old, clobber: true, isOneOfMany: true });
   } catch (error) {

@@ -62,12 +62,16 @@ export class RowFolder {
 
 /**
  * @param name the fixed folder of a template
- * @throws TtsError (usage) for a link, and for a file in its place
+ * @throws TtsError (usage) for a link, (output) for a file in its place, and for what cannot be looked at
  */
 export function openRowFolder(name: string, cwd: string): RowFolder {
   assertUnlinked(name, cwd);
   const path = resolve(cwd, name);
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
-    throw unwritable(path, Object.assign(new Error('not a folder'), { code: 'ENOTDIR' }));
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === false)
+      throw Object.assign(new Error('not a folder'), { code: 'ENOTDIR' });
+  } catch (error) {
+    throw unwritable(path, error);
+  }
   return new RowFolder(path);
 }

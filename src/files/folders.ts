@@ -3,18 +3,35 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { codeOf, type TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
 import { fromHome, pathOf } from './paths.ts';
+import { unwritable } from './writable.ts';
 
-/** Makes level after level: `recursive` never returns below some special folders (/proc, Node 20 to 26). */
-export function makeFolder(folder: string): void {
-  if (!whyNotMade(folder)) return;
-  makeFolder(dirname(folder));
-  const reason = whyNotMade(folder);
+/**
+ * Makes level after level: `recursive` never returns below some special folders (/proc, Node 20 to 26).
+ * @param mode of the folders that are made; without one, only the user gets in
+ * @throws the system's error
+ */
+export function makeFolder(folder: string, mode = 0o700): void {
+  if (!whyNotMade(folder, mode)) return;
+  makeFolder(dirname(folder), mode);
+  const reason = whyNotMade(folder, mode);
   if (reason) throw reason;
 }
 
-function whyNotMade(folder: string): unknown {
+/**
+ * Makes a folder for files that the user asked for.
+ * @throws TtsError (output)
+ */
+export function makeOutputFolder(folder: string): void {
   try {
-    mkdirSync(folder, { mode: 0o700 });
+    makeFolder(folder, 0o777);
+  } catch (error) {
+    throw unwritable(folder, error);
+  }
+}
+
+function whyNotMade(folder: string, mode: number): unknown {
+  try {
+    mkdirSync(folder, { mode });
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT' && dirname(folder) !== folder) return error;

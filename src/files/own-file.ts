@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, isAbsolute, join, type PlatformPath, relative, resolve, sep } from 'node:path';
 import { codeOf, type TtsError, usageError } from '../error.ts';
+import { unwritable } from './writable.ts';
 
 type Flags = 'O_RDONLY' | 'O_APPEND';
 
@@ -81,7 +82,8 @@ function isOwnedBy(stats: Stats, uid: number | undefined): boolean {
 
 /**
  * Links above the working folder are the user's own; one below it may have come with a clone.
- * @throws TtsError (usage) for a link in a relative name, or in one below the working folder
+ * @throws TtsError (usage) for a link in a relative name, or in one below the working folder; (output) for a place that
+ * cannot be looked at
  */
 export function assertUnlinked(name: string, cwd: string): void {
   const path = resolve(cwd, name);
@@ -92,11 +94,19 @@ export function assertUnlinked(name: string, cwd: string): void {
   }
   for (const part of relative(place, path).split(sep)) {
     place = join(place, part);
-    if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink())
+    if (statsOf(place)?.isSymbolicLink())
       throw usageError(
         `${place} is a symbolic link`,
         'name the place that it leads to by its absolute path, if you mean it',
       );
+  }
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unwritable(path, error);
   }
 }
 

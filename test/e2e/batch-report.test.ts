@@ -194,12 +194,16 @@ it.each([
   expect(server.requests).toEqual([]);
 });
 
-it('A report that cannot be written is found before anything is sent.', async () => {
+it.each([
+  ['none/r.html', /cannot write none\/r\.html/],
+  ['p.csv/r.html', /cannot write \S*p\.csv\/r\.html: a part of its path is not a folder/],
+  ['/dev/null/r.html', /cannot write \/dev\/null\/r\.html: a part of its path is not a folder/],
+])('A report that cannot be written is found before anything is sent: %s', async (name, fault) => {
   const server = await serveRows();
   const box = new Sandbox();
   box.file('p.csv', 'id,text\na,one\n');
-  const args = ['batch', 'p.csv', '--report', 'none/r.html'];
-  expectFailure(await box.run(args, { env: named(server.url) }), 8, /cannot write none\/r\.html/);
+  const args = ['batch', 'p.csv', '--report', name];
+  expectFailure(await box.run(args, { env: named(server.url) }), 8, fault);
   expect(server.requests).toEqual([]);
 });
 

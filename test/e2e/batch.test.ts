@@ -323,14 +323,40 @@ describe('what is wrong with the run ends it at once', () => {
     expectFailure(run, 3, /no key for/);
   });
 
-  it('a file in the place of a folder', async () => {
-    const server = await serveRows();
+  it.each(['{to}/{id}.wav', '{to}/y/{id}.wav', 'x/{id}.wav', 'x/y/{id}.wav', '/dev/null/y/{id}.wav'])(
+    'a file in the place of a folder: %s',
+    async (output) => {
+      const server = await serveRows();
+      const box = new Sandbox();
+      box.file('p.csv', 'id,to,text\na,x,one\n');
+      box.file('x', '');
+      const run = await box.run(['batch', 'p.csv', '-o', output], { env: named(server.url) });
+      expectFailure(run, 8, /a part of its path is not a folder/);
+      expect(server.requests).toEqual([]);
+    },
+  );
+
+  // Node never returns from making folders below it in one call.
+  it.runIf(process.platform === 'linux')('a folder that nobody can make', async () => {
     const box = new Sandbox();
-    box.file('p.csv', 'id,to,text\na,x,one\n');
-    box.file('x', '');
-    const run = await box.run(['batch', 'p.csv', '-o', '{to}/y/{id}.wav'], { env: named(server.url) });
-    expectFailure(run, 8, /a part of its path is not a folder/);
-    expect(server.requests).toEqual([]);
+    box.file('p.csv', 'id,text\na,one\n');
+    box.file('p.md', '# One\n\nOne.\n\n# Two\n\nTwo.\n');
+    for (const [name, ...args] of [
+      ['{id}', 'batch', 'p.csv'],
+      ['{n}', '-f', 'p.md', '--split', 'chapters'],
+    ])
+      expectFailure(await box.tts([...args, '-o', `/proc/x/${name}.wav`]), 8, /cannot write \/proc\/x/);
+  });
+
+  it.runIf(process.getuid?.() === 0)('a folder that another user may not enter or write', async () => {
+    const box = new Sandbox();
+    box.file('p.csv', 'id,text\na,one\n');
+    mkdirSync(box.path('closed'), { mode: 0o700 });
+    mkdirSync(box.path('read'), { mode: 0o755 });
+    for (const folder of ['closed', 'closed/x', 'read', 'read/x', 'read/{id}']) {
+      const run = await box.run(['batch', 'p.csv', '-o', `${folder}/{id}.wav`], { uid: 65_534 });
+      expectFailure(run, 8, /cannot write \S+(?:closed|read)\S*: it is not allowed/);
+    }
   });
 
   it('a folder in the place of a file', async () => {

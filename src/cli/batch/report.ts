@@ -5,6 +5,7 @@ import { isBatchFile } from '../../batch/manifest.ts';
 import { assertTextWritable, writeText } from '../../batch/write-lines.ts';
 import { usageError } from '../../error.ts';
 import { assertUnlinked, realOf } from '../../files/own-file.ts';
+import { unwritable } from '../../files/writable.ts';
 import type { Context } from '../context.ts';
 import { countOf } from '../terminal/style.ts';
 import type { BatchOutput, RowResult } from './output.ts';
@@ -25,20 +26,35 @@ export function assertReportPlace(
   const { cwd } = host;
   assertUnlinked(name, cwd);
   const path = resolve(cwd, name);
+  const old = oldReport(path, name);
   const inFolder = relative(realOf(folder.path) ?? folder.path, realOf(path) ?? path)
     .split(sep)
     .join('/');
   const isWritten = isBatchFile(inFolder) || plan.hasFile(inFolder);
-  const old = statSync(path, { throwIfNoEntry: false });
   const isOld = (read: string) => {
     const stats = statSync(resolve(cwd, read), { throwIfNoEntry: false });
     return stats !== undefined && stats.ino === old?.ino && stats.dev === old.dev;
   };
   if (isWritten || (old && (tables.some(isOld) || [...plan.textFiles()].some(isOld))))
     throw usageError(`--report ${name}: this batch reads or writes that file`, 'choose another name');
-  if (old?.isFile() && old.size > 0 && !isPage(path))
+  if (old && !old.isReport)
     throw usageError(`--report ${name}: that file is not a report`, 'choose another name, or remove it');
   assertTextWritable({ path, name, writer: host });
+}
+
+function oldReport(path: string, name: string): { ino: number; dev: number; isReport: boolean } | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return (
+      stats && {
+        ino: stats.ino,
+        dev: stats.dev,
+        isReport: !stats.isFile() || stats.size === 0 || isPage(path),
+      }
+    );
+  } catch (error) {
+    throw unwritable(name, error);
+  }
 }
 
 /** A report replaces an older one, and never a lexicon, a config file or a WAV. */

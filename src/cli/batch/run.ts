@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { manifestLines, manifestPath, type Outcome, removeMerged } from '../../batch/closing.ts';
@@ -11,7 +10,7 @@ import { KnownFiles, Survey } from '../../batch/survey.ts';
 import type { NameTemplate } from '../../batch/template.ts';
 import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
-import { unwritable } from '../../files/writable.ts';
+import { makeOutputFolder } from '../../files/folders.ts';
 import { quoted } from '../../printable.ts';
 import type { Encoding } from '../../sink/encoding/encoding.ts';
 import { RunTotals } from '../../speech/totals.ts';
@@ -34,7 +33,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   noteNames(job.planOptions.template, context);
   if (request.check) return await (await import('./check.ts')).check(job, plan, context);
   if (job.dryRun) return await (await import('./dry-run.ts')).dryRun(job, plan, context);
-  makeFolder(job.folder.path);
+  makeOutputFolder(job.folder.path);
   if (request.report !== undefined) {
     const tables = request.tables.map(({ name }) => name);
     const { assertReportPlace } = await import('./report.ts');
@@ -181,12 +180,4 @@ async function close(outcome: Outcome, { host, signal }: Context): Promise<void>
   const path = manifestPath(outcome);
   await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
   removeMerged(outcome);
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw unwritable(folder, error);
-  }
 }

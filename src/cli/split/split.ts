@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { OPENING, type Tags } from '../../audio/pcm.ts';
@@ -15,7 +14,7 @@ import type { RowKey } from '../../batch/row-state.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
 import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
-import { unwritable } from '../../files/writable.ts';
+import { makeOutputFolder } from '../../files/folders.ts';
 import { visible } from '../../printable.ts';
 import { USUAL_PAUSES } from '../../speech/cutting.ts';
 import type { SpeechJob } from '../../speech/job.ts';
@@ -48,7 +47,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
   const { folder, plan, keys } = await planOf(job, split, context);
   using _plan = plan;
   if (job.split?.checks) return await check(job, { folder, plan, keys }, context);
-  makeFolder(folder.path);
+  makeOutputFolder(folder.path);
   using _lock = lockFolder(folder.path, undefined, context.host, hostname());
   const { signal, host } = context;
   using known = new KnownFiles(folder.path, host.uid);
@@ -205,12 +204,4 @@ function tell({ json }: SpeechJob, { plan, survey, folder }: Outcome, { notices 
     return { id, state: done, out: join(folder.path, file) };
   });
   notices.result({ chapters, made, unchanged });
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw unwritable(folder, error);
-  }
 }
