@@ -111,7 +111,7 @@ function filled(family: Family, contents: Contents): Model | undefined {
   const files = filesOf(family, contents);
   if (!files) return undefined;
   const { dataDir, ...others } = files;
-  if (dataDir !== undefined && dataDir !== espeakData) assertOwn(dataDir, folder, true);
+  if (dataDir !== undefined && dataDir !== espeakData) assertOwnFolder(dataDir, folder);
   for (const file of Object.values(others).flatMap((each) => each.split(','))) assertOwn(file, folder, false);
   const { word, name } = family;
   const isMeant = word === undefined || folder.includes(word) || mentions(files.model ?? '', word);
@@ -145,6 +145,16 @@ function assertOwn(file: string, folder: string, isFolder: boolean): void {
     throw refuse('is a link that leads out of the folder of the model');
   if (isFolder ? !stats.isDirectory() : !stats.isFile())
     throw refuse(`is not a ${isFolder ? 'folder' : 'regular file'}`);
+}
+
+/** Looks at all that lies in it: espeak-ng opens files of many names. */
+function assertOwnFolder(path: string, folder: string): void {
+  assertOwn(path, folder, true);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    const within = join(path, entry.name);
+    if (entry.isDirectory()) assertOwnFolder(within, folder);
+    else if (!entry.isFile()) assertOwn(within, folder, false);
+  }
 }
 
 function nearest(names: readonly string[]): string[] {

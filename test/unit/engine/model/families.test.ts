@@ -94,11 +94,14 @@ describe('a file of a model', () => {
     ['model.onnx', (path) => mkdirSync(path), 'is not a regular file'],
     ['model.onnx', (path) => void execFileSync('mkfifo', [path]), 'is not a regular file'],
     ['espeak-ng-data', (path) => writeFileSync(path, ''), 'is not a folder'],
+    ['espeak-ng-data/phontab', leadOut, 'is a link that leads out'],
+    ['espeak-ng-data/phontab', (path) => void execFileSync('mkfifo', [path]), 'is not a regular file'],
+    ['espeak-ng-data/voices/en', leadOut, 'is a link that leads out'],
   ])('is its own, and one that can be read to its end: %s', (name, make, message) => {
-    const folder = folderOf(['model.onnx', 'tokens.txt', 'espeak-ng-data/']);
-    rmSync(join(folder, name), { recursive: true });
+    const folder = folderOf(['model.onnx', 'tokens.txt', 'espeak-ng-data/voices/']);
+    rmSync(join(folder, name), { recursive: true, force: true });
     make(join(folder, name));
-    expect(() => modelIn(folder, 'mine')).toThrow(`${basename(folder)}: ${name} ${message}`);
+    expect(() => modelIn(folder, 'mine')).toThrow(`${basename(folder)}: ${basename(name)} ${message}`);
   });
 
   it('may be a link inside the folder', () => {
