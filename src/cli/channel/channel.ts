@@ -19,6 +19,8 @@ type ChannelHost = TicketHost &
 
 /** Milliseconds between two looks at the run before. One that waits itself is not urgent. */
 const LOOK_MS = { speaks: 20, waits: 100 };
+/** Milliseconds, at most, in which runs may come that were started earlier: as long as this one took to come. */
+const MOST_AWAITED_MS = 500;
 const NAME = /^(?!\.+$)[\w.-]{1,64}$/u;
 
 /** The time in which a run speaks on its channel. */
@@ -65,6 +67,7 @@ async function waitForTurn(
   signal: AbortSignal,
 ): Promise<void> {
   const asked = new Set<string>();
+  if (!interrupts) await pass(Math.min(performance.now(), MOST_AWAITED_MS), signal);
   for (;;) {
     const others = tickets.others();
     for (const other of interrupts ? others.filter((each) => tickets.isEarlier(each)) : []) {

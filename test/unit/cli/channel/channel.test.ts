@@ -47,6 +47,20 @@ test('A queued run speaks when the one before it has ended.', async () => {
   expect(isTurn).toBe(true);
 });
 
+test('A queued run lets one speak first that was started earlier, though it comes later.', async () => {
+  const folder = emptyFolder();
+  const plan = { name: 'desk', interrupts: false };
+  const spoke: string[] = [];
+  const run = async (name: string, pid: number) => {
+    using _turn = await takeChannel(plan, hostOf(folder, pid), signal);
+    spoke.push(name);
+  };
+  const later = run('later', 4_000_101);
+  await sleep(50);
+  await Promise.all([later, run('earlier', 4_000_100)]);
+  expect(spoke).toEqual(['earlier', 'later']);
+});
+
 test('A dead run holds nobody up, and is not stopped.', async () => {
   const folder = emptyFolder();
   const plan = { name: 'desk', interrupts: false };
