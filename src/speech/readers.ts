@@ -23,7 +23,17 @@ export interface Input {
 
 type ReaderSettings = Pick<
   Settings,
-  'code' | 'math' | 'footnotes' | 'ruby' | 'all' | 'chapters' | 'titles' | 'pauses' | 'output' | 'encode'
+  | 'code'
+  | 'math'
+  | 'footnotes'
+  | 'ruby'
+  | 'all'
+  | 'chapters'
+  | 'split'
+  | 'titles'
+  | 'pauses'
+  | 'output'
+  | 'encode'
 >;
 
 type Row = Omit<Reader, 'name'>;
@@ -85,8 +95,8 @@ function bookOptions({ footnotes, ruby }: ReaderSettings) {
 }
 
 /** The border of a chapter ends a request, so a text that is not a book has none of its own. */
-function wantsChapters({ chapters, titles, pauses, output, encode }: ReaderSettings): boolean {
-  const isAsked = chapters !== undefined || !titles.value || pauses?.value.has('chapter');
+function wantsChapters({ chapters, split, titles, pauses, output, encode }: ReaderSettings): boolean {
+  const isAsked = (chapters ?? split) !== undefined || !titles.value || pauses?.value.has('chapter');
   return isAsked || holdsChapters(output?.value ?? '', encode?.value);
 }
 

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { isThere } from '../support/programs.ts';
 import { serveRows } from '../support/row-service.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
+import { smallDisk } from '../support/small-disk.ts';
 
 const table = (count: number) =>
   `id,text\n${Array.from({ length: count }, (_, at) => `row-${at},This is the text of row ${at}.`).join('\n')}\n`;
@@ -112,25 +113,21 @@ describe('two runs on one folder', () => {
 
 describe('where nothing can be written', () => {
   it('a full disk ends the run', async ({ skip }) => {
-    if (process.getuid?.() !== 0) skip('only root may mount a file system');
-    if (!isThere('mount')) skip('mount is not there');
     const server = await serveRows();
     const box = new Sandbox();
+    smallDisk(box, 'out', 'size=64k', skip);
     box.file('p.csv', table(200));
-    const line =
-      'mkdir out && mount -t tmpfs -o size=64k none out && tts batch p.csv -o "out/{id}.wav"; s=$?; umount out; exit $s';
-    const run = await box.shell(line, { env: named(server.url) });
+    const run = await box.run(['batch', 'p.csv', '-o', 'out/{id}.wav'], { env: named(server.url) });
     expect(run.stderr).toMatch(/no space is left.*rows are left/);
     expect(run.status).toBe(8);
   });
 
   it('a full folder for temporary files ends the run, and is not taken for a wrong row', async ({ skip }) => {
-    if (process.getuid?.() !== 0) skip('only root may mount a file system');
     const box = new Sandbox();
     box.file('p.csv', table(20_000));
-    const line =
-      'mkdir full && mount -t tmpfs -o size=64k none full && TMPDIR=$PWD/full tts batch p.csv --dry-run; s=$?; umount full; exit $s';
-    expectFailure(await box.shell(line), 8, /cannot write .*\/full\/tts-batch-\S+: no space is left there/);
+    const TMPDIR = smallDisk(box, 'full', 'size=64k', skip);
+    const full = await box.run(['batch', 'p.csv', '--dry-run'], { env: { TMPDIR } });
+    expectFailure(full, 8, /cannot write .*\/full\/tts-batch-\S+: no space is left there/);
     const gone = await box.run(['batch', 'p.csv', '--dry-run'], { env: { TMPDIR: box.path('gone') } });
     expectFailure(gone, 8, /cannot write .*\/gone\/tts-batch-\S+: the folder does not exist/);
   });

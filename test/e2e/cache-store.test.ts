@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/cache/store.ts';
 import { serveText } from '../support/book.ts';
+import { filesWith } from '../support/folder.ts';
 import { complete } from '../support/http-bytes.ts';
 import { isThere } from '../support/programs.ts';
 import { expectFailure, named, Sandbox } from '../support/run.ts';
@@ -303,8 +304,7 @@ describe('what an earlier version wrote about engines', () => {
   });
 
   it('shows no password, and keeps none after the next entry of a new voice', async () => {
-    const withPasswords = () => sandbox.shell(`grep -rl PASS-word '${folder}'`);
-    expect((await withPasswords()).stdout.toString()).toContain('.keys');
+    expect(filesWith('PASS-word', folder).join()).toContain('.keys');
     const list = await sandbox.run(['cache', '--service', 'http://unknown.example'], { env: env() });
     expect(list.stderr).toContain(`hint: it has those of ${url}\n`);
     const clear = ['cache', '--json', '--service'];
@@ -316,7 +316,7 @@ describe('what an earlier version wrote about engines', () => {
       });
     const server = await serveSpeech(complete(plainWav(sound(400))));
     expect((await speak(server.url)).status).toBe(0);
-    expect((await withPasswords()).stdout.toString()).toBe('');
+    expect(filesWith('PASS-word', folder)).toEqual([]);
     expect(JSON.parse((await sandbox.run([...clear, url], { env: env() })).stdout.toString())).toMatchObject({
       entries: 5,
     });

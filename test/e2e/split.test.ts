@@ -75,6 +75,14 @@ describe('--split chapters', () => {
     expect(files()).toEqual(NAMES.slice(0, 2));
   });
 
+  it('finds the headings of a text for WAVs, too', async () => {
+    const { box, server } = await setUp();
+    box.file('book.md', '# One\n\nFirst.\n\n# Two\n\nSecond.\n');
+    const args = ['-f', 'book.md', '--split', 'chapters', '-o', '{nn} {title}.wav', '-q'];
+    expect(await box.run(args, { env: named(server.url) })).toMatchObject({ status: 0, stderr: '' });
+    expect(box.list()).toEqual(expect.arrayContaining(['01 One.wav', '02 Two.wav']));
+  });
+
   it.each(['scene', 'heading'])('makes chapters again whose silence of a %s changed', async (border) => {
     const { server, box, write, run } = await setUp();
     write(['One', 'First.'], ['Two', 'Second.</p><hr/><h2>Later</h2><p>Third.']);

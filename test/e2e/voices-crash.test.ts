@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { failingCall, MODES } from '../support/failing-calls.ts';
+import { filesBelow } from '../support/folder.ts';
 import { randomFrom, SEED } from '../support/random.ts';
 import { expectFailure, Sandbox } from '../support/run.ts';
 import { smallDisk } from '../support/small-disk.ts';
 import { hasSherpa, tinySound } from '../support/tiny-voice.ts';
-import { filesBelow, standIn } from '../support/voices.ts';
+import { standIn } from '../support/voices.ts';
 
 const PLACES = ['MODEL_CARD', 'model.onnx', 'tokens.txt', 'voice.json'].map((name) => `voices/tina/${name}`);
 

@@ -1,10 +1,12 @@
 import { chmodSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { filesBelow } from '../support/folder.ts';
+import { isThere } from '../support/programs.ts';
 import { type Ended, expectFailure, Sandbox } from '../support/run.ts';
 import { startServe } from '../support/serve.ts';
 import { hasSherpa, tinySound } from '../support/tiny-voice.ts';
-import { ESPEAK_DATA, filesBelow, listOnHub, piperFiles, standIn, tinyFiles } from '../support/voices.ts';
+import { ESPEAK_DATA, listOnHub, piperFiles, standIn, tinyFiles } from '../support/voices.ts';
 
 const OUT = ['-o', 'out.wav', '--json'];
 const data = (box: Sandbox) => join(box.home, '.local', 'share', 'tts');
@@ -112,7 +114,8 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     expect(existsSync(join(data(box), 'voices', 'tina'))).toBe(true);
   });
 
-  it('comes from a folder, an archive, and a raw voice of Piper, without a network', async () => {
+  it('comes from a folder, an archive, and a raw voice of Piper, without a network', async ({ skip }) => {
+    skip(!isThere('tar'), 'no tar here');
     const box = new Sandbox();
     for (const [name, bytes] of Object.entries(tinyFiles())) box.file(`anna/${name}`, bytes);
     await box.shell('tar czf anna.tar.gz anna; tar cjf anna.tar.bz2 anna');

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { emptyFolder } from './folder.ts';
 import { type StandInHub, sha256, standInHub } from './hub.ts';
@@ -164,12 +164,4 @@ function espeakPins(pin: (path: string, bytes: Buffer) => object): object {
     base: ['phontab', 'phonindex', 'phondata', 'intonations'].map(read),
     languages: { en: [read('en_dict'), ...inLanguages.map((name) => read(join('lang', 'gmw', name)))] },
   };
-}
-
-/** All files below a folder, with their sizes. */
-export function filesBelow(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => statSync(join(folder, name)).isFile())
-    .sort();
 }

@@ -7,9 +7,8 @@ import { createGzip } from 'node:zlib';
 import { type Header, type Pack, pack } from 'tar-stream';
 import { describe, expect, it } from 'vitest';
 import { unpack } from '../../../src/install/archive.ts';
-import { emptyFolder } from '../../support/folder.ts';
+import { emptyFolder, filesBelow } from '../../support/folder.ts';
 import { isThere } from '../../support/programs.ts';
-import { filesBelow } from '../../support/voices.ts';
 
 const never = new AbortController().signal;
 

@@ -260,6 +260,7 @@ const settingsOf = (format: 'text' | 'markdown' | 'auto') => {
     footnotes: { value: 'skip', origin },
     math: { value: 'skip', origin },
     chapters: undefined,
+    split: undefined,
     output: undefined,
     encode: undefined,
     pauses: undefined,
