@@ -41,7 +41,7 @@ export interface SpeechJob extends RunPlan {
   readonly voice: Voice;
   /** It is set if the text may name further voices. */
   readonly cast: Cast | undefined;
-  readonly lexicon: Lexicon['entries'];
+  readonly lexicon: Lexicon['lines'];
   /** Bytes; `undefined` keeps no segments. */
   readonly cacheBytes: number | undefined;
   /** What is to be said of the service before it is asked. */
@@ -87,7 +87,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
   const loaded = await loadSettings(request, context);
   const settings = withAssistant(loaded.settings);
   const inFront = settings.assistant.value ? (await import('../reading/unspoken.ts')).Unspoken : undefined;
-  const { stages, entries } = await replacementsOf(settings, context);
+  const { stages, lines } = await replacementsOf(settings, context);
   let echo: Echo | undefined;
   const planned = { sources: () => sourcesOf(request, settings, host, echo?.text), stages, inFront };
   if (settings.showText.value) {
@@ -115,7 +115,7 @@ export async function resolveJob(request: SpeakRequest, context: RunContext): Pr
     voice,
     cacheBytes: await voices.cacheBytesFor(voice),
     note: service?.note,
-    lexicon: entries,
+    lexicon: lines,
     isNumbered: typeof settings.speaker?.value === 'number',
     keepsGoing: settings.keepGoing.value,
     split,

@@ -134,7 +134,7 @@ const LONGEST_LEXICON = 4 * 1024 * 1024;
 interface Replacements {
   /** They stand between the readers and the segmenter. */
   readonly stages: TextPlan['stages'];
-  readonly entries: Lexicon['entries'];
+  readonly lines: Lexicon['lines'];
 }
 
 /**
@@ -145,7 +145,7 @@ export async function replacementsOf(
   { lexicon }: Settings,
   { host, signal }: RunContext,
 ): Promise<Replacements> {
-  if (!lexicon) return { stages: [], entries: [] };
+  if (!lexicon) return { stages: [], lines: [] };
   const [{ readLexicons }, { Replacing }] = await Promise.all([
     import('../text/lexicon/lexicon.ts'),
     import('../text/lexicon/apply.ts'),
@@ -163,5 +163,5 @@ export async function replacementsOf(
     files.push({ source, name });
   }
   const rules = readLexicons(files);
-  return { stages: [() => new Replacing(rules)], entries: rules.entries };
+  return { stages: [() => new Replacing(rules)], lines: rules.lines };
 }

@@ -21,7 +21,7 @@ interface RowTextOptions extends Omit<Shape, 'voice' | 'owner' | 'encoded'>, Pic
   encodedAs(file: string): Shape['encoded'];
   readonly settings: Settings;
   readonly stages: TextPlan['stages'];
-  readonly entries: Lexicon['entries'];
+  readonly lines: Lexicon['lines'];
   readonly cast: Cast | undefined;
   readonly host: Pick<Host, 'cwd' | 'stdin'>;
 }
@@ -38,8 +38,8 @@ export class RowTexts {
   }
 
   get named(): Named {
-    const { cast, entries } = this.#options;
-    return { cast, lexicon: entries };
+    const { cast, lines } = this.#options;
+    return { cast, lexicon: lines };
   }
 
   /** @returns the text of a row that is spoken as it stands in the table; `undefined` for others */

@@ -5,11 +5,11 @@ import { type Usage, type Word, WordTree } from './words.ts';
 export interface Lexicon {
   readonly words: WordTree;
   readonly patterns: readonly Pattern[];
-  readonly entries: readonly Entry[];
+  readonly lines: readonly LexiconLine[];
 }
 
 /** A line of a lexicon. Those that a later file replaces are none. */
-interface Entry extends Usage {
+interface LexiconLine extends Usage {
   /** It names the file and the line. */
   readonly place: string;
   /** What is before the equals sign. */
@@ -17,7 +17,7 @@ interface Entry extends Usage {
 }
 
 /**
- * Reads a lexicon, one entry a line. Empty lines and lines that begin with "#" are skipped:
+ * Reads a lexicon, one word or expression a line. Empty lines and lines that begin with "#" are skipped:
  * word = spoken form: a whole word in any case; "word =" leaves it out
  * Word /c = spoken form: in this case only; "/c" may also end the line, and "/i" says that any case is meant
  * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript, with a limited number of choices
@@ -33,46 +33,46 @@ export function readLexicon(source: string, name: string): Lexicon {
 export function readLexicons(files: readonly { readonly source: string; readonly name: string }[]): Lexicon {
   const words = new WordTree();
   const patterns: Pattern[] = [];
-  const entries: Entry[] = [];
+  const lines: LexiconLine[] = [];
   const known = new Set<string>();
   for (const { source, name } of files.toReversed()) {
     const own = readInto(words, source, name, known);
     patterns.unshift(...own.patterns);
-    entries.unshift(...own.entries);
+    lines.unshift(...own.lines);
     for (const key of own.keys) known.add(key);
   }
-  return { words, patterns, entries };
+  return { words, patterns, lines };
 }
 
 /** @param known words of later files */
 function readInto(words: WordTree, source: string, name: string, known: ReadonlySet<string>) {
   const patterns: Pattern[] = [];
-  const entries: Entry[] = [];
+  const lines: LexiconLine[] = [];
   const lineOf = new Map<string, number>();
   for (const [index, line] of source.split('\n').entries()) {
     const number = index + 1;
     const place = `${name}, line ${number}`;
-    const entry = parseLine(line, place);
-    if (entry === undefined) continue;
-    if ('expression' in entry) {
-      const usage: Entry = { place, written: `/${entry.expression.source}/`, isUsed: false };
-      entries.push(usage);
-      patterns.push({ ...entry, place, usage });
+    const parsed = parseLine(line, place);
+    if (parsed === undefined) continue;
+    if ('expression' in parsed) {
+      const usage: LexiconLine = { place, written: `/${parsed.expression.source}/`, isUsed: false };
+      lines.push(usage);
+      patterns.push({ ...parsed, place, usage });
       continue;
     }
-    const key = keyOf(entry, line);
+    const key = keyOf(parsed, line);
     const earlier = lineOf.get(key);
-    if (earlier !== undefined) throw isThere(place, entry.word, earlier);
+    if (earlier !== undefined) throw isThere(place, parsed.word, earlier);
     lineOf.set(key, number);
     if (known.has(key)) continue;
-    const usage: Entry = { place, written: entry.word, isUsed: false };
-    entries.push(usage);
-    for (const word of formsOf(entry.word)) words.add({ ...entry, word, usage });
+    const usage: LexiconLine = { place, written: parsed.word, isUsed: false };
+    lines.push(usage);
+    for (const word of formsOf(parsed.word)) words.add({ ...parsed, word, usage });
   }
-  return { patterns, entries, keys: lineOf.keys() };
+  return { patterns, lines, keys: lineOf.keys() };
 }
 
-/** Two entries with the same key contradict each other. */
+/** Two lines with the same key contradict each other. */
 function keyOf({ word, ignoresCase }: Word, line: string): string {
   const [plain = ''] = formsOf(word);
   if (/\/i\s*(?:=|$)/u.test(line)) return `${plain.toLowerCase()} /i`;
@@ -101,7 +101,7 @@ const ALLOWED_FLAGS = /^[gimsu]*$/u;
 
 /**
  * @param place for errors
- * @returns undefined for a line without an entry
+ * @returns undefined for an empty line and a comment
  * @throws TtsError (usage)
  */
 function parseLine(line: string, place: string): Word | Omit<Pattern, 'place'> | undefined {

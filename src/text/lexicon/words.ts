@@ -8,7 +8,7 @@ export interface Word {
   readonly usage?: Usage;
 }
 
-/** All forms of an entry share it. */
+/** All forms of a word share it. */
 export interface Usage {
   isUsed: boolean;
 }

@@ -255,7 +255,7 @@ test('An entry that no text has is known as unused, a word as well as a regular 
     const rules = readLexicon(source, 'my.txt');
     const text = staged(inPieces('The café is 5km away.', 3), new Replacing(rules));
     for await (const _ of text);
-    return rules.entries.filter(({ isUsed }) => !isUsed).map(({ written, place }) => [written, place]);
+    return rules.lines.filter(({ isUsed }) => !isUsed).map(({ written, place }) => [written, place]);
   };
   expect(await unused('cafe\u0301 = bar\n\nweena = w\naway /c = off')).toEqual([['weena', 'my.txt, line 3']]);
   expect(await unused('weena = w\nre:/(\\d)km/ = $1 k\nre:/\\d{2}/ = n')).toEqual([
