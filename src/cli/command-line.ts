@@ -101,6 +101,10 @@ const ADVICE: readonly (readonly [option: string, advice: string])[] = [
   ['--language', LANGUAGE],
   ['--list-voices', 'tts speakers lists the voices'],
   [
+    '--voices',
+    'tts speakers lists the voices; --voices Alice=anna,Bob=7 gives the lines of a dialogue theirs',
+  ],
+  [
     '--model',
     'a folder with a model is given with --engine FOLDER; the model of a server is set in your own config: "engines": { "kokoro": { "url": "http://127.0.0.1:8880/v1", "model": "kokoro" } }',
   ],
@@ -111,10 +115,12 @@ export function usage({ message, code }: CommanderError, command: Command): TtsE
   // The rest of the word may be a key.
   const what = message.replace(/^error: /, '').replace(/^(unknown option '(?:-[^-]|--[^:]*)).*'$/su, "$1'");
   const name = command.name();
+  const advice = ADVICE.find(([option]) =>
+    [`'${option}'`, `'${option} `].some((each) => what.includes(each)),
+  )?.[1];
+  if (advice) return usageError(what, advice);
   if (code !== 'commander.unknownOption')
     return usageError(what, nearestChoice(what) ?? `see ${name} --help`);
-  const advice = ADVICE.find(([option]) => what.includes(`'${option}'`))?.[1];
-  if (advice) return usageError(what, advice);
   const nearest = nearestOption(what, command);
   const meant = nearest === undefined ? `see ${name} --help;` : `did you mean ${nearest}?`;
   return usageError(what, `${meant} ${howToSpeak(name)}`);

@@ -36,6 +36,12 @@ describe('the command line', () => {
     );
   });
 
+  it.each(['--voice', '--voices'])('leads to the voices from %s without a value', (option) => {
+    expect(() => read([option])).toThrow(
+      expect.objectContaining({ hint: expect.stringContaining('tts speakers lists') }),
+    );
+  });
+
   it('takes a U+FFFD that was typed, and says no more than is known where the system does not tell', () => {
     expect(read(['a\ufffd'], true).words).toEqual(['a\ufffd']);
     expect(() => read(['a\ufffd'], false)).toThrow(/^the word "a\ufffd" is not UTF-8$/);
