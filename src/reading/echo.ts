@@ -6,21 +6,33 @@ import type { Host } from '../host.ts';
 /** Bytes that the voice may be behind. The text waits for it only then. */
 const MOST_BEHIND = 64 * 1024 * 1024;
 
+const LINE_FEED = 0x0a;
+
 /** Shows a text while it is read, and goes on with it when nobody speaks any more. */
 export class Echo {
   /** The text for the voice. */
   readonly text: Readable;
   readonly #source: Readable;
   readonly #shown: Promise<void>;
+  readonly #isOnTerminal: boolean;
   #isSilent = false;
+  #isInLine = false;
 
-  constructor(source: Readable, output: Writable) {
+  constructor(source: Readable, output: Writable, isOnTerminal = false) {
+    this.#isOnTerminal = isOnTerminal;
     const text = new PassThrough({ highWaterMark: MOST_BEHIND });
     text.on('error', () => {});
     this.text = text;
     this.#source = source;
     this.#shown = this.#show(source, text, output);
     this.#shown.catch(() => {});
+  }
+
+  /** @returns what a message needs in front of it on the same terminal: the text may be in the middle of a line */
+  breakLine(): '' | '\n' {
+    const isInLine = this.#isInLine && this.#isOnTerminal;
+    this.#isInLine = false;
+    return isInLine ? '\n' : '';
   }
 
   /**
@@ -42,6 +54,7 @@ export class Echo {
     });
     try {
       for await (const piece of source) {
+        this.#isInLine = piece.at(-1) !== LINE_FEED;
         if (isSeen && !output.write(piece)) await drained(output);
         if (!this.#isSilent && !text.destroyed && !text.write(piece)) await drained(text);
       }
@@ -63,7 +76,8 @@ export function echoOf(
   { stdin, stdout, stderr }: Pick<Host, 'stdin' | 'stdout' | 'stderr'>,
   isTaken: boolean,
 ): Echo {
-  return new Echo(stdin.stream, isTaken ? terminalOr(stderr.stream) : stdout.stream);
+  if (isTaken) return new Echo(stdin.stream, terminalOr(stderr.stream), true);
+  return new Echo(stdin.stream, stdout.stream, stdout.isTTY);
 }
 
 function terminalOr(other: Writable): Writable {

@@ -1,15 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { onTestFinished } from 'vitest';
 import type { Sandbox } from './run.ts';
+import { COLUMNS, READY, Tmux } from './tmux.ts';
 
-const COLUMNS = 106;
-const ROWS = 16;
-const PROMPT = '$ ';
-const READY = /(^|\n)\$ *$/;
 /** Pixels of one character. */
 const CELL = { width: 8.4, height: 19 };
 const MARGIN = 16;
@@ -43,47 +37,6 @@ export async function drawPicture(
   terminal.type('', 'C-c');
   await terminal.shows(READY);
   return svg(lines);
-}
-
-class Tmux {
-  readonly #socket = `readme-${process.pid}`;
-
-  constructor(machine: Sandbox, env: Readonly<Record<string, string>>) {
-    const path = `${machine.commands}:${process.env.PATH}`;
-    const shell = [
-      'env',
-      '-i',
-      `HOME=${machine.home}`,
-      `PATH=${path}`,
-      'TERM=screen',
-      'LC_ALL=C.UTF-8',
-      'HISTFILE=',
-      ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
-    ];
-    const size = ['-x', String(COLUMNS), '-y', String(ROWS), '-c', machine.folder];
-    const bash = ['bash', '--norc', '--noprofile', '-i'];
-    this.#run('-f', '/dev/null', 'new-session', '-d', ...size, ...shell, `PS1=${PROMPT}`, ...bash);
-    onTestFinished(() => void this.#run('kill-server'));
-  }
-
-  type(line: string, key: string): void {
-    if (line) this.#run('send-keys', '-l', line);
-    this.#run('send-keys', key);
-  }
-
-  async shows(what: RegExp): Promise<void> {
-    do await sleep(200);
-    while (!what.test(stripVTControlCharacters(this.screen())));
-  }
-
-  /** The colours come as escape sequences. */
-  screen(): string {
-    return this.#run('capture-pane', '-e', '-p').trimEnd();
-  }
-
-  #run(...args: readonly string[]): string {
-    return execFileSync('tmux', ['-L', this.#socket, ...args], { encoding: 'utf8' });
-  }
 }
 
 function svg(lines: readonly string[]): string {

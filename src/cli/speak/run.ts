@@ -37,6 +37,7 @@ export async function speak(request: SpeakRequest, context: Context): Promise<nu
   if (resolved.mode === 'show-text') return (await import('./show-text.ts')).showText(resolved.text, context);
   if (resolved.mode === 'dry-run') return (await import('./dry-run.ts')).dryRun(resolved, context);
   const { job } = resolved;
+  if (job.echo) context.notices.besides(() => job.echo?.breakLine() ?? '');
   try {
     using turn =
       job.channel &&

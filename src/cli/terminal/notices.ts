@@ -22,6 +22,7 @@ export class Notices {
   readonly #warnings: string[] = [];
   /** The next output replaces the progress line. */
   #isDrawn = false;
+  #breakLine: () => string = () => '';
   readonly #host: Host;
   readonly #secrets = new Secrets();
   readonly #heldBack: string[] = [];
@@ -85,6 +86,11 @@ export class Notices {
     return askSecret(question, { host: this.#host, notices: this, signal });
   }
 
+  /** @param breakLine gives what a message on a terminal needs in front of it, beside a text that is shown there */
+  besides(breakLine: () => string): void {
+    if (this.#host.stderr.isTTY) this.#breakLine = breakLine;
+  }
+
   draw(line: string): void {
     this.#isDrawn = true;
     this.#send(`\r${line}\u001B[J\r`);
@@ -144,7 +150,7 @@ export class Notices {
   }
 
   #write(safe: string): void {
-    this.#send(`${this.#isDrawn ? ERASE : ''}${safe}\n`);
+    this.#send(`${this.#isDrawn ? ERASE : this.#breakLine()}${safe}\n`);
   }
 
   #send(bytes: string): void {
