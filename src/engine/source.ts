@@ -110,6 +110,11 @@ export function unnumberedSpeakersOf({ source, voices }: NumberedSource): Omit<S
   return source.voices.filter((voice) => !numbered.has(voice)).map(speakerOf);
 }
 
+/** `heart` for `af_heart`: names of Kokoro's speakers begin with their language and their sex. */
+export function shortName(name: string): string | undefined {
+  return /^[a-z][fm]_(.+)$/.exec(name)?.[1];
+}
+
 function speakerOf({ name, language, sampleRate }: SourceVoice): Omit<Speaker, 'no'> {
   return { name, kind: 'neo.one', language, sampleRate };
 }

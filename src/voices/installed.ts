@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import type { NumberedSource, SourceVoice } from '../engine/source.ts';
+import { type ModelSpeaker, type NumberedSource, type SourceVoice, shortName } from '../engine/source.ts';
 import { dataFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
 import { CARD, installedVoices, type Manifest, voicesFolder } from '../installed/manifest.ts';
@@ -61,15 +61,15 @@ function meant(asked: string | number, manifests: readonly Manifest[]): Meant | 
   const name = asked.toLowerCase();
   return (
     all.find(({ manifest }) => manifest.name.toLowerCase() === name || manifest.key.toLowerCase() === name) ??
-    all.find(({ speaker }) => speaker.name.toLowerCase() === name) ??
-    all.find(({ speaker }) => shortOf(speaker.name) === name) ??
+    all.find(({ manifest, speaker }) => namesOf(manifest, speaker).includes(name)) ??
+    all.find(({ speaker }) => shortName(speaker.name) === name) ??
     ofLanguage(name, all)
   );
 }
 
-/** `heart` for `af_heart`: speakers of Kokoro begin with their language and their sex. */
-function shortOf(name: string): string | undefined {
-  return /^[a-z][fm]_(.+)$/.exec(name)?.[1];
+/** Names in small letters. `kokoro:af_heart` is written as for a voice of an engine. */
+function namesOf({ name: voice }: Manifest, { name }: ModelSpeaker): string[] {
+  return [name, `${voice}:${name}`].map((each) => each.toLowerCase());
 }
 
 interface Candidate extends Meant {

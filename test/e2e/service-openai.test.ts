@@ -87,6 +87,11 @@ describe("OpenAI's own library for JavaScript", () => {
     expect(tones.engine.utterances.at(-1)?.speaker.no).toBe(no);
   });
 
+  it('gets a short silence for a text without a word that the voice cannot read', async () => {
+    const { bytes } = await speak({ input: '🔇!', response_format: 'wav' });
+    expect(parseWav(bytes).pcm).toEqual(Buffer.alloc(2 * 2205));
+  });
+
   it('lets instructions shape the voice, and tells what it did not understand', async () => {
     const { headers } = await speak({ instructions: 'slowly, and with feathers', response_format: 'wav' });
     expect(tones.engine.utterances.at(-1)?.style.rate).toBeLessThan(1);
@@ -168,6 +173,32 @@ describe.skipIf(!isThere('ffmpeg'))('formats that ffmpeg writes (skipped without
   });
 });
 
+describe('a request as clients write it', () => {
+  it.each<[string, object, object?]>([
+    ['Open WebUI', { model: 'tts-1', input: 'one', voice: 'tone-3' }, { 'x-openwebui-user-name': 'a' }],
+    [
+      'LibreChat',
+      { model: 'tts-1', input: 'one', voice: 'alloy', backend: 'x' },
+      { accept: 'application/json, text/plain, */*' },
+    ],
+    ['SillyTavern', { model: 'tts-1', input: 'one', voice: 'nova', speed: 1 }],
+    ['openclaw', { model: 'tts-1', input: 'one', voice: 'coral', speed: 1.1, instructions: 'calm' }],
+    [
+      'Home Assistant',
+      { model: 'tts-1', input: '.', voice: 'shimmer' },
+      { 'user-agent': 'HomeAssistant-OpenAI-TTS' },
+    ],
+    ['Kokoro-FastAPI', { model: 'kokoro', input: 'one', voice: 'tone-1', stream: true, lang_code: 'a' }],
+  ])('is answered: %s', async (_, body, headers = {}) => {
+    const answer = await ask(`${tones.service.url}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', ...headers },
+      body: { ...body, response_format: 'wav' },
+    });
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'audio/wav']);
+  });
+});
+
 describe('what is hostile', () => {
   const send = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
     ask(`${tones.service.url}/v1/audio/speech`, {
@@ -219,6 +250,9 @@ describe('the built program', () => {
     expect(answer.headers.get('content-type')).toBe('audio/mpeg');
     const mp3 = Buffer.from(await answer.arrayBuffer());
     expect(mp3.readUInt16BE() & 0xffe0).toBe(0xffe0);
+    // Home Assistant's integration tries a key like this.
+    const tried = await openAi.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: '.' });
+    expect(Buffer.from(await tried.arrayBuffer()).readUInt16BE() & 0xffe0).toBe(0xffe0);
     const engine = ['--engine', `${url}/v1`, '-s', 'slt', '-o', 'far.wav'];
     const far = await box.tts(['Hello there.', ...engine]);
     expect([far.status, far.stderr]).toEqual([0, '']);

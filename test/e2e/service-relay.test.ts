@@ -81,6 +81,8 @@ it("passes on the service's speakers and its refusals, and never its key", async
   expect([busy.status, busy.headers['retry-after']]).toEqual([503, '3']);
   const broken = await speakForOpenAi('broken');
   expect(broken.status).toBe(502);
+  expect((await speak('🔇')).status).toBe(422);
+  expect((await speakForOpenAi('🔇')).status).toBe(200);
   for (const { bytes } of [busy, broken]) expect(bytes.toString()).not.toContain(KEY);
 });
 

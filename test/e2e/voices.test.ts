@@ -42,7 +42,7 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     ]);
     const asked = hub.requests.length;
     const gone = { ...env, HF_ENDPOINT: 'http://127.0.0.1:9' };
-    for (const speaker of ['tina', 'German', '200001'])
+    for (const speaker of ['tina', 'German', '200001', 'tina:tina-1'])
       expect(await box.run(['hi', ...OUT, '-s', speaker], { env: gone })).toMatchObject({
         status: 0,
         stderr: '',
@@ -71,6 +71,19 @@ describe.runIf(hasSherpa())('an installed voice', () => {
         .subarray(44)
         .equals(tinySound('hi')),
     ).toBe(true);
+    for (const voice of ['tina', 'tina:tina-1', 'tina-2', '200003', 'de']) {
+      const spoken = await fetch(`${url}/v1/audio/speech`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ input: 'hi', voice, response_format: 'wav' }),
+      });
+      expect([voice, spoken.headers.get('x-voice')]).toEqual([voice, expect.stringMatching(/^tina-\d$/)]);
+      expect(
+        Buffer.from(await spoken.arrayBuffer())
+          .subarray(44)
+          .equals(tinySound('hi')),
+      ).toBe(true);
+    }
     await run.endBy('SIGTERM');
 
     expect(await box.run(['voices', 'remove', 'tina'], { env })).toMatchObject({ status: 0 });

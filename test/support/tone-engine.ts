@@ -17,7 +17,7 @@ const speakers: readonly Speaker[] = [1, 2, 3, 4, 5, 11, 12, 13, 14, 15].map((no
 /**
  * Speaks every word as a steady level: {@link FRAMES_PER_CHARACTER} samples a character, each the number of the speaker.
  * Some words do more: "slow" takes 50 ms, "stuck" never ends, "crash" throws what no engine should, "broken" fails with
- * words of the engine, "full" and "mute" are refused, "沈黙" after a while.
+ * words of the engine, "full", "mute" and "🔇" are refused, "沈黙" after a while.
  */
 export class ToneEngine implements EngineSet {
   readonly speakers = speakers;
@@ -39,7 +39,7 @@ export class ToneEngine implements EngineSet {
     if (utterance.text.includes('full')) {
       throw new EngineError('busy', 'Too many requests are waiting', { retryAfter: 3 });
     }
-    if (utterance.text.includes('mute')) {
+    if (/mute|🔇/u.test(utterance.text)) {
       throw new EngineError('unsupported text', 'Nothing here can be spoken');
     }
     this.active += 1;

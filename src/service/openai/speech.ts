@@ -17,6 +17,7 @@ import { ignoredHeader, withPatience } from '../tts/utterance.ts';
 import { asEvents } from './events.ts';
 import { formatFor, type ResponseFormat, rowOf } from './formats.ts';
 import { type AudioRequest, checkAudioRequest } from './request.ts';
+import { soundOrSilence } from './silent.ts';
 import { voiceOf } from './voice.ts';
 
 /** Answers `POST /v1/audio/speech` with sound that leaves while it is made. */
@@ -37,7 +38,7 @@ export async function speakForOpenAi(exchange: Exchange, context: ServiceContext
   try {
     const form = await formOf(asked, context.programs);
     const utterance = { text: asked.input, speaker, style, instructions };
-    const sound = await ownSoundOf(context, utterance, exchange.signal);
+    const sound = await soundOrSilence(utterance.text, ownSoundOf(context, utterance, exchange.signal));
     await sendLive(exchange, sound, form(sound), {
       effects,
       onSound: () => metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),

@@ -1,4 +1,5 @@
 import type { Speaker } from '../../engine/contract.ts';
+import { shortName } from '../../engine/source.ts';
 import { wellFormedStart } from '../http/json-body.ts';
 import { Refusal } from '../http/refusal.ts';
 
@@ -10,8 +11,9 @@ const OPENAI_VOICES: ReadonlySet<string> = new Set(
 const LONGEST_NAME = 80;
 
 /**
- * Finds a voice by its name, also as `engine:name`, by its number or its language. One of OpenAI's names stands for the
- * default voice where no voice of the service has it: the first one that an engine brings, else the first of all.
+ * Finds a voice by its name, also as `engine:name`, by its number, by the name of its engine (an installed voice may have
+ * several speakers), or by its language. One of OpenAI's names stands for the default voice where no voice of the service
+ * has it: the first one that an engine brings, else the first of all.
  * @throws Refusal 400 for an unknown voice
  */
 export function voiceOf(asked: string, all: readonly Speaker[]): Speaker {
@@ -38,19 +40,23 @@ function named(name: string, speakers: readonly Speaker[]): Speaker | undefined 
   return (
     speakers.find((speaker) => namesOf(speaker).includes(name)) ??
     speakers.find((speaker) => namesOf(speaker).some((each) => each.toLowerCase() === lower)) ??
-    (/^\d+$/.test(name) ? speakers.find(({ no }) => no === Number(name)) : undefined)
+    (/^\d+$/.test(name) ? speakers.find(({ no }) => no === Number(name)) : undefined) ??
+    speakers.find(({ engine }) => engine?.toLowerCase() === lower) ??
+    speakers.find((speaker) => speaker.engine !== undefined && shortName(speaker.name) === lower)
   );
 }
 
-/** `en-GB` is spoken by its own voice, else by one of `en`. `en` is spoken by any. */
+/** `en-GB` is spoken by its own voice, else by one of `en`. `en` is spoken by any, at first by one that an engine brings. */
 function speaking(asked: string, speakers: readonly Speaker[]): Speaker | undefined {
   if (!/^[a-z]{2,3}(?:[-_][a-z0-9]+)*$/i.test(asked)) return undefined;
   const tag = asked.toLowerCase().replaceAll('_', '-');
   const [base = ''] = tag.split('-');
   const languages = speakers.map((speaker) => ({ speaker, language: speaker.language.toLowerCase() }));
+  const isOf = ({ language }: { readonly language: string }) => language.split('-')[0] === base;
   const found =
+    (tag === base ? languages.find((each) => each.speaker.engine !== undefined && isOf(each)) : undefined) ??
     languages.find(({ language }) => language === tag) ??
     languages.find(({ language }) => language === base) ??
-    languages.find(({ language }) => language.split('-')[0] === base);
+    languages.find(isOf);
   return found?.speaker;
 }
