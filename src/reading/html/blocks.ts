@@ -163,7 +163,7 @@ export class Blocks {
       const start = inline.mark;
       const link = { href: attributes.href ?? '', saysReference: isReference };
       return () => {
-        if (isPageNumber(inline.from(start), page)) inline.cut(start);
+        if (isPageNumber(inline.from(start) ?? '', page)) inline.cut(start);
         else endLink(inline, start, link, this.#rules.notes);
       };
     }
@@ -210,7 +210,7 @@ export class Blocks {
     this.#isNote = false;
     if (text === '' || isNote) return;
     const { name } = this.#frames.findLast(({ isBlock }) => isBlock) ?? { name: 'body' };
-    if (this.#row && !this.#row.isLong) this.#row.add(text);
+    if (this.#row && !this.#row.isLong) this.#giveTight(this.#row.add(text));
     else if (SCENE.test(text)) this.#scene();
     else this.#give(CLOSED.has(name) ? withFullStop(text) : text, TIGHT.has(name));
     this.#goesOn = false;
@@ -220,13 +220,18 @@ export class Blocks {
   #endRow(): void {
     const row = this.#row;
     this.#row = undefined;
-    for (const text of row?.take() ?? []) this.#give(withFullStop(text), true);
+    if (row) this.#giveTight(row.take());
     this.#place = undefined;
+  }
+
+  #giveTight(texts: readonly string[]): void {
+    for (const text of texts) this.#give(withFullStop(text), true);
   }
 
   #giveBeginning(): void {
     const text = this.#inline.takeBeginning();
     if (text === '') return;
+    if (this.#row) this.#giveTight(this.#row.giveUp());
     this.#give(text, false);
     this.#goesOn = true;
   }

@@ -13,22 +13,29 @@ export class Row {
     this.#cells.push([]);
   }
 
+  /** True for a row that takes nothing more. */
   get isLong(): boolean {
     return this.#length > LONGEST_ROW;
   }
 
-  add(block: string): void {
+  /** @returns all blocks so far if the row has become a long one */
+  add(block: string): readonly string[] {
     if (this.#cells.length === 0) this.startCell();
     this.#cells.at(-1)?.push(block);
     this.#length += block.length;
+    return this.isLong ? this.giveUp() : [];
+  }
+
+  /** @returns all blocks so far; those that follow are no part of the row */
+  giveUp(): readonly string[] {
+    this.#length = Number.POSITIVE_INFINITY;
+    return this.#cells.splice(0).flat();
   }
 
   /** @returns the row as one sentence, or its blocks if a cell holds several */
   take(): readonly string[] {
     const blocks = this.#cells.splice(0);
-    const isLong = this.isLong;
-    this.#length = 0;
-    const isSimple = !isLong && blocks.every(({ length }) => length <= 1);
+    const isSimple = blocks.every(({ length }) => length <= 1);
     return isSimple ? [joined(blocks.flat())].filter((text) => text !== '') : blocks.flat();
   }
 }
