@@ -30,10 +30,12 @@ export class Position {
 
   /** @returns the place of the next text, which has this length in UTF-16 units, and those that begin inside it */
   over(length: number): Pick<Segment, 'place' | 'anchors'> {
-    const anchors = this.#anchors.flatMap(({ at, place }) => {
+    const anchors: Anchor[] = [];
+    for (const { at, place } of this.#anchors) {
       const inside = at - this.#passed;
-      return inside > 0 && inside < length ? [{ at: inside, place }] : [];
-    });
+      if (inside >= length) break;
+      if (inside > 0) anchors.push({ at: inside, place });
+    }
     return { place: this.#place, ...(anchors.length > 0 && { anchors }) };
   }
 

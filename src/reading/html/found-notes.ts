@@ -32,12 +32,16 @@ export class FoundNotes {
   /** Looks at the links of a document before it is read. */
   async prepare(path: string, links: readonly Link[]): Promise<void> {
     const { readsNotes, resolve } = this.#options;
-    for (const link of links) {
+    const found = links.flatMap((link) => {
       const target = resolve(link.href, path);
-      if (!target) continue;
+      return target ? [{ link, target }] : [];
+    });
+    // Links into one document follow each other, so that it is looked at once.
+    for (const { link, target } of found.toSorted((a, b) => compared(a.target.path, b.target.path))) {
       const isCertain = link.saysReference && !readsNotes;
       const note = isCertain ? '' : (await this.#indexOf(target.path))?.find(target.fragment, link);
-      if (note !== undefined && (note !== '' || !readsNotes)) this.#texts.set(keyOf(target), note);
+      if (note === undefined || (note === '' && readsNotes)) continue;
+      this.#texts.set(keyOf(target), readsNotes ? note : '');
     }
   }
 
@@ -70,6 +74,10 @@ export class FoundNotes {
     }
     return this.#indexes.get(path);
   }
+}
+
+function compared(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 function keyOf({ path, fragment }: Target): string {

@@ -32,12 +32,18 @@ const CONSONANT = /[b-df-hj-np-tv-xz]/iu;
 const LONE_INITIAL = new RegExp(`^\\s*[“"«‹‘„]?\\p{L}${INITIAL}\\s*$`, 'u');
 /** Parts that are looked at before a note. */
 const TAIL = 8;
+/** UTF-16 units, with white space. A longer text is neither a name nor a letter, nor the text of a link to a note. */
+const LONGEST_SHORT = 1000;
+/** It looks at a run of these characters only once. */
+const END_OF_NAME = /(?<![\s.:])[\s.:]+$/u;
 const OPENING_QUOTE = /^\s*[“"«‹‘„]?\s*$/u;
 const ONE_LETTER = /^\s*[“"«‹‘„]?\p{L}\s*$/u;
 
 /** The text of one block, while it is read. */
 export class Inline {
   #parts: string[] = [];
+  /** The places of parts that are more than white space. */
+  #inked: number[] = [];
   #length = 0;
   /** The base of a ruby begins here; `undefined` outside of rubies. */
   #base: number | undefined;
@@ -53,8 +59,7 @@ export class Inline {
   }
 
   isBlankFrom(start: number): boolean {
-    for (let at = start; at < this.#parts.length; at += 1) if (this.#parts[at]?.trim() !== '') return false;
-    return true;
+    return (this.#inked.at(-1) ?? -1) < start;
   }
 
   /** True if all there is, is the large first letter of a word. */
@@ -99,7 +104,7 @@ export class Inline {
 
   /** The text before was the large first letter of a word, if it is one letter. */
   endInitial(start: number): void {
-    const letter = this.#parts.slice(start).join('');
+    const letter = this.#source(start, LONGEST_SHORT) ?? '';
     if (!ONE_LETTER.test(letter) || !this.#isBeforeFirstWord(start)) return;
     this.cut(start);
     this.#add(letter.trim() + INITIAL);
@@ -110,8 +115,13 @@ export class Inline {
     return this.#parts.length;
   }
 
-  from(start: number): string {
-    return spoken(this.#parts.slice(start).join(''));
+  /**
+   * @param most UTF-16 units, with white space
+   * @returns `undefined` for a longer text
+   */
+  from(start: number, most = LONGEST_SHORT): string | undefined {
+    const source = this.#source(start, most);
+    return source === undefined ? undefined : spoken(source);
   }
 
   /** @returns the end of the text */
@@ -124,8 +134,8 @@ export class Inline {
    * @returns true for a name at the beginning of a block
    */
   endName(start: number): boolean {
-    const name = this.from(start).replace(/[\s.:]+$/u, '');
-    if (name === '') return false;
+    const name = this.from(start)?.replace(END_OF_NAME, '');
+    if (!name) return false;
     this.cut(start);
     const isFirst = this.isBlank;
     this.#add(`${name}: `);
@@ -159,12 +169,14 @@ export class Inline {
   /** Takes the end of the text away. */
   cut(start: number): void {
     for (const part of this.#parts.splice(start)) this.#length -= part.length;
+    while (!this.isBlankFrom(start)) this.#inked.pop();
   }
 
   /** @returns the text as it is spoken, and begins a new one */
   take(): string {
     const text = this.#parts.join('');
     this.#parts = [];
+    this.#inked = [];
     this.#length = 0;
     if (this.#base !== undefined) this.#base = 0;
     return spoken(text);
@@ -180,7 +192,15 @@ export class Inline {
     return spoken(beginning);
   }
 
+  /** It takes no longer for a longer text than up to `most`. */
+  #source(start: number, most: number): string | undefined {
+    let source = '';
+    for (let at = start; at < this.#parts.length && source.length <= most; at += 1) source += this.#parts[at];
+    return source.length > most ? undefined : source;
+  }
+
   #add(text: string): void {
+    if (text.trim() !== '') this.#inked.push(this.#parts.length);
     this.#parts.push(text);
     this.#length += text.length;
   }

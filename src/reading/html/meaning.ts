@@ -29,8 +29,9 @@ export function isSilent(name: string, attributes: Attributes, meanings: readonl
   return meanings.some((meaning) => PAGE_NUMBERS.has(meaning));
 }
 
-const PAGE_NAME = /^(?:page|pg)[-_.]?0*(\d+|[ivxlc]+)$/iu;
-const AROUND_NUMBER = /^[\s([{]*(?:(?:page|pg|p)\b\.?\s*)?|[\s)\]}]+$/giu;
+const PAGE_NAME = /^(?:page|pg)[-_.]?0*(0|[1-9]\d*|[ivxlc]+)$/iu;
+/** It looks at a run of these characters only once. */
+const AROUND_NUMBER = /^[\s([{]*(?:(?:page|pg|p)\b\.?\s*)?|(?<![\s)\]}])[\s)\]}]+$/giu;
 
 /** @returns the number in the name of an element that is named after a printed page */
 export function pageNamedBy({ id, name }: Attributes): string | undefined {

@@ -24,9 +24,11 @@ interface Frame {
 }
 
 /** The text of a link from a note back to its reference. */
-const ARROW = /[\s↩↑⤴^]+$/u;
+const ARROW = /(?<![\s↩↑⤴^])[\s↩↑⤴^]+$/u;
 /** UTF-16 units. A longer block is not a note. */
 const LONGEST_NOTE = 16_384;
+/** Links in one note that may lead back to where it is referred to. */
+const MOST_BACK = 1000;
 /** UTF-16 units of all blocks. */
 const MOST_KEPT = 8 * 1024 * 1024;
 
@@ -69,10 +71,11 @@ export class NoteIndex implements MarkupHandler {
     if (!frame || frame.ids.length === 0) return;
     this.#named -= 1;
     const { isNote, isHeading, backTo, ids, start } = frame;
-    const text = this.#inline.from(start);
-    if (!isHeading && text.length <= LONGEST_NOTE && this.#kept < MOST_KEPT)
-      for (const id of ids) this.#candidates.set(id, { text, isNote, backTo });
-    this.#kept += text.length + ids.length;
+    const text = this.#inline.from(start, LONGEST_NOTE);
+    if (text !== undefined && !isHeading && this.#kept < MOST_KEPT) {
+      for (const id of ids) this.#candidates.set(id, { text: text.replace(ARROW, ''), isNote, backTo });
+      this.#kept += text.length + ids.length;
+    }
     if (this.#named === 0) this.#inline.take();
   }
 
@@ -81,12 +84,10 @@ export class NoteIndex implements MarkupHandler {
     const candidate = this.#candidates.get(id);
     if (!candidate) return undefined;
     const { text, isNote, backTo } = candidate;
-    const unlabelled = withoutLabel(text.replace(ARROW, ''), label);
+    const unlabelled = withoutLabel(text, label);
     const isMeant = isNote || saysReference || ids.some((name) => backTo.includes(name));
     const looksLikeOne = isRaised || !/[\p{L}\p{N}]/u.test(label);
-    return isMeant || (looksLikeOne && unlabelled !== undefined)
-      ? (unlabelled ?? text.replace(ARROW, ''))
-      : undefined;
+    return isMeant || (looksLikeOne && unlabelled !== undefined) ? (unlabelled ?? text) : undefined;
   }
 
   /** An element inside a block names the block, if it stands at its beginning. */
@@ -100,7 +101,8 @@ export class NoteIndex implements MarkupHandler {
     }
     const back = name === 'a' ? /#(.+)$/u.exec(attributes.href ?? '')?.[1] : undefined;
     if (back === undefined || this.#named === 0) return;
-    for (const { ids: names, backTo } of this.#frames) if (names.length > 0) backTo.push(back);
+    for (const { ids: names, backTo } of this.#frames)
+      if (names.length > 0 && backTo.length < MOST_BACK) backTo.push(back);
   }
 }
 

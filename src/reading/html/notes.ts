@@ -77,7 +77,7 @@ interface EndedLink {
  */
 export function endLink(inline: Inline, start: number, link: EndedLink, notes: Notes | undefined): void {
   const text = inline.from(start);
-  if (text === '') return;
+  if (!text) return;
   const isReference = link.saysReference
     ? isMeantAsMark(text)
     : isMark(text) && notes?.isReference(link.href) === true;

@@ -15,6 +15,8 @@ interface Held {
 
 /** UTF-16 units. More is not held: the whole body is read then. */
 const MOST_HELD = 4 * 1024 * 1024;
+/** What holding a piece costs besides its text, in the same unit. */
+const PER_PIECE = 16;
 
 /**
  * The text of a web page: its main part, otherwise its only article, otherwise its body without the forms. Only at the end it is
@@ -70,7 +72,7 @@ export class Page {
       return;
     }
     this.#held.push({ piece, scope });
-    this.#heldUnits += writtenOf(piece).length;
+    this.#heldUnits += writtenOf(piece).length + PER_PIECE;
     if (scope === 'main' && piece.kind === 'text' && hasWord(piece.text)) this.#choose('main');
     else if (this.#heldUnits > MOST_HELD) this.#choose(this.#best());
   }

@@ -120,6 +120,29 @@ describe('HTML', () => {
     expect(await read(`<main><p>${words}</p></main>`, {}, 1000)).toBe(words);
   });
 
+  it.each([
+    ['the name of a page', `<p>x<a id="page${'0'.repeat(300_000)}q">1</a>`],
+    ['the number of a page', `<a id="page1">1${')'.repeat(30_000)}x</a>`.repeat(100)],
+    ['the name of a speaker', `<b role="persona">x${'.'.repeat(30_000)}x</b>`.repeat(100)],
+    ['the label of a note', `<a href="#a">${'['.repeat(30_000)}x</a>`.repeat(100)],
+    ['a heading', `<h1>${'<br>'.repeat(50_000)}${'<p></p>'.repeat(50_000)}x</h1>`],
+    ['links inside each other', '<a href="#a">'.repeat(500) + 'word '.repeat(6000).repeat(5)],
+    ['space', `<p>x${' '.repeat(1_000_000)}x${' \n'.repeat(500_000)}`],
+  ])('reads megabytes in a moment: %s', async (_, html) => {
+    expect(await read(html, {}, 65_536)).toMatch(/x|word/);
+  });
+
+  it('reads the cells of a long row in their order', async () => {
+    const words = Array.from({ length: 9000 }, (_, at) => `word${at}`);
+    const paragraphs = words.map((word) => `<p>${word}</p>`).join('');
+    const html = (cell: string) => `<table><tr><td>first<td>${cell}<td>last</table>`;
+    for (const [cell, size] of [
+      [paragraphs, paragraphs.length],
+      [words.join(' '), 1000],
+    ] as const)
+      expect((await read(html(cell), {}, size)).match(/\w+/gu)).toEqual(['first', ...words, 'last']);
+  });
+
   it('knows the line of each block', () => {
     const page = new Page('page.html', PLAIN);
     const lines = [];
