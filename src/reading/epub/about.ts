@@ -3,6 +3,9 @@ import { Archive, type Location } from './archive.ts';
 import type { Package } from './package.ts';
 import { allIn, type Element, firstIn, plainText, treeOf } from './tree.ts';
 
+/** What a `meta` of EPUB 3 says of an element, by its name and the property. */
+type Refinements = ReadonlyMap<string, string>;
+
 /** Bytes of a picture; a larger one is none for players. */
 const LARGEST_COVER = 32 * 1024 * 1024;
 
@@ -10,14 +13,15 @@ const LARGEST_COVER = 32 * 1024 * 1024;
 export function aboutBook({ root, items }: Package, name: string, location: Location): About {
   const metadata = firstIn(root, 'metadata') ?? root;
   const metas = [...allIn(metadata, 'meta')];
+  const refinements = refinementsOf(metas);
   const cover = coverPath(items, metas);
   return {
-    title: titleOf(metadata, metas),
-    author: authorsOf(metadata, metas),
+    title: titleOf(metadata, refinements),
+    author: authorsOf(metadata, refinements),
     language: firstText(metadata, 'language'),
     date: dateOf(metadata),
     description: descriptionOf(metadata, name),
-    series: seriesOf(metas),
+    series: seriesOf(metas, refinements),
     ...(cover !== undefined && {
       async cover(signal) {
         using archive = await Archive.open(name, location, signal);
@@ -35,31 +39,34 @@ function firstText(metadata: Element, name: string): string | undefined {
   return undefined;
 }
 
-/** @returns what a `meta` says of an element, by the property of EPUB 3 */
-function refined(
-  metas: readonly Element[],
-  { attributes: { id } }: Element,
-  property: string,
-): string | undefined {
-  if (id === undefined) return undefined;
-  const meta = metas.find(
-    ({ attributes }) => attributes.refines === `#${id}` && attributes.property === property,
-  );
-  return meta && plainText(meta);
+/** Of several, the first one counts. */
+function refinementsOf(metas: readonly Element[]): Refinements {
+  const all = new Map<string, string>();
+  for (const meta of metas) {
+    const { refines, property } = meta.attributes;
+    const key = `${refines} ${property}`;
+    if (!all.has(key)) all.set(key, plainText(meta));
+  }
+  return all;
 }
 
-function titleOf(metadata: Element, metas: readonly Element[]): string | undefined {
+function refined(all: Refinements, { attributes: { id } }: Element, property: string): string | undefined {
+  return all.get(`#${id} ${property}`);
+}
+
+function titleOf(metadata: Element, refinements: Refinements): string | undefined {
   const titles = [...allIn(metadata, 'title')];
   const main = titles.find(
-    (title) => refined(metas, title, 'title-type') === 'main' && plainText(title) !== '',
+    (title) => refined(refinements, title, 'title-type') === 'main' && plainText(title) !== '',
   );
   return main ? plainText(main) : firstText(metadata, 'title');
 }
 
 /** A creator without a role is an author. */
-function authorsOf(metadata: Element, metas: readonly Element[]): string | undefined {
+function authorsOf(metadata: Element, refinements: Refinements): string | undefined {
   const creators = [...allIn(metadata, 'creator')].filter((creator) => plainText(creator) !== '');
-  const roleOf = (creator: Element) => creator.attributes.role ?? refined(metas, creator, 'role') ?? 'aut';
+  const roleOf = (creator: Element) =>
+    creator.attributes.role ?? refined(refinements, creator, 'role') ?? 'aut';
   const authors = creators.filter((creator) => roleOf(creator) === 'aut');
   const names = (authors.length > 0 ? authors : creators).map(plainText);
   return names.length === 0 ? undefined : names.join(', ');
@@ -78,14 +85,14 @@ function descriptionOf(metadata: Element, name: string): string | undefined {
   return text && (plainText(treeOf(text, name, false)) || undefined);
 }
 
-function seriesOf(metas: readonly Element[]): About['series'] {
+function seriesOf(metas: readonly Element[], refinements: Refinements): About['series'] {
   const named = (wanted: string) =>
     metas.find(({ attributes }) => attributes.name === wanted)?.attributes.content;
   const calibre = named('calibre:series')?.trim();
   if (calibre) return { name: calibre, number: named('calibre:series_index')?.replace(/\.0+$/, '') };
   const collection = metas.find(({ attributes }) => attributes.property === 'belongs-to-collection');
   if (!collection || plainText(collection) === '') return undefined;
-  return { name: plainText(collection), number: refined(metas, collection, 'group-position') };
+  return { name: plainText(collection), number: refined(refinements, collection, 'group-position') };
 }
 
 function coverPath(items: Package['items'], metas: readonly Element[]): string | undefined {

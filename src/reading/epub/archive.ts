@@ -59,12 +59,13 @@ export class Archive implements Disposable {
 
   /** @throws TtsError (usage) for files that are too large, each or together */
   assertAllReadable(paths: readonly string[]): void {
-    let bytes = 0;
+    let [bytes, packed] = [0, 0];
     for (const path of paths) {
       this.#assertReadable(path);
       bytes += this.sizeOf(path);
+      packed += this.#entries.get(path)?.compressedSize ?? 0;
     }
-    if (bytes > LARGEST_BOOK) throw tooLarge(this.#name, bytes);
+    if (bytes > LARGEST_BOOK || isTrap(bytes, packed)) throw tooLarge(this.#name, bytes);
   }
 
   /** @throws TtsError (usage) for a file that is too large */
@@ -72,8 +73,8 @@ export class Archive implements Disposable {
     const entry = this.#entries.get(path);
     if (!entry) return;
     const { uncompressedSize, compressedSize } = entry;
-    const isTrap = uncompressedSize > ALWAYS_ALLOWED && uncompressedSize > compressedSize * HIGHEST_RATIO;
-    if (uncompressedSize > LARGEST || isTrap) throw tooLarge(`${path} in ${this.#name}`, uncompressedSize);
+    if (uncompressedSize > LARGEST || isTrap(uncompressedSize, compressedSize))
+      throw tooLarge(`${path} in ${this.#name}`, uncompressedSize);
   }
 
   /** @throws TtsError (usage) for a file that is damaged or too large */
@@ -105,6 +106,10 @@ export class Archive implements Disposable {
   [Symbol.dispose](): void {
     this.#close();
   }
+}
+
+function isTrap(bytes: number, packed: number): boolean {
+  return bytes > ALWAYS_ALLOWED && bytes > packed * HIGHEST_RATIO;
 }
 
 /** Where a name stands twice, the last one counts. */

@@ -1,4 +1,4 @@
-import type { Landmark } from './contents.ts';
+import type { Entry, Landmark } from './contents.ts';
 
 /** Parts of a book that are looked at and not read, by what the book itself calls them. */
 const KINDS: ReadonlyMap<string, string> = new Map([
@@ -29,14 +29,16 @@ export function leftOutAs(meanings: readonly string[]): string | undefined {
 /** The documents that are left out as a whole. A document with several chapters is none of them. */
 export function documentsLeftOut(
   landmarks: readonly Landmark[],
-  chaptersIn: (path: string) => number,
+  chapters: readonly Entry[],
 ): ReadonlyMap<string, string> {
+  const begun = new Set<string>();
+  const several = new Set<string>();
+  for (const { path } of chapters) (begun.has(path) ? several : begun).add(path);
   const read = new Set(landmarks.filter(({ type }) => isText(type)).map(({ path }) => path));
   const found = new Map<string, string>();
   for (const { path, fragment, type } of landmarks) {
     const kind = KINDS.get(type);
-    if (kind !== undefined && fragment === '' && !read.has(path) && chaptersIn(path) <= 1)
-      found.set(path, kind);
+    if (kind !== undefined && fragment === '' && !read.has(path) && !several.has(path)) found.set(path, kind);
   }
   return found;
 }

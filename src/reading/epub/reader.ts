@@ -32,8 +32,7 @@ export async function openEpub(source: Source, options: EpubOptions, signal: Abo
   if (documents.length === 0) throw noText(name);
   await assertOpen(archive, documents, name, signal);
   const { tables, landmarks } = await openNavigation(archive, content, signal);
-  const chaptersIn = (path: string) => tables[0]?.entries.filter((entry) => entry.path === path).length ?? 0;
-  const leftOut = new Map(options.readsAll ? [] : documentsLeftOut(landmarks, chaptersIn));
+  const leftOut = new Map(options.readsAll ? [] : documentsLeftOut(landmarks, tables[0]?.entries ?? []));
   for (const { path, properties } of content.items.values())
     if (properties.includes('nav') && !options.readsAll) leftOut.set(path, 'contents');
   const read = documents.filter((path) => !leftOut.has(path));
@@ -92,6 +91,9 @@ interface Plan extends Pick<Omissions, 'missing' | 'hasFixedPages'> {
   readonly leftOut: readonly string[];
 }
 
+/** Bytes of documents that are taken apart in search of notes. A document with notes for all others is one of them. */
+const MOST_SEARCHED = 128 * 1024 * 1024;
+
 class Book {
   readonly #name: string;
   readonly #location: Location;
@@ -109,11 +111,15 @@ class Book {
     using archive = await Archive.open(this.#name, this.#location, signal);
     const open = (path: string) => openDocument(archive, path, this.#name, signal);
     const text = new BookText(this.#name, this.#plan.contents, this.#options);
+    let searched = 0;
     const notes = new FoundNotes({
       readsNotes: this.#options.readsNotes,
       resolve: (href, from) => resolved(from, href),
-      index: async (path) =>
-        archive.has(path) ? indexed((await open(path))(), `${path} in ${this.#name}`) : undefined,
+      index: async (path) => {
+        searched += archive.sizeOf(path);
+        const isSearched = archive.has(path) && searched <= MOST_SEARCHED;
+        return isSearched ? indexed((await open(path))(), `${path} in ${this.#name}`) : undefined;
+      },
     });
     let skipped = 0;
     for (const path of this.#plan.documents) {

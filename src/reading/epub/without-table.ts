@@ -3,7 +3,7 @@ import type { Contents } from './contents.ts';
 /** One heading is the title of the book. */
 const FEWEST_HEADINGS = 2;
 const HEADING = /<(?:\w+:)?h[1-6][\s>]/giu;
-const TITLE = /<(?:\w+:)?title\b[^>]*>([^<]{1,300})</iu;
+const TITLE = /<(?:\w+:)?title\b[^<>]*>([^<]{1,300})</iu;
 
 /** The chapters of a book without a table of contents: its headings, or else its documents. */
 export async function withoutTable(

@@ -86,6 +86,16 @@ describe('a hostile book', () => {
       /unpacks to \d+ bytes/,
     ],
     [
+      'small documents that unpack to much together',
+      () =>
+        epubOf({
+          documents: Object.fromEntries(
+            Array.from({ length: 6 }, (_, at) => [`${at}.xhtml`, 'x'.repeat(4_000_000)]),
+          ),
+        }),
+      /unpacks to \d+ bytes/,
+    ],
+    [
       'pictures only',
       () => epubOf({ documents: { 'a.xhtml': '<img src="a.png"/>' } }),
       /holds no text to read/,
@@ -172,5 +182,31 @@ describe('a hostile book', () => {
     ];
     for (const text of texts) await read(epubOf({ documents: { 'a.xhtml': text } }));
     expect(deflateRawSync(texts[0] ?? '').length).toBeGreaterThan(0);
+  });
+
+  it('looks at each document once for the notes of another one', async () => {
+    const others = Array.from({ length: 8 }, (_, at) => `${at}.xhtml`);
+    const links = others.map((path) => `<a href="${path}#n">1</a>`).join('');
+    const documents = Object.fromEntries(
+      others.map((path) => [path, `<p id="m">m</p>${'<p>a</p>'.repeat(50_000)}`]),
+    );
+    const text = await read(
+      epubOf({
+        documents: { 'a.xhtml': `<p>Text${links.repeat(500)}</p>`, ...documents },
+        spine: ['a.xhtml'],
+      }),
+    );
+    expect(text).toMatch(/Text1/);
+  });
+
+  it('may say much of each of its authors', async () => {
+    const authors = Array.from({ length: 50_000 }, (_, at) => `<dc:creator id="a${at}">A</dc:creator>`).join(
+      '',
+    );
+    const metas = '<meta refines="#b" property="role">aut</meta>'.repeat(50_000);
+    const path = join(emptyFolder(), 'book.epub');
+    writeFileSync(path, epubOf({ ...ONE, metadata: authors + metas }));
+    const { about } = await openEpub(fileSource(path, '/'), PLAIN, signal);
+    expect(about?.author).toHaveLength(50_000 * 3 - 2);
   });
 });
