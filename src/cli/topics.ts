@@ -33,8 +33,9 @@ export const TOPICS: Readonly<Record<string, readonly string[]>> = {
     '1 a defect in tts itself                         6 no connection',
     '2 a bad option, text, config file or value       7 the service failed',
     '3 the key: none, refused or not allowed          8 cannot write or play',
-    '4 rate limit or quota                            9 some text was left out',
-    'A signal ends a run with 128 and its number.',
+    '4 rate limit or quota                            9 in part, or by another voice',
+    '9: rows of a batch failed, --keep-going left text out, or --fallback spoke on.',
+    'A signal ends a run with 128 and its number. An error says what to do.',
   ],
 };
 

@@ -84,4 +84,21 @@ describe('a mistyped command', () => {
       stderr: expect.stringMatching(/^tts: "voies" .* did you mean tts voices install cori\?\n/),
     });
   });
+
+  it('is guessed in front of the names of files, and not in front of other words', async () => {
+    const box = new Sandbox();
+    box.file('prompts.csv', 'id,text\na,Hello.\n');
+    const spoken = await box.run(['bacth', 'prompts.csv', '-o', 'out.wav']);
+    expect(spoken).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/^tts: "bacth" .* did you mean tts batch prompts\.csv\?\n/),
+    });
+    const { stderr } = await box.run(['stops', 'here', '-o', 'out.wav']);
+    expect(stderr).not.toContain('did you mean');
+  });
+
+  it('has the same guess for a kind of table', async () => {
+    const run = await new Sandbox().run(['batch', '-', '--table', 'cvs'], { stdin: 'id,text\n' });
+    expectFailure(run, 2, /--table: "cvs" is not a kind of table\nhint: did you mean csv\? Use one of csv, /);
+  });
 });

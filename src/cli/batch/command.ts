@@ -4,6 +4,7 @@ import { parseShard } from '../../batch/shard.ts';
 import { type TableKind, tableKindOf, tableKinds } from '../../batch/table.ts';
 import { NameTemplate } from '../../batch/template.ts';
 import { usageError } from '../../error.ts';
+import { nearestName } from '../../nearest.ts';
 import { visible } from '../../printable.ts';
 import type { Flags } from '../../settings/resolve.ts';
 import type { Name } from '../../settings/rules.ts';
@@ -84,11 +85,13 @@ export async function run(context: Context): Promise<number> {
 function kindOf(name: string, named: string | undefined): TableKind {
   const kind = named === undefined ? tableKindOf(name) : tableKinds.find((each) => each === named);
   if (kind) return kind;
-  if (named !== undefined)
+  if (named !== undefined) {
+    const nearest = nearestName(named, tableKinds);
     throw usageError(
       `--table: "${visible(named)}" is not a kind of table`,
-      `use one of ${tableKinds.join(', ')}`,
+      `${nearest ? `did you mean ${nearest}? U` : 'u'}se one of ${tableKinds.join(', ')}`,
     );
+  }
   throw usageError(
     `what kind of table is ${name === '-' ? 'stdin' : visible(name)}? Its name does not say`,
     `say it: --table ${tableKinds.join('|')}`,

@@ -21,7 +21,7 @@ export function describeCommand(): Command {
   return subcommand('manual', 'Print the manual page: tts manual | man -l -', []);
 }
 
-const REVISED = '2026-11-22';
+const REVISED = '2026-11-25';
 
 const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.ok]: 'all of the audio was delivered, or the reader left',
@@ -33,7 +33,8 @@ const STATUSES: Readonly<Record<ExitCode, string>> = {
   [ExitCode.connection]: 'no connection',
   [ExitCode.service]: 'the service: an error, or an answer that is not audio or not complete',
   [ExitCode.output]: 'output: cannot write, no player, or the player failed',
-  [ExitCode.partial]: 'some rows of a batch failed, or --keep-going left text out',
+  [ExitCode.partial]:
+    'some rows of a batch failed, --keep-going left text out, or the voice of --fallback spoke on',
   [ExitCode.hangup]: 'the terminal is gone',
   [ExitCode.interrupted]: 'interrupted',
   [ExitCode.terminated]: 'terminated',
@@ -49,7 +50,7 @@ export function manual([speak, ...others]: readonly Entry[]): string {
     operands(speak?.usage ?? ''),
     ...others.flatMap(({ name, usage }) => ['.br', `.B tts ${name}`, operands(usage)]),
     '.SH DESCRIPTION',
-    'Speaks words, files, or what comes through a pipe, and writes one WAV to a file or to standard output.',
+    'Speaks words, files, books, or what comes through a pipe: to a file in the format of its ending, to standard output, or to be heard.',
     'Without a base URL the built-in voice speaks; otherwise the text is sent to the service there.',
     'Options override environment variables; these override the config file of the project, which overrides your own.',
     '.SH OPTIONS',

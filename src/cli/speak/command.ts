@@ -44,16 +44,14 @@ function readTyped(context: Context): CommandLine {
   }
 }
 
-async function likelyMistake(
-  { words }: CommandLine,
-  { argv, named, host, commands }: Context,
-): Promise<string | undefined> {
+async function likelyMistake({ words }: CommandLine, context: Context): Promise<string | undefined> {
+  const { argv, named, host, commands } = context;
   if (named || argv.includes('--')) return undefined;
   const [first = ''] = words;
   if (namedCommands(commands).includes(first) && words.length <= LONGEST_COMMAND)
     return `"${words.join(' ')}" is read as text to speak: a command must come before its options`;
   const meant = nearCommand(first, commands);
-  if (meant !== undefined && (words.length === 1 || (await isWordOf(meant, words[1], commands))))
+  if (meant !== undefined && (await isFollowedBy(words.slice(1), meant, context)))
     return `"${first}" is not a command, so it is spoken; did you mean tts ${[meant, ...words.slice(1)].join(' ')}?`;
   if (words.length === 1 && isMissingFile(first, host))
     return `there is no file ${first}, so its name is spoken; -f speaks what is in a file`;
@@ -76,10 +74,16 @@ function nearCommand(word: string, commands: Commands): string | undefined {
   return word === 'version' ? '--version' : [...commands.keys()].find((name) => isOneLetterOff(word, name));
 }
 
-/** True for "install" in `voies install cori`. */
-async function isWordOf(command: string, word: string | undefined, commands: Commands): Promise<boolean> {
+/** True for nothing, for "install" in `voies install cori`, and for the file in `bacth prompts.csv`. */
+async function isFollowedBy(
+  rest: readonly string[],
+  command: string,
+  { commands, host }: Pick<Context, 'commands' | 'host'>,
+): Promise<boolean> {
+  const [word] = rest;
+  if (word === undefined || areFiles(rest, host)) return true;
   const { words = [] } = (await commands.get(command)?.()) ?? {};
-  return word !== undefined && words.includes(word);
+  return words.includes(word);
 }
 
 const ENDINGS = ['txt', 'text', 'md', 'markdown', 'html', 'csv', 'srt', 'pdf', 'docx', 'epub', 'log'];

@@ -86,11 +86,15 @@ function chapterField({ chapter, total }: Pick<ProgressState, 'chapter' | 'total
   return [{ rank: 2.5, text: `chapter ${chapter.number}${of}${title}` }];
 }
 
+/** Before, the start of the run counts too much: hours would be left of a minute. */
+const LEAST_TELLING_PERCENT = 1;
+
 function fieldsOf(state: ProgressState): Field[] {
   const { segments, characters, total, audioSeconds, seconds } = state;
   const percent =
     total && total.characters > 0 ? Math.min(100, (characters * 100) / total.characters) : undefined;
-  const left = percent ? (seconds / percent) * (100 - percent) : undefined;
+  const isTelling = percent !== undefined && percent >= LEAST_TELLING_PERCENT;
+  const left = isTelling ? (seconds / percent) * (100 - percent) : undefined;
   return [
     ...chapterField(state),
     { rank: 0, text: segmentCount(segments, total?.segments) },

@@ -41,6 +41,11 @@ describe('the progress line', () => {
     );
   });
 
+  it('does not guess how long it takes before a hundredth is done', () => {
+    expect(renderProgress({ ...state, segments: 1, characters: 99 }, 200)).not.toContain('left');
+    expect(renderProgress({ ...state, segments: 1, characters: 100 }, 200)).toMatch(/ {2}52 min 48 s left$/);
+  });
+
   it('names the chapter of a book, shortened where its title is long', () => {
     const chapter = { number: 3, title: 'In which the keeper of the light has a visitor' };
     const total = { segments: 41, characters: 10_000, chapters: 14 };
