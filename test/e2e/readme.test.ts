@@ -195,10 +195,12 @@ describe('the examples', () => {
 describe('the picture of the README', () => {
   it.runIf(updating)('is drawn from a real run', { timeout: 120_000 }, async () => {
     const { box } = await equip('');
+    box.file('novel.epub', novel({ chapters: 14, sentences: 40 }));
     const cori = { name: 'cori', language: 'en-GB', speakers: 1 };
-    const { env } = await standIn(box, cori, { repo: 'a-hub/cori', files: largeFiles(64e6) });
+    const { env } = await standIn(box, cori, { repo: 'rhasspy/piper-voices', files: largeFiles(64e6) });
     const picture = await drawPicture(box, env);
     expect(picture).toContain('novel.m4b');
+    expect(picture).not.toContain(box.home);
     writeFileSync('docs/picture.svg', picture);
   });
 });
@@ -293,12 +295,14 @@ function writeConfig(box: Sandbox, config: string): void {
   writeFileSync(path, config);
 }
 
-function novel(): Buffer {
-  const titles = ['One', 'Two', 'Three', 'Four'];
+function novel({ chapters = 4, sentences = 1 } = {}): Buffer {
+  const nights = Array.from({ length: chapters }, (_, index) => index + 1);
+  const text = (night: number) =>
+    Array.from({ length: sentences }, (_, index) => `<p>In night ${night}, ship ${index + 1} left.</p>`);
   const documents = Object.fromEntries(
-    titles.map((title) => [`${title}.xhtml`, `<h1>${title}</h1><p>A sentence.</p>`]),
+    nights.map((night) => [`${night}.xhtml`, `<h1>Night ${night}</h1>${text(night).join('')}`]),
   );
-  const nav = titles.map((title) => `<li><a href="${title}.xhtml">${title}</a></li>`).join('');
+  const nav = nights.map((night) => `<li><a href="${night}.xhtml">Night ${night}</a></li>`).join('');
   return epubOf({ documents, nav });
 }
 

@@ -33,7 +33,7 @@ export async function drawPicture(
   }
   terminal.type(LAST, 'Enter');
   await terminal.shows(AMIDST);
-  const lines = terminal.screen().split('\n');
+  const lines = terminal.screen().replaceAll(machine.home, '~').split('\n');
   terminal.type('', 'C-c');
   await terminal.shows(READY);
   return svg(lines);
