@@ -146,6 +146,7 @@ describe('the examples', () => {
     'on a terminal say what is shown below them: %s',
     async (block) => {
       const { box } = await equip(block);
+      box.file('novel.epub', novel({ chapters: 3, sentences: 400 }));
       for (const { command, shown } of dialogue(block)) {
         box.file('command', `stty cols 100 rows 30; ${command}`);
         const { status, stdout } = await box.shell("script -qec 'bash -e -o pipefail command' /dev/null", {
