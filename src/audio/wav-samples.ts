@@ -118,7 +118,7 @@ async function skipToWav(
   }
 }
 
-interface Behind {
+interface Leftover {
   readonly first: WavStart;
   readonly data: DataChunk;
   readonly onLeftover: (bytes: number) => void;
@@ -126,7 +126,7 @@ interface Behind {
 
 async function readFurtherStart(
   reader: ByteReader,
-  { first, data, onLeftover }: Behind,
+  { first, data, onLeftover }: Leftover,
 ): Promise<WavStart | undefined> {
   if (data.end === 'end of body' || !(await skipToWav(reader, data.bytes, onLeftover))) return undefined;
   const next = await readStart(reader);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeAt } from '../files/batch-writer.ts';
+import { writeAt } from '../files/block-writer.ts';
 import { unwritable } from '../files/writable.ts';
 import { keyedHash } from './keyed-hash.ts';
 

@@ -73,6 +73,7 @@ function keyOf(
     pauses: { paragraph, sentence },
     ...others
   } = mix;
+  // A text that is not cut sounds the same whatever the limit is.
   const cut = characters > maxChars || cutsParagraphs || sentence > 0 ? maxChars : null;
   const parts = [owner, speaker, sampleRate ?? null, instructions ?? null, paragraph, cut, text];
   const further = [

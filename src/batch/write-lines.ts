@@ -1,5 +1,5 @@
 import { AtomicFile } from '../files/atomic-file.ts';
-import { FileWriter } from '../files/batch-writer.ts';
+import { FileWriter } from '../files/block-writer.ts';
 import { assertRegular } from '../files/own-file.ts';
 import type { Writer } from '../files/part-name.ts';
 import { unwritable } from '../files/writable.ts';

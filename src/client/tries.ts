@@ -124,6 +124,7 @@ class ResumePoint {
     this.#skippedChecksum = 0;
     if (!this.speech) {
       this.speech = speech;
+      // The caller has its speech as soon as the first `next()` returns.
       if (speech) yield new Uint8Array(0);
     } else if (!speech)
       throw new TtsError(`the answer of ${name} broke off, and on retry it sends the audio elsewhere`, {

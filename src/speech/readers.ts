@@ -94,7 +94,7 @@ function bookOptions({ footnotes, ruby }: ReaderSettings) {
   };
 }
 
-/** The border of a chapter ends a request, so a text that is not a book has none of its own. */
+/** Chapters end requests, so a text that is not a book has them only where somebody asks for them. */
 function wantsChapters({ chapters, split, titles, pauses, output, encode }: ReaderSettings): boolean {
   const isAsked = (chapters ?? split) !== undefined || !titles.value || pauses?.value.has('chapter');
   return isAsked || holdsChapters(output?.value ?? '', encode?.value);

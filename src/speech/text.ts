@@ -74,6 +74,7 @@ export class RunText {
       readings.push(reading);
     }
     const text = new RunText(plan, { readings, watched, answers });
+    // A chapter that is not there is an error before anything is paid for.
     if (plan.chapters && text.canBeReadAgain) for await (const _ of text.pieces(signal));
     return text;
   }

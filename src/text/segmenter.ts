@@ -19,11 +19,11 @@ export interface SegmentOptions<V extends Limit = Limit> {
 type Flowing = Extract<Piece, { readonly kind: 'text' | 'paragraph' }>;
 
 /**
- * Drops only white space between segments. A text that fits is one segment, except where it is heard live, at pace "sentence"
- * and with `cutsParagraphs`; a longer one is cut at the best border: paragraph, sentence, clause, word, grapheme cluster. Its segments
- * depend on their paragraph only (at pace "ramp" also on its number), not on the pieces of the text; only `flush` changes
- * that. Between two pauses or voices, text is cut as one of its own. Memory is bounded by a window of eight segments or 16,384 UTF-16
- * units: longer paragraphs and grapheme clusters are cut there.
+ * Cuts text into segments, and drops nothing but white space between them. A text that fits is one segment, except where it is
+ * heard live, at pace "sentence" and with `cutsParagraphs`. A longer one is cut at the best border: paragraph, sentence, clause,
+ * word, grapheme cluster. Between two pauses or voices stands a text of its own.
+ * The segments of a paragraph depend on its text alone (at pace "ramp" also on its number). Only `flush` changes that.
+ * Memory is bounded: paragraphs and grapheme clusters longer than eight segments or 16,384 UTF-16 units are cut there.
  */
 export class Segmenter<V extends Limit = Limit> implements LiveStage<Piece<V>, Segment<V> | Rest> {
   readonly #options: SegmentOptions<V>;

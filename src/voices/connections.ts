@@ -27,8 +27,8 @@ export interface Engines {
   readonly sources: Set<NumberedSource>;
 }
 
-/** What a voice speaks through. */
-export interface Channel extends Pick<Voice, 'kind' | 'shape' | 'atOnce'> {
+/** How a voice is reached: its kind, and the engine that a user brings. */
+export interface VoiceRoute extends Pick<Voice, 'kind' | 'shape' | 'atOnce'> {
   /** It is set for a voice of an engine. */
   readonly source?: NumberedSource | undefined;
 }
@@ -39,7 +39,7 @@ export function espeakSpeaker({ espeak }: Engines, no: number): Speaker | undefi
 
 /** @returns what is known of a voice before it speaks: nothing of one of a service */
 export function knownOf(
-  { kind, source, shape: { speaker } }: Channel,
+  { kind, source, shape: { speaker } }: VoiceRoute,
   engines: Engines,
 ): Partial<SourceVoice> {
   if (kind === 'engine') return source?.voices.get(speaker) ?? {};
@@ -54,7 +54,7 @@ export class Connections {
   readonly #context: RunContext;
   readonly #onEvent: (event: VoiceEvent) => void;
   /** Voices of the same source or kind share one. */
-  readonly #clients = new Map<Channel['source'] | Channel['kind'], Promise<Client>>();
+  readonly #clients = new Map<VoiceRoute['source'] | VoiceRoute['kind'], Promise<Client>>();
   #kept: Promise<Kept | undefined> | undefined;
   /** It is set when it is open. */
   #openKept: Kept | undefined;
@@ -66,17 +66,17 @@ export class Connections {
     this.#onEvent = onEvent;
   }
 
-  /** Opens all that the channel needs for its first text. */
-  async open(channel: Channel): Promise<{ readonly client: Client; readonly kept: Kept | undefined }> {
-    const shared = channel.source ?? channel.kind;
-    const client = this.#clients.get(shared) ?? this.#connect(channel);
+  /** Opens all that the route needs for its first text. */
+  async open(route: VoiceRoute): Promise<{ readonly client: Client; readonly kept: Kept | undefined }> {
+    const shared = route.source ?? route.kind;
+    const client = this.#clients.get(shared) ?? this.#connect(route);
     this.#clients.set(shared, client);
-    return { client: await client, kept: await this.keptFor(channel.kind) };
+    return { client: await client, kept: await this.keptFor(route.kind) };
   }
 
-  async speak(channel: Channel, text: NumberedText, signal: AbortSignal): Promise<Speech | undefined> {
-    const { client, kept } = await this.open(channel);
-    const fields = this.fieldsOf(channel.shape);
+  async speak(route: VoiceRoute, text: NumberedText, signal: AbortSignal): Promise<Speech | undefined> {
+    const { client, kept } = await this.open(route);
+    const fields = this.fieldsOf(route.shape);
     if (!kept) return client.speak(text, fields, signal);
     const { index, written } = text;
     let found: 'hit' | 'miss' = 'hit';
@@ -85,9 +85,9 @@ export class Connections {
       this.#onEvent({ type: 'cache', index, found });
       return client.speak(text, fields, signal);
     };
-    const speech = await kept.get({ shape: channel.shape, text: text.text, written }, make, signal);
+    const speech = await kept.get({ shape: route.shape, text: text.text, written }, make, signal);
     if (found === 'hit') this.#onEvent({ type: 'cache', index, found });
-    return speech && channel.kind === 'engine' ? atRate(speech, fields.sampleRate) : speech;
+    return speech && route.kind === 'engine' ? atRate(speech, fields.sampleRate) : speech;
   }
 
   fieldsOf({ speaker, sampleRate, hasOwnRate, instructions }: VoiceShape): RequestFields {
@@ -138,7 +138,7 @@ export class Connections {
     await quietly(this.#kept);
   }
 
-  async #connect({ kind, atOnce, shape, source }: Channel): Promise<Client> {
+  async #connect({ kind, atOnce, shape, source }: VoiceRoute): Promise<Client> {
     const { retries, timeout } = this.#plan.settings;
     const kept = await this.keptFor(kind);
     const options: ClientOptions = {

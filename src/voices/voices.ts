@@ -8,11 +8,11 @@ import { Recent } from '../recent.ts';
 import type { Setting, Settings } from '../settings/resolve.ts';
 import { type Asked, askedBy, type Choice, sharedWith } from '../settings/speaker.ts';
 import {
-  type Channel,
   Connections,
   type Engines,
   espeakSpeaker,
   knownOf,
+  type VoiceRoute,
   type VoicesPlan,
 } from './connections.ts';
 import { requestUrl, withListedNumber } from './service-choice.ts';
@@ -122,7 +122,7 @@ export class RunVoices implements Voices {
    * @throws TtsError
    */
   async open({ shape }: Voice): Promise<void> {
-    await this.#connections.open(this.#channelOf(shape));
+    await this.#connections.open(this.#routeOf(shape));
   }
 
   /** @throws TtsError (usage) for an unknown engine */
@@ -180,30 +180,30 @@ export class RunVoices implements Voices {
 
   #make(shape: VoiceShape): Voice {
     const { settings } = this.#plan;
-    const channel = this.#channelOf(shape);
+    const route = this.#routeOf(shape);
     const connections = this.#connections;
-    const isOwn = channel.kind === 'built-in' || channel.kind === 'espeak';
-    const { source } = channel;
+    const isOwn = route.kind === 'built-in' || route.kind === 'espeak';
+    const { source } = route;
     const most = source?.source.maxChars ?? Number.POSITIVE_INFINITY;
-    const { name, language, sampleRate } = knownOf(channel, this.#engines);
+    const { name, language, sampleRate } = knownOf(route, this.#engines);
     const ownRate = isOwn ? OWN_RATE : sampleRate;
     return {
-      label: channel.kind === 'espeak' && name !== undefined ? name : String(shape.speaker),
+      label: route.kind === 'espeak' && name !== undefined ? name : String(shape.speaker),
       name,
       language,
-      kind: channel.kind,
+      kind: route.kind,
       maxChars: Math.min(settings.maxChars.value, most),
       sampleRate: shape.hasOwnRate ? ownRate : (shape.sampleRate ?? ownRate),
       speed: shape.speed,
-      atOnce: channel.atOnce,
+      atOnce: route.atOnce,
       shape,
-      speak: (text, signal) => connections.speak(channel, isOwn ? asWritten(text) : text, signal),
+      speak: (text, signal) => connections.speak(route, isOwn ? asWritten(text) : text, signal),
       isKept: (part) => connections.mayHave(shape, part),
       request: (text) => requestBody(text, connections.fieldsOf(shape)),
     };
   }
 
-  #channelOf(shape: VoiceShape): Channel {
+  #routeOf(shape: VoiceShape): VoiceRoute {
     const { concurrency } = this.#plan.settings;
     if (shape.identity === this.#serviceIdentity)
       return { kind: 'service', shape, atOnce: concurrency.value };

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { yieldToEventLoop } from '../../async.ts';
-import { FileWriter } from '../../files/batch-writer.ts';
+import { FileWriter } from '../../files/block-writer.ts';
 import { unwritable } from '../../files/writable.ts';
 
 const PIECE_BYTES = 256 * 1024;

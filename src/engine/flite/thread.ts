@@ -54,7 +54,7 @@ export class FliteThread implements Lane<FliteTask> {
     await this.#worker?.terminate();
   }
 
-  /** The system may lack room only now. */
+  /** The system may have no room for a thread. Then this task fails, and the next one tries again. */
   #start(): Promise<Worker> {
     if (this.#booted) return this.#booted;
     const booted = this.#boot();

@@ -1,6 +1,6 @@
 import type { PcmFormat, Speech } from '../../audio/pcm.ts';
 import { sampleReader, sampleWriter } from '../../audio/samples.ts';
-import { FileWriter } from '../../files/batch-writer.ts';
+import { FileWriter } from '../../files/block-writer.ts';
 import type { StreamingEncoding } from './encoding.ts';
 
 /** Samples of 16 bits, without any header. Their rate and channels are those of the voice. */

@@ -1,6 +1,6 @@
 import { headerBytes, overheadBytes, padding, type WavFormat, wavHeader } from '../../audio/wav-header.ts';
 import { ExitCode, TtsError } from '../../error.ts';
-import { FileWriter, writeAt } from '../../files/batch-writer.ts';
+import { FileWriter, writeAt } from '../../files/block-writer.ts';
 import { unwritable } from '../../files/writable.ts';
 import type { OpenFile, StreamingEncoding, Written } from './encoding.ts';
 

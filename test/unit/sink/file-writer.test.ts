@@ -9,7 +9,7 @@ import { mayTrace } from '../../support/programs.ts';
 /** More pieces than the system takes at once: it is asked twice. */
 const PROGRAM = `
 const { openSync } = require('node:fs');
-const { FileWriter } = require('./batch-writer.cjs');
+const { FileWriter } = require('./block-writer.cjs');
 const writer = new FileWriter(openSync('out', 'w'), 'out');
 for (let i = 0; i < 2000; i++) writer.write(Buffer.from(i + ' '));
 writer.flush();
@@ -21,7 +21,7 @@ it.runIf(mayTrace())(
     const folder = emptyFolder();
     const entryFileNames = '[name].cjs';
     await build({
-      input: 'src/files/batch-writer.ts',
+      input: 'src/files/block-writer.ts',
       platform: 'node',
       output: { dir: folder, format: 'cjs', entryFileNames },
     });

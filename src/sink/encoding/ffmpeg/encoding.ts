@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PcmFormat, secondsOf, type Track } from '../../../audio/pcm.ts';
 import { ExitCode, TtsError } from '../../../error.ts';
-import { FileWriter } from '../../../files/batch-writer.ts';
+import { FileWriter } from '../../../files/block-writer.ts';
 import { unwritable } from '../../../files/writable.ts';
 import type { Encoding, EncodingOptions, OpenFile, Written } from '../encoding.ts';
 import { languageCode } from '../tags.ts';

@@ -1,6 +1,6 @@
 import { converted } from '../../../audio/convert.ts';
 import { frameBytes, type PcmFormat, type Speech, type Track } from '../../../audio/pcm.ts';
-import { FileWriter, writeAt } from '../../../files/batch-writer.ts';
+import { FileWriter, writeAt } from '../../../files/block-writer.ts';
 import { unwritable } from '../../../files/writable.ts';
 import type { EncodingOptions, OpenFile, StreamingEncoding, Written } from '../encoding.ts';
 import { makeRoom } from '../rf64.ts';

@@ -1,15 +1,15 @@
 import { writeSync, writevSync } from 'node:fs';
 import { unwritable } from './writable.ts';
 
-/** Bytes. The cost of a system call does not count for pieces of this size. */
-const BATCH_BYTES = 1 << 20;
+/** Bytes. The cost of a system call does not count for blocks of this size. */
+const BLOCK_BYTES = 1 << 20;
 
 /** Writes synchronously: another thread costs more than a copy into the system's cache. */
 export class FileWriter {
   readonly #fd: number;
   readonly #name: string;
-  #batch: Uint8Array[] = [];
-  #batched = 0;
+  #block: Uint8Array[] = [];
+  #bytes = 0;
 
   constructor(fd: number, name: string) {
     this.#fd = fd;
@@ -18,15 +18,15 @@ export class FileWriter {
 
   /** @throws TtsError (output); the cause may be an earlier piece */
   write(piece: Uint8Array): void {
-    if (piece.length > 0) this.#batch.push(piece);
-    this.#batched += piece.length;
-    if (this.#batched >= BATCH_BYTES) this.flush();
+    if (piece.length > 0) this.#block.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes >= BLOCK_BYTES) this.flush();
   }
 
   flush(): void {
-    let left = this.#batch;
-    this.#batch = [];
-    this.#batched = 0;
+    let left = this.#block;
+    this.#block = [];
+    this.#bytes = 0;
     try {
       while (left.length > 0) left = after(left, writevSync(this.#fd, left));
     } catch (error) {
