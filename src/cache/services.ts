@@ -71,7 +71,7 @@ export function addressIn(identity: string): string | undefined {
   return /^https?:/.test(first) ? first.replace(/\/tts$/, '') : undefined;
 }
 
-function withoutLogin(identity: string): string {
+export function withoutLogin(identity: string): string {
   return identity.replace(/^((?:server )?https?:\/\/)[^/ ]*@/, '$1');
 }
 

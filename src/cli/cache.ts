@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Home } from '../cache/folder.ts';
 import { type Choice, clearCache, type Found, measureCache } from '../cache/inspect.ts';
-import { addressIn, isOf, listServices } from '../cache/services.ts';
+import { addressIn, isOf, listServices, withoutLogin } from '../cache/services.ts';
 import { ExitCode, usageError } from '../error.ts';
 import { noSegmentFolder, segmentFolder } from '../files/folders.ts';
 import { nearestName } from '../nearest.ts';
@@ -73,7 +73,7 @@ function keysOf(url: string, home: Home): ReadonlySet<string> {
   if (own.length > 0) return new Set(own.flatMap(({ keys }) => [...keys]));
   const known = [...new Set(services.flatMap(({ identity }) => addressIn(identity) ?? []))].join(', ');
   throw usageError(
-    `the cache knows no segments of ${url}`,
+    `the cache knows no segments of ${withoutLogin(url)}`,
     known
       ? `it has those of ${known}`
       : 'it has segments of older versions, which do not tell their service, or none',

@@ -60,6 +60,7 @@ const COMMANDS: readonly [line: string, isQuoted: boolean][] = [
   ['config --json', false],
   ['cache', false],
   ['cache --service http://127.0.0.1:1', false],
+  [`cache --service http://me:${KEYS.login}@127.0.0.1:1`, false],
 ];
 
 describe('a service that quotes keys gets none of them into what is left by', () => {
