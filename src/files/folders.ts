@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { codeOf, type TtsError, usageError } from '../error.ts';
 import type { Host } from '../host.ts';
@@ -40,6 +40,8 @@ function whyNotMade(folder: string, mode: number): unknown {
   return undefined;
 }
 
+const ROOT = 0;
+
 type User = Pick<Host, 'env' | 'home' | 'platform'>;
 
 export function cacheFolder({ env, home, platform }: User): string | undefined {
@@ -51,6 +53,23 @@ export function cacheFolder({ env, home, platform }: User): string | undefined {
   if (platform === 'win32') return join(home, 'AppData', 'Local', 'tts', 'Cache');
   if (platform === 'darwin') return join(home, 'Library', 'Caches', 'tts');
   return join(home, '.cache', 'tts');
+}
+
+/** @returns `undefined` also for a folder of another user: root may have their HOME, and they would not get in afterwards */
+export function ownCacheFolder({ uid, ...user }: User & Pick<Host, 'uid'>): string | undefined {
+  const folder = cacheFolder(user);
+  return folder !== undefined && isOwnedBy(uid, folder) ? folder : undefined;
+}
+
+/** A folder that is missing would belong to the owner of the one above it. */
+function isOwnedBy(uid: number | undefined, folder: string): boolean {
+  if (uid === undefined) return true;
+  try {
+    const owner = statSync(folder).uid;
+    return owner === uid || owner === ROOT;
+  } catch (error) {
+    return codeOf(error) === 'ENOENT' && isOwnedBy(uid, dirname(folder));
+  }
 }
 
 export function segmentFolder(host: User & Pick<Host, 'cwd'>): string | undefined {

@@ -1,9 +1,7 @@
-import { fstatSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { usageError } from '../../error.ts';
-import { cacheFolder, noSegmentFolder } from '../../files/folders.ts';
 import type { Host } from '../../host.ts';
+import { folderOf, noFolder, terminal } from './place.ts';
 import { type Ticket, type TicketHost, Tickets } from './tickets.ts';
 
 /** One speaker at a time: a new run stops the others, or waits for its turn. */
@@ -21,7 +19,6 @@ type ChannelHost = TicketHost &
 const LOOK_MS = { speaks: 20, waits: 100 };
 /** Milliseconds, at most, in which runs may come that were started earlier: as long as this one took to come. */
 const MOST_AWAITED_MS = 500;
-const NAME = /^(?!\.+$)[\w.-]{1,64}$/u;
 
 /** The time in which a run speaks on its channel. */
 export interface Turn extends Disposable {
@@ -42,7 +39,7 @@ export async function takeChannel(
   const folder = joins && terminal() === undefined ? undefined : folderOf(name, host);
   if (folder === undefined) {
     if (joins) return undefined;
-    throw noSegmentFolder();
+    throw noFolder(host);
   }
   const tickets = new Tickets(folder, host);
   // Whoever finds the file may send the signal, which ends a process that does not listen.
@@ -177,33 +174,6 @@ function end(pid: number, host: ChannelHost): void {
 
 function ticketsOf(name: string | undefined, host: ChannelHost): Tickets {
   const folder = folderOf(name, host);
-  if (folder === undefined) throw noSegmentFolder();
+  if (folder === undefined) throw noFolder(host);
   return new Tickets(folder, host);
-}
-
-/**
- * Without a name, each terminal is a channel.
- * @returns `undefined` for a user without a folder
- * @throws TtsError (usage) for a name that is not allowed
- */
-function folderOf(name: string | undefined, { env, home, platform }: ChannelHost): string | undefined {
-  if (name !== undefined && !NAME.test(name))
-    throw usageError(
-      `--channel: "${name}" is not allowed`,
-      'name it with letters, digits, hyphens, underscores, and dots between them',
-    );
-  const runtime = env.XDG_RUNTIME_DIR;
-  const folder = runtime && isAbsolute(runtime) ? join(runtime, 'tts') : cacheFolder({ env, home, platform });
-  return folder && join(folder, 'run', name ?? terminal() ?? 'default');
-}
-
-function terminal(): string | undefined {
-  for (const fd of [2, 1, 0]) {
-    try {
-      const stats = fstatSync(fd);
-      // Devices with major number 1, such as /dev/null, are not terminals.
-      if (stats.isCharacterDevice() && stats.rdev >> 8 !== 1) return `terminal-${stats.rdev}`;
-    } catch {}
-  }
-  return undefined;
 }

@@ -1,7 +1,7 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ageOf } from '../../age.ts';
-import { cacheFolder, makeFolder } from '../../files/folders.ts';
+import { makeFolder, ownCacheFolder } from '../../files/folders.ts';
 import { readOwn } from '../../files/own-file.ts';
 import type { Host } from '../../host.ts';
 
@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
  * @returns false if it was shown within the last day. Without a place to remember that, it is shown each time.
  */
 export function isNewToday(text: string, host: Pick<Host, 'env' | 'home' | 'platform' | 'uid'>): boolean {
-  const folder = cacheFolder(host);
+  const folder = ownCacheFolder(host);
   if (folder === undefined) return true;
   const path = join(folder, 'told');
   try {

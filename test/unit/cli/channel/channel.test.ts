@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -8,6 +8,7 @@ import {
   stopChannel,
   takeChannel,
 } from '../../../../src/cli/channel/channel.ts';
+import { isNewToday } from '../../../../src/cli/speak/daily-note.ts';
 import { emptyFolder } from '../../../support/folder.ts';
 
 const LIVING = process.pid;
@@ -79,6 +80,41 @@ test('A name that leads to another folder is refused.', async () => {
     'is not allowed',
   );
 });
+
+test.skipIf(process.platform === 'win32')(
+  'Where others can write, no run is looked for, and none is noted.',
+  async () => {
+    const folder = emptyFolder();
+    const home = emptyFolder();
+    await takeChannel({ name: 'desk', interrupts: false }, hostOf(folder, LIVING), signal);
+    const noted = readdirSync(folder, { recursive: true });
+    for (const mode of [0o1777, 0o770]) {
+      chmodSync(folder, mode);
+      const host = { ...hostOf(folder, LIVING + 1), home };
+      expect(stopChannel('desk', host)).toBe(0);
+      using _turn = await takeChannel({ name: 'desk', interrupts: true }, host, signal);
+      expect(readdirSync(folder, { recursive: true })).toEqual(noted);
+      expect(readdirSync(home)).not.toEqual([]);
+    }
+  },
+);
+
+test.runIf(process.getuid?.() === 0)(
+  'Root with the folders of another user notes no run there, and stops none.',
+  async () => {
+    const folder = emptyFolder();
+    await takeChannel({ name: 'desk', interrupts: false }, hostOf(folder, LIVING), signal);
+    const noted = readdirSync(folder, { recursive: true });
+    chownSync(folder, 65_534, 65_534);
+    const host = hostOf(folder, LIVING + 1);
+    expect(() => stopChannel('desk', host)).toThrow(/belongs to another user/);
+    const turn = takeChannel({ name: 'desk', interrupts: true }, host, signal);
+    await expect(turn).rejects.toThrow(/belongs to another user/);
+    expect(readdirSync(folder, { recursive: true })).toEqual(noted);
+    expect(isNewToday('news', host)).toBe(true);
+    expect(readdirSync(folder)).toEqual(['tts']);
+  },
+);
 
 test('Of fifty runs that come at once, one speaks at a time, in the order in which they were started.', async () => {
   const folder = emptyFolder();
