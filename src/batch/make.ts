@@ -58,10 +58,10 @@ export class Maker {
   }
 
   /**
-   * @returns false if too many rows failed
+   * Ends early if too many rows fail.
    * @throws TtsError of the whole run: key, quota, connection, output
    */
-  async make(numbers: Iterable<number>, signal: AbortSignal): Promise<boolean> {
+  async make(numbers: Iterable<number>, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const until = AbortSignal.any([signal, over.signal]);
     const waiting = numbers[Symbol.iterator]();
@@ -80,7 +80,6 @@ export class Maker {
     await Promise.all(Array.from({ length: this.#options.rowsAtOnce }, work));
     signal.throwIfAborted();
     if (fault) throw fault;
-    return !over.signal.aborted;
   }
 
   async #makeOne(number: number, signal: AbortSignal): Promise<void> {

@@ -164,17 +164,18 @@ function streamOf(path: string): Readable {
   return stats.isFile() ? createReadStream('', { fd: openSync(path, flags) }) : createReadStream(path);
 }
 
-const reasons = new Map([
-  ['ENOENT', 'there is no such file'],
-  ['EISDIR', 'it is a folder'],
-  ['EACCES', 'it is not allowed'],
-  ['EPERM', 'it is not allowed'],
-  ['EAGAIN', 'reading it would block for ever'],
+const reasons = new Map<string, readonly [reason: string, remedy: string]>([
+  ['ENOENT', ['there is no such file', 'check the name of the file']],
+  ['EISDIR', ['it is a folder', 'name a file in it']],
+  ['EACCES', ['it is not allowed', 'check its permissions']],
+  ['EPERM', ['it is not allowed', 'check its permissions']],
+  ['EAGAIN', ['reading it would block for ever', 'name a file that ends']],
 ]);
 
 function unreadable(name: string, cause: unknown): TtsError {
   const code = codeOf(cause);
-  return usageError(`cannot read ${name}: ${reasons.get(code) ?? code}`, 'check the name of the file', cause);
+  const [reason, remedy] = reasons.get(code) ?? [code, 'check the name of the file'];
+  return usageError(`cannot read ${name}: ${reason}`, remedy, cause);
 }
 
 /** @param most UTF-16 units */

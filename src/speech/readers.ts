@@ -38,7 +38,7 @@ type ReaderSettings = Pick<
 
 type Row = Omit<Reader, 'name'>;
 
-/** The table of readers. A reader is loaded when it opens its first source. */
+/** The table of readers. Those of documents are loaded when they open their first source. */
 const READERS: Readonly<Record<Reader['name'], (settings: ReaderSettings) => Row>> = {
   text,
   markdown,
@@ -48,10 +48,7 @@ const READERS: Readonly<Record<Reader['name'], (settings: ReaderSettings) => Row
 
 function text(settings: ReaderSettings): Row {
   const how = { all: settings.all.value, hasPageChapters: wantsChapters(settings) };
-  return {
-    endings: [],
-    open: (source, signal) => plainReader(how).open(source, signal),
-  };
+  return plainReader(how);
 }
 
 function markdown({ code, math, footnotes }: ReaderSettings): Row {

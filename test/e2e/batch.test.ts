@@ -271,13 +271,20 @@ describe('a row that fails', () => {
   it('counts for --max-failures, behind which the others are left', async () => {
     const server = await serveRows({ fault: () => answer(422, 'no') });
     const box = new Sandbox();
-    box.file('p.csv', `id,text\n${Array.from({ length: 50 }, (_, at) => `r${at},text ${at}`).join('\n')}\n`);
+    const rows = Array.from({ length: 50 }, (_, at) => `r${at},text ${at}`);
+    box.file('p.csv', `id,text\nempty,\n${rows.join('\n')}\n`);
     const options = ['--max-failures', '3', '--concurrency', '1', '--json'];
     const run = await box.run(['batch', 'p.csv', ...options], { env: named(server.url) });
     expect(run.status).toBe(9);
     const states = rowsOf(run.stdout).map(({ state }) => state);
-    expect(states.filter((state) => state === 'failed').length).toBeLessThan(6);
-    expect(states.filter((state) => state === 'skipped').length).toBeGreaterThan(40);
+    const failed = states.filter((state) => state === 'failed').length;
+    const skipped = states.filter((state) => state === 'skipped').length;
+    expect(failed).toBeLessThan(6);
+    expect(skipped).toBeGreaterThan(40);
+    // The row without a text was not left.
+    expect(JSON.parse(run.stderr).error.message).toBe(
+      `${failed} of 51 rows failed, ${skipped - 1} were left`,
+    );
   });
 });
 

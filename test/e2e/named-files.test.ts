@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { expectFailure, KEY, Sandbox } from '../support/run.ts';
@@ -37,6 +37,14 @@ describe('a name that leads nowhere is a mistake of the user, not of the tool', 
     const run = await new Sandbox().run(['login', 'https://tts.example.com'], { env, stdin: KEY });
     expectFailure(run, 2, /no key can be kept in \/etc\/passwd\/tts\/config\.json/);
   });
+});
+
+it.runIf(process.getuid?.() === 0)('who may not read a text is not told to look at its name', async () => {
+  const box = new Sandbox();
+  box.file('a.txt', 'Hi.');
+  chmodSync(box.path('a.txt'), 0);
+  const run = await box.run(['-f', 'a.txt', '-o', 'out.wav'], { uid: 65_534 });
+  expectFailure(run, 2, /^tts: cannot read a\.txt: .*\nhint: check its permissions\n$/);
 });
 
 describe('".." behind a link leads to where the system goes', () => {

@@ -66,7 +66,7 @@ describe('a book with a quota that ends in the middle', () => {
     const first = await box.run(args, { env });
     expect(first.status).toBe(4);
     expect(first.stderr).toMatch(
-      /hint: .*; 5 of 12 segments are kept: the same command goes on from there\n$/,
+      /hint: .*; it stopped at segment 6 of 12: the same command reuses what is in the cache\n$/,
     );
     expect(box.list()).toEqual(['book.txt']);
     const again = await box.run([...args, '--json'], { env });
@@ -86,7 +86,7 @@ describe('a book with a quota that ends in the middle', () => {
     const { server } = await withQuota(5);
     const run = await box.run([...args, '--no-cache'], { env: named(server.url, { TTS_CACHE: '1' }) });
     expect(run.status).toBe(4);
-    expect(run.stderr).not.toContain('kept');
+    expect(run.stderr).not.toContain('cache');
   });
 
   it('is told segment by segment with --verbose', async () => {

@@ -27,6 +27,8 @@ export class BatchOutput {
   readonly #isJson: boolean;
   readonly #failures: string[] = [];
   readonly #messages = new Map<number, string>();
+  /** Rows that were not reached. */
+  #left = 0;
   /** Each byte is the index in {@link RESULTS} plus one. */
   readonly #results: Uint8Array;
 
@@ -64,7 +66,9 @@ export class BatchOutput {
   async end(): Promise<void> {
     for (const number of this.#plan.mine()) {
       if (number % ROWS_BETWEEN_WAITS === 0) await readerReady(this.#context.host.stdout);
-      if (!this.#results[number]) this.#row(number, 'skipped');
+      if (this.#results[number]) continue;
+      this.#left += 1;
+      this.#row(number, 'skipped');
     }
   }
 
@@ -90,9 +94,10 @@ export class BatchOutput {
     notices.note(`${countOf(rows, 'row')}: ${counts}`);
   }
 
-  partial(isStopped: boolean): TtsError {
+  /** The error of a run in which rows failed. */
+  partial(): TtsError {
     const { failed, skipped, made, unchanged } = this.counts;
-    const left = isStopped ? `, ${skipped} were left` : '';
+    const left = this.#left > 0 ? `, ${this.#left} were left` : '';
     const more = failed - this.#failures.length;
     return new TtsError(`${failed} of ${countOf(failed + skipped + made + unchanged, 'row')} failed${left}`, {
       exitCode: ExitCode.partial,

@@ -51,14 +51,14 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   const output = new BatchOutput(plan, job.folderName, job.json, context);
   const totals = new RunTotals();
   await output.begin(survey);
-  const isDone = await make(outcome, { job, texts, output, totals }, context);
+  await make(outcome, { job, texts, output, totals }, context);
   if (isPruned) await pruneFiles(outcome, context);
   await close(outcome, context);
   await output.end();
   if (request.report)
     await (await import('./report.ts')).writeReport(request.report, { outcome, output }, context);
   output.summarise(totals);
-  if (output.counts.failed > 0) throw output.partial(!isDone);
+  if (output.counts.failed > 0) throw output.partial();
   return ExitCode.ok;
 }
 
@@ -76,14 +76,13 @@ interface Making {
   readonly totals: RunTotals;
 }
 
-/** @returns false where `--max-failures` ended the run */
 async function make(
   outcome: Outcome,
   { job, texts, output, totals }: Making,
   context: Context,
-): Promise<boolean> {
+): Promise<void> {
   const { plan, known, survey, folder, shard } = outcome;
-  if (survey.toDoCount === 0) return true;
+  if (survey.toDoCount === 0) return;
   const { signal, host, notices } = context;
   const service = await job.chooseService();
   const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
@@ -117,9 +116,8 @@ async function make(
     },
   });
   try {
-    const isDone = await maker.make(survey.toDo(), signal);
+    await maker.make(survey.toDo(), signal);
     await syncFolders(folders);
-    return isDone;
   } catch (error) {
     throw withRest(error, output, survey);
   }

@@ -103,12 +103,12 @@ export async function withKept(
   signal: AbortSignal,
 ): Promise<unknown> {
   if (!(error instanceof TtsError) || !error.stop || cacheBytes === undefined || signal.aborted) return error;
-  const { done } = error.stop;
   const { totalOf } = await import('../terminal/progress.ts');
   const total = (await totalOf(text, isLive, signal))?.segments;
-  const of = total === undefined ? `${grouped(done)}` : `${grouped(done)} of ${grouped(total)}`;
-  const kept = `${of} segments are kept: the same command goes on from there`;
-  const hint = error.hint === undefined ? kept : `${error.hint}; ${kept}`;
+  const of = total === undefined ? '' : ` of ${grouped(total)}`;
+  const place = `segment ${grouped(error.stop.done + 1)}${of}`;
+  const reuse = `it stopped at ${place}: the same command reuses what is in the cache`;
+  const hint = error.hint === undefined ? reuse : `${error.hint}; ${reuse}`;
   return error.reworded(error.message, { hint, stop: { ...error.stop, total } });
 }
 

@@ -54,6 +54,20 @@ describe('a file that must stay as it is', () => {
   });
 });
 
+it.each([
+  ['none.txt', 'there is no such file', 'check the name of the file'],
+  ['.', 'it is a folder', 'name a file in it'],
+])('What hinders a reader of %s has a remedy of its own.', async (name, reason, hint) => {
+  const read = async () => {
+    for await (const _ of openFile(name, emptyFolder(), signal));
+  };
+  await expect(read()).rejects.toMatchObject({
+    exitCode: 2,
+    message: `cannot read ${name}: ${reason}`,
+    hint,
+  });
+});
+
 it.skipIf(!canRead(KERNEL_LOG))(
   'A file of the system that never ends is refused, and blocks nothing.',
   async () => {
