@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Writer } from '../files/part-name.ts';
 import { isOfFormat } from '../sink/encodings.ts';
 import { findBatchFiles, journalName, lineOf, type ManifestEntry, manifestName } from './manifest.ts';
 import type { BatchPlan } from './plan.ts';
@@ -7,6 +8,7 @@ import type { RowFolder } from './row-folder.ts';
 import { hashFile } from './row-state.ts';
 import type { Shard } from './shard.ts';
 import type { KnownFiles, Survey } from './survey.ts';
+import { writeText } from './write-lines.ts';
 
 export interface Outcome {
   readonly folder: RowFolder;
@@ -18,7 +20,19 @@ export interface Outcome {
 
 type Left = Pick<Outcome, 'folder' | 'plan' | 'known'>;
 
-export function* manifestLines({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
+/**
+ * Writes the manifest anew, and removes what it now holds besides.
+ * @throws TtsError (output), (usage) for a link
+ */
+export async function writeManifest(outcome: Outcome, writer: Writer, signal: AbortSignal): Promise<void> {
+  const { folder, shard } = outcome;
+  const path = join(folder.path, manifestName(shard));
+  await writeText({ path, name: path, writer }, linesOf(outcome), signal);
+  const merged = shard ? [journalName(shard)] : findBatchFiles(folder.path).parts;
+  for (const name of merged) rmSync(join(folder.path, name), { force: true });
+}
+
+function* linesOf({ folder, shard, plan, known, survey }: Outcome): Generator<string> {
   for (const number of plan.mine()) {
     const entry = known.at(survey.entryOf(number));
     if (entry) yield lineOf(entry);
@@ -54,13 +68,4 @@ async function isAsWritten(
 ): Promise<boolean> {
   const path = folder.find(file);
   return path !== undefined && isOfFormat(file) && (await hashFile(path, signal)) === sha256;
-}
-
-export function removeMerged({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): void {
-  const names = shard ? [journalName(shard)] : findBatchFiles(folder.path).parts;
-  for (const name of names) rmSync(join(folder.path, name), { force: true });
-}
-
-export function manifestPath({ folder, shard }: Pick<Outcome, 'folder' | 'shard'>): string {
-  return join(folder.path, manifestName(shard));
 }

@@ -3,7 +3,7 @@ import { ExitCode, TtsError } from '../error.ts';
 import type { Writer } from '../files/part-name.ts';
 import type { Encoding } from '../sink/encoding/encoding.ts';
 import type { Role } from '../speech/cast/cast.ts';
-import { deliver, type Listener } from '../speech/deliver.ts';
+import { type DeliverOptions, deliver, type Listener } from '../speech/deliver.ts';
 import type { Mix } from '../speech/mix.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import type { Voice, VoiceShape } from '../voices/voice.ts';
@@ -98,39 +98,47 @@ export class Maker {
     const { folder, journal, writer, encodingOf, read, rowsAtOnce, mix, hasCast, listeners } = this.#options;
     const voice = inOrder(this.#options.voiceOf(row.voice), number);
     const text = read(row, voice, signal);
-    let entry: ManifestEntry | undefined;
-    const { id, file } = row;
-    const onFinished = async ({ format, bytes, sha256 }: FinishedFile) => {
-      const { key, characters } = text.key();
-      const frames = bytes / frameBytes(format);
-      entry = { id, file, key, sha256, frames, sampleRate: format.sampleRate, characters };
-      journal.add(entry);
-    };
-    const sink = rowFile({
-      path: folder.pathOf(file),
-      name: file,
-      writer,
-      encoding: encodingOf(file),
-      onFinished,
+    const target = { folder, journal, writer, encoding: encodingOf(row.file), keyOf: text.key };
+    return makeRow(row, target, {
+      segments: () => text.segments,
+      voiceOf: ({ voice: role }) => (role as Partial<Role>).voice ?? voice,
+      window: WINDOW,
+      lead: hasCast ? { voice, sampleRate: voice.sampleRate } : undefined,
+      budgetBytes: BUDGET_BYTES / rowsAtOnce,
+      mix,
+      signal,
+      listeners,
     });
-    try {
-      await deliver({
-        segments: () => text.segments,
-        voiceOf: ({ voice: role }) => (role as Partial<Role>).voice ?? voice,
-        window: WINDOW,
-        lead: hasCast ? { voice, sampleRate: voice.sampleRate } : undefined,
-        budgetBytes: BUDGET_BYTES / rowsAtOnce,
-        mix,
-        sink,
-        signal,
-        listeners,
-      });
-    } finally {
-      await sink.discard();
-    }
-    if (!entry) throw new Error('the sound of a row went elsewhere');
-    return entry;
   }
+}
+
+interface RowTarget extends Pick<MakeOptions, 'folder' | 'journal' | 'writer'> {
+  readonly encoding: Encoding;
+  /** It is called when the text was read. */
+  keyOf(): RowKey;
+}
+
+/** @throws TtsError; then there is no file under this name that was not there before */
+export async function makeRow(
+  { id, file }: BatchRow,
+  { folder, journal, writer, encoding, keyOf }: RowTarget,
+  sound: Omit<DeliverOptions, 'sink'>,
+): Promise<ManifestEntry> {
+  let entry: ManifestEntry | undefined;
+  const onFinished = async ({ format, bytes, sha256 }: FinishedFile) => {
+    const { key, characters } = keyOf();
+    const frames = bytes / frameBytes(format);
+    entry = { id, file, key, sha256, frames, sampleRate: format.sampleRate, characters };
+    journal.add(entry);
+  };
+  const sink = rowFile({ path: folder.pathOf(file), name: file, writer, encoding, onFinished });
+  try {
+    await deliver({ ...sound, sink });
+  } finally {
+    await sink.discard();
+  }
+  if (!entry) throw new Error('the sound of a row went elsewhere');
+  return entry;
 }
 
 /** More segments than a row has. */

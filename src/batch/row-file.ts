@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import type { PcmFormat, Track } from '../audio/pcm.ts';
 import { AtomicFile, syncFolder } from '../files/atomic-file.ts';
 import { makeOutputFolder } from '../files/folders.ts';
@@ -8,6 +8,7 @@ import { unwritable } from '../files/writable.ts';
 import type { Encoding } from '../sink/encoding/encoding.ts';
 import { lookAt } from '../sink/open.ts';
 import type { Delivery, Sink } from '../sink/sink.ts';
+import type { Outcome } from './closing.ts';
 import { hashFile } from './row-state.ts';
 
 export interface FinishedFile {
@@ -53,27 +54,24 @@ export function rowFile({ path, name, writer, encoding, onFinished }: RowFileOpt
 
 /**
  * Finds folders that cannot be written, and removes parts of killed runs.
- * @param paths absolute
  * @returns the folders, to be synced at the end
  * @throws TtsError (output)
  */
-export function prepareRowFiles(
-  paths: Iterable<string>,
-  isRowFile: (path: string) => boolean,
-  writer: Writer,
-): ReadonlySet<string> {
+export function prepareRowFiles({ folder, plan, survey }: Outcome, writer: Writer): ReadonlySet<string> {
   const folders = new Set<string>();
-  for (const path of paths) {
-    const folder = dirname(path);
+  const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
+  for (const number of survey.toDo()) {
+    const path = folder.pathOf(plan.rows.at(number).file);
+    const parent = dirname(path);
     try {
       lookAt(path, path);
-      if (folders.has(folder)) continue;
-      assertFolderWritable(folder);
+      if (folders.has(parent)) continue;
+      assertFolderWritable(parent);
     } catch (error) {
       throw unwritable(path, error);
     }
-    folders.add(folder);
-    removeLeftoversIn(folder, (name) => isRowFile(join(folder, name)), writer);
+    folders.add(parent);
+    removeLeftoversIn(parent, (name) => isRowFile(join(parent, name)), writer);
   }
   return folders;
 }

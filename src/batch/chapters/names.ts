@@ -27,17 +27,16 @@ export function chapterTemplate(template: string): NameTemplate {
 
 /** Gives out one row for each chapter; its id is its number, and its names are safe on every system. */
 export async function* chapterRows(
-  titles: readonly string[],
+  chapters: readonly { readonly number: number; readonly title: string }[],
   book: string,
   { columns }: NameTemplate,
-  numbers: readonly number[] = titles.map((_, at) => at + 1),
 ): AsyncGenerator<TableRow> {
-  const digits = Math.max(2, String(numbers.at(-1)).length);
+  const digits = Math.max(2, String(chapters.at(-1)?.number).length);
   const isNumbered = columns.includes('n') || columns.includes('nn');
   const taken = new Set<string>();
-  for (const [at, title] of titles.entries()) {
-    const number = String(numbers[at]);
-    const name = safeName(title, LONGEST_TITLE) || `Chapter ${number}`;
+  for (const [at, chapter] of chapters.entries()) {
+    const number = String(chapter.number);
+    const name = safeName(chapter.title, LONGEST_TITLE) || `Chapter ${number}`;
     const free = isNumbered ? name : freeName(name, taken);
     taken.add(folded(free));
     yield {

@@ -1,16 +1,14 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { leftOver, manifestLines, manifestPath, type Outcome, removeMerged } from '../../batch/closing.ts';
+import { type Outcome, writeManifest } from '../../batch/closing.ts';
 import { lockFolder } from '../../batch/lock.ts';
 import { findBatchFiles } from '../../batch/manifest.ts';
 import type { BatchPlan, BatchRow } from '../../batch/plan.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
-import { writeText } from '../../batch/write-lines.ts';
-import { ExitCode, TtsError } from '../../error.ts';
+import { ExitCode } from '../../error.ts';
 import { visible } from '../../printable.ts';
+import { assertNoFaults, tellFaults } from '../checking.ts';
 import type { Context } from '../context.ts';
-import { readerReady } from '../terminal/print.ts';
-import { countOf } from '../terminal/style.ts';
 import type { BatchJob } from './job.ts';
 import type { RowTexts } from './row-text.ts';
 
@@ -29,38 +27,14 @@ export async function check(job: BatchJob, plan: BatchPlan, context: Context): P
   using known = new KnownFiles(job.folder.path, context.host.uid);
   const survey = await look({ ...job, texts: await job.openTexts() }, plan, known, context);
   const outcome = { ...job, plan, known, survey };
-  const faults = await report(outcome, job, context);
-  await fold(outcome, context);
-  if (faults === 0) return ExitCode.ok;
-  throw new TtsError(`${countOf(faults, 'file is', 'files are')} missing, stale, damaged or left over`, {
-    exitCode: ExitCode.partial,
-    hint: 'the same command without --check makes what is missing; --prune deletes what is left over',
-  });
-}
-
-async function report(
-  { plan, known, survey, folder, shard }: Outcome,
-  job: BatchJob,
-  context: Context,
-): Promise<number> {
-  const { host, notices } = context;
-  let faults = 0;
-  const print = (state: string, file: string, row?: BatchRow) => {
-    faults += 1;
+  const faults = await tellFaults(outcome, context, (state, file, row) => {
     const out = join(job.folderName, file);
     const where = row ? ` (${row.table}, line ${row.line}, id ${row.id})` : '';
-    if (job.json) notices.result({ id: row?.id, state, out });
-    else notices.result(`${state}: ${visible(`${out}${where}`)}`);
-  };
-  for (const number of plan.mine()) {
-    const state = survey.stateOf(number);
-    if (state === undefined || state === 'unchanged' || state === 'empty') continue;
-    const row = plan.rows.at(number);
-    print(state, row.file, row);
-    if (faults % 1000 === 0) await readerReady(host.stdout);
-  }
-  if (!shard) for (const { file } of leftOver({ folder, plan, known })) print('left over', file);
-  return faults;
+    context.notices.result(job.json ? { id: row?.id, state, out } : `${state}: ${visible(`${out}${where}`)}`);
+  });
+  await fold(outcome, context);
+  assertNoFaults(faults);
+  return ExitCode.ok;
 }
 
 /** Merges the manifests of shards. */
@@ -69,9 +43,7 @@ async function fold(outcome: Outcome, { host, signal, notices }: Context): Promi
   if (shard || findBatchFiles(folder.path).parts.length === 0) return;
   try {
     using _lock = lockFolder(folder.path, undefined, host, hostname());
-    const path = manifestPath(outcome);
-    await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
-    removeMerged(outcome);
+    await writeManifest(outcome, host, signal);
   } catch (error) {
     notices.detail(() => `the manifests of shards were not folded: ${(error as Error).message}`);
   }

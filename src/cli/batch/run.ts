@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
-import { join, relative, sep } from 'node:path';
-import { manifestLines, manifestPath, type Outcome, removeMerged } from '../../batch/closing.ts';
+import { join } from 'node:path';
+import { type Outcome, writeManifest } from '../../batch/closing.ts';
 import { lockFolder } from '../../batch/lock.ts';
 import { Maker } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
@@ -8,7 +8,6 @@ import { BatchPlan, type BatchRow } from '../../batch/plan.ts';
 import { prepareRowFiles, syncFolders } from '../../batch/row-file.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
 import type { NameTemplate } from '../../batch/template.ts';
-import { writeText } from '../../batch/write-lines.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { makeOutputFolder } from '../../files/folders.ts';
 import { quoted } from '../../printable.ts';
@@ -53,7 +52,7 @@ export async function batch(request: BatchRequest, context: Context): Promise<nu
   await output.begin(survey);
   await make(outcome, { job, texts, output, totals }, context);
   if (isPruned) await pruneFiles(outcome, context);
-  await close(outcome, context);
+  await writeManifest(outcome, context.host, signal);
   await output.end();
   if (request.report)
     await (await import('./report.ts')).writeReport(request.report, { outcome, output }, context);
@@ -85,8 +84,7 @@ async function make(
   if (survey.toDoCount === 0) return;
   const { signal, host, notices } = context;
   const service = await job.chooseService();
-  const isRowFile = (path: string) => plan.hasFile(relative(folder.path, path).split(sep).join('/'));
-  const folders = prepareRowFiles(filesToMake(outcome), isRowFile, host);
+  const folders = prepareRowFiles(outcome, host);
   for (const encoding of encodingsToMake(outcome, job)) await encoding.assertReady();
   await using voices = job.voices;
   if (service) await assertSpeakers(outcome, voices, context);
@@ -156,14 +154,10 @@ async function showProgress(
   return new ProgressLine({ host, notices }, (columns) => renderRows(progress(), columns));
 }
 
-function encodingsToMake(outcome: Outcome, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
+function encodingsToMake({ plan, survey }: Outcome, { encodingOf }: BatchJob): ReadonlySet<Encoding> {
   const encodings = new Set<Encoding>();
-  for (const file of filesToMake(outcome)) encodings.add(encodingOf(file));
+  for (const number of survey.toDo()) encodings.add(encodingOf(plan.rows.at(number).file));
   return encodings;
-}
-
-function* filesToMake({ folder, plan, survey }: Outcome): Generator<string> {
-  for (const number of survey.toDo()) yield folder.pathOf(plan.rows.at(number).file);
 }
 
 function withRest(error: unknown, { counts, command }: BatchOutput, survey: Survey): unknown {
@@ -172,10 +166,4 @@ function withRest(error: unknown, { counts, command }: BatchOutput, survey: Surv
   return error.reworded(
     `${error.message}; ${left} rows are left, and what is made is kept: the same command goes on from there (${command})`,
   );
-}
-
-async function close(outcome: Outcome, { host, signal }: Context): Promise<void> {
-  const path = manifestPath(outcome);
-  await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
-  removeMerged(outcome);
 }

@@ -4,31 +4,33 @@ import { join } from 'node:path';
 import { OPENING, type Tags } from '../../audio/pcm.ts';
 import { byChapter, chapterKey, chaptersOf } from '../../batch/chapters/chapters.ts';
 import { chapterRows, chapterTemplate } from '../../batch/chapters/names.ts';
-import { leftOver, manifestLines, manifestPath, type Outcome, removeMerged } from '../../batch/closing.ts';
+import { type Outcome, writeManifest } from '../../batch/closing.ts';
 import { lockFolder } from '../../batch/lock.ts';
+import { makeRow } from '../../batch/make.ts';
 import { Journal, journalName } from '../../batch/manifest.ts';
 import { BatchPlan } from '../../batch/plan.ts';
 import { prepareRowFiles, syncFolders } from '../../batch/row-file.ts';
 import { openRowFolder } from '../../batch/row-folder.ts';
 import type { RowKey } from '../../batch/row-state.ts';
 import { KnownFiles, Survey } from '../../batch/survey.ts';
-import { writeText } from '../../batch/write-lines.ts';
-import { ExitCode, TtsError, usageError } from '../../error.ts';
+import { ExitCode, usageError } from '../../error.ts';
 import { makeOutputFolder } from '../../files/folders.ts';
 import { visible } from '../../printable.ts';
 import { USUAL_PAUSES } from '../../speech/cutting.ts';
+import type { DeliverOptions } from '../../speech/deliver.ts';
 import type { SpeechJob } from '../../speech/job.ts';
 import type { Mix } from '../../speech/mix.ts';
 import type { RunText } from '../../speech/text.ts';
 import type { Segment } from '../../text/segment.ts';
 import type { Voice } from '../../voices/voice.ts';
+import { assertNoFaults, tellFaults } from '../checking.ts';
 import type { Context } from '../context.ts';
 import { mayPrune, pruneFiles } from '../pruning.ts';
 import { countOf } from '../terminal/style.ts';
-import { ChapterMaker, type Making } from './make.ts';
 
-export interface Split extends Omit<Making, 'folder' | 'journal' | 'window'> {
+export interface Split extends Pick<DeliverOptions, 'lead' | 'sparing' | 'listeners'> {
   readonly text: RunText;
+  /** They are those of the book. */
   readonly tags: Tags;
   voiceOf(segment: Segment): Voice;
   /**
@@ -61,24 +63,19 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
   );
   if (survey.toDoCount > 0) {
     await output.encoding.assertReady();
-    const paths = [...survey.toDo()].map((number) => folder.pathOf(plan.rows.at(number).file));
-    const folders = prepareRowFiles(paths, (path) => paths.includes(path), host);
-    using journal = new Journal(join(folder.path, journalName()), host.uid);
-    const window = await split.begin();
-    const maker = new ChapterMaker(job, { ...split, folder, journal, window }, context);
-    await make(maker, { outcome, keys, split }, context);
+    const folders = prepareRowFiles(outcome, host);
+    await make(job, { outcome, keys, split }, context);
     await syncFolders(folders);
   }
   if (isPruned) await pruneFiles(pruning, context);
-  const path = manifestPath(outcome);
-  await writeText({ path, name: path, writer: host }, manifestLines(outcome), signal);
-  removeMerged(outcome);
+  await writeManifest(outcome, host, signal);
   tell(job, outcome, context);
   return ExitCode.ok;
 }
 
 interface Planned extends Pick<Outcome, 'folder' | 'plan'> {
-  readonly keys: readonly RowKey[];
+  /** They are found by the ids of the rows. */
+  readonly keys: ReadonlyMap<string, RowKey>;
 }
 
 async function planOf(
@@ -99,20 +96,27 @@ async function planOf(
     ...ownSilence(segment, job.mix),
   ]);
   if (chapters.length === 0) throw text.blank();
-  const numbers = chapters.map(({ number }) => number);
-  const titles = chapters.map(({ title, number }) => title ?? (number === 0 ? OPENING : ''));
-  const rows = chapterRows(titles, tags.title ?? '', template, numbers);
-  const plan = await BatchPlan.read([{ name: 'the chapters', rows }], {
-    columns: new Map(),
-    template,
-    shard: undefined,
-    encode: job.output.encode,
-    voiceOf: async () => job.voice.shape,
-    textFileOf: () => '',
+  const named = chapters.map((chapter) => {
+    const { title = chapter.number === 0 ? OPENING : '' } = chapter;
+    return { ...chapter, title };
   });
-  const told = toldOf(tags);
-  const keys = chapters.map((chapter, at) =>
-    chapterKey(chapter, shapeOf(job), [told, titles[at], chapter.number, numbers.at(-1)]),
+  const plan = await BatchPlan.read(
+    [{ name: 'the chapters', rows: chapterRows(named, tags.title ?? '', template) }],
+    {
+      columns: new Map(),
+      template,
+      shard: undefined,
+      encode: job.output.encode,
+      voiceOf: async () => job.voice.shape,
+      textFileOf: () => '',
+    },
+  );
+  const [shape, told, last] = [shapeOf(job), toldOf(tags), named.at(-1)?.number];
+  const keys = new Map(
+    named.map((chapter) => {
+      const { number, title } = chapter;
+      return [String(number), chapterKey(chapter, shape, [told, title, number, last])];
+    }),
   );
   return { folder, plan, keys };
 }
@@ -137,30 +141,37 @@ function toldOf({ cover, ...tags }: Tags): unknown {
 }
 
 function surveyOf({ folder, plan, keys }: Planned, known: KnownFiles, signal: AbortSignal): Promise<Survey> {
-  const byId = new Map([...plan.mine()].map((number) => [plan.rows.at(number).id, keys[number]]));
-  const keyOf = ({ id }: { readonly id: string }) => byId.get(id) as RowKey;
+  const keyOf = ({ id }: { readonly id: string }) => keys.get(id) as RowKey;
   return Survey.take(plan, known, { folder, keyOf, signal });
 }
 
-interface Work {
+interface Work extends Pick<Planned, 'keys'> {
   readonly outcome: Outcome;
-  readonly keys: readonly RowKey[];
   readonly split: Split;
 }
 
 /** One pass over the text serves all chapters. */
-async function make(maker: ChapterMaker, { outcome, keys, split }: Work, { signal }: Context): Promise<void> {
-  const { plan, survey, known } = outcome;
+async function make(
+  job: SpeechJob,
+  { outcome, keys, split }: Work,
+  { host, signal }: Context,
+): Promise<void> {
+  const { folder, plan, survey, known } = outcome;
+  const { text, tags, begin, ...speaking } = split;
   const toDo = new Set(survey.toDo());
+  const count = Number(plan.rows.at(plan.rows.count - 1).id);
+  using journal = new Journal(join(folder.path, journalName()), host.uid);
+  const target = { folder, journal, writer: host, encoding: job.output.encoding };
+  const sound = { ...speaking, window: await begin(), mix: job.mix, signal };
   let number = 0;
-  for await (const { heading, parts } of byChapter(split.text.segments(false, signal))) {
+  for await (const { heading, parts } of byChapter(text.segments(false, signal))) {
     if (toDo.has(number)) {
-      const entry = await maker.make(plan.rows.at(number), {
-        parts,
-        key: keys[number] as RowKey,
-        title: heading ? heading.title : OPENING,
-        count: Number(plan.rows.at(plan.rows.count - 1).id),
-      });
+      const row = plan.rows.at(number);
+      const { title = `Chapter ${row.id}` } = heading ?? { title: OPENING };
+      const track = { number: Number(row.id), count };
+      const own: Tags = { ...tags, title, album: tags.title, track };
+      const keyOf = () => keys.get(row.id) as RowKey;
+      const entry = await makeRow(row, { ...target, keyOf }, { ...sound, segments: () => parts, tags: own });
       survey.setMade(number, known.entries.add(entry));
     }
     number += 1;
@@ -172,22 +183,13 @@ async function check(job: SpeechJob, planned: Planned, context: Context): Promis
   const { folder, plan } = planned;
   using known = new KnownFiles(folder.path, context.host.uid);
   const survey = await surveyOf(planned, known, context.signal);
-  const faults: (readonly [state: string, file: string])[] = [];
-  for (let number = 0; number < plan.rows.count; number += 1) {
-    const state = survey.stateOf(number);
-    if (state && state !== 'unchanged' && state !== 'empty') faults.push([state, plan.rows.at(number).file]);
-  }
-  for (const { file } of leftOver({ folder, plan, known })) faults.push(['left over', file]);
-  for (const [state, file] of faults) {
+  const outcome = { folder, shard: undefined, plan, known, survey };
+  const faults = await tellFaults(outcome, context, (state, file) => {
     const out = join(folder.path, file);
     context.notices.result(job.json ? { state, out } : `${state}: ${visible(out)}`);
-  }
-  if (faults.length === 0) return ExitCode.ok;
-  const count = countOf(faults.length, 'file is', 'files are');
-  throw new TtsError(`${count} missing, stale, damaged or left over`, {
-    exitCode: ExitCode.partial,
-    hint: 'the same command without --check makes what is missing; --prune deletes what is left over',
   });
+  assertNoFaults(faults);
+  return ExitCode.ok;
 }
 
 function tell({ json }: SpeechJob, { plan, survey, folder }: Outcome, { notices }: Context): void {

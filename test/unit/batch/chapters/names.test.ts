@@ -23,8 +23,9 @@ it('A title is cut by bytes, between two characters.', () => {
 it('Names are unique, in order and padded.', async () => {
   const names = async (template: string, titles: readonly string[]) => {
     const parsed = chapterTemplate(template);
+    const chapters = titles.map((title, at) => ({ title, number: at + 1 }));
     const rows = [];
-    for await (const { cells } of chapterRows(titles, 'Book', parsed))
+    for await (const { cells } of chapterRows(chapters, 'Book', parsed))
       rows.push(parsed.nameOf((column) => cells.get(column)));
     return rows;
   };
