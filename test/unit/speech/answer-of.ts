@@ -39,11 +39,12 @@ export function answer(random: () => number): string {
 
 /** A writer's tokens, each with the milliseconds behind it: less than a doubtful end waits. */
 export function tokens(text: string, random: () => number) {
+  const characters = [...text];
   const list: { readonly text: string; readonly wait: number }[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < characters.length; ) {
     const size = 1 + Math.floor(random() * 12);
     const wait = random() < 0.05 ? 300 + random() * 1600 : random() * 80;
-    list.push({ text: text.slice(at, at + size), wait });
+    list.push({ text: characters.slice(at, at + size).join(''), wait });
     at += size;
   }
   return list;
