@@ -3,7 +3,7 @@ import { unlessAborted, yieldToEventLoop } from '../../async.ts';
 import { ExitCode } from '../../error.ts';
 import { isReaderGone } from '../../files/writable.ts';
 import { RunText, type TextPlan } from '../../speech/text.ts';
-import { EMPTY_LINE, writtenOf } from '../../text/piece.ts';
+import { EMPTY_LINE, type Piece, writtenOf } from '../../text/piece.ts';
 import type { Context } from '../context.ts';
 import { assertOpen, stdoutError } from '../terminal/print.ts';
 
@@ -16,10 +16,11 @@ export async function showText(plan: TextPlan, { host, signal }: Context): Promi
   const { stream } = host.stdout;
   stream.on('error', () => {});
   let isBlank = true;
+  const spacing = new Spacing();
   const printer = new Printer(stream, signal);
   const text = await RunText.open(plan, signal);
   for await (const piece of text.pieces(signal)) {
-    const written: string = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : writtenOf(piece);
+    const written: string = piece.kind === 'chapter' && !isBlank ? EMPTY_LINE : spacing.of(piece);
     isBlank &&= written.trim() === '';
     await printer.print(written);
     if (printer.hasReaderLeft) return ExitCode.ok;
@@ -28,6 +29,26 @@ export async function showText(plan: TextPlan, { host, signal }: Context): Promi
   await printer.print('\n');
   await printer.flush();
   return ExitCode.ok;
+}
+
+/** Words on the two sides of a mark are heard one by one, so they stay apart. */
+class Spacing {
+  #isAfterMark = false;
+  #isAfterSpace = true;
+
+  of(piece: Piece): string {
+    if (piece.kind === 'pause' || piece.kind === 'voice') {
+      this.#isAfterMark = true;
+      return '';
+    }
+    const written = writtenOf(piece);
+    if (written === '') return '';
+    const isApart = this.#isAfterSpace || /^\n/u.test(written);
+    const shown = this.#isAfterMark ? `${isApart ? '' : ' '}${written.replace(/^[^\S\n]+/u, '')}` : written;
+    this.#isAfterMark = false;
+    this.#isAfterSpace = /\s$/u.test(shown === '' ? ' ' : shown);
+    return shown;
+  }
 }
 
 /** UTF-16 units. */
