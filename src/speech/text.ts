@@ -10,6 +10,7 @@ import type { Piece } from '../text/piece.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
 import { Segmenter, type SegmentOptions } from '../text/segmenter.ts';
 import type { CastPlan } from './cast/cast.ts';
+import { spokenBy, voiced } from './cast/voiced.ts';
 import type { Places } from './events/places.ts';
 import { Answers } from './talk/answers.ts';
 import { type Talking, talk } from './talk/talk.ts';
@@ -129,15 +130,15 @@ export class RunText {
     { from, isHeardLive, places }: Way,
     { signal, until }: { readonly signal: AbortSignal; readonly until: AbortSignal },
   ): AsyncIterable<Segment | Rest> {
-    const { pace, voice, cast: isCast } = this.#plan;
+    const { pace, voice, cast } = this.#plan;
     const mayWait = pace !== 'whole' && this.#readings.some(({ source }) => source.isLive);
     const segmenter = this.#segmenter(isHeardLive, mayWait);
     const items = this.#items(signal, { from, isHeardLive: isHeardLive && mayWait, places });
     const reader = this.#reader();
-    if (mayWait && !isCast)
+    if (mayWait && !cast)
       return whileArriving(items, inTurn(reader, inTurn(spokenBy(voice), segmenter)), until, isHeardLive);
     const read = mayWait ? whileArriving(items, reader, until, isHeardLive) : through(items, reader);
-    const pieces = cast(pace === 'whole' ? whole(read) : read, this.#plan);
+    const pieces = voiced(pace === 'whole' ? whole(read) : read, voice, cast?.roleOf);
     return mayWait ? whileArriving(pieces, segmenter, until, isHeardLive) : through(pieces, segmenter);
   }
 
@@ -206,28 +207,8 @@ interface Opened {
   readonly answers: Answers | undefined;
 }
 
-/** Where a text names no voices, one of them speaks. */
-function spokenBy(voice: Limit): Stage<Piece, Piece<Limit>> {
-  return {
-    push: (piece) => [piece.kind === 'voice' ? { ...piece, voice } : piece],
-    end: () => [],
-  };
-}
-
 /** UTF-16 units of a text in one request; 75 hours of speech. */
 const LONGEST_WHOLE = 4 * 1024 * 1024;
-
-/**
- * Puts voices in the place of names.
- * @throws TtsError (usage) for an unknown voice
- */
-async function* cast(pieces: AsyncIterable<Piece>, plan: TextPlan): AsyncGenerator<Piece<Limit>> {
-  for await (const piece of pieces) {
-    if (piece.kind !== 'voice') yield piece;
-    else if (piece.voice === undefined) yield { ...piece, voice: plan.voice };
-    else yield { ...piece, voice: (await plan.cast?.roleOf?.(piece.voice, piece.place)) ?? plan.voice };
-  }
-}
 
 /**
  * A text that is one request: no border cuts it.

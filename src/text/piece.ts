@@ -50,6 +50,9 @@ export interface TextPiece {
   readonly place: Place;
 }
 
+/** What stands in front of an error is complete, and is heard. */
+export const END_BEFORE_ERROR = { kind: 'pause', seconds: 0 } as const;
+
 /** What the border of a paragraph is worth as text. */
 export const EMPTY_LINE = '\n\n';
 

@@ -40,16 +40,19 @@ describe('A mark that is none', () => {
     expect([server.texts, box.list()]).toEqual([[], ['scene.txt']]);
   });
 
-  test('of a pipe ends the run when it is reached, and what was spoken is kept.', async () => {
+  test.each([
+    ['[voice anna]', '[voice anna] is no mark'],
+    ['[voice:nobody]', 'no speaker is called "nobody"'],
+  ])('of a pipe ends the run when it is reached, and what was spoken is kept: %s', async (mark, message) => {
     const server = await serveText();
     const env = named(server.url);
     const { status, stdout, stderr } = await new Sandbox().run(['--marks', '--stream'], {
       env,
-      stdin: 'One. Two.\n[voice anna]Three.',
+      stdin: `One. Two.\nAnd ${mark}Three.`,
     });
     expect(status).toBe(2);
-    expect(stderr).toContain('stdin, line 2, column 1: [voice anna] is no mark');
-    expect(textOf(stdout.subarray(44)).replace(/\s/g, '')).toBe('One.Two.');
+    expect(stderr).toContain(`stdin, line 2, column 5: ${message}`);
+    expect(textOf(stdout.subarray(44)).replace(/\s/g, '')).toBe('One.Two.And');
     expect(server.texts.join('')).not.toContain('Three');
   });
 });
@@ -104,6 +107,14 @@ test('The lines of a dialogue are spoken without their names, which subtitles ha
     { name: 'Bob Lee', speaker: '9', segments: 2, characters: 19 },
   ]);
   expect(box.read('a.vtt').toString()).toContain('\n<v Bob Lee>It is &lt;me&gt;.\n');
+});
+
+test('--show-text leaves out marks and names, and keeps apart what they part.', async () => {
+  const box = new Sandbox();
+  const text = 'Alice: Who [pause:1s] is[pause]it?[voice:8]Me[voice].\n[pause]\nBob: [voice:9]\n\\[sic]';
+  const args = [text, '--marks', '--voices', 'Alice=8,Bob=9', '--show-text'];
+  const { stdout, stderr } = await box.run(args, { env: named('http://127.0.0.1:9') });
+  expect([stdout.toString(), stderr]).toEqual(['Who is it? Me .\n\n\n[sic]\n', '']);
 });
 
 /** What a dry run says of a text. */

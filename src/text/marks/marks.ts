@@ -2,7 +2,7 @@ import { type TtsError, usageError } from '../../error.ts';
 import { visible } from '../../printable.ts';
 import { countLineBreaks } from '../lines.ts';
 import type { Stage } from '../live.ts';
-import type { Piece, Place, TextPiece } from '../piece.ts';
+import { END_BEFORE_ERROR, type Piece, type Place, type TextPiece } from '../piece.ts';
 import { FIRST_MARK, LONGEST_MARK, MARK, type Mark, markAt } from './syntax.ts';
 
 const LAST = 0x10_ffff;
@@ -16,9 +16,11 @@ class MarkTable {
   readonly #numbers = new Map<string, number>();
 
   /** @throws TtsError (usage) */
-  characterFor(mark: Mark): string {
+  characterFor(mark: Mark, spot?: Place): string {
     const key = JSON.stringify(mark);
-    const number = this.#numbers.get(key) ?? this.#marks.push(mark) - 1;
+    // An unknown voice ends the text where it is named first.
+    const placed = mark.kind === 'voice' && spot ? { ...mark, spot } : mark;
+    const number = this.#numbers.get(key) ?? this.#marks.push(placed) - 1;
     if (number > LAST - FIRST_MARK)
       throw usageError('the text has too many different marks', 'speak it in several parts');
     this.#numbers.set(key, number);
@@ -126,7 +128,7 @@ class Lifting implements Stage<string, string> {
     const spot: Place = { source, line: this.#line, column: this.#column };
     const mark = found.mark.kind === 'fault' ? { ...found.mark, spot } : found.mark;
     this.#options.onMark?.(found.mark, spot);
-    return { length: found.length, as: this.#table.characterFor(mark) };
+    return { length: found.length, as: this.#table.characterFor(mark, spot) };
   }
 
   /** In front of a bracket, two backslashes are one, and the last of an odd number takes the bracket as it stands. */
@@ -193,11 +195,10 @@ function compact(text: string): string {
 
 function* placed(mark: Exclude<Mark, { kind: 'literal' }>, place: Place): Generator<Piece> {
   if (mark.kind === 'pause') yield mark;
-  if (mark.kind === 'voice') yield { ...mark, place };
+  if (mark.kind === 'voice') yield { kind: 'voice', voice: mark.voice, place: mark.spot ?? place };
   if (mark.kind === 'chapter') yield { ...mark, level: 1 };
   if (mark.kind !== 'fault') return;
-  // What stands in front of the mark is complete, and is heard.
-  yield { kind: 'pause', seconds: 0 };
+  yield END_BEFORE_ERROR;
   throw faultError(mark, mark.spot ?? place);
 }
 

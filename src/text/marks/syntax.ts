@@ -7,7 +7,7 @@ export const MARK = '[\\u{f0000}-\\u{10ffff}]';
 /** What stands in square brackets. */
 export type Mark =
   | { readonly kind: 'pause'; readonly seconds: number }
-  | { readonly kind: 'voice'; readonly voice: string | undefined }
+  | { readonly kind: 'voice'; readonly voice: string | undefined; readonly spot?: Place }
   | { readonly kind: 'chapter'; readonly title: string }
   /** A character that looked like a part of a mark. */
   | { readonly kind: 'literal'; readonly text: string }
