@@ -1,4 +1,4 @@
-import { localName } from '../html/elements.ts';
+import { BLOCKS, localName } from '../html/elements.ts';
 import { Markup } from '../html/markup.ts';
 
 /** An element of a package file. Prefixes of names are left out. */
@@ -38,7 +38,7 @@ export function treeOf(xml: string, name: string, isXml = true): Element {
       close() {
         const closed = open.pop();
         const parent = open.at(-1);
-        if (closed && parent && !OF_RUBIES.has(closed.name)) parent.text += closed.text;
+        if (closed && parent && !OF_RUBIES.has(closed.name)) parent.text += apart(closed);
       },
     },
     name,
@@ -47,6 +47,11 @@ export function treeOf(xml: string, name: string, isXml = true): Element {
   markup.write(xml);
   markup.end();
   return root;
+}
+
+/** Blocks and lines of HTML are words apart. */
+function apart({ name, text }: Element): string {
+  return name === 'br' || BLOCKS.has(name) ? ` ${text} ` : text;
 }
 
 function withShort(attributes: Readonly<Record<string, string>>): Record<string, string> {

@@ -24,7 +24,8 @@ interface Frame {
 }
 
 /** The text of a link from a note back to its reference. */
-const ARROW = /(?<![\s↩↑⤴^])[\s↩↑⤴^]+$/u;
+const ARROWS = '↩↑⤴^\ufe0e\ufe0f';
+const ARROWS_AT_END = new RegExp(`(?<![\\s${ARROWS}])[\\s${ARROWS}]+$`, 'u');
 /** UTF-16 units. A longer block is not a note. */
 const LONGEST_NOTE = 16_384;
 /** Links in one note that may lead back to where it is referred to. */
@@ -73,7 +74,8 @@ export class NoteIndex implements MarkupHandler {
     const { isNote, isHeading, backTo, ids, start } = frame;
     const text = this.#inline.from(start, LONGEST_NOTE);
     if (text !== undefined && !isHeading && this.#kept < MOST_KEPT) {
-      for (const id of ids) this.#candidates.set(id, { text: text.replace(ARROW, ''), isNote, backTo });
+      for (const id of ids)
+        this.#candidates.set(id, { text: text.replace(ARROWS_AT_END, ''), isNote, backTo });
       this.#kept += text.length + ids.length;
     }
     if (this.#named === 0) this.#inline.take();
@@ -118,6 +120,6 @@ export async function indexed(characters: AsyncIterable<string>, name: string): 
 /** @returns `undefined` for a text that does not begin with the label */
 function withoutLabel(text: string, label: string): string | undefined {
   const bare = label.replace(/[\s()[\]{}.:]/gu, '').replace(/[\\^$.*+?|/-]/gu, '\\$&');
-  const pattern = new RegExp(`^[\\s(\\[{]*${bare}(?![\\p{L}\\p{N}])[\\s)\\]}.:]*`, 'iu');
+  const pattern = new RegExp(`^[\\s(\\[{${ARROWS}]*${bare}(?![\\p{L}\\p{N}])[\\s)\\]}.:${ARROWS}]*`, 'iu');
   return pattern.test(text) ? text.replace(pattern, '') : undefined;
 }

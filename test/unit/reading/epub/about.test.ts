@@ -23,14 +23,14 @@ it('A book of EPUB 3 says what it is.', async () => {
     <dc:creator id="i">Ida Illustrator</dc:creator><meta refines="#i" property="role">ill</meta>
     <dc:creator>Ann Author</dc:creator><dc:creator>Ben Author</dc:creator>
     <dc:language>de-AT</dc:language><dc:date>1901-02-03T00:00:00Z</dc:date>
-    <dc:description>&lt;p&gt;Of &lt;b&gt;men&lt;/b&gt; &amp;amp; mice&lt;/p&gt;</dc:description>
+    <dc:description>&lt;p&gt;Of &lt;b&gt;men&lt;/b&gt; &amp;amp; mice.&lt;/p&gt;&lt;p&gt;By&lt;br/&gt;Ann&lt;/p&gt;</dc:description>
     <meta property="belongs-to-collection" id="c">Tales</meta><meta refines="#c" property="group-position">2</meta>`;
   expect(await about({ metadata })).toEqual({
     title: 'The Book',
     author: 'Ann Author, Ben Author',
     language: 'de-AT',
     date: '1901-02-03',
-    description: 'Of men & mice',
+    description: 'Of men & mice. By Ann',
     series: { name: 'Tales', number: '2' },
   });
 });

@@ -122,6 +122,11 @@ describe('the chapters of a book', () => {
     expect(await read({ documents, nav: lines })).toContain('{1 漢}goes on{1 hyphen}End.');
   });
 
+  it('have titles whose lines are words apart', async () => {
+    const lines = '<li><a href="c.xhtml">I<br/>The Start</a></li><li><a href="d.xhtml">End</a></li>';
+    expect(await read({ documents, nav: lines })).toContain('{1 I The Start}goes on{1 End}End.');
+  });
+
   it('begin with the document where their place is missing', async () => {
     const lines = '<li><a href="c.xhtml#lost">C</a></li><li><a href="d.xhtml">D</a></li>';
     expect(await read({ documents, nav: lines })).toContain('c{1 C}goes on{1 D}End.');

@@ -38,6 +38,10 @@ describe('a note', () => {
       'by its place, with a link back to what is around the reference',
       '<p>A<sup id="r"><a href="#x7">[1]</a></sup> b.</p><ol><li id="x7"><p>Note. <a href="#r">↩</a></p></li></ol>',
     ],
+    [
+      'by its sign, with a link back in front of it',
+      '<p>A<a id="r" href="#x7">*</a> b.</p><p id="x7">* <a href="#r">↩\ufe0e</a> Note.</p>',
+    ],
     ['by the same sign', '<p>A<a href="#x7">†</a> b.</p><p><a id="x7"></a>† Note.</p>'],
     ['by the same number', '<p>A<sup><a href="#x7">*</a></sup> b.</p><p><a id="x7"></a>* Note.</p>'],
   ])('is left out, or read where it is referred to: %s', async (_, html) => {
