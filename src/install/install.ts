@@ -21,14 +21,19 @@ const LONGEST_SMALL_FILE = 1024 * 1024;
 
 /**
  * Downloads and installs one voice.
+ * @param beside a folder that may have data of espeak-ng, for a machine without a network
  * @returns `undefined` if it is there already
  * @throws TtsError
  */
-export async function installOffered(voice: OfferedVoice, session: Session): Promise<Manifest | undefined> {
+export async function installOffered(
+  voice: OfferedVoice,
+  session: Session,
+  beside?: string,
+): Promise<Manifest | undefined> {
   const { data, context } = session;
   const old = readManifest(data, voice.name, context.host.uid);
   if (old && old.key !== voice.key) throw taken(voice.name, old);
-  const repository = repositoryOf(voice, session);
+  const repository = repositoryOf(voice.from, session);
   if (old && !session.options.force && isSame(old, voice)) {
     // A run that was killed at its end left them.
     for (const file of voice.files) session.spend(partOf(file, repository, session));
@@ -59,7 +64,7 @@ export async function installOffered(voice: OfferedVoice, session: Session): Pro
   for (const file of voice.files) if (!got.has(file.path)) await fetch(file);
   const manifest =
     voice.from === 'piper'
-      ? await buildPiper(licensed, got, repository, session)
+      ? await buildPiper(licensed, got, { repository, beside }, session)
       : await buildFolder(licensed, got, repository, session);
   session.settle();
   return manifest;
@@ -78,9 +83,9 @@ function withLicence(
   return licensed;
 }
 
-function repositoryOf(voice: OfferedVoice, { catalogue }: Session): Repository {
-  const repository = catalogue.repositories[voice.from];
-  if (!repository) throw usageError(`the catalogue has no repository ${voice.from}`, 'correct the catalogue');
+export function repositoryOf(name: string, { catalogue }: Session): Repository {
+  const repository = catalogue.repositories[name];
+  if (!repository) throw usageError(`the catalogue has no repository ${name}`, 'correct the catalogue');
   return repository;
 }
 
@@ -91,7 +96,7 @@ function introduction(
   return `${name}: ${language}, ${sampleRate / 1000} kHz, ${licence}; ${inMegabytes(bytesOf(files))} of ${repo}`;
 }
 
-function partOf(file: PinnedFile, repository: Repository, { data, hub }: Session): string {
+export function partOf(file: PinnedFile, repository: Repository, { data, hub }: Session): string {
   return join(partsFolder(data), partName({ ...file, url: addressIn(hub, repository, file) }));
 }
 

@@ -14,6 +14,7 @@ import { assertSafe } from './fetch/hub.ts';
 import { hashOf } from './fetch/part.ts';
 import { taken } from './install.ts';
 import { buildModel, buildRaw } from './local-build.ts';
+import { installCopied } from './local-offer.ts';
 import { licenceIn } from './offer.ts';
 import type { Session } from './session.ts';
 import { copyInto, filesOf, makeStage, publish } from './store.ts';
@@ -32,11 +33,14 @@ const LARGEST_DOWNLOAD = 2 * 2 ** 30;
 
 /**
  * Installs a voice that the user has, or names by a URL.
+ * @returns `undefined` if it is there already
  * @throws TtsError
  */
-export async function installLocal(voice: LocalVoice, session: Session): Promise<Manifest> {
+export async function installLocal(voice: LocalVoice, session: Session): Promise<Manifest | undefined> {
   const { host } = session.context;
   const { place, origin, checked } = await bring(voice, session);
+  const offer = offered(session.catalogue, voice.name ?? origin);
+  if (offer) return await installCopied(offer, place, session);
   const name = nameFor(voice.name ?? origin, session);
   const stage = makeStage(session.data);
   const settings = settingsOf(place);

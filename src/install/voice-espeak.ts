@@ -45,7 +45,7 @@ interface OwnData {
   readonly language: string | undefined;
   readonly stage: string;
   /** A folder of espeak-ng's data that came with the voice. */
-  readonly beside?: string;
+  readonly beside?: string | undefined;
 }
 
 /**

@@ -153,6 +153,38 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     expect(filesBelow(join(data(box), '.parts'))).toEqual([]);
   });
 
+  it.runIf(ESPEAK_DATA)('of the catalogue comes from copied files as it does from the hub', async () => {
+    const there = new Sandbox();
+    const { env } = await standIn(there);
+    expect(await there.run(['voices', 'install', 'pia', 'tina'], { env })).toMatchObject({ status: 0 });
+    const box = new Sandbox();
+    await standIn(box);
+    const here = { TTS_VOICES_CATALOGUE: box.path('catalogue.json'), HF_ENDPOINT: 'http://127.0.0.1:9' };
+    const { onnx, settings, card } = piperFiles();
+    box.file('usb/en_US-pia-medium.onnx', onnx);
+    box.file('usb/en_US-pia-medium.onnx.json', settings);
+    for (const [name, bytes] of Object.entries(tinyFiles())) box.file(`tina/${name}`, bytes);
+    await box.shell(`cp -r '${ESPEAK_DATA}' usb/espeak-ng-data`);
+    const install = (...from: string[]) => box.run(['voices', 'install', '--from', ...from], { env: here });
+    expectFailure(
+      await install('usb/en_US-pia-medium.onnx'),
+      2,
+      /pia is a voice of the catalogue, and MODEL_CARD in .*usb is not its file/,
+    );
+    box.file('usb/MODEL_CARD', card);
+    expect(await install('usb/en_US-pia-medium.onnx')).toMatchObject({ status: 0 });
+    expect(await install('tina', '--name', 'tina')).toMatchObject({ status: 0 });
+    expect(filesBelow(data(box))).toEqual(filesBelow(data(there)));
+    for (const name of filesBelow(data(box)))
+      expect([name, readFileSync(join(data(box), name))]).toEqual([
+        name,
+        readFileSync(join(data(there), name)),
+      ]);
+    expect((await install('usb', '--name', 'pia')).stderr).toContain('is installed already');
+    expect(await box.run(['voices', 'remove', 'pia', 'tina'], { env: here })).toMatchObject({ status: 0 });
+    expect(box.read('usb/en_US-pia-medium.onnx')).toEqual(onnx);
+  });
+
   it.runIf(ESPEAK_DATA)('comes from an .onnx with its .json', async () => {
     const box = new Sandbox();
     const { onnx, settings } = piperFiles();

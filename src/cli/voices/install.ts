@@ -74,7 +74,9 @@ async function installFrom(line: VoicesLine, session: Session): Promise<Done> {
   const runtime = await ensureRuntime(line.data, 0, session.context);
   const [from = '', name, language] = ['from', 'name', 'language'].map((each) => textOf(line, each));
   const voice = { from, name, language, sha256: checksum(textOf(line, 'sha256')) };
-  return { installed: [await installLocal(voice, session)], runtime };
+  const manifest = await installLocal(voice, session);
+  if (!manifest) session.context.notices.note(`${name ?? from} is installed already`);
+  return { installed: manifest ? [manifest] : [], runtime };
 }
 
 function textOf({ flags }: VoicesLine, name: string): string | undefined {
