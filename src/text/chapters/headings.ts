@@ -42,8 +42,11 @@ export class HeadingChapters implements Stage<Piece, Piece> {
   }
 }
 
+/** Marks, which are characters for private use here, may follow it. */
+const FULL_STOP = /(?<![.。।])[.。।](?=[ \p{Co}]*$)/u;
+
 /** Readers give a heading a full stop. */
 function titleOf(text: string): string | undefined {
   const title = text.replace(/\s+/gu, ' ').trim();
-  return title.replace(/(?<![.。।])[.。।]$/u, '') || undefined;
+  return title.replace(FULL_STOP, '') || undefined;
 }

@@ -162,6 +162,7 @@ class Placing implements Stage<Piece, Piece> {
 
   /** @throws TtsError (usage) where a mark stands that is none */
   *push(piece: Piece): Generator<Piece> {
+    if (piece.kind === 'chapter') return yield { ...piece, title: this.#titleOf(piece.title) };
     if (piece.kind !== 'text') return yield piece;
     if (!PRIVATE.test(piece.text)) return yield { ...piece, text: compact(piece.text) };
     let { place } = piece;
@@ -179,6 +180,17 @@ class Placing implements Stage<Piece, Piece> {
       yield* placed(mark, place);
     }
     if (text !== '') yield spoken();
+  }
+
+  /** A reader may make a title of the beginning of a text. It ends where a mark begins another chapter. */
+  #titleOf(title = ''): string | undefined {
+    let text = '';
+    for (const part of title.split(BETWEEN)) {
+      const mark = PRIVATE.test(part) ? this.#table.markOf(part) : undefined;
+      if (mark?.kind === 'chapter') break;
+      text += mark ? (mark.kind === 'literal' ? mark.text : ' ') : part;
+    }
+    return text.replace(/\s+/gu, ' ').trim() || undefined;
   }
 
   end(): readonly Piece[] {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openMarkdown } from '../../../../src/reading/markdown/reader.ts';
 import { plain } from '../../../../src/reading/plain.ts';
 import { wordsSource } from '../../../../src/reading/source.ts';
+import { withChapters } from '../../../../src/reading/with-chapters.ts';
 import { Marks } from '../../../../src/text/marks/marks.ts';
 import type { Piece } from '../../../../src/text/piece.ts';
 import { anyText } from '../any-text.ts';
@@ -133,6 +134,35 @@ describe('marks', () => {
     expect(marked(text)).toBe(
       Array.from({ length: 10_000 }, (_, at) => `{${at % 60}}{v${at % 100}}`).join(''),
     );
+  });
+});
+
+describe('the titles that readers make', () => {
+  it.each([
+    ['text', 'It was [pause:1s]late. [voice:x] \\[So\n\nText.', '{# It was late. [So}'],
+    ['text', 'One.[chapter:Two]Two.', '{# One.}'],
+    ['text', '[chapter:One] Two.', '{# undefined}'],
+    ['markdown', '# [voice:x]A *title* [pause:2]\n\nText.', '{# A title}'],
+    ['markdown', '# What? [pause]\n\nText.', '{# What?}'],
+  ] as const)('have no marks: %s %j', async (format, words, expected) => {
+    const marks = new Marks({ source: '' });
+    const { signal } = new AbortController();
+    const options = { code: 'read', footnotes: 'read' } as const;
+    const reader = {
+      text: plain,
+      markdown: {
+        ...plain,
+        name: format,
+        open: () => openMarkdown(wordsSource(words), options as never, signal),
+      },
+    }[format];
+    const chaptered = withChapters(reader, { areWanted: true, areTitlesSpoken: true });
+    const reading = await chaptered.open(wordsSource(words), signal);
+    const place = marks.place();
+    const all: Piece[] = [];
+    for await (const piece of reading.pieces(signal, { inFront: marks.lift() }))
+      all.push(...place.push(piece));
+    expect(inWords(all.filter(({ kind }) => kind === 'chapter').slice(0, 1))).toBe(expected);
   });
 });
 
