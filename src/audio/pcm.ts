@@ -19,12 +19,26 @@ export interface Speech {
   readonly isOneTake?: (() => boolean) | undefined;
 }
 
+/**
+ * The same pieces.
+ * @param onPiece is called with the bytes of each before it is given out
+ */
+export async function* counted(
+  pcm: AsyncIterable<Uint8Array>,
+  onPiece: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pcm) {
+    onPiece(piece.length);
+    yield piece;
+  }
+}
+
 export interface Cover {
   readonly mediaType: 'image/jpeg' | 'image/png';
   readonly bytes: Uint8Array;
 }
 
-/** What a document says of itself, or its reader's user. Each may be missing. */
+/** What a document says of itself, or somebody says of it. Each may be missing. */
 export interface Tags {
   readonly title?: string | undefined;
   readonly author?: string | undefined;

@@ -1,3 +1,4 @@
+import type { Tags } from '../audio/pcm.ts';
 import type { LiveStage, Stage } from '../text/live.ts';
 import type { Piece } from '../text/piece.ts';
 
@@ -29,15 +30,7 @@ export interface ReadingOptions {
 }
 
 /** What a document says of itself. */
-export interface About {
-  readonly title?: string | undefined;
-  readonly author?: string | undefined;
-  /** A language tag, such as `de` or `en-GB`. */
-  readonly language?: string | undefined;
-  /** It begins with the year. */
-  readonly date?: string | undefined;
-  readonly description?: string | undefined;
-  readonly series?: { readonly name: string; readonly number?: string | undefined } | undefined;
+export interface About extends Omit<Tags, 'cover' | 'narrator' | 'album' | 'track'> {
   /** Reads the picture, of whatever kind it is. */
   readonly cover?: (signal: AbortSignal) => Promise<Uint8Array | undefined>;
 }

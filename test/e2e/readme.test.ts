@@ -207,10 +207,10 @@ describe('the picture of the README', () => {
 });
 
 function canRun(block: string): boolean {
-  return (
-    !(/\.m4b|ffmpeg/.test(block.replace(/#.*/g, '')) && !isThere('ffmpeg')) &&
-    !(needsSherpa(block) && !hasSherpa())
-  );
+  const commands = block.replace(/#.*/g, '');
+  const lacksFfmpeg = /\.m4b|ffmpeg/.test(commands) && !isThere('ffmpeg');
+  const lacksGrep = /\bgrep /.test(commands) && !isThere('grep');
+  return !lacksFfmpeg && !lacksGrep && !(needsSherpa(block) && !hasSherpa());
 }
 
 function needsSherpa(block: string): boolean {

@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'text/marks': ['text'],
   'text/chapters': ['text'],
   'reading/prose': ['text'],
-  reading: ['reading/prose', 'text', 'text/marks', 'files', 'text/chapters'],
+  reading: ['reading/prose', 'text', 'text/marks', 'text/chapters', 'audio', 'files'],
   'reading/markdown': ['reading', 'reading/html', 'text', 'text/marks'],
   'reading/html': ['reading', 'text'],
   'reading/epub': ['reading', 'reading/html', 'text', 'text/chapters', 'files'],

@@ -1,4 +1,4 @@
-import { frameBytes, type PcmFormat, type Track } from '../../audio/pcm.ts';
+import { counted, frameBytes, type PcmFormat, type Track } from '../../audio/pcm.ts';
 
 /** Bytes that the pipe of a player holds, or more. */
 const PIPE_BYTES = 256 * 1024;
@@ -26,7 +26,7 @@ export class Hearing {
     this.#mostAhead = mostAhead;
   }
 
-  /** PCM bytes. */
+  /** It counts PCM bytes. */
   get played(): number {
     // Not `performance`, which takes 2 ms to load.
     const now = Date.now();
@@ -40,7 +40,7 @@ export class Hearing {
 
   /** The same track, whose sound is counted as it is given to the player. */
   of(track: Track): Track {
-    return { ...track, pcm: this.#counted(track) };
+    return { ...track, pcm: counted(track.pcm, (bytes) => this.give(bytes, track.format)) };
   }
 
   pause(isPaused: boolean): void {
@@ -59,12 +59,5 @@ export class Hearing {
     // The time counts only while there is sound.
     void this.played;
     this.#given += bytes;
-  }
-
-  async *#counted({ pcm, format }: Track): AsyncGenerator<Uint8Array> {
-    for await (const piece of pcm) {
-      this.give(piece.length, format);
-      yield piece;
-    }
   }
 }

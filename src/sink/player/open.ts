@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unlessAborted } from '../../async.ts';
+import { counted } from '../../audio/pcm.ts';
 import { ExitCode, TtsError } from '../../error.ts';
 import { findProgram } from '../../files/paths.ts';
 import type { Sink } from '../sink.ts';
@@ -92,9 +93,12 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
       // Sound from the cache comes at once, and a failing player would lose it.
       await unlessAborted(tried, signal);
       const chosen = await decide();
-      const taken = { bytes: 0 };
-      return chosen.write({ ...track, pcm: counted(track.pcm, taken) }, signal).catch(async (error) => {
-        const isUnheard = error === sink.failure && taken.bytes < UNHEARD_BYTES;
+      let taken = 0;
+      const pcm = counted(track.pcm, (bytes) => {
+        taken += bytes;
+      });
+      return chosen.write({ ...track, pcm }, signal).catch(async (error) => {
+        const isUnheard = error === sink.failure && taken < UNHEARD_BYTES;
         throw isUnheard ? await asUnheard(error) : error;
       });
     },
@@ -104,16 +108,6 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
         () => {},
       ),
   };
-}
-
-async function* counted(
-  pcm: AsyncIterable<Uint8Array>,
-  taken: { bytes: number },
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of pcm) {
-    taken.bytes += piece.length;
-    yield piece;
-  }
 }
 
 function noneLeft(failed: readonly Failed[]): TtsError {

@@ -1,22 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { hasScene, plain } from '../../../src/reading/plain.ts';
-import type { Source } from '../../../src/reading/reading.ts';
+import { pipe } from './spoken.ts';
 
 const { signal } = new AbortController();
 
 /** The text, with "§" and the line for a change of scene. */
 async function read(pieces: readonly string[]): Promise<string> {
-  const source: Source = {
-    name: 'a.txt',
-    isLive: true,
-    size: undefined,
-    again: undefined,
-    async *bytes() {
-      yield* pieces.map((piece) => Buffer.from(piece));
-    },
-  };
   const all: string[] = [];
-  const reading = await plain.open(source, signal);
+  const reading = await plain.open(pipe(pieces), signal);
   for await (const piece of reading.pieces(signal)) {
     if (piece.kind === 'text') all.push(piece.text);
     if (piece.kind === 'scene') all.push('§');

@@ -1,5 +1,5 @@
 import { converted } from '../../../audio/convert.ts';
-import { frameBytes, type PcmFormat, type Speech } from '../../../audio/pcm.ts';
+import { counted, frameBytes, type PcmFormat, type Speech } from '../../../audio/pcm.ts';
 import type { FfmpegFormat } from './formats.ts';
 
 export interface Fitting {
@@ -36,16 +36,6 @@ function rateFor(
 ): number {
   if (!rates || rates.includes(sampleRate)) return sampleRate;
   return otherRate ?? rates.find((rate) => rate >= sampleRate) ?? sampleRate;
-}
-
-async function* counted(
-  pcm: AsyncIterable<Uint8Array>,
-  onSound: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of pcm) {
-    onSound(piece.length);
-    yield piece;
-  }
 }
 
 async function* cut(pcm: AsyncIterable<Uint8Array>, most: () => number): AsyncGenerator<Uint8Array> {

@@ -1,5 +1,5 @@
 import { converted } from '../../../audio/convert.ts';
-import { frameBytes, type PcmFormat, type Speech, type Track } from '../../../audio/pcm.ts';
+import { counted, frameBytes, type PcmFormat, type Speech, type Track } from '../../../audio/pcm.ts';
 import { FileWriter, writeAt } from '../../../files/block-writer.ts';
 import { unwritable } from '../../../files/writable.ts';
 import type { EncodingOptions, OpenFile, StreamingEncoding, Written } from '../encoding.ts';
@@ -131,16 +131,6 @@ async function* encoded(
     if (rest.length > 0) yield rest;
   } finally {
     await thread.close();
-  }
-}
-
-async function* counted(
-  pcm: AsyncIterable<Uint8Array>,
-  onSound: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
-  for await (const piece of pcm) {
-    onSound(piece.length);
-    yield piece;
   }
 }
 

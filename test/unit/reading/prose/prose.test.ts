@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { plainReader } from '../../../../src/reading/plain.ts';
 import type { Source } from '../../../../src/reading/reading.ts';
 import { wordsSource } from '../../../../src/reading/source.ts';
+import { pipe } from '../spoken.ts';
 
 const { signal } = new AbortController();
 
@@ -28,19 +29,6 @@ async function read(source: Source, all = false): Promise<Read> {
     text += piece.text;
   }
   return { text, notes, lines };
-}
-
-/** A pipe that gives the text in pieces. */
-function pipe(pieces: readonly string[]): Source {
-  return {
-    name: 'a.txt',
-    isLive: true,
-    size: undefined,
-    again: undefined,
-    async *bytes() {
-      yield* pieces.map((piece) => Buffer.from(piece));
-    },
-  };
 }
 
 const textOf = async (text: string) => (await read(wordsSource(text))).text;
