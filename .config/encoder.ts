@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'rolldown';
 
-/** Puts the MP3 encoder beside the program. The rest of its package, and what that depends on, stays out. */
+/** Puts the MP3 encoder next to the program. The rest of its package, and what that depends on, stays out. */
 export function encoder(): Plugin {
   return {
     name: 'encoder',

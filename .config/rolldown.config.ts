@@ -14,7 +14,7 @@ const speaking = chunk(
 const starting = chunk('/src/main.ts');
 const ownVoices = chunk('/src/voices/engine-voices.ts');
 const installedVoices = chunk(
-  ...['/src/voices/source-shelf.ts', '/src/voices/installed.ts'],
+  ...['/src/voices/voice-sources.ts', '/src/voices/installed.ts'],
   ...['/src/engine/external/open-source.ts', '/src/engine/model/source.ts'],
 );
 const others = [starting, speaking, ownVoices];

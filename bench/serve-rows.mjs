@@ -10,7 +10,7 @@ import { median, run } from './measure.mjs';
 
 const ROUNDS = 51;
 const SEGMENTS = 200;
-/** An engine's server is asked for so many by default. */
+/** An engine's server is asked for this many by default. */
 const AT_ONCE = 4;
 /** The bench's quick answer takes this time. */
 const ANSWER_SECONDS = 0.05;
@@ -39,7 +39,7 @@ async function wholeAnswer(url, body) {
   return performance.now() - begun;
 }
 
-/** Milliseconds to the first byte behind a WAV's header. */
+/** Milliseconds to the first byte after a WAV's header. */
 async function firstByte(url, body) {
   const begun = performance.now();
   const asked = request(url, { method: 'POST', headers: { 'content-type': 'application/json' } });

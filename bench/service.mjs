@@ -50,7 +50,7 @@ async function speak({ url }, text, streamed = false) {
   return { first, last: performance.now() - begun, seconds: (bytes - HEADER_BYTES) / BYTES_PER_SECOND };
 }
 
-/** Seconds of audio for each second that passes, while so many texts are asked for at once. */
+/** Seconds of audio for each second that passes, while this many texts are asked for at once. */
 async function throughput(service, requests) {
   const begun = performance.now();
   const spoken = await Promise.all(Array.from({ length: requests }, () => speak(service, PAGES)));

@@ -82,13 +82,13 @@ export function isExcepted({ hostname, port, protocol }: URL, except: string): b
     .split(/[,\s]+/)
     .filter(Boolean)
     .some((entry) => {
-      const [domain, only] = split(entry);
+      const [domain, only] = hostAndPort(entry);
       return (only === undefined || only === number) && covers(domain, name);
     });
 }
 
 /** Splits off a port. The colons of a bare IPv6 address do not begin one. */
-function split(entry: string): [domain: string, port?: string | undefined] {
+function hostAndPort(entry: string): [domain: string, port?: string | undefined] {
   if (isIP(entry) === 6) return [entry];
   const [, domain = '', port] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/.exec(entry) ?? [];
   return [bareHost(domain), port];

@@ -56,10 +56,10 @@ export class ByteReader {
   }
 
   async skip(count: number): Promise<void> {
-    for (let left = count; left > 0; ) {
-      const piece = await this.piece(left);
+    for (let remaining = count; remaining > 0; ) {
+      const piece = await this.piece(remaining);
       if (piece === undefined) return;
-      left -= piece.length;
+      remaining -= piece.length;
     }
   }
 

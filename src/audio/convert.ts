@@ -57,7 +57,7 @@ async function* conversion(
   try {
     for await (const piece of pcm) {
       for (let start = 0; start < piece.length; start += step) {
-        const floats = split(piece.subarray(start, start + step), from, lanes);
+        const floats = lanesOf(piece.subarray(start, start + step), from, lanes);
         const resampled = floats.map((lane, at) => resamplers?.[at]?.push(lane) ?? lane);
         taken += floats[0]?.length ?? 0;
         made += resampled[0]?.length ?? 0;
@@ -81,7 +81,7 @@ async function openResamplers(lanes: number, from: number, to: number): Promise<
   return Array.from({ length: lanes }, () => open(from, to));
 }
 
-function split(bytes: Uint8Array, format: PcmFormat, lanes: number): Float32Array[] {
+function lanesOf(bytes: Uint8Array, format: PcmFormat, lanes: number): Float32Array[] {
   const { channels, bitsPerSample } = format;
   const size = frameBytes(format);
   const read = sampleReader(format);

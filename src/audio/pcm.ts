@@ -118,8 +118,8 @@ export function* silence(format: PcmFormat, seconds: number): Generator<Uint8Arr
   const frame = frameBytes(format);
   const piece = new Uint8Array(MAX_PIECE_BYTES - (MAX_PIECE_BYTES % frame));
   if (format.bitsPerSample === 8) piece.fill(0x80);
-  for (let left = silentFrames(format, seconds) * frame; left > 0; left -= piece.length) {
-    yield piece.subarray(0, left);
+  for (let remaining = silentFrames(format, seconds) * frame; remaining > 0; remaining -= piece.length) {
+    yield piece.subarray(0, remaining);
   }
 }
 

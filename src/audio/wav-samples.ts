@@ -57,11 +57,11 @@ class DataChunk {
   /** @returns at most two pieces; `undefined` at the end */
   async read(): Promise<readonly Uint8Array[] | undefined> {
     if (this.end) return undefined;
-    const left = this.#limit - this.bytes;
-    const piece = left > 0 ? await this.#reader.piece(left) : undefined;
+    const remaining = this.#limit - this.bytes;
+    const piece = remaining > 0 ? await this.#reader.piece(remaining) : undefined;
     if (!piece) {
-      this.end = left > 0 ? 'end of body' : 'size';
-      if (left > 0 && left < Number.POSITIVE_INFINITY) throw brokeOff(this.bytes, this.#limit);
+      this.end = remaining > 0 ? 'end of body' : 'size';
+      if (remaining > 0 && remaining < Number.POSITIVE_INFINITY) throw brokeOff(this.bytes, this.#limit);
       return undefined;
     }
     const clear = bytesBeforeMark(piece, this.#marks);
@@ -70,7 +70,7 @@ class DataChunk {
       return this.#align(piece.subarray(0, clear));
     }
     this.#reader.unread(piece);
-    if (await isMarkNext(this.#reader, this.#marks, left)) {
+    if (await isMarkNext(this.#reader, this.#marks, remaining)) {
       this.end = 'mark';
       return undefined;
     }

@@ -51,8 +51,8 @@ const MOST_SHOWN = 10;
 /** Holds the checked rows of all tables on disk. */
 export class BatchPlan implements Disposable {
   readonly rows = new RecordFile<BatchRow>(
-    ({ id }) => `id ${folded(id)}`,
-    ({ file }) => `file ${folded(file)}`,
+    ({ id }) => `id ${caseFolded(id)}`,
+    ({ file }) => `file ${caseFolded(file)}`,
   );
   /** They are filled for a shard only. */
   readonly #orders = new NumberList();
@@ -100,7 +100,7 @@ export class BatchPlan implements Disposable {
 
   /** Rows of all shards count. */
   hasFile(file: string): boolean {
-    return this.rows.find(1, `file ${folded(file)}`) !== undefined;
+    return this.rows.find(1, `file ${caseFolded(file)}`) !== undefined;
   }
 
   *textFiles(): Generator<string> {
@@ -156,13 +156,13 @@ export class BatchPlan implements Disposable {
   }
 
   #assertNew({ id, file }: BatchRow): void {
-    const sameId = this.rows.find(0, `id ${folded(id)}`);
+    const sameId = this.rows.find(0, `id ${caseFolded(id)}`);
     if (sameId !== undefined)
       throw new RowFault(
         `the id ${quoted(id)} is taken by ${this.#placeOf(sameId)}`,
         columnOf('id', this.#options.columns),
       );
-    const sameFile = this.rows.find(1, `file ${folded(file)}`);
+    const sameFile = this.rows.find(1, `file ${caseFolded(file)}`);
     if (sameFile !== undefined)
       throw new RowFault(`the file ${visible(file)} is also that of ${this.#placeOf(sameFile)}`);
   }
@@ -222,6 +222,6 @@ function voiceCells(cell: (field: Field) => string | undefined): VoiceCells {
 }
 
 /** Names that some file systems confuse become equal. */
-export function folded(name: string): string {
+export function caseFolded(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }

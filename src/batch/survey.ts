@@ -1,5 +1,5 @@
 import { findBatchFiles, type ManifestEntry, readEntries } from './manifest.ts';
-import { type BatchPlan, type BatchRow, folded } from './plan.ts';
+import { type BatchPlan, type BatchRow, caseFolded } from './plan.ts';
 import { RecordFile } from './record-file.ts';
 import type { RowFolder } from './row-folder.ts';
 import { type RowKey, type RowState, stateOf } from './row-state.ts';
@@ -11,7 +11,7 @@ const NO_ENTRY = -1;
 /** Holds the entries of all manifests and journals of a folder. */
 export class KnownFiles implements Disposable {
   readonly entries = new RecordFile<ManifestEntry>(
-    ({ file }) => folded(file),
+    ({ file }) => caseFolded(file),
     ({ file, key }) => withKey(file, key),
   );
 
@@ -32,7 +32,7 @@ export class KnownFiles implements Disposable {
   }
 
   last(file: string): number {
-    return this.entries.find(0, folded(file)) ?? NO_ENTRY;
+    return this.entries.find(0, caseFolded(file)) ?? NO_ENTRY;
   }
 
   at(number: number): ManifestEntry | undefined {
@@ -111,7 +111,7 @@ export class Survey {
 }
 
 function withKey(file: string, key: string): string {
-  return `${key} ${folded(file)}`;
+  return `${key} ${caseFolded(file)}`;
 }
 
 function isToDo(state: RowState): boolean {

@@ -77,7 +77,7 @@ async function checksum(file: FileHandle, { start, bytes }: Layout, key: string)
  * @param close is called at the end, or when the reader leaves
  * @throws TtsError if the disk fails; the entry is removed
  */
-export async function* readSamples(
+export async function* readEntry(
   { file, path, format, start, bytes }: OpenEntry,
   close: () => Promise<void>,
 ): AsyncGenerator<Uint8Array> {

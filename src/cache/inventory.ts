@@ -9,8 +9,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as otherWork } from 'node:timers/promises';
 import { ageOf } from '../age.ts';
+import { yieldToEventLoop } from '../async.ts';
 import { codeOf } from '../error.ts';
 import { openOwn } from '../files/own-file.ts';
 import { isEntryName, PART, SHARD } from './entry.ts';
@@ -27,7 +27,7 @@ export interface CacheFile {
 export async function* listEntries(folder: string): AsyncGenerator<CacheFile[]> {
   for (const shard of listShards(folder)) {
     yield files(shard, isEntryName);
-    await otherWork();
+    await yieldToEventLoop();
   }
 }
 
@@ -78,7 +78,7 @@ export async function evict(folder: string, limit: number): Promise<void> {
     if (excess <= 0) return;
     rmSync(path, { force: true });
     excess -= bytes;
-    if (i % BATCH === BATCH - 1) await otherWork();
+    if (i % BATCH === BATCH - 1) await yieldToEventLoop();
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type PcmFormat, type Speech, secondsOf } from '../audio/pcm.ts';
 import { overheadBytes } from '../audio/wav-header.ts';
 import { codeOf } from '../error.ts';
-import { closeEntry, isEntryName, type OpenEntry, openEntry, placeOf, readSamples } from './entry.ts';
+import { closeEntry, isEntryName, type OpenEntry, openEntry, placeOf, readEntry } from './entry.ts';
 import { EntryDraft, EntryFile } from './entry-writer.ts';
 import { type Home, isOwnFolder, objectionTo, reasonOf } from './folder.ts';
 import { evict, sweepParts, tally } from './inventory.ts';
@@ -67,7 +67,7 @@ export class Store {
     // The time cannot be set on a read-only medium, where nothing is evicted.
     await file.utimes(now, now).catch(() => {});
     this.#files.add(file);
-    const pcm = readSamples(entry, async () => {
+    const pcm = readEntry(entry, async () => {
       this.#files.delete(file);
       await closeEntry(file);
     });

@@ -34,7 +34,7 @@ export async function run(context: Context): Promise<number> {
     notices.result(notices.json ? clearedAsData(folder, found) : clearedInWords(folder, found));
     return ExitCode.ok;
   }
-  notices.result(notices.json ? { folder, bytes, entries } : await inWords(folder, chosen, context));
+  notices.result(notices.json ? { folder, bytes, entries } : await sizeLines(folder, chosen, context));
   return ExitCode.ok;
 }
 
@@ -106,7 +106,7 @@ function clearedInWords(folder: string, { entries, bytes }: Found): string {
   return `removed ${countOf(entries, 'entry', 'entries')}, ${sizeInWords(bytes)} freed, from ${visible(folder)}`;
 }
 
-async function inWords(folder: string, { entries, bytes }: Found, context: Context): Promise<string> {
+async function sizeLines(folder: string, { entries, bytes }: Found, context: Context): Promise<string> {
   const { settings } = await loadSettings({ flags: {} }, context);
   const limit = cacheLimit(settings, context.host);
   const hours = `${hoursOf(bytes)} of ${hoursOf(limit)} at ${USUAL_RATE} Hz`;

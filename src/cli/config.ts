@@ -69,7 +69,7 @@ function proxyOf(settings: Settings, { env }: Host): Settings['proxy'] {
 function rowInWords({ name, value, origin }: SettingRow): string {
   const label = name.padEnd(18);
   if (!origin) return `${label} not set (${ruleOf(name).otherwise ?? 'no default'})`;
-  return `${label} ${printable(inWords(value) || 'none')}, ${origin.place === 'default' ? '' : 'from '}${visible(origin.name)}`;
+  return `${label} ${printable(valueText(value) || 'none')}, ${origin.place === 'default' ? '' : 'from '}${visible(origin.name)}`;
 }
 
 function inJson(rows: readonly SettingRow[]): Record<string, unknown> {
@@ -134,8 +134,8 @@ export function withoutPassword(address: URL): string {
   return shown.href;
 }
 
-export function inWords(shown: unknown): string {
-  if (Array.isArray(shown)) return shown.map(inWords).join(', ');
+export function valueText(shown: unknown): string {
+  if (Array.isArray(shown)) return shown.map(valueText).join(', ');
   if (shown instanceof URL) return shown.href;
   if (typeof shown !== 'object' || shown === null) return String(shown);
   return Object.entries(shown)

@@ -67,7 +67,7 @@ export function audioFailure(
   contentType?: string,
 ): TtsError {
   if (!(error instanceof WavError)) return brokenAnswer(error, url, timeoutMs);
-  return new TtsError(`${url.host} sent no audio that can be used: ${describe(error, contentType)}`, {
+  return new TtsError(`${url.host} sent no audio that can be used: ${problemText(error, contentType)}`, {
     exitCode: ExitCode.service,
     hint: hints[error.problem],
     cause: error,
@@ -97,7 +97,7 @@ function otherKind(head: Uint8Array): string | undefined {
   return SIGNATURES.find(([signature]) => signature.test(begin))?.[1];
 }
 
-function describe({ problem, message, head }: WavError, contentType: string | undefined): string {
+function problemText({ problem, message, head }: WavError, contentType: string | undefined): string {
   if (problem !== 'not-wav' || !head) return message;
   const kind = otherKind(head);
   if (kind) return `${kind} instead of a WAV`;

@@ -7,7 +7,7 @@ export interface Finish {
   readonly sampleRate: number;
   /** It is a factor of the amplitude. */
   readonly loudness: number;
-  /** It is the silence behind the passage, in seconds. */
+  /** It is the silence after the passage, in seconds. */
   readonly pause: number;
 }
 

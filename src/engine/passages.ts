@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { yieldToEventLoop } from '../async.ts';
 import { sentences } from '../text/sentences.ts';
 import { cutWords, spokenSeconds } from './words.ts';
 
@@ -50,7 +50,7 @@ export async function* passages(
       worked += sentence.length;
       if (worked < STEP_CHARACTERS) continue;
       worked = 0;
-      await turn();
+      await yieldToEventLoop();
       signal.throwIfAborted();
     }
     if (!last) continue;
@@ -75,7 +75,7 @@ function* clauses(sentence: string, isFirst: boolean, end: Passage['end']): Gene
   let isEarly = isFirst && words.length > FIRST_WORDS;
   for (let start = 0; start < words.length; ) {
     const next = words.slice(start, start + MOST_WORDS + 1);
-    const most = fitting(next);
+    const most = fittingWords(next);
     const count = (isEarly && early(next, most)) || most;
     start += count;
     yield { text: next.slice(0, count).join(' '), end: start < words.length ? 'clause' : end };
@@ -91,7 +91,7 @@ function early(words: readonly string[], most: number): number | undefined {
   return later > FIRST_WORDS && later <= (most * 2) / 3 ? later : undefined;
 }
 
-function fitting(words: readonly string[]): number {
+function fittingWords(words: readonly string[]): number {
   let characters = 0;
   let seconds = 0;
   const limit = words.findIndex((word, index) => {

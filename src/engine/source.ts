@@ -102,12 +102,12 @@ export interface NumberedSource {
 }
 
 export function speakersOf({ source, voices }: NumberedSource): Speaker[] {
-  return [...voices].map(([no, voice]) => ({ no, ...speakerOf(voice), engine: source.name }));
+  return [...voices].map(([no, voice]) => ({ no, ...asSpeaker(voice), engine: source.name }));
 }
 
 export function unnumberedSpeakersOf({ source, voices }: NumberedSource): Omit<Speaker, 'no'>[] {
   const numbered = new Set(voices.values());
-  return source.voices.filter((voice) => !numbered.has(voice)).map(speakerOf);
+  return source.voices.filter((voice) => !numbered.has(voice)).map(asSpeaker);
 }
 
 /** `heart` for `af_heart`: names of Kokoro's speakers begin with their language and their sex. */
@@ -115,7 +115,7 @@ export function shortName(name: string): string | undefined {
   return /^[a-z][fm]_(.+)$/.exec(name)?.[1];
 }
 
-function speakerOf({ name, language, sampleRate }: SourceVoice): Omit<Speaker, 'no'> {
+function asSpeaker({ name, language, sampleRate }: SourceVoice): Omit<Speaker, 'no'> {
   return { name, kind: 'neo.one', language, sampleRate };
 }
 

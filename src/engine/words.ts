@@ -74,11 +74,11 @@ const READABLE =
 
 /** Rough: digits, signs and spelled letters take up to ten times as long as prose. */
 export function spokenSeconds(text: string): number {
-  const words = (text.match(LETTERS) ?? []).reduce((sum, letters) => sum + secondsOf(letters), 0);
+  const words = (text.match(LETTERS) ?? []).reduce((sum, letters) => sum + letterSeconds(letters), 0);
   return NAMED.reduce((sum, [pattern, seconds]) => sum + seconds * count(text, pattern), words);
 }
 
-function secondsOf(letters: string): number {
+function letterSeconds(letters: string): number {
   return READABLE.test(letters) ? WORD : LETTER * (letters.length + count(letters, /w/giu));
 }
 

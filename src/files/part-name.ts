@@ -1,8 +1,9 @@
-import { openSync, readdirSync, statSync, unlinkSync } from 'node:fs';
+import { openSync, statSync, unlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ageOf } from '../age.ts';
 import { codeOf } from '../error.ts';
 import type { Host } from '../host.ts';
+import { namesIn } from './paths.ts';
 
 export type Writer = Pick<Host, 'pid' | 'realm' | 'isRunning' | 'uid'>;
 
@@ -44,14 +45,6 @@ export function removeLeftoversIn(folder: string, isTarget: (name: string) => bo
     try {
       if (isOver(found, path, writer)) unlinkSync(path);
     } catch {}
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

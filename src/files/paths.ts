@@ -1,4 +1,13 @@
-import { linkSync, lstatSync, readlinkSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { codeOf } from '../error.ts';
@@ -16,6 +25,15 @@ export function pathOf(cwd: string, name: string): string {
   if (!/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(name)) return resolve(cwd, name);
   const whole = isAbsolute(name) ? name : `${cwd}${sep}${name}`;
   return join(realpathSync.native(dirname(whole)), basename(whole));
+}
+
+/** @returns nothing for a folder that is not there or cannot be read */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 export function behindLinks(path: string): string {

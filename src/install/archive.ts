@@ -51,7 +51,7 @@ export async function unpack(archive: string, folder: string, signal: AbortSigna
   } catch (error) {
     source.destroy();
     signal.throwIfAborted();
-    throw inWords(error);
+    throw reworded(error);
   }
   if (count === 0) throw refused('it is empty');
 }
@@ -90,7 +90,7 @@ function refused(why: string) {
   );
 }
 
-function inWords(error: unknown): unknown {
+function reworded(error: unknown): unknown {
   if (!(error instanceof Error) || error.name === 'TtsError') return error;
   return usageError(
     `the archive cannot be read: ${printable(error.message)}`,

@@ -39,8 +39,8 @@ export async function buildRaw(
   writePiperModel(onnx, config, stage);
   copyInto(settings, join(stage, SETTINGS));
   const language = pinnedLanguage(session.catalogue, config.espeakVoice);
-  const beside = join(folder, 'espeak-ng-data');
-  const espeak = await ownEspeak({ voice: config.espeakVoice, language, stage, beside }, session);
+  const own = join(folder, 'espeak-ng-data');
+  const espeak = await ownEspeak({ voice: config.espeakVoice, language, stage, own }, session);
   const facts = piperFacts(name, config);
   await loaded(modelIn(stage, name, espeak && join(session.data, espeak.folder)), name, session);
   return { ...facts, ...(espeak && { espeak }) };

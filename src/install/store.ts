@@ -92,9 +92,9 @@ export function copyInto(from: string, to: string): void {
 export function placeShared(from: string, to: string): void {
   attempt(to, () => {
     mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
-    const beside = join(dirname(to), `.${basename(to)}.part`);
-    place(from, beside);
-    renameSync(beside, to);
+    const draft = join(dirname(to), `.${basename(to)}.part`);
+    place(from, draft);
+    renameSync(draft, to);
   });
 }
 

@@ -1,6 +1,7 @@
 import { readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../error.ts';
+import { namesIn } from '../files/paths.ts';
 import { type InstalledFile, installedVoices, type Manifest, voicesFolder } from '../installed/manifest.ts';
 import { hashOf } from './fetch/part.ts';
 import { attempt, partsFolder } from './store.ts';
@@ -54,13 +55,5 @@ async function faultOf({ size, sha256 }: InstalledFile, path: string): Promise<s
     return (await hashOf(path)).digest('hex') === sha256 ? undefined : 'has another checksum';
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? 'is missing' : `cannot be read (${codeOf(error)})`;
-  }
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

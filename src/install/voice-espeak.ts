@@ -45,7 +45,7 @@ interface OwnData {
   readonly language: string | undefined;
   readonly stage: string;
   /** A folder of espeak-ng's data that came with the voice. */
-  readonly beside?: string | undefined;
+  readonly own?: string | undefined;
 }
 
 /**
@@ -53,15 +53,15 @@ interface OwnData {
  * @throws TtsError where there are none
  */
 export async function ownEspeak(
-  { voice, language, stage, beside }: OwnData,
+  { voice, language, stage, own }: OwnData,
   session: Session,
 ): Promise<Manifest['espeak']> {
   const copy = (from: string) => {
     for (const name of neededOf(from, voice) ?? [])
       copyInto(join(from, name), join(stage, 'espeak-ng-data', name));
   };
-  if (beside !== undefined && neededOf(beside, voice)) {
-    copy(beside);
+  if (own !== undefined && neededOf(own, voice)) {
+    copy(own);
     return undefined;
   }
   const isThere =

@@ -191,7 +191,7 @@ function shown({ there, remark }: Unknown): string {
   return remark === undefined ? all : `${all}; ${remark}`;
 }
 
-/** What is asked of a voice beside its text. */
+/** What is asked of a voice besides its text. */
 export interface Asked {
   readonly sampleRate: number | undefined;
   readonly instructions: string | undefined;

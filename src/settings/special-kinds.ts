@@ -142,9 +142,9 @@ const PIECE = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\([\s'"\\])|([^\s'"])/gs;
  */
 export const command: Kind<readonly string[]> = {
   allowed: 'a program with its arguments, quotes closed',
-  text: split,
+  text: shellWords,
   data: (data) => {
-    if (typeof data === 'string') return split(data);
+    if (typeof data === 'string') return shellWords(data);
     if (!Array.isArray(data) || !data.every((word) => typeof word === 'string')) return undefined;
     return data[0] ? data : undefined;
   },
@@ -156,7 +156,7 @@ const SHELL_SIGN = /^(?:\d?[<>]|[|&;(])|^[^'"]*(?:\$[({\w]|`|;$)/;
 /** The command of a player. Written as one text it may look like the line of a shell, which it is not. */
 export const playerCommand: Kind<readonly string[]> = {
   ...command,
-  text: (text) => (shellSignIn(text) === undefined ? split(text) : undefined),
+  text: (text) => (shellSignIn(text) === undefined ? shellWords(text) : undefined),
   data: (data) =>
     typeof data === 'string' && shellSignIn(data) !== undefined ? undefined : command.data(data),
   fault: (data) => {
@@ -186,7 +186,7 @@ export function locatedCommand(
   return [basename(program) === program ? program : locate(program), ...rest];
 }
 
-function split(text: string): readonly string[] | undefined {
+function shellWords(text: string): readonly string[] | undefined {
   const words = [...text.trimEnd().matchAll(WORD)];
   if (words.some(([, word]) => word === undefined)) return undefined;
   const plain = words.map(([, word = '']) => word.replace(PIECE, unquoted));

@@ -16,7 +16,7 @@ export interface Sink {
   /** True for a pipe, a device and a player. */
   readonly isLive: boolean;
   /** Resolves if the reader has left before there is sound. `write` throws errors. */
-  readonly left?: Promise<void>;
+  readonly readerGone?: Promise<void>;
   /** PCM bytes of the track that a player has played, as far as that is known. Elsewhere what was taken counts as heard. */
   readonly played?: () => number;
   /** Holds the sound back, or lets it go on. It is missing where nobody hears it. */

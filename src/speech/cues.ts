@@ -70,7 +70,7 @@ const srt: SubtitleStyle = {
 const vtt: SubtitleStyle = {
   head: () => 'WEBVTT\n\n',
   cue: (cue, rate) =>
-    `${cue.number}\n${times(cue, rate, '.')}\n${speakerOf(cue)}${linesOf(cue.text).map(escapeMarkup).join('\n')}\n\n`,
+    `${cue.number}\n${times(cue, rate, '.')}\n${speakerName(cue)}${linesOf(cue.text).map(escapeMarkup).join('\n')}\n\n`,
   tail: '',
 };
 
@@ -95,7 +95,7 @@ function times({ start, end }: TimedText, sampleRate: number, point: string): st
 }
 
 /** WebVTT names the voice of a cue in a tag. */
-function speakerOf({ voice }: Cue): string {
+function speakerName({ voice }: Cue): string {
   return voice === undefined ? '' : `<v ${escapeMarkup(voice)}>`;
 }
 

@@ -66,9 +66,9 @@ export async function deliver({ sink, ...options }: DeliverOptions): Promise<Del
   const ahead = lookAhead({ ...options, signal: AbortSignal.any([signal, over.signal]) });
   try {
     // A blank text is an error even if the reader has left.
-    const left = sink.left && ahead.begun.then(() => sink.left);
-    const track = await unlessLeft(trackFrom(ahead, options, sink.isLive), left);
-    if (track === 'left') return { bytes: 0, writtenBytes: 0, readerLeft: true };
+    const gone = sink.readerGone && ahead.begun.then(() => sink.readerGone);
+    const track = await unlessGone(trackFrom(ahead, options, sink.isLive), gone);
+    if (track === 'gone') return { bytes: 0, writtenBytes: 0, readerLeft: true };
     return track && withChapters(await sink.write(track, signal), track);
   } finally {
     over.abort(new Error('the delivery is over'));
@@ -150,10 +150,10 @@ function withChapters(delivery: Delivery, { format: { sampleRate }, chapters }: 
   return list.length === 0 || delivery.readerLeft ? delivery : { ...delivery, chapters: list };
 }
 
-async function unlessLeft<T>(coming: Promise<T>, left: Promise<void> | undefined): Promise<T | 'left'> {
-  if (!left) return coming;
+async function unlessGone<T>(coming: Promise<T>, gone: Promise<void> | undefined): Promise<T | 'gone'> {
+  if (!gone) return coming;
   coming.catch(() => {});
-  return Promise.race([coming, left.then(() => 'left' as const)]);
+  return Promise.race([coming, gone.then(() => 'gone' as const)]);
 }
 
 interface FirstPart extends PartInTurn {

@@ -78,7 +78,7 @@ export type Resolved =
   | { readonly mode: 'dry-run'; readonly job: SpeechJob; readonly pricing: Pricing | undefined };
 
 /**
- * Settings end here. No output is opened and no text is sent; services and engines are asked for their speakers only.
+ * Code after this sees a job and no settings. No output is opened and no text is sent; services and engines are asked for their speakers only.
  * @throws TtsError (usage, key, output)
  */
 export async function resolveJob(request: SpeakRequest, context: RunContext): Promise<Resolved> {

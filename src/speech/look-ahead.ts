@@ -26,13 +26,13 @@ export interface LookAheadOptions extends AskingOptions {
   readonly budgetBytes: number;
   /** What the reader misses if a part fails. */
   readonly missing?: (segment: Segment) => string;
-  readonly sparing?: Sparing | undefined;
+  readonly skipping?: Skipping | undefined;
 }
 
-export interface Sparing {
+export interface Skipping {
   allows(error: unknown, segment: Segment): error is TtsError;
   /** It is called in the part's turn. */
-  spare(error: TtsError, segment: Segment): void;
+  onSkipped(error: TtsError, segment: Segment): void;
 }
 
 interface Start {
@@ -53,7 +53,7 @@ export class LookAhead {
   #started: Start[] = [];
   /** The part in its turn. */
   #head: StartedPart | undefined;
-  /** The failure inside a part, until another voice goes on behind it. */
+  /** The failure inside a part, until another voice goes on after it. */
   #broken: unknown;
   #onBegun = () => {};
   #count = 0;
@@ -73,7 +73,7 @@ export class LookAhead {
     this.#options = options;
     this.#segments = segments(signal)[Symbol.asyncIterator]();
     this.#asking = new Asking(options, new Budget(budgetBytes), (error, segment, isWithin) => {
-      this.#failed ||= isWithin || !options.sparing?.allows(error, segment);
+      this.#failed ||= isWithin || !options.skipping?.allows(error, segment);
     });
     this.begun = new Promise((resolve) => {
       this.#onBegun = resolve;
@@ -111,17 +111,17 @@ export class LookAhead {
         this.#rest = undefined;
         return { segment, speech, rest };
       } catch (error) {
-        if (!(error instanceof Dropped)) this.#spare(error, segment);
+        if (!(error instanceof Dropped)) this.#onSkipped(error, segment);
       }
     }
   }
 
   /** @throws the error, with what is missing, unless the part may be left out */
-  #spare(error: unknown, segment: Segment): void {
-    const { sparing } = this.#options;
-    if (!sparing?.allows(error, segment)) throw this.withLoss(error, segment);
+  #onSkipped(error: unknown, segment: Segment): void {
+    const { skipping } = this.#options;
+    if (!skipping?.allows(error, segment)) throw this.withLoss(error, segment);
     this.#spared ??= error;
-    sparing.spare(error, segment);
+    skipping.onSkipped(error, segment);
   }
 
   /** The format of the first such part among those that are asked for. It waits for the answer, but for no text. */

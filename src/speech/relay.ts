@@ -43,7 +43,7 @@ const MIX = { pauses: { chapter: 0, heading: 0, scene: 0, paragraph: 0, sentence
  */
 export async function openRelay({ voices, settings, ...options }: RelayOptions): Promise<EngineSet> {
   const listed = (await voices.list()) ?? configured(settings);
-  const speakers = listed.flatMap(speakerOf);
+  const speakers = listed.flatMap(listedSpeakers);
   if (speakers.length > 0) return new Relay(voices, speakers, { settings, ...options });
   throw usageError(
     'the service lists no speakers',
@@ -55,7 +55,7 @@ function configured({ speakers }: Settings): ListedVoice[] {
   return [...(speakers?.value ?? [])].flatMap(([name, { no }]) => (no === undefined ? [] : [{ name, no }]));
 }
 
-function speakerOf({ no, name, kind, language = 'und', sampleRate }: ListedVoice): Speaker[] {
+function listedSpeakers({ no, name, kind, language = 'und', sampleRate }: ListedVoice): Speaker[] {
   if (no === undefined) return [];
   return [
     { no, name: name ?? String(no), kind: kind === 'Mermish' ? kind : 'neo.one', language, sampleRate },

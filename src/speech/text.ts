@@ -175,15 +175,15 @@ export class RunText {
       onRemark,
       inFront: allInTurn([InFront && new InFront(places?.filler), place, marks?.lift()]),
     };
-    const behind = allInTurn([marks?.place(), dialogue?.(), ...stages.map((make) => make())]);
+    const after = allInTurn([marks?.place(), dialogue?.(), ...stages.map((make) => make())]);
     const live = isHeardLive && reading.source.isLive ? reading.live?.(signal, options) : undefined;
     if (live) {
-      const stage = behind ? inTurn(live.stage, behind) : live.stage;
+      const stage = after ? inTurn(live.stage, after) : live.stage;
       for await (const text of live.characters) yield { kind: 'characters', text, stage };
       return yield { kind: 'end' };
     }
     const pieces = reading.pieces(signal, options);
-    yield* behind ? through(pieces, behind) : pieces;
+    yield* after ? through(pieces, after) : pieces;
   }
 
   #reader(): LiveStage<Item, Piece> {

@@ -66,7 +66,7 @@ function shortness(text: string): (line: string, next: string) => boolean {
   return (line, next) => line.length + 1 + firstWord(next).length <= room;
 }
 
-/** An only item behind a line of prose that goes on is no item: the line break has put a number, or a dash, at its start. */
+/** An only item after a line of prose that goes on is not an item: the line break has put a number, or a dash, at its start. */
 function isOpenProse(line: string): boolean {
   const isProse = line.length >= NARROWEST_WRAP && PROSE.test(line);
   return isProse && !endsLikeProse(line) && !/[:：]$/u.test(line);

@@ -24,15 +24,15 @@ const OTHERS: readonly (Pace & { readonly of: () => RegExp })[] = [
 
 /** @returns the seconds that the text takes at a usual pace */
 export function usualSeconds(text: string): number {
-  return secondsOf(text, 'usual');
+  return paceSeconds(text, 'usual');
 }
 
 /** @returns the seconds that the text takes at least */
 export function leastSeconds(text: string): number {
-  return secondsOf(text, 'least');
+  return paceSeconds(text, 'least');
 }
 
-function secondsOf(text: string, which: keyof Pace): number {
+function paceSeconds(text: string, which: keyof Pace): number {
   let letters = countCodePoints(text);
   if (isLatin(text)) return letters * LETTERS[which];
   let seconds = 0;

@@ -6,7 +6,7 @@ import type { RunContext } from '../host.ts';
 import { CARD, installedVoices, type Manifest, voicesFolder } from '../installed/manifest.ts';
 import { runtimesIn } from '../installed/runtimes.ts';
 import type { Settings } from '../settings/resolve.ts';
-import type { FoundVoice } from './source-shelf.ts';
+import type { FoundVoice } from './voice-sources.ts';
 
 const MAX_CHARS = 300;
 

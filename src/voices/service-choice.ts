@@ -44,7 +44,7 @@ export async function chooseService(
   const { baseUrl, engine, dryRun } = settings;
   if (baseUrl && engine && !outranks(baseUrl.origin, engine.origin))
     throw usageError(
-      `${engine.origin.name} and ${baseUrl.origin.name} contradict each other: an engine speaks behind the built-in service`,
+      `${engine.origin.name} and ${baseUrl.origin.name} contradict each other: an engine speaks in place of a service`,
       'leave one of them out',
     );
   for (const path of exposedFiles(files, host.platform))

@@ -5,19 +5,19 @@ import { type NumberedSource, speakersOf } from '../engine/source.ts';
 import type { RunContext } from '../host.ts';
 import type { Settings } from '../settings/resolve.ts';
 import { type Choice, chooseSpeaker, isAmong, settingsFor } from '../settings/speaker.ts';
-import type { FoundVoice, SourceShelf } from './source-shelf.ts';
+import type { FoundVoice, VoiceSources } from './voice-sources.ts';
 
 interface SpeakerChoice extends Choice {
   readonly espeak?: Espeak | undefined;
   readonly sources: readonly NumberedSource[];
 }
 
-export type OpenShelf = () => Promise<SourceShelf>;
+export type OpenSources = () => Promise<VoiceSources>;
 
 /** What the places of {@link PLACES} look at. */
 interface Search {
   readonly settings: Settings;
-  readonly shelf: SourceShelf;
+  readonly configured: VoiceSources;
   readonly context: RunContext;
   /** It is looked for once, and only if no place before has the voice. */
   readonly espeak: () => ReturnType<typeof findEspeak>;
@@ -40,15 +40,15 @@ const PLACES: readonly Place[] = [
 ];
 
 /**
- * @param openShelf it is missing where a service speaks
+ * @param openSources it is missing where a service speaks
  * @throws TtsError (usage)
  */
 export async function speakerOf(
   settings: Settings,
-  openShelf: OpenShelf | undefined,
+  openSources: OpenSources | undefined,
   context: RunContext,
 ): Promise<SpeakerChoice> {
-  if (!openShelf) return { ...chooseSpeaker(settings, []), sources: [] };
+  if (!openSources) return { ...chooseSpeaker(settings, []), sources: [] };
   const own = settings.engine ? undefined : await builtIn({ settings });
   if (own) return own;
   let looked: ReturnType<typeof findEspeak> | undefined;
@@ -56,7 +56,7 @@ export async function speakerOf(
     looked ??= import('../engine/espeak/voices.ts').then(({ findEspeak }) => findEspeak(context));
     return looked;
   };
-  const search = { settings, shelf: await openShelf(), context, espeak };
+  const search = { settings, configured: await openSources(), context, espeak };
   for (const lookIn of PLACES) {
     const found = await lookIn(search);
     if (found) return found;
@@ -69,8 +69,8 @@ async function builtIn({ settings }: Pick<Search, 'settings'>): Promise<SpeakerC
   return { ...chooseSpeaker(settings, FLITE_SPEAKERS), sources: [] };
 }
 
-async function inEngines({ settings, shelf }: Search): Promise<SpeakerChoice | undefined> {
-  const found = await shelf.find(settings);
+async function inEngines({ settings, configured }: Search): Promise<SpeakerChoice | undefined> {
+  const found = await configured.find(settings);
   return found && withVoice(settings, found);
 }
 
@@ -85,17 +85,17 @@ async function inEspeakByName({ settings, espeak: find }: Search): Promise<Speak
   return isAmong(known, settings) ? { ...chooseSpeaker(settings, known), espeak, sources: [] } : undefined;
 }
 
-async function inAllEngines({ settings, shelf }: Search): Promise<SpeakerChoice | undefined> {
+async function inAllEngines({ settings, configured }: Search): Promise<SpeakerChoice | undefined> {
   const { value, origin } = settings.speaker ?? {};
   if (typeof value !== 'string') return undefined;
-  const found = await shelf.search(value, origin?.name ?? '');
+  const found = await configured.search(value, origin?.name ?? '');
   return found && withVoice(settings, found);
 }
 
-async function inChosenEngine({ settings, shelf, espeak: find }: Search): Promise<undefined> {
+async function inChosenEngine({ settings, configured, espeak: find }: Search): Promise<undefined> {
   if (!settings.engine) return;
   const { espeak } = await find();
-  chooseSpeaker(settings, [...speakersOf(await shelf.open(0)), ...builtInSpeakers(espeak)]);
+  chooseSpeaker(settings, [...speakersOf(await configured.open(0)), ...builtInSpeakers(espeak)]);
 }
 
 /** The error has the line that installs the voice. */

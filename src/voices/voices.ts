@@ -16,9 +16,9 @@ import {
   type VoicesPlan,
 } from './connections.ts';
 import { requestUrl, withListedNumber } from './service-choice.ts';
-import type { SourceShelf } from './source-shelf.ts';
 import { builtInSpeakers, speakerOf } from './speaker-choice.ts';
 import type { ListedVoice, Voice, VoiceEvent, VoiceShape, Voices, Wish } from './voice.ts';
+import type { VoiceSources } from './voice-sources.ts';
 
 /** The identity of voices that are made by this program itself. */
 const BUILT_IN = 'built-in';
@@ -30,7 +30,7 @@ const WAITING = 2;
 export async function openVoices(plan: VoicesPlan, context: RunContext): Promise<RunVoices> {
   const { baseUrl, engine } = plan.settings;
   const voices = new RunVoices(plan, context);
-  if (engine && !baseUrl) await voices.openShelf();
+  if (engine && !baseUrl) await voices.openSources();
   return voices;
 }
 
@@ -43,7 +43,7 @@ export class RunVoices implements Voices {
   readonly #listeners = new Set<(event: VoiceEvent) => void>();
   readonly #wishes = new Recent<VoiceShape>();
   readonly #voices = new Recent<Voice>();
-  #shelf: Promise<SourceShelf> | undefined;
+  #sources: Promise<VoiceSources> | undefined;
 
   constructor(plan: VoicesPlan, context: RunContext) {
     this.#plan = plan;
@@ -126,14 +126,14 @@ export class RunVoices implements Voices {
   }
 
   /** @throws TtsError (usage) for an unknown engine */
-  openShelf(): Promise<SourceShelf> {
+  openSources(): Promise<VoiceSources> {
     const { baseUrl, engine } = this.#plan.settings;
     // The voice of an engine that a service stands for is not meant.
     const chosen = engine && !baseUrl ? [engine] : [];
-    this.#shelf ??= import('./source-shelf.ts').then(
-      ({ SourceShelf }) => new SourceShelf(this.#plan.settings, this.#context, chosen),
+    this.#sources ??= import('./voice-sources.ts').then(
+      ({ VoiceSources }) => new VoiceSources(this.#plan.settings, this.#context, chosen),
     );
-    return this.#shelf;
+    return this.#sources;
   }
 
   /** Errors of closing become warnings. */
@@ -171,8 +171,8 @@ export class RunVoices implements Voices {
   }
 
   async #find(said: Settings, isOfService: boolean): Promise<Choice> {
-    const openShelf = isOfService ? undefined : () => this.openShelf();
-    const chosen = await speakerOf(said, openShelf, this.#context);
+    const openSources = isOfService ? undefined : () => this.openSources();
+    const chosen = await speakerOf(said, openSources, this.#context);
     this.#engines.espeak ??= chosen.espeak;
     for (const source of chosen.sources) this.#engines.sources.add(source);
     return chosen;
@@ -225,12 +225,12 @@ export class RunVoices implements Voices {
   async #listEngines(): Promise<readonly ListedVoice[]> {
     const { espeakIfAny } = await import('../engine/espeak/voices.ts');
     const espeak = await espeakIfAny(this.#context);
-    const shelf = await this.openShelf();
+    const configured = await this.openSources();
     const chosen = this.#plan.settings.engine ? 0 : undefined;
-    const sources = await shelf.openAll((error, at) => {
+    const sources = await configured.openAll((error, at) => {
       if (at !== chosen) this.#context.notices.warn((error as Error).message);
     });
-    if (chosen !== undefined) await shelf.open(chosen);
+    if (chosen !== undefined) await configured.open(chosen);
     const installed = await (await import('./installed.ts')).openInstalled(this.#context);
     this.#engines.espeak ??= espeak;
     for (const source of [...sources, ...installed]) this.#engines.sources.add(source);

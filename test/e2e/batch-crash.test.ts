@@ -79,8 +79,8 @@ it.each(CASES)(
         return;
       }
       await broken();
-      expect(await box.run(args, { env: named(url) }), `again behind ${at}`).toMatchObject({ status: 0 });
-      expect(box.list(), `files behind ${at}`).toEqual(whole.list());
+      expect(await box.run(args, { env: named(url) }), `again after ${at}`).toMatchObject({ status: 0 });
+      expect(box.list(), `files after ${at}`).toEqual(whole.list());
       expect(box.read('tts-batch.jsonl')).toEqual(whole.read('tts-batch.jsonl'));
     }
   },

@@ -162,7 +162,7 @@ describe('a batch', () => {
     ['the sample rate', ['-r', '8000']],
     ['the instructions', ['-i', 'calm']],
     ['the lexicon', ['--lexicon', 'words']],
-  ])('is made anew when %s changes', async (_, options) => {
+  ])('is made again when %s changes', async (_, options) => {
     const server = await serveRows();
     const box = new Sandbox();
     box.file('words', 'Hello = Hi\nGood = Well\nGuten = Schönen\n');
@@ -186,7 +186,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('reads the text of a row from a file beside the table, Markdown too', async () => {
+  it('reads the text of a row from a file next to the table, Markdown too', async () => {
     const server = await serveRows();
     const box = new Sandbox();
     box.file('tables/p.csv', 'id,file\na,text.txt\nb,text.md\n');
@@ -268,7 +268,7 @@ describe('a row that fails', () => {
     expect(check.stdout.toString()).toBe('stale: a.wav (p.csv, line 2, id a)\n');
   });
 
-  it('counts for --max-failures, behind which the others are left', async () => {
+  it('counts for --max-failures, after which the others are left', async () => {
     const server = await serveRows({ fault: () => answer(422, 'no') });
     const box = new Sandbox();
     const rows = Array.from({ length: 50 }, (_, at) => `r${at},text ${at}`);

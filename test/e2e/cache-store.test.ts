@@ -236,7 +236,7 @@ describe('what an earlier version wrote', () => {
     const run = await sandbox.run([...speak, '-o', 'again.wav'], { env: env() });
     expect(run).toMatchObject({
       status: 0,
-      stderr: 'tts: nothing was asked for: everything came from the cache\n',
+      stderr: 'tts: no request was made: everything came from the cache\n',
     });
     expect(sandbox.read('again.wav')).toEqual(readFileSync(join(recorded, `${name}.wav`)));
     const dry = await sandbox.run([...speak, '--dry-run', '--json'], { env: env() });
@@ -280,7 +280,7 @@ describe('what an earlier version wrote about engines', () => {
     useEngines({ plain: { model: 'm', voices: ['anna', 'bert'] } });
     expect(await speak('plain')).toMatchObject({
       status: 0,
-      stderr: 'tts: nothing was asked for: everything came from the cache\n',
+      stderr: 'tts: no request was made: everything came from the cache\n',
     });
     expect(sandbox.read('again.wav')).toEqual(readFileSync(join(recorded, 'plain.wav')));
     for (const name of ['made', 'rows.csv'])

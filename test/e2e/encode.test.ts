@@ -53,7 +53,7 @@ describe('an MP3', () => {
 });
 
 describe('a book by ffmpeg', () => {
-  it('is written, and nothing beside it', async ({ skip }) => {
+  it('is written, and nothing next to it', async ({ skip }) => {
     skip(!ffmpeg, 'no ffmpeg here');
     const { env, box } = await setUp();
     expect(await box.run(['hi', '-o', 'a.m4b'], { env })).toMatchObject({ status: 0, stderr: '' });

@@ -20,7 +20,7 @@ const FAKE = `
   exports.OfflineTts = { createAsync: async ({ model }) => (told({ cwd: process.cwd(), ...model }), tts) };
 `;
 
-/** Speaks with a copy of tts, beside which a stand-in for the runtime lies. */
+/** Speaks with a copy of tts, next to which a stand-in for the runtime lies. */
 async function told(files: Readonly<Record<string, string | Buffer>>, ...args: string[]) {
   const box = new Sandbox();
   const installed = box.path('lib/node_modules/tts-pipe');

@@ -72,7 +72,7 @@ describe('an engine that is a program', () => {
     ['nothing', 'true', /mine failed/],
     ['junk', 'echo junk', /mine failed/],
     [
-      'a status behind a good WAV',
+      'a status after a good WAV',
       'cat $WAV; echo one >&2; echo "the model is broken" >&2; exit 3',
       /mine failed: the model is broken/,
     ],

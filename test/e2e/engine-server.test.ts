@@ -289,7 +289,7 @@ describe('the voices of a server', () => {
     ['names', { voices: ['anna', 'bert'] }],
     ['objects', { voices: [{ id: 'anna', name: 'Anna' }, { id: 'bert' }] }],
     ['a bare list', ['anna', 'bert']],
-  ])('listed as %s are chosen by name, by number and behind the engine', async (_, voices) => {
+  ])('listed as %s are chosen by name, by number and with the name of the engine', async (_, voices) => {
     const server = await serveSpeech(complete(wav), voices);
     const box = new Sandbox();
     writeUserConfig(box, {
@@ -544,7 +544,7 @@ describe('who may name an engine', () => {
     expectFailure(await box.run(OUT), 2, /engines may not be set in .*\.ttsrc\.json/);
   });
 
-  it('an engine beside a base URL is refused', async () => {
+  it('an engine together with a base URL is refused', async () => {
     const box = new Sandbox();
     const both = [...OUT, '--engine', 'http://127.0.0.1:1/v1', '--base-url', 'http://127.0.0.1:1'];
     expectFailure(await box.run(both), 2, /--engine and --base-url contradict each other/);

@@ -237,9 +237,9 @@ describe('tts login', () => {
   });
 
   it.each([
-    ['behind the base URL', [URL_, KEY]],
+    ['after the base URL', [URL_, KEY]],
     ['in its place', [KEY]],
-    ['beside the option for it', [KEY, '--base-url', URL_]],
+    ['next to the option for it', [KEY, '--base-url', URL_]],
     ['as a URL', [`key:${KEY}`]],
     ['that looks like an option', [URL_, `-${KEY}`]],
     ['that looks like an option with a value', [URL_, `--${KEY}==`]],

@@ -32,7 +32,7 @@ test('What was spoken once is not asked for again, and that is said.', async () 
   });
   const { requests } = server;
   const again = await sandbox.run(ARGS, kept(server.url));
-  expect(again.stderr).toBe('tts: nothing was asked for: everything came from the cache\n');
+  expect(again.stderr).toBe('tts: no request was made: everything came from the cache\n');
   expect(server.requests).toBe(requests);
   expectSpoken(heard(sandbox), pages);
 });

@@ -96,7 +96,7 @@ describe('the examples', () => {
     },
   );
 
-  it('of a request is the body that the command beside it sends', async () => {
+  it('of a request is the body that the command next to it sends', async () => {
     const text = page('docs/service.md');
     const [body = ''] = fenced('json', text);
     const [above = ''] = text.split('```json');

@@ -134,7 +134,7 @@ describe('a callback to a listed origin', () => {
     expect(received[0]?.headers).not.toHaveProperty('x-signature');
   });
 
-  it('waits for no more than so many at once', async () => {
+  it('waits for no more than the given number at once', async () => {
     const { url, origin } = await receive();
     const { speak } = await start([origin], { limits: { callbacks: 1 } });
     const slow = { ...hello, text: 'slow slow slow slow', callback_url: url };
@@ -224,7 +224,7 @@ describe('a callback elsewhere', () => {
     expect([status, json.error.code, json.error.field]).toEqual([422, 'invalid_field', 'callback_url']);
   });
 
-  it('may have an @ behind its host', async () => {
+  it('may have an @ after its host', async () => {
     const { speak } = await start(['https://app.example.com']);
     for (const behind of ['/@me', '?to=a@b', ':9/@', '#@']) {
       const { status } = await speak({ ...hello, callback_url: `https://example.com${behind}` });

@@ -56,7 +56,7 @@ function chunkSizes(body: Buffer): number[] {
 }
 
 describe('a fault', () => {
-  it('answers with a status, so many times, and then no more', async () => {
+  it('answers with a status the given number of times, and then no more', async () => {
     await start('status=429,times=2,retry-after=7');
     for (const _ of [1, 2]) {
       const { status, headers, json } = await tones.speak(complete);
@@ -111,7 +111,7 @@ describe('a fault', () => {
     await closed;
   });
 
-  it('drops the connection behind so many bytes, complete or streamed', async () => {
+  it('drops the connection after the given number of bytes, complete or streamed', async () => {
     await start('drop-after=1k');
     const whole = await rawSpeak(complete);
     expect(whole.head).toContain(`Content-Length: ${44 + pcmBytes}`);
@@ -127,7 +127,7 @@ describe('a fault', () => {
   it.each([
     ['close', ''],
     ['reset', 'ECONNRESET'],
-  ])('ends the connection by %s, behind so many bytes or in place of an answer', async (word, error) => {
+  ])('ends the connection by %s, after a number of bytes or in place of an answer', async (word, error) => {
     await start(`drop-after=1k,times=2,${word}`, `${word},match=one`);
     const dropped = await rawSpeak({ ...complete, text: 'ten eleven twelve' });
     expect([dropped.body.length, dropped.error]).toEqual([1024, error]);
@@ -151,7 +151,7 @@ describe('a fault', () => {
     expect(bytes.equals((await tones.speak(complete)).bytes)).toBe(true);
   });
 
-  it('sends so many bytes a second at most', async () => {
+  it('sends at most the given number of bytes a second', async () => {
     await start('bandwidth=10k');
     for (const request of [complete, streamed]) {
       const begin = performance.now();
@@ -221,7 +221,7 @@ const control = (path: string, method: 'GET' | 'PUT', body?: unknown, headers: o
   });
 
 describe('PUT /faults', () => {
-  it('takes others in place of all, which count anew, and none', async () => {
+  it('takes others in place of all, which count again, and none', async () => {
     await start();
     expect((await tones.speak(complete)).status).toBe(200);
     for (const _ of [1, 2]) {

@@ -53,7 +53,7 @@ const scrape = async ({ service }: ToneService) => {
   return parse(bytes.toString());
 };
 
-/** A request is counted when its connection is done with it, which is shortly behind its answer. */
+/** A request is counted when its connection is done with it, which is shortly after its answer. */
 const requestsOf = (tones: ToneService, path: string) =>
   expect.poll(async () => {
     const { samples } = (await scrape(tones)).tts_requests_total ?? {};
@@ -132,7 +132,7 @@ describe('GET /metrics', () => {
     expect(bounds).toEqual(bounds.toSorted((a, b) => a - b));
   });
 
-  it('is open as /healthz is, also beside the base path, and to GET and HEAD only', async () => {
+  it('is open as /healthz is, also next to the base path, and to GET and HEAD only', async () => {
     const tones = await start({ basePath: '/api' });
     const { origin } = new URL(tones.service.url);
     for (const url of [`${origin}/metrics`, `${tones.service.url}/metrics`]) {

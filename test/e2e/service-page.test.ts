@@ -68,7 +68,7 @@ async function openWithKey(url: string, options: object = {}): Promise<Page> {
 const choose = (page: Page, answer: string) =>
   page.evaluate(`document.querySelector('[value="${answer}"]').click()`);
 
-/** The WAV behind the player and the link. */
+/** The WAV that the player and the link name. */
 async function savedWav(page: Page): Promise<Buffer> {
   const base64 = await page.evaluate<string>(
     `new Promise((resolve) => { const reader = new FileReader(); reader.onload = () => resolve(reader.result.split(',')[1]); reader.readAsDataURL(saved.at(-1)) })`,

@@ -125,7 +125,7 @@ describe('a streamed answer', () => {
     expect(bytes.subarray(44).includes('RIFF')).toBe(false);
   });
 
-  /** Asks for a text without end, and leaves once so many bytes are there. */
+  /** Asks for a text without end, and leaves once this many bytes are there. */
   async function beginning(text: string, bytes: number): Promise<Buffer> {
     const stop = new AbortController();
     const { request } = await import('undici');
@@ -484,7 +484,7 @@ describe('bare sockets', () => {
     ['in the same breath', '', /^HTTP\/1\.1 200 .*\r\n0\r\n\r\nHTTP\/1\.1 400 .*"malformed_request"/s],
     ['while it is answered', 'RIFF', /^HTTP\/1\.1 200 .*\r\n0\r\n\r\nHTTP\/1\.1 400 .*"malformed_request"/s],
   ])(
-    'get the answer to their request whole, though they send nonsense behind it %s',
+    'get the answer to their request whole, though they send nonsense after it %s',
     async (_, behind, expected) => {
       const config = { use_streaming_response: true };
       const socket = tones.connect();
@@ -561,7 +561,7 @@ describe('bare sockets', () => {
     ]);
   });
 
-  it('are in the log once where the body breaks off behind its head', async () => {
+  it('are in the log once where the body breaks off after its head', async () => {
     const records: LogRecord[] = [];
     const own = await startToneService({ log: (record) => records.push(record) });
     const answer = await raw(

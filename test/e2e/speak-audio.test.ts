@@ -37,7 +37,7 @@ const variations: readonly (readonly [string, Buffer])[] = [
   ['a LIST before the samples', riff([fmtChunk, list, data()])],
   ['a LIST before the format', riff([list, fmtChunk, data()])],
   ['the samples before the format', riff([data(), fmtChunk])],
-  ['chunks behind the samples', riff([fmtChunk, data(), chunk('C2PA', sound(15_043)), list])],
+  ['chunks after the samples', riff([fmtChunk, data(), chunk('C2PA', sound(15_043)), list])],
   ['WAVE_FORMAT_EXTENSIBLE', riff([chunk('fmt ', extensibleFmt(speechFormat)), data()])],
   ['a wrong byte rate', riff([chunk('fmt ', fmt(speechFormat, { byteRate: 176_400 })), data()])],
   ['a fmt chunk of 18 bytes', riff([chunk('fmt ', fmt(speechFormat, { extra: Buffer.alloc(2) })), data()])],
@@ -156,7 +156,7 @@ describe('the WAV that comes out', () => {
   it.each([
     ['8 bits', format({ bitsPerSample: 8 }), 1001],
     ['24 bits', format({ bitsPerSample: 24 }), 1005],
-  ])('has nothing behind its samples in a pipe where its size is unknown: %s', async (_, odd, bytes) => {
+  ])('has nothing after its samples in a pipe where its size is unknown: %s', async (_, odd, bytes) => {
     const server = await serveBytes(streamed(plainWav(sound(bytes), 0xffffffff, odd), 300));
     const box = new Sandbox();
     const run = await box.run(['hi', '--stream'], { env: named(server.url) });

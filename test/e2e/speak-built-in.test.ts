@@ -87,7 +87,7 @@ describe('with nothing configured', () => {
     expectFailure(await box.run(['-f', 'none.txt', '-o', 'out.wav']), 2, /^tts: cannot read none\.txt/);
   });
 
-  it('speaks beside the key of a service where it is asked for by name', async () => {
+  it('speaks despite the key of a service where it is asked for by name', async () => {
     const box = new Sandbox();
     const env = { TTS_API_KEY: 'key-of-a-service' };
     expect(await box.run(['hi', '-s', 'slt', '-q', '-o', 'out.wav'], { env })).toMatchObject({
@@ -103,7 +103,7 @@ describe('with nothing configured', () => {
     expectFailure(await box.run(['hi', '-s', 'ann', '-o', 'a.wav'], { env }), 2, hint);
   });
 
-  it('introduces itself once a day, and takes the word behind -v for text', async () => {
+  it('introduces itself once a day, and takes the word after -v for text', async () => {
     const box = new Sandbox();
     const first = await box.run(['-v', 'af_heart', 'hi', '-o', 'out.wav']);
     expect(first.stderr).toMatch(/-v is --verbose, so "af_heart" is spoken; -s af_heart would choose/);

@@ -8,7 +8,7 @@ import { chunk, fmt, plainWav, riff, sound, speechFormat } from '../unit/audio/w
 
 const wav = plainWav(sound(4000));
 
-/** Runs once to a file that exists and once to a pipe; the file must stay as it is, with nothing beside it. */
+/** Runs once to a file that exists and once to a pipe; the file must stay as it is, with nothing next to it. */
 async function failing(script: Script, args: readonly string[] = []) {
   const server = await serveBytes(script);
   const box = new Sandbox();

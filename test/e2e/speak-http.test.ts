@@ -18,7 +18,7 @@ const PIECE_BYTES = 65_536;
 describe('a connection that ends while a slow reader pauses', () => {
   it.each([
     ['and with it the body', { Connection: 'close' }, false],
-    ['behind a body of known length', { Connection: 'close' }, true],
+    ['after a body of known length', { Connection: 'close' }, true],
     ['though it could have been kept', {}, true],
   ])('ends in order: %s', async (_, headers, isLengthKnown) => {
     await Promise.all(
@@ -54,7 +54,7 @@ describe('an answer that ends with its connection', () => {
     const server = await serveBytes(async (wire) => {
       await wire.write(head(200, { 'Content-Type': 'audio/wav' }));
       await wire.write(endless);
-      // A reset behind bytes that were not read yet looks like an end.
+      // A reset after bytes that were not read yet looks like an end.
       await sleep(500);
       wire[farewell]();
     });
@@ -176,7 +176,7 @@ describe('a slow service', () => {
   it.each([
     ['in the head of its answer', 'HTTP/1.1 200 O'],
     ['after it said that it is at work', head(102)],
-    ['behind the head', head(200, { 'Content-Length': wav.length })],
+    ['after the head', head(200, { 'Content-Length': wav.length })],
   ])('is given up when it falls silent: %s', async (_, start) => {
     const server = await serveBytes((wire) => wire.write(start));
     expectFailure(await new Sandbox().run(toFile, { env: impatient(server.url) }), 5, /no byte from/);

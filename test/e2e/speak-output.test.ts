@@ -48,7 +48,7 @@ async function setUp(script: Script = complete(wav)) {
 }
 
 describe('a file', () => {
-  it('is replaced in one step, keeps its mode, and nothing stays beside it', async () => {
+  it('is replaced in one step, keeps its mode, and nothing stays next to it', async () => {
     const { env, box } = await setUp();
     chmodSync(box.file('out.wav', 'old'), 0o640);
     const { ino } = statSync(box.path('out.wav'));
@@ -141,7 +141,7 @@ describe('a file', () => {
     ['in a folder that is missing', 'missing/out.wav', /folder/],
     ['that is a folder', '.', /folder/],
     ['below a file', 'a-file/out.wav', /folder/],
-    ['with a slash behind it', 'new/', /folder/],
+    ['with a slash after it', 'new/', /folder/],
   ])('%s is an error before anything is sent', async (_, name, message) => {
     const { server, env, box } = await setUp();
     box.file('a-file');

@@ -176,7 +176,7 @@ describe('a stream that breaks', () => {
     expectFailure(run, 7, /less audio/);
   });
 
-  it('does not begin anew in a pipe that has its first half', async () => {
+  it('does not begin again in a pipe that has its first half', async () => {
     const server = await serveBytes(breaking(open, 20_044));
     const run = await new Sandbox().run(['hi', '--stream'], { env: retrying(server.url, 1) });
     expect(run.status).toBe(7);

@@ -95,7 +95,7 @@ describe('the text', () => {
     const files = { 'a.txt': 'fine', 'odd.txt': content };
     const at = `.* offset ${offset}\\b`;
     await refused([['-f', 'a.txt', '-f', 'odd.txt'], { files }], new RegExp(`odd\\.txt${at}`));
-    // A long text from a pipe is spoken while it comes: what is wrong far behind is found too late to send nothing.
+    // A long text from a pipe is spoken while it comes: what is wrong far on is found too late to send nothing.
     if (offset < 1000) await refused([[], { stdin: content }], new RegExp(`stdin${at}`));
     const server = await serveBytes(complete(wav));
     const box = new Sandbox();
@@ -216,7 +216,7 @@ describe('the text', () => {
 });
 
 describe('the command line', () => {
-  it('speaks what stands behind --', async () => {
+  it('speaks what stands after --', async () => {
     expect(await textOf(['--', '--help', '-s', 'serve'])).toBe('--help -s serve');
     expect(await textOf(['one', '--', '-x'])).toBe('one -x');
     expect(await textOf(['--', '--json'])).toBe('--json');
@@ -261,7 +261,7 @@ describe('the command line', () => {
     ]);
   });
 
-  it('speaks the name of a command behind "speak"', async () => {
+  it('speaks the name of a command after "speak"', async () => {
     expect(await textOf(['speak', 'serve'])).toBe('serve');
     expect(await textOf(['speak', 'speak'])).toBe('speak');
     expect(await textOf(['-q', '-s', '1', 'serve'])).toBe('serve');
@@ -319,7 +319,7 @@ describe('the command line', () => {
     [['-s', '1', '--', 'config'], undefined],
     [['speak', 'config'], undefined],
     [['-s', '1', 'config', 'is', 'text'], undefined],
-  ])('says that a command behind an option is spoken: %j', async (args, named) => {
+  ])('says that a command after an option is spoken: %j', async (args, named) => {
     const { run } = await speaking(args);
     const note = named
       ? `tts: ${named} is read as text to speak: a command must come before its options\n`

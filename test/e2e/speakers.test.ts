@@ -23,7 +23,7 @@ function configured(config: object = { speakers }): Sandbox {
 const list = (told: object) =>
   answer(200, JSON.stringify({ speakers: told }), { 'Content-Type': 'application/json' });
 
-/** A service with so many speakers, and how often it was asked for sound. */
+/** A service with this many speakers, and how often it was asked for sound. */
 async function crowd(count: number) {
   const told = Array.from({ length: count }, (_, index) => ({ speaker_no: index + 1 }));
   const server = await serveBytes((wire, request, number) =>

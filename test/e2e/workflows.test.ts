@@ -8,7 +8,7 @@ import { textOf, wavOf } from '../support/text-audio.ts';
 const PARAGRAPHS = 12;
 const book = Array.from({ length: PARAGRAPHS }, (_, at) => `Paragraph ${at + 1} of the book.`).join('\n\n');
 
-/** A service that speaks until the quota of so many requests is used up. */
+/** A service that speaks until the quota of this many requests is used up. */
 async function withQuota(requests: number) {
   const account = { left: requests };
   const server = await serveBytes((wire, request, number) => {

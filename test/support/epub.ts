@@ -1,9 +1,9 @@
 import { type ZipEntry, zipOf } from './zip.ts';
 
 export interface BookParts {
-  /** The documents by their paths beside the package file, in the order of the manifest: body, or a whole document. */
+  /** The documents by their paths next to the package file, in the order of the manifest: body, or a whole document. */
   readonly documents: Readonly<Record<string, string | Buffer>>;
-  /** The reading order; otherwise that of the manifest. An attribute may stand behind a space: `note linear="no"`. */
+  /** The reading order; otherwise that of the manifest. An attribute may stand after a space: `note linear="no"`. */
   readonly spine?: readonly string[];
   readonly metadata?: string;
   /** The rest of the package file: a guide. */

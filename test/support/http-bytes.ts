@@ -2,7 +2,7 @@ import type { Script } from './byte-server.ts';
 
 export type Headers = Readonly<Record<string, string | number>>;
 
-/** Status line and headers, with the empty line behind them. */
+/** Status line and headers, with the empty line after them. */
 export function head(status: number, headers: Headers = {}): string {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Whatever\r\n${lines.join('')}\r\n`;

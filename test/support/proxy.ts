@@ -19,7 +19,7 @@ interface ProxyOptions {
   readonly refuse?: number;
   /** Nobody gets a tunnel, nor an answer. */
   readonly hangUp?: boolean;
-  /** Tunnels are reset when so many bytes came back through them. */
+  /** Tunnels are reset when this many bytes came back through them. */
   readonly tear?: number;
   /** It is spoken to over TLS. */
   readonly certificate?: { readonly key: string; readonly cert: string };

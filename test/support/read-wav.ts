@@ -1,4 +1,4 @@
-/** What a canonical header says, and the bytes behind it. */
+/** What a canonical header says, and the bytes after it. */
 export interface Wav {
   readonly riffSize: number;
   readonly tag: number;

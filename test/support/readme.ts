@@ -20,7 +20,7 @@ export const pages: readonly string[] = [
 
 /**
  * The bodies of all fenced blocks in one language. Blocks that need what the tests do not have are marked with the word
- * `elsewhere` and left out: the text beside them says whether they were run.
+ * `elsewhere` and left out: the text next to them says whether they were run.
  */
 export function fenced(language: string, text: string): string[] {
   const blocks = text.matchAll(/^```(\w+)\n(.*?)^```$/gms);

@@ -180,7 +180,7 @@ function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   }
 }
 
-/** A service that was named, with a key and a speaker; one try, and every run asks it anew. */
+/** A service that was named, with a key and a speaker; one try, and every run asks it again. */
 export function named(url: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
   return {
     TTS_BASE_URL: url,

@@ -5,7 +5,7 @@ function textFormat(sampleRate: number) {
   return { encoding: 'integer', sampleRate, channels: 1, bitsPerSample: 16 } as const;
 }
 
-/** Each UTF-8 byte of a text as so many equal samples, one above its value: 0 is left for silence. */
+/** Each UTF-8 byte of a text as this many equal samples, one above its value: 0 is left for silence. */
 export function soundOf(text: string, framesPerByte = 1): Buffer {
   const bytes = Buffer.from(text);
   const samples = new Int16Array(bytes.length * framesPerByte);

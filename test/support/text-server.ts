@@ -122,7 +122,7 @@ export class TextServer {
     await gone(response);
   }
 
-  /** Half of the sound goes out; `broken` ends in the middle of a chunk, and `short` behind one. */
+  /** Half of the sound goes out; `broken` ends in the middle of a chunk, and `short` after one. */
   async #fail(wav: Buffer, response: ServerResponse, fault: Fault): Promise<void> {
     const half = wav.length >> 1;
     await new Promise((sent) => response.write(wav.subarray(0, half), sent));

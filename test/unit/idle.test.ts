@@ -34,7 +34,7 @@ describe('a silence', () => {
     expect(tooLong).toHaveBeenCalledOnce();
   });
 
-  it('begins behind the last bytes of a head, and not a whole limit later', async () => {
+  it('begins after the last bytes of a head, and not a whole limit later', async () => {
     const { connection, tooLong } = watch();
     connection.bytes = 17;
     await vi.advanceTimersByTimeAsync(LIMIT);

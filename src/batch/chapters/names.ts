@@ -1,5 +1,5 @@
 import { usageError } from '../../error.ts';
-import { folded } from '../plan.ts';
+import { caseFolded } from '../plan.ts';
 import type { TableRow } from '../table.ts';
 import { NameTemplate } from '../template.ts';
 
@@ -38,7 +38,7 @@ export async function* chapterRows(
     const number = String(chapter.number);
     const name = safeName(chapter.title, LONGEST_TITLE) || `Chapter ${number}`;
     const free = isNumbered ? name : freeName(name, taken);
-    taken.add(folded(free));
+    taken.add(caseFolded(free));
     yield {
       line: at + 1,
       cells: new Map([
@@ -56,7 +56,7 @@ export async function* chapterRows(
 function freeName(name: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number += 1) {
     const numbered = number === 1 ? name : `${name} (${number})`;
-    if (!taken.has(folded(numbered))) return numbered;
+    if (!taken.has(caseFolded(numbered))) return numbered;
   }
 }
 

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../../files/folders.ts';
 import { readOwn } from '../../files/own-file.ts';
+import { namesIn } from '../../files/paths.ts';
 import type { Host } from '../../host.ts';
 
 export type TicketHost = Pick<Host, 'pid' | 'realm' | 'uid' | 'isRunning'>;
@@ -105,11 +106,7 @@ export class Tickets {
   }
 
   #names(): string[] {
-    try {
-      return readdirSync(this.#folder).filter((name) => /^\d/u.test(name));
-    } catch {
-      return [];
-    }
+    return namesIn(this.#folder).filter((name) => /^\d/u.test(name));
   }
 }
 

@@ -140,7 +140,7 @@ async function* connectionExaminations(
       await reach({ ...to(proxy.url), isProxy: true });
       return `${withoutPassword(proxy.url)} answers; it looks up ${url.host} and connects to it`;
     });
-  yield await examine('proxy', () => (proxy ? `none for ${url.host}, as NO_PROXY wants it` : 'none'));
+  yield await examine('proxy', () => (proxy ? `none for ${url.host}: NO_PROXY names it` : 'none'));
   const looks: [string, () => Promise<string>][] = [
     ['dns', async () => `${url.hostname} is ${(await lookUp(to(url))).join(', ')}`],
     ['connection', async () => reach(to(url)).then(() => `${url.host} answers`)],

@@ -4,7 +4,7 @@ import type { NumberedSource } from '../../engine/source.ts';
 import { loadSettings } from '../../settings/load.ts';
 import { fromEnvironment, refused } from '../../settings/resolve.ts';
 import { ruleOf } from '../../settings/rules.ts';
-import { SourceShelf } from '../../voices/source-shelf.ts';
+import { VoiceSources } from '../../voices/voice-sources.ts';
 import type { Context } from '../context.ts';
 import type { ServeOptions } from './options.ts';
 
@@ -46,8 +46,8 @@ async function openNamed(named: readonly string[], context: Context): Promise<Nu
   for (const { value, origin } of chosen)
     if (rule.kind.text(value) === undefined) throw refused(rule, value, origin);
   const { settings } = await loadSettings({ flags: {} }, context);
-  const shelf = new SourceShelf(settings, context, chosen);
-  return Promise.all(chosen.map((_, at) => shelf.open(at)));
+  const sources = new VoiceSources(settings, context, chosen);
+  return Promise.all(chosen.map((_, at) => sources.open(at)));
 }
 
 /** Sound that arrives in pieces can leave in pieces. */

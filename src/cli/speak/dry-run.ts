@@ -49,7 +49,7 @@ export async function dryRun({ job, pricing }: DryRun, context: Context): Promis
   const remarks = [...runText.remarks, languageHint(runText.about, job.voice)];
   const book = { chapters: chapters.list, remarks: remarks.filter((remark) => remark !== undefined) };
   notices.result(
-    job.json ? asData(cost, book, bodies) : inWords(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),
+    job.json ? asData(cost, book, bodies) : asText(cost, { ...book, bodies, isGuessed: estimate.isGuessed }),
   );
   return ExitCode.ok;
 }
@@ -73,7 +73,7 @@ function asData(cost: Cost, { chapters, remarks }: Book, bodies: readonly string
   return { dryRun: true, ...cost, ...book, ...shown };
 }
 
-function inWords(
+function asText(
   { characters, charactersToSend, segments, requests, inCache, duration: seconds, price, currency }: Cost,
   {
     chapters,

@@ -1,12 +1,12 @@
 import { ExitCode, TtsError } from '../../error.ts';
 import type { Listener } from '../../speech/deliver.ts';
 import type { SpeechJob } from '../../speech/job.ts';
-import type { Part, Sparing } from '../../speech/look-ahead.ts';
+import type { Part, Skipping } from '../../speech/look-ahead.ts';
 import type { Segment } from '../../text/segment.ts';
 import { excerpt, hasWord } from '../../text/unicode.ts';
 import type { Voice } from '../../voices/voice.ts';
 
-interface LeftOut extends Sparing, Listener {
+interface LeftOut extends Skipping, Listener {
   /** @throws TtsError (partial) if a refused segment is missing */
   finish(): void;
 }
@@ -51,8 +51,8 @@ class LeftOutByVoice implements LeftOut {
     return this.#of(segment)?.allows(error, segment) === true;
   }
 
-  spare(error: TtsError, segment: Segment): void {
-    this.#of(segment)?.spare(error, segment);
+  onSkipped(error: TtsError, segment: Segment): void {
+    this.#of(segment)?.onSkipped(error, segment);
   }
 
   onPart(part: Part, pauseFrames: number): void {
@@ -85,7 +85,7 @@ class RefusedSegments implements LeftOut {
     return isRefusal(error);
   }
 
-  spare(error: TtsError, { place: { line }, text }: Segment): void {
+  onSkipped(error: TtsError, { place: { line }, text }: Segment): void {
     this.#count += 1;
     const place = line === undefined ? '' : ` of line ${line}`;
     this.#warn(`"${excerpt(text)}"${place} is left out: ${error.message}`);
@@ -134,7 +134,7 @@ class UnreadWords implements LeftOut {
     return isRefusal(error);
   }
 
-  spare(_: TtsError, { text }: Segment): void {
+  onSkipped(_: TtsError, { text }: Segment): void {
     this.#look(text);
   }
 

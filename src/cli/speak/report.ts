@@ -37,7 +37,7 @@ export async function report(
     else if (notices.verbose) notices.detail(() => line);
     else notices.note(line);
   } else if (fromCache > 0 && requests === 0)
-    notices.note('nothing was asked for: everything came from the cache');
+    notices.note('no request was made: everything came from the cache');
   else if (fromCache > 0) notices.note(`${fromCache} of ${segments} segments came from the cache`);
 }
 

@@ -97,7 +97,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     tags,
     sink,
     signal,
-    sparing: leftOut,
+    skipping: leftOut,
     blank() {
       isBlank = true;
       return text.blank();
@@ -184,7 +184,7 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     tags: await tagsOf(job.tags, { about: text.about, voice: job.voice }, context),
     voiceOf: voiceIn(job),
     lead: leadOf(job),
-    sparing: leftOut,
+    skipping: leftOut,
     listeners: [totals, leftOut],
     async begin() {
       sayBefore(job, text, notices);

@@ -34,7 +34,7 @@ export async function printSummary(
   const isWhole = delivery && !delivery.readerLeft;
   const summary = {
     ...(delivery
-      ? { output, ...(isPlayed && { played: true }), ...soundOf(delivery, totals) }
+      ? { output, ...(isPlayed && { played: true }), ...soundData(delivery, totals) }
       : { output: null, callbackUrl: run.callbackUrl, format: null, duration: null, bytes: 0 }),
     ...fallbackOf(run.fallback?.outcome),
     ...(isWhole && run.subtitles && { subtitles: run.subtitles.name }),
@@ -60,7 +60,7 @@ function voicesOf({ voice }: Summarized, { spoken }: RunTotals): readonly object
   }));
 }
 
-function soundOf({ bytes, writtenBytes, chapters, readerLeft }: Delivery, { format }: RunTotals) {
+function soundData({ bytes, writtenBytes, chapters, readerLeft }: Delivery, { format }: RunTotals) {
   return {
     format: format ?? null,
     duration: format ? secondsOf(format, bytes) : 0,

@@ -8,7 +8,7 @@ import type { Cast, Role } from '../../speech/cast/cast.ts';
 import { deliver } from '../../speech/deliver.ts';
 import { assertInputsKept } from '../../speech/inputs-kept.ts';
 import { castOf, planRun } from '../../speech/job.ts';
-import type { Sparing } from '../../speech/look-ahead.ts';
+import type { Skipping } from '../../speech/look-ahead.ts';
 import { openOutputs, planOutput } from '../../speech/outputs.ts';
 import { RunText } from '../../speech/text.ts';
 import { RunTotals } from '../../speech/totals.ts';
@@ -61,7 +61,7 @@ export async function speakSample(sample: Sample, context: Context): Promise<num
       cast ? marked(sample, speaking, cast, until) : eachWith(text, speaking, settings.maxChars.value),
     voiceOf: ({ voice }) => (voice as Sampled).voice,
     missing: (segment) => `asked for ${labelOf(segment)}`,
-    sparing: speaking.length > 1 ? leftOut : undefined,
+    skipping: speaking.length > 1 ? leftOut : undefined,
     window: settings.concurrency.value,
     mix: plan.mix,
     sink: outputs.sink,
@@ -113,7 +113,7 @@ interface Absent {
   readonly error: TtsError;
 }
 
-class LeftOut implements Sparing {
+class LeftOut implements Skipping {
   readonly #absent: Absent[] = [];
 
   get count(): number {
@@ -129,7 +129,7 @@ class LeftOut implements Sparing {
     return error instanceof TtsError && error.concernsThisTextOnly;
   }
 
-  spare(error: TtsError, segment: Segment): void {
+  onSkipped(error: TtsError, segment: Segment): void {
     this.#absent.push({ label: labelOf(segment), error });
   }
 

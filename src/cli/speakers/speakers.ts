@@ -68,7 +68,7 @@ function showNames(speakers: readonly Pick<ListedSpeaker, 'name'>[], { notices }
 }
 
 function show(speakers: readonly ListedSpeaker[], { notices }: Context): void {
-  notices.result(notices.json ? { speakers } : inWords(speakers));
+  notices.result(notices.json ? { speakers } : speakerTable(speakers));
 }
 
 export function describeCommand(): Command {
@@ -106,7 +106,7 @@ function tell(event: VoiceEvent, { notices }: Context): void {
   warnOfPause(event, notices);
 }
 
-function inWords(rows: readonly ListedSpeaker[]): string {
+function speakerTable(rows: readonly ListedSpeaker[]): string {
   if (rows.length === 0)
     return 'no speaker has a name; give "speakers" in a config file, as in { "anna": 181 }';
   const head = ['NO', 'NAME', 'KIND', 'LANGUAGE', 'HZ', 'FROM'];

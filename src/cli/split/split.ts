@@ -28,7 +28,7 @@ import type { Context } from '../context.ts';
 import { mayPrune, pruneFiles } from '../pruning.ts';
 import { countOf } from '../terminal/style.ts';
 
-export interface Split extends Pick<DeliverOptions, 'lead' | 'sparing' | 'listeners'> {
+export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'listeners'> {
   readonly text: RunText;
   /** They are those of the book. */
   readonly tags: Tags;

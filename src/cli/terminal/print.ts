@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { writeSync } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../async.ts';
 import type { TtsError } from '../../error.ts';
 import { codeOf } from '../../error.ts';
 import { notWritable, wasClosed } from '../../files/descriptor.ts';
@@ -45,7 +45,7 @@ export function assertOpen({ fd }: Pick<Output, 'fd'>): void {
 
 /** Lines of a long output must not pile up in memory. */
 export async function readerReady(stdout: Output): Promise<void> {
-  await nextTurn();
+  await yieldToEventLoop();
   if (!streamed.has(stdout) || !stdout.stream.writableNeedDrain) return;
   const over = new AbortController();
   const waits = ['drain', 'close'].map((event) =>

@@ -40,7 +40,7 @@ interface Field {
 }
 
 function soundText(state: ProgressState, columns: number): string {
-  return fitting(fieldsOf(state), columns);
+  return fittingFields(fieldsOf(state), columns);
 }
 
 export interface RowProgress {
@@ -59,10 +59,10 @@ export function renderRows({ done, failed, total, seconds }: RowProgress, column
     ...(failed > 0 ? [{ rank: 1, text: `${failed} failed` }] : []),
     ...(done > 0 ? [{ rank: 2, text: `${duration(left)} left` }] : []),
   ];
-  return fitting(fields, columns);
+  return fittingFields(fields, columns);
 }
 
-function fitting(fields: Field[], columns: number): string {
+function fittingFields(fields: Field[], columns: number): string {
   while (fields.length > 1 && widthOf(line(fields)) > columns) fields.splice(leastOf(fields), 1);
   return shorten(line(fields), columns);
 }

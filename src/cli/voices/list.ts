@@ -38,7 +38,7 @@ export async function listVoices({ flags, data }: VoicesLine, context: Context):
     (row) => (flags.installed !== true || row.isInstalled) && speaks(row, flags.language),
   );
   notices.result(
-    notices.json ? { folder: data, voices: rows.map((row) => inJson(row, catalogue)) } : inWords(rows),
+    notices.json ? { folder: data, voices: rows.map((row) => inJson(row, catalogue)) } : voiceTable(rows),
   );
   return ExitCode.ok;
 }
@@ -107,7 +107,7 @@ function inJson(row: Row, { repositories }: Catalogue): object {
 
 const COLUMNS = ['NAME', 'LANGUAGE', 'MB', 'LICENCE', 'SPEED', 'QUALITY', ''];
 
-function inWords(rows: readonly Row[]): string {
+function voiceTable(rows: readonly Row[]): string {
   if (rows.length === 0) return 'no voice is like that';
   const lines = rows.map((row) => [
     visible(row.name),

@@ -62,7 +62,7 @@ class EspeakProcess implements Lane<EspeakTask> {
     ];
     const { program, env } = this.#espeak;
     const wav = await outputOf(program, [...options, '--stdin', '--stdout'], { env, signal, input: words });
-    return await readSamples(wav);
+    return await samplesIn(wav);
   }
 }
 
@@ -76,7 +76,7 @@ function isSilent({ samples }: Samples): boolean {
 }
 
 /** espeak-ng writes no byte where there is no speech. */
-async function readSamples(wav: Uint8Array): Promise<Samples> {
+async function samplesIn(wav: Uint8Array): Promise<Samples> {
   if (wav.length === 0) return { samples: new Int16Array(), sampleRate: ESPEAK_RATE };
   const { format, pcm } = await readWav(singleItem(wav));
   const bytes = Uint8Array.from(await buffer(pcm));
@@ -89,14 +89,14 @@ export async function openEspeak({ program, voices, env }: Espeak, limits: Queue
   const files = new Map(voices.map(({ speaker, file }) => [speaker.no, file]));
   const speakers = voices.map(({ speaker }) => speaker);
   return queuedEngine(speakers, new FairQueue<EspeakTask>(lanes, limits.maxQueue), ({ speaker, style }) => ({
-    normalise: readable,
+    normalise: withoutPhonemes,
     task: (text, finish) => ({ text, voice: files.get(speaker.no) ?? '', style, finish }),
     complaint: 'There is nothing in this text that could be read',
   }));
 }
 
 /** espeak-ng reads `[[ ]]` as phonemes, and ends the text at NUL. */
-function readable(sentence: string): string {
+function withoutPhonemes(sentence: string): string {
   return sentence
     .replace(/\p{Cc}+/gu, ' ')
     .replace(/\[(?=\[)/gu, '[ ')

@@ -51,7 +51,7 @@ export async function listEspeakVoices(
   const ordered = voices
     .map(({ language = '', name = '', file = '', others = '' }) => ({
       language,
-      name: readable(name),
+      name: displayName(name),
       file,
       codes: codesOf(language, others),
     }))
@@ -96,7 +96,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-function readable(name: string): string {
+function displayName(name: string): string {
   return name.replaceAll('_', ' ').trim();
 }
 

@@ -191,12 +191,12 @@ class SpeechServer {
     const message = `${this.#config.name} answers ${answer.statusCode}${words && `: ${words}`}`;
     const { statusCode: status, headers } = answer;
     if (status !== 429 && status !== 503) return new EngineError('refused', message, { status });
-    return new EngineError('busy', message, { status, retryAfter: secondsOf(headers['retry-after']) });
+    return new EngineError('busy', message, { status, retryAfter: secondsToWait(headers['retry-after']) });
   }
 }
 
 /** From a number or a date (RFC 9110, section 10.2.3). */
-function secondsOf(retryAfter = ''): number | undefined {
+function secondsToWait(retryAfter = ''): number | undefined {
   const seconds = /^\d+$/.test(retryAfter)
     ? Number(retryAfter)
     : (Date.parse(retryAfter) - Date.now()) / 1000;

@@ -164,11 +164,11 @@ function nearest(names: readonly string[]): string[] {
     return { lacking, distance: 2 * lacking.length - patterns.length };
   });
   const [first] = lacks.sort((a, b) => a.distance - b.distance);
-  return first?.lacking.map((pattern) => readable(pattern)) ?? [];
+  return first?.lacking.map((pattern) => globOf(pattern)) ?? [];
 }
 
 /** Writes `model*.onnx` for `/^model.*\.onnx$/`. */
-function readable({ source }: RegExp): string {
+function globOf({ source }: RegExp): string {
   return source
     .replace(/^\^|\$$/g, '')
     .replaceAll('.*', '*')
@@ -192,7 +192,7 @@ function wavsIn(folder: string): string[] {
 
 const HASHED_BYTES = 1024 * 1024;
 
-export function identityOf({ family, files, references }: Model): string {
+export function modelIdentity({ family, files, references }: Model): string {
   const parts = [...Object.values(files).flatMap((file) => file.split(',')), ...references].map((file) => {
     const stats = statSync(file);
     if (!stats.isFile()) return `${file} ${stats.mtimeMs}`;

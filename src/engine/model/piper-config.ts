@@ -29,7 +29,7 @@ export function readPiperConfig(text: string): PiperConfig {
   const data = objectIn(parsed(text), 'it');
   const phonemes = data.phoneme_type ?? 'espeak';
   if (phonemes !== 'espeak')
-    throw new Error(`its phonemes are of the type ${inWords(phonemes)}, which sherpa-onnx cannot make`);
+    throw new Error(`its phonemes are of the type ${shownValue(phonemes)}, which sherpa-onnx cannot make`);
   const espeakVoice = objectIn(data.espeak, '"espeak"').voice;
   if (typeof espeakVoice !== 'string' || !/^[a-z]{2,3}(-[a-z0-9]{1,8}){0,4}$/i.test(espeakVoice))
     throw new Error('"espeak.voice" is not the name of a voice');
@@ -88,7 +88,7 @@ function optionalObject(data: unknown): Data {
 
 function numberIn(value: unknown, name: string, [least, most]: readonly [number, number]): number {
   if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new Error(`"${name}" is ${inWords(value)}, and not a number from ${least} to ${most}`);
+  throw new Error(`"${name}" is ${shownValue(value)}, and not a number from ${least} to ${most}`);
 }
 
 function scalesIn({ noise_scale, noise_w, length_scale }: Data): Scales {
@@ -129,6 +129,6 @@ function symbolsIn(map: Data): Map<string, number> {
   return symbols;
 }
 
-function inWords(value: unknown): string {
+function shownValue(value: unknown): string {
   return (JSON.stringify(value) ?? 'missing').slice(0, 40);
 }

@@ -1,7 +1,7 @@
 import { EngineError } from '../contract.ts';
 import type { ModelConfig, ModelSpeaker, SourceVoice, VoiceSource } from '../source.ts';
 import { configOf, optionsOf } from './config.ts';
-import { identityOf, type Model, modelIn } from './families.ts';
+import { type Model, modelIdentity, modelIn } from './families.ts';
 import { type Loaded, type ModelOptions, ProcessKeeper } from './keeper.ts';
 import { piperOf, speakersOf } from './speakers.ts';
 
@@ -73,7 +73,7 @@ class Processes {
     this.#model = model;
     this.#options = options;
     this.#scales = config.installed ? config.installed.scales : piperOf(model)?.scales;
-    this.#identity = config.installed?.identity ?? identityOf(model);
+    this.#identity = config.installed?.identity ?? modelIdentity(model);
   }
 
   open(): Promise<Loaded> {

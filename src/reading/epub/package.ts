@@ -109,7 +109,7 @@ const TEXT =
 
 function spineOf(spine: Element | undefined, items: Package['items']): (SpineItem | undefined)[] {
   return [...(spine ? allIn(spine, 'itemref') : [])].map(({ attributes }) => {
-    const item = readable(items.get(attributes.idref ?? ''), items);
+    const item = textItem(items.get(attributes.idref ?? ''), items);
     return item && { path: item.path, isLinear: attributes.linear?.trim().toLowerCase() !== 'no' };
   });
 }
@@ -123,7 +123,7 @@ function hasFixedPages(root: Element): boolean {
 }
 
 /** An item that is not text has a fallback that is, or it is skipped. Where no type is right, the ending counts. */
-function readable(item: Item | undefined, items: Package['items']): Item | undefined {
+function textItem(item: Item | undefined, items: Package['items']): Item | undefined {
   const seen = new Set<Item>();
   for (let next = item; next && !seen.has(next); next = items.get(next.fallback ?? '')) {
     if (TEXT.test(next.mediaType)) return next;

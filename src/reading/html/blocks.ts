@@ -118,7 +118,7 @@ export class Blocks {
     if (leadsBack(attributes, meanings)) return true;
     if (!this.#options.readsNotes && saysNote(name, attributes, meanings)) return true;
     if (name === 'rt') return !this.#options.speaksReadings;
-    if (name === 'math') this.#inline.inWords(attributes.alttext?.trim() || 'formula');
+    if (name === 'math') this.#inline.describe(attributes.alttext?.trim() || 'formula');
     return name === 'math' || (name === 'case' && this.#frames.at(-1)?.name === 'switch');
   }
 

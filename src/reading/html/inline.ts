@@ -2,7 +2,7 @@
 const LINE = '\u2028';
 /** It stands after the large first letter of a word. A noncharacter. */
 const INITIAL = '\uFDD1';
-/** It stands around words that are not in the text. It is no space before a comma or behind a bracket. A noncharacter. */
+/** It stands around words that are not in the text. It is not a space before a comma or after a bracket. A noncharacter. */
 const GAP = '\uFDD2';
 const NARROW_GAP = new RegExp(`(?<=[\\s(\\[{“«¿¡])${GAP}|${GAP}(?=[\\s.,;:!?…)\\]}”»])`, 'gu');
 
@@ -90,11 +90,11 @@ export class Inline {
   picture(description: string): void {
     if (ONE_LETTER.test(description) && this.#isBeforeFirstWord(this.#parts.length))
       this.#add(description.trim() + INITIAL);
-    else this.inWords(description);
+    else this.describe(description);
   }
 
   /** Says in words what is not text. */
-  inWords(description: string): void {
+  describe(description: string): void {
     if (description.trim() !== '') this.#add(`${GAP}${description.trim()}${GAP}`);
   }
 

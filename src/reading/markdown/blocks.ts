@@ -167,8 +167,8 @@ class BlockReader {
 
   #spoken(markdown: string): string {
     const tokens = this.#document.inline(markdown);
-    const noteBehind = (said: string, note: Token) => this.#footnotes.behind(said, note);
-    return spokenInline(tokens, { math: this.#math, noteBehind });
+    const noteAfter = (said: string, note: Token) => this.#footnotes.noteAfter(said, note);
+    return spokenInline(tokens, { math: this.#math, noteAfter });
   }
 
   #codeBlock(content: string, info: string): string {

@@ -22,7 +22,7 @@ export class Footnotes {
   }
 
   /** @param said the text before the reference, or before a note that stands in the text */
-  behind(said: string, { type, content, meta }: Token): string {
+  noteAfter(said: string, { type, content, meta }: Token): string {
     if (this.#how === 'skip') return '';
     const note = type === 'inline_note' ? this.#spoken(content) : this.#notes.get(String(meta?.label));
     if (!note) return '';

@@ -7,7 +7,7 @@ import { wordsOfTex } from './tex.ts';
 
 export interface InlineOptions extends Pick<MarkdownOptions, 'math'> {
   /** What is said of a note after the text: of a reference, or of a note that stands there. */
-  noteBehind?(said: string, note: Token): string;
+  noteAfter?(said: string, note: Token): string;
 }
 
 export function spokenInline(tokens: readonly Token[], options: InlineOptions = {}): string {
@@ -117,12 +117,12 @@ const RAISED: ReadonlyMap<string, string> = new Map(
 );
 const SIGHT = 40;
 
-function spoken(token: Token, before: string, { math, noteBehind }: InlineOptions): string {
+function spoken(token: Token, before: string, { math, noteAfter }: InlineOptions): string {
   const { type, content, children } = token;
   switch (type) {
     case 'footnote_ref':
     case 'inline_note':
-      return noteBehind?.(before, token) ?? '';
+      return noteAfter?.(before, token) ?? '';
     case 'math':
       return math === 'read' ? wordsOfTex(content) : 'formula';
     case 'text':

@@ -32,7 +32,7 @@ export class TextFacts {
   #partial = '';
   #longUnits = 0;
   #singleBreaks = 0;
-  /** Those behind long lines that break off inside a sentence. */
+  /** Those after long lines that break off inside a sentence. */
   #wraps = 0;
   #emptyLines = 0;
   /** The length of the last line with text; `undefined` without one. */

@@ -29,7 +29,7 @@ export async function sendSpeech(exchange: Exchange, sound: Sound, manner: Manne
   // Only a whole sound can be halved by `truncate`.
   if (manner.streamed && !effects.truncate) {
     const header = leadingHeader(format, undefined, effects.wavHeader);
-    const encoded = (samples: AsyncIterable<Uint8Array>) => behind(header, samples);
+    const encoded = (samples: AsyncIterable<Uint8Array>) => withHeader(header, samples);
     await sendLive(exchange, { ...sound, pcm }, { mediaType: WAV, encoded }, manner);
   } else await sendWhole(exchange, { ...sound, pcm }, manner);
 }
@@ -87,7 +87,7 @@ async function send(exchange: Exchange, body: AsyncIterable<Uint8Array>, effects
   await pipeline(sent, exchange.response);
 }
 
-async function* behind(header: Uint8Array, pcm: AsyncIterable<Uint8Array>) {
+async function* withHeader(header: Uint8Array, pcm: AsyncIterable<Uint8Array>) {
   if (header.length > 0) yield header;
   yield* pcm;
 }

@@ -27,13 +27,13 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   if (order.ignored.length > 0) response.setHeader('X-Instructions-Ignored', ignoredHeader(order.ignored));
   if (target !== undefined) {
     const utterance = { ...order.utterance, isPatient: true }; // bounded by `Limits.callbacks`
-    context.callbacks.accept(id, target, (signal) => soundOf(context, utterance, signal));
+    context.callbacks.accept(id, target, (signal) => spokenSound(context, utterance, signal));
     sendJson(exchange, 202, { request_id: id, status: 'accepted' });
     return;
   }
   const streamed = body.config?.use_streaming_response === true;
   try {
-    await sendSpeech(exchange, soundOf(context, order.utterance, exchange.signal), {
+    await sendSpeech(exchange, spokenSound(context, order.utterance, exchange.signal), {
       streamed,
       effects,
       onSound: () => context.metrics?.addFirstByte((performance.now() - exchange.begun) / 1000),
@@ -43,7 +43,7 @@ export async function speak(exchange: Exchange, context: ServiceContext): Promis
   }
 }
 
-function soundOf(context: ServiceContext, utterance: RatedUtterance, signal: AbortSignal): Sound {
+function spokenSound(context: ServiceContext, utterance: RatedUtterance, signal: AbortSignal): Sound {
   return soundAt(utterance.sampleRate, utterance, context, () => context.engine.speak(utterance, signal));
 }
 

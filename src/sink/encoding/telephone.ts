@@ -11,16 +11,16 @@ export function telephone(law: 'alaw' | 'ulaw'): StreamingEncoding {
     assertReady: async () => {},
     async record(file, track, signal) {
       let bytes = 0;
-      const sound = soundOf(track, law, (more) => {
+      const sound = telephoneSound(track, law, (more) => {
         bytes += more;
       });
       return { ...(await recordWav(file, sound, signal)), bytes };
     },
-    stream: (track, onSound) => streamWav(soundOf(track, law, onSound), () => {}),
+    stream: (track, onSound) => streamWav(telephoneSound(track, law, onSound), () => {}),
   };
 }
 
-function soundOf(track: Track, law: 'alaw' | 'ulaw', onSound: (bytes: number) => void): WavSound {
+function telephoneSound(track: Track, law: 'alaw' | 'ulaw', onSound: (bytes: number) => void): WavSound {
   const { format, bytes } = track;
   const samples = bytes === undefined ? undefined : (bytes / frameBytes(format)) * format.channels;
   return {

@@ -41,7 +41,7 @@ export function liveSink(first: Running, again: () => Promise<Running>): LiveSin
   return {
     isLive: true,
     ended,
-    left: ended.then((failure) => (failure ? NEVER : undefined)),
+    readerGone: ended.then((failure) => (failure ? NEVER : undefined)),
     played: () => hearing.played,
     pause(isPaused) {
       // A program that the player has started may go on to read.

@@ -80,8 +80,8 @@ function inSuccession(sink: LiveSink, { trialMs, next, asUnheard }: Succession):
   };
   return {
     isLive: true,
-    left: heir.then(
-      ({ left = NEVER }) => left,
+    readerGone: heir.then(
+      ({ readerGone = NEVER }) => readerGone,
       () => NEVER,
     ),
     played: () => played?.() ?? 0,

@@ -28,7 +28,7 @@ export interface AskingOptions {
  */
 type OnFailure = (error: unknown, segment: Segment, isWithin: boolean) => void;
 
-/** Asks for the sound of segments. Where their voice fails, another one may speak it and all behind it. */
+/** Asks for the sound of segments. Where their voice fails, another one may speak it and all after it. */
 export class Asking {
   readonly #options: AskingOptions;
   readonly #budget: Budget;

@@ -112,23 +112,23 @@ export class Prefetch {
 export const BUDGET_BYTES = 64 * 2 ** 20;
 
 export class Budget {
-  #left: number;
+  #remaining: number;
   #waiting = new Set<() => void>();
 
   constructor(bytes: number) {
-    this.#left = bytes;
+    this.#remaining = bytes;
   }
 
   get isSpent(): boolean {
-    return this.#left <= 0;
+    return this.#remaining <= 0;
   }
 
   take(bytes: number): void {
-    this.#left -= bytes;
+    this.#remaining -= bytes;
   }
 
   give(bytes: number): void {
-    this.#left += bytes;
+    this.#remaining += bytes;
     if (this.isSpent) return;
     const waiting = this.#waiting;
     this.#waiting = new Set();

@@ -3,7 +3,7 @@ import type { Origin, Settings } from '../../settings/resolve.ts';
 import { rules } from '../../settings/rules.ts';
 import type { Stage } from '../../text/live.ts';
 import { Dialogue, OTHERS } from '../../text/marks/dialogue.ts';
-import { inWords, Marks } from '../../text/marks/marks.ts';
+import { Marks, placeText } from '../../text/marks/marks.ts';
 import type { Piece, Place } from '../../text/piece.ts';
 import type { Limit } from '../../text/segment.ts';
 import type { Voice, VoiceShape, Voices } from '../../voices/voice.ts';
@@ -98,7 +98,7 @@ export class Cast {
     const isOther = name.startsWith(OTHERS);
     const named = this.#named.get(isOther ? OTHERS : name);
     if (named) return asRole(named, isOther ? name.slice(OTHERS.length) : name);
-    const origin: Origin = { place: 'option', name: inWords(place) };
+    const origin: Origin = { place: 'option', name: placeText(place) };
     const value = rules.speaker.kind.text(name);
     if (value !== undefined) return asRole(await this.#find(value, origin), name);
     throw usageError(`${origin.name}: "${name}" is no voice`, 'name one by its number or name, as -s does');

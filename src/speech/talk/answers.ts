@@ -7,11 +7,11 @@ const MOST_AHEAD = 4 * 1024 * 1024;
 
 interface Piece {
   readonly bytes: Uint8Array;
-  /** When it came, in milliseconds. */
+  /** The time at which it came, in milliseconds. */
   readonly at: number;
 }
 
-/** A signal may be told after the text that was written behind it: a drop keeps what came in so many milliseconds before. */
+/** A signal may arrive later than text that was written after it, so a drop keeps what came in these milliseconds before. */
 const JUST_NOW_MS = 10;
 
 const FORM_FEED = 0x0c;

@@ -215,11 +215,11 @@ function* placed(mark: Exclude<Mark, { kind: 'literal' }>, place: Place): Genera
 }
 
 function faultError({ what, hint }: Extract<Mark, { kind: 'fault' }>, spot: Place): TtsError {
-  return usageError(`${inWords(spot)}: ${what}`, hint);
+  return usageError(`${placeText(spot)}: ${what}`, hint);
 }
 
 /** Writes `play.txt, line 3, column 5`. */
-export function inWords({ source, line, column }: Place): string {
+export function placeText({ source, line, column }: Place): string {
   const name = source === '' ? 'the text' : source === '-' ? 'stdin' : visible(source);
   return [name, line && `line ${line}`, column && `column ${column}`].filter(Boolean).join(', ');
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ByteReader } from '../../../src/audio/byte-reader.ts';
 import { inPieces } from './body.ts';
 
-it('The position counts what is consumed, also behind bytes that were given back.', async () => {
+it('The position counts what is consumed, also after bytes that were given back.', async () => {
   const reader = new ByteReader(inPieces(Buffer.from('0123456789'), 3));
   expect((await reader.peek(5)).toString()).toBe('01234');
   expect(reader.position).toBe(0);

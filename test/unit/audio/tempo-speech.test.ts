@@ -16,7 +16,7 @@ const VOWELS = [
   [550, 1800],
 ] as const;
 
-/** A man says vowels of a fifth of a second, with a pitch that falls, and pauses behind every fourth one. */
+/** A man says vowels of a fifth of a second, with a pitch that falls, and pauses after every fourth one. */
 function speech(): Int16Array {
   const samples = new Int16Array(RATE * SECONDS);
   let phase = 0;

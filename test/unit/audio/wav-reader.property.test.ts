@@ -25,7 +25,7 @@ const otherChunk = fc
   })
   .map(({ id, content, pad }) => chunk(id, content, { pad }));
 
-/** The only chunk that can be told from samples without a size; whatever stands behind it is then told as well. */
+/** The only chunk that can be told from samples without a size; whatever stands after it is then told as well. */
 const listChunk = fc
   .record({
     kind: fc.constantFrom('INFO', 'adtl'),
@@ -166,7 +166,7 @@ describe('readWav', () => {
     ));
 });
 
-/** The samples, as far as they came, and the error behind them, if it is one that may be. */
+/** The samples, as far as they came, and the error after them, if it is one that may be. */
 async function outcome(bytes: Uint8Array, lengths: readonly number[]): Promise<string> {
   let pcm = '';
   try {

@@ -42,12 +42,12 @@ const variations: readonly (readonly [string, Buffer])[] = [
   ['a wrong byte rate', riff([chunk('fmt ', fmt(speechFormat, { byteRate: 1 })), data])],
   ['a wrong block align', riff([chunk('fmt ', fmt(speechFormat, { blockAlign: 7 })), data])],
   ['samples of 12 bits in 16', riff([chunk('fmt ', fmt(speechFormat, { bits: 12 })), data])],
-  ['chunks behind the data', riff([fmtChunk, data, chunk('C2PA', sound(15_043)), chunk('LIST', text)])],
+  ['chunks after the data', riff([fmtChunk, data, chunk('C2PA', sound(15_043)), chunk('LIST', text)])],
   [
-    'a chunk behind the data that is cut off',
+    'a chunk after the data that is cut off',
     riff([fmtChunk, data, chunk('C2PA', sound(100), { size: 15_043 })]),
   ],
-  ['zeros behind the data', riff([fmtChunk, data, Buffer.alloc(5000)])],
+  ['zeros after the data', riff([fmtChunk, data, Buffer.alloc(5000)])],
   ['a RIFF size of 0', riff([fmtChunk, data], 'RIFF', 0)],
   [
     'RF64 with its size in ds64',
@@ -64,18 +64,18 @@ const variations: readonly (readonly [string, Buffer])[] = [
   ...placeholders.map(
     (size) => [`a data size of ${size} and a LIST chunk`, riff([fmtChunk, endless(size), info])] as const,
   ),
-  ['labels behind endless data', riff([fmtChunk, endless(0), labels])],
+  ['labels after endless data', riff([fmtChunk, endless(0), labels])],
   [
-    'an empty LIST chunk behind endless data',
+    'an empty LIST chunk after endless data',
     riff([fmtChunk, endless(0), chunk('LIST', Buffer.from('INFO'))]),
   ],
-  ['a LIST chunk behind endless data that is cut off', riff([fmtChunk, endless(0), info.subarray(0, 15)])],
+  ['a LIST chunk after endless data that is cut off', riff([fmtChunk, endless(0), info.subarray(0, 15)])],
   [
-    'a LIST chunk behind endless data, and others behind it',
+    'a LIST chunk after endless data, and others after it',
     riff([fmtChunk, endless(0), info, chunk('C2PA', sound(15_043)), labels, chunk('id3 ', text)]),
   ],
   [
-    'a LIST chunk behind RF64 without a size',
+    'a LIST chunk after RF64 without a size',
     riff([ds64(0n), fmtChunk, endless(0xffff_ffff), info], 'RF64', 0xffff_ffff),
   ],
 ];
@@ -87,13 +87,13 @@ const furtherHeaders: readonly (readonly [string, Buffer])[] = [
   ['a WAV with exact sizes for each chunk', Buffer.concat(wavs(4))],
   ['a WAV without a size for each chunk', Buffer.concat(wavs(4, 0xffff_ffff))],
   ['a WAV that says the size of all for each chunk', Buffer.concat(wavs(4, 2000))],
-  ['exact WAVs behind one without a size', Buffer.concat([...wavs(1, 0), ...wavs(4).slice(1)])],
+  ['exact WAVs after one without a size', Buffer.concat([...wavs(1, 0), ...wavs(4).slice(1)])],
   ['chunks between WAVs', Buffer.concat(wavs(4).map((wav) => Buffer.concat([wav, chunk('LIST', text)])))],
   [
     'a LIST chunk between WAVs without a size',
     Buffer.concat(wavs(4, 0).flatMap((wav) => [wav, info, labels])),
   ],
-  ['a LIST chunk behind WAVs whose size is that of all', Buffer.concat([...wavs(4, 2000), info])],
+  ['a LIST chunk after WAVs whose size is that of all', Buffer.concat([...wavs(4, 2000), info])],
   [
     'a further header with more chunks in it',
     Buffer.concat([
@@ -138,7 +138,7 @@ describe('readWav', () => {
     }
   });
 
-  it('takes samples at the end for what they are, even where the bytes behind make a header of them', async () => {
+  it('takes samples at the end for what they are, even where the bytes after make a header of them', async () => {
     const samples = Buffer.concat([pcm, Buffer.from('RIFF')]);
     const behind = chunk('LIST', text, { size: Buffer.from('WAVE').readUInt32LE() });
     const speech = await hear(inPieces(riff([fmtChunk, chunk('data', samples), behind]), 64));
@@ -148,7 +148,7 @@ describe('readWav', () => {
   it.each([
     ['padded', true],
     ['not padded', false],
-  ])('reads an odd number of bytes that is %s, and the WAV behind it', async (_, pad) => {
+  ])('reads an odd number of bytes that is %s, and the WAV after it', async (_, pad) => {
     const format = { ...speechFormat, bitsPerSample: 8 };
     const first = riff([chunk('fmt ', fmt(format)), chunk('data', pcm.subarray(0, 999), { pad })]);
     const speech = await hear(
@@ -164,7 +164,7 @@ describe('readWav', () => {
     expect(speech.bytes).toBe(size === undefined ? 998 : undefined);
   });
 
-  it('begins a frame anew behind a further header', async () => {
+  it('begins a frame again after a further header', async () => {
     const body = Buffer.concat([plainWav(pcm.subarray(0, 501), 0), plainWav(pcm.subarray(500), 0)]);
     expect((await hear(inPieces(body, 64))).pcm.equals(pcm)).toBe(true);
   });
@@ -286,7 +286,7 @@ describe('readWav', () => {
     expect([body.returned, body.pulled]).toEqual([1, 1]);
   });
 
-  it('tells of kilobytes behind the samples that are no chunk', async () => {
+  it('tells of kilobytes after the samples that are no chunk', async () => {
     const leftovers: number[] = [];
     const options = { onLeftover: (bytes: number) => void leftovers.push(bytes) };
     const wav = riff([fmtChunk, data, Buffer.alloc(5000, 7)]);

@@ -67,7 +67,7 @@ describe('a manifest', () => {
     expect([...readEntries(folder, 'tts-batch.jsonl')].map(({ id }) => id)).toEqual(ids);
   });
 
-  it('is read behind those of shards and before journals', () => {
+  it('is read after those of shards and before journals', () => {
     for (const name of [
       'tts-batch.journal',
       'tts-batch.jsonl',

@@ -44,7 +44,7 @@ describe('a table', () => {
       't.csv: a quote that opens in line 2 is never closed',
     ],
     [
-      'a quote behind a quoted cell',
+      'a quote after a quoted cell',
       'id,text\na,"one"x\n',
       't.csv, line 2: there is a quote in the middle of a cell',
     ],

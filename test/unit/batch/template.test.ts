@@ -74,7 +74,7 @@ describe('the template of names', () => {
     expect(() => nameOf(template, { id: 'a' })).toThrow(message);
   });
 
-  it('refuses what only becomes another folder beside its neighbours', () => {
+  it('refuses what only becomes another folder next to its neighbours', () => {
     expect(() => nameOf('out/{a}{b}/x.wav', { a: '.', b: '.' })).toThrow('leads to another folder');
   });
 

@@ -406,7 +406,7 @@ describe('a place where nothing can be kept', () => {
     expect(warnings).toEqual([expect.stringContaining(`segments are not kept in ${place}: `)]);
   });
 
-  it('costs one warning where an entry cannot be opened, and its sound is kept anew', async () => {
+  it('costs one warning where an entry cannot be opened, and its sound is kept again', async () => {
     for (const text of ['one', 'two']) await keep(store, keyOf(text), sound(400));
     const socket = join(emptyFolder(), 'socket');
     for (const path of entries()) {

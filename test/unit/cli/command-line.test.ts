@@ -20,7 +20,7 @@ describe('the command line', () => {
     expect(read([flag, 'hello']).flags).toEqual({ [name]: value });
   });
 
-  it('takes options anywhere, and nothing behind -- for one', () => {
+  it('takes options anywhere, and nothing after -- for one', () => {
     const { words, flags } = read(['one', '-s', '3', 'two', '--', '-q']);
     expect({ words, flags }).toEqual({ words: ['one', 'two', '-q'], flags: { speaker: '3' } });
   });

@@ -135,7 +135,7 @@ test('No slot is preempted while a reader waits for more of an answer.', async (
   expect(admitted()).toEqual([1, 2]);
 });
 
-test('Behind a request that failed as all others would, no more are sent; those before it are.', async () => {
+test('After a request that failed as all others would, no more are sent; those before it are.', async () => {
   const limiter = new ConcurrencyLimiter(1);
   const { enter, admitted, slots } = entering(limiter);
   const [open, behind, before] = [enter(3), enter(4), enter(2)];

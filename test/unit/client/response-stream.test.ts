@@ -23,7 +23,7 @@ test.each([
   const { body } = await stream.answer;
   const reading = body[Symbol.asyncIterator]();
   const first = reading.next();
-  // Right behind the timer, which then finds that it is late.
+  // Right after the timer, which then finds that it is late.
   const arrived = new Promise<void>((resolve) => {
     setTimeout(() => {
       stream.onResponseData(controller, Buffer.alloc(bytes));

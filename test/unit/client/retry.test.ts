@@ -22,7 +22,7 @@ describe('retryDelay', () => {
     expect(retryDelay(failed({ after: 7.5 }), tries(2), 0)).toBe(7.5);
   });
 
-  it('does not wait before the first further try behind a lost connection, and waits before the next', () => {
+  it('does not wait before the first further try after a lost connection, and waits before the next', () => {
     expect([0, 1].map((made) => retryDelay(failed({ after: 0 }), tries(made), 1))).toEqual([0, 1]);
   });
 

@@ -6,7 +6,7 @@ import { turns } from '../../support/turns.ts';
 
 const never = new AbortController().signal;
 
-/** A lane that notes what it works on, and finishes when it is told to, or after so many milliseconds, or in the next turn. */
+/** A lane that notes what it works on, and finishes when it is told to, or after this many milliseconds, or in the next turn. */
 class Bench implements Lane<string> {
   ready = true;
   readonly log: string[];

@@ -52,7 +52,7 @@ describe('a finished segment', () => {
     const padded = new Int16Array(3 * RATE);
     padded.set(steady, RATE);
     const out = finished(padded);
-    // The margins of what the voice sent stay before and behind what is heard.
+    // The margins of what the voice sent stay before and after what is heard.
     expect(out.length).toBe(LEAD + FADE + RATE + FADE + PAUSE * RATE);
     expect(out.findIndex((sample) => sample !== 0)).toBe(LEAD + FADE);
     expect(out.findLastIndex((sample) => sample !== 0)).toBe(LEAD + FADE + RATE - 1);

@@ -111,7 +111,7 @@ describe('a download', () => {
     expect(hub.cdn).toHaveLength(2);
   });
 
-  it('starts again where the file has changed behind its tag', async () => {
+  it('starts again where the file has changed under its tag', async () => {
     const { hub, parts, part } = await openHub();
     writeFileSync(part, BYTES.subarray(0, 1000));
     writeFileSync(`${part}.tag`, JSON.stringify({ etag: '"old"' }));

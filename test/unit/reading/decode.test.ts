@@ -54,7 +54,7 @@ const bad: [string, Buffer, number, RegExp][] = [
   ['a byte that no text has', Buffer.from('añb\xff', 'latin1'), 1, /iconv/],
   ['a byte at the end that no text has', Buffer.from('ab\xff', 'latin1'), 2, /^convert .*iconv/],
   [
-    'an invalid byte behind other scripts',
+    'an invalid byte after other scripts',
     Buffer.concat([Buffer.from('日本\ufffd😀'), Buffer.of(0xfe)]),
     13,
     /iconv/,
@@ -68,7 +68,7 @@ const bad: [string, Buffer, number, RegExp][] = [
   ['a last letter in Latin-1', Buffer.from('café', 'latin1'), 3, /ends within a character.*iconv/],
   ['a sequence that is too long', Buffer.of(0x61, 0xc0, 0x80), 1, /iconv/],
   ['a surrogate in UTF-8', Buffer.of(0x61, 0xed, 0xa0, 0x80, 0x61), 1, /iconv/],
-  ['behind a byte order mark', Buffer.concat([Buffer.from('\ufeffab'), Buffer.of(0xff)]), 5, /iconv/],
+  ['after a byte order mark', Buffer.concat([Buffer.from('\ufeffab'), Buffer.of(0xff)]), 5, /iconv/],
   ['a NUL', Buffer.from('hello\0\0\0\x01'), 5, /binary/],
   ['UTF-16 LE without a mark', Buffer.from('hello', 'utf16le'), 1, /iconv -f UTF-16LE/],
   ['UTF-16 BE without a mark', bigEndian('hello'), 0, /iconv -f UTF-16BE/],

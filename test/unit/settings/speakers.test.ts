@@ -65,7 +65,7 @@ describe('a speaker by name', () => {
     expect(choose({ flags: { speaker: '1190' } }).sampleRate).toBeUndefined();
   });
 
-  it('has defaults that go before those of a config file, and behind options and the environment', () => {
+  it('has defaults that go before those of a config file, and after options and the environment', () => {
     const flags = { speaker: 'deep' };
     expect(choose({ flags, config: { sampleRate: 8000 } }).sampleRate).toBe(16_000);
     expect(choose({ flags: { ...flags, sampleRate: '24000' } }).sampleRate).toBe(24_000);

@@ -34,7 +34,7 @@ describe('standard output', () => {
     );
   });
 
-  it('that is a file holds the WAV behind what stands there, and stays open for more', async () => {
+  it('that is a file holds the WAV after what stands there, and stays open for more', async () => {
     const { fd, path } = file('before');
     const sink = stdoutSink({ fd, isTTY: false }, wav);
     expect(sink.isLive).toBe(false);

@@ -11,7 +11,7 @@ class Probe implements Sink {
   isDiscarded = false;
   readonly #fault: { readonly after?: number; readonly discard?: boolean; readonly leaves?: boolean };
 
-  /** @param fault fails behind so many bytes, or when it is discarded; or its reader leaves at once */
+  /** @param fault fails after this many bytes, or when it is discarded; or its reader leaves at once */
   constructor(fault: { after?: number; discard?: boolean; leaves?: boolean } = {}, isLive = true) {
     this.#fault = fault;
     this.isLive = isLive;

@@ -37,7 +37,7 @@ export function answer(random: () => number): string {
   return blocks.join('\n\n');
 }
 
-/** A writer's tokens, each with the milliseconds behind it: less than a doubtful end waits. */
+/** A writer's tokens, each with the milliseconds after it: less than a doubtful end waits. */
 export function tokens(text: string, random: () => number) {
   const characters = [...text];
   const list: { readonly text: string; readonly wait: number }[] = [];

@@ -142,7 +142,7 @@ test.each([
   expect(said.map((each) => (each.kind === 'segment' ? each.text : '')).join(' ')).toBe(expected);
 });
 
-test('Behind 1.5 s a long first sentence leaves at its comma, and a later one does not.', () => {
+test('After 1.5 s a long first sentence leaves at its comma, and a later one does not.', () => {
   const stage = new Segmenter({ voice: { maxChars: 1000 }, pace: 'ramp' });
   const add = (text: string) => [...stage.push({ kind: 'text', text, place: { source: '' } })];
   const texts = (all: Iterable<Segment | Rest>) =>

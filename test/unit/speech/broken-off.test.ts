@@ -6,7 +6,7 @@ import { RunText } from '../../../src/speech/text.ts';
 
 const { signal } = new AbortController();
 
-/** The texts of the segments of a pipe, and the message of the error behind them. */
+/** The texts of the segments of a pipe, and the message of the error after them. */
 async function heard(bytes: AsyncIterable<Uint8Array>, isHeardLive: boolean) {
   const source = stdinSource(Readable.from(bytes, { objectMode: false }), 300);
   const plan = { sources: () => [{ source, reader: plain }], stages: [], voice: { maxChars: 1000 } };

@@ -1,7 +1,7 @@
 import type { Speech } from '../../../src/audio/pcm.ts';
 import { speechFormat } from '../audio/wav-builder.ts';
 
-/** A sound of so many pieces, each of which tells its number in its first two bytes; they are counted as they are taken. */
+/** A sound of this many pieces, each of which tells its number in its first two bytes; they are counted as they are taken. */
 export function countedSound(pieces: number, { bytes = 2, taken = { pieces: 0 } } = {}): Speech {
   async function* pcm() {
     for (let piece = 0; piece < pieces; piece++) {

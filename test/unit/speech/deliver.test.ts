@@ -103,7 +103,7 @@ describe('deliver', () => {
     expect(sink.pcm.length).toBe(12 + 44);
   });
 
-  it('goes on behind a drop, wherever it meets the first part', async () => {
+  it('goes on after a drop, wherever it meets the first part', async () => {
     const drops = new Drops();
     const heard: unknown[] = [];
     const sink = new MemorySink();
@@ -186,14 +186,14 @@ describe('deliver', () => {
   });
 
   it('ends quietly when the reader leaves before there is sound', async () => {
-    const left = Promise.resolve();
-    const sink = Object.assign(new MemorySink(), { left });
+    const readerGone = Promise.resolve();
+    const sink = Object.assign(new MemorySink(), { readerGone });
     const { delivery } = run([part([])], { sink, voiceOf: () => service(() => new Promise(() => {})) });
     expect(await delivery).toEqual({ bytes: 0, writtenBytes: 0, readerLeft: true });
   });
 
   it('finds a blank text wrong, even if the reader has left', async () => {
-    const sink = Object.assign(new MemorySink(), { left: Promise.resolve() });
+    const sink = Object.assign(new MemorySink(), { readerGone: Promise.resolve() });
     await expect(run([], { sink }).delivery).rejects.toMatchObject({ exitCode: ExitCode.usage });
   });
 });

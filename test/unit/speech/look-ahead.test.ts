@@ -61,12 +61,12 @@ test('No more parts are begun than the window has room for, and no more is kept 
   const first = await ahead.next();
   await turns();
   expect(begun).toBe(4);
-  // The part that is heard may hold a mebibyte beside the budget, and each of the others one piece beyond it.
+  // The part that is heard may hold a mebibyte besides the budget, and each of the others one piece beyond it.
   expect(taken.pieces).toBeLessThanOrEqual(1000 + 50 + 4);
   expect(await bytesOf(first as Part)).toBe(1_000_000);
 });
 
-test('A part that breaks off behind the one that is heard keeps others from being begun at once.', async () => {
+test('A part that breaks off after the one that is heard keeps others from being begun at once.', async () => {
   const begun: number[] = [];
   const ahead = look(
     async ({ index }) => {

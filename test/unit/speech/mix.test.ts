@@ -3,7 +3,7 @@ import { type Chapter, frameBytes, type PcmFormat, type Track } from '../../../s
 import { ExitCode, TtsError } from '../../../src/error.ts';
 import type { Sink } from '../../../src/sink/sink.ts';
 import { deliver, type Lead, type Listener } from '../../../src/speech/deliver.ts';
-import type { Sparing } from '../../../src/speech/look-ahead.ts';
+import type { Skipping } from '../../../src/speech/look-ahead.ts';
 import type { Piece } from '../../../src/text/piece.ts';
 import type { Rest, Segment } from '../../../src/text/segment.ts';
 import { Segmenter } from '../../../src/text/segmenter.ts';
@@ -27,7 +27,7 @@ function speaking(own: PcmFormat = format, kind: Speaking['kind'] = 'engine'): S
 
 interface Run {
   readonly voices?: readonly Speaking[];
-  readonly sparing?: Sparing;
+  readonly skipping?: Skipping;
   readonly lead?: Lead;
   readonly window?: number;
 }
@@ -43,7 +43,7 @@ interface Heard {
 
 async function hear(
   items: readonly (Segment | Rest)[],
-  { voices, sparing, lead, window = 3 }: Run = {},
+  { voices, skipping, lead, window = 3 }: Run = {},
 ): Promise<Heard> {
   const found: { track?: Track; pcm: Buffer } = { pcm: Buffer.alloc(0) };
   const sink: Sink = {
@@ -63,7 +63,7 @@ async function hear(
       yield* items;
     },
     voiceOf: ({ index }) => voices?.[index] ?? usual,
-    sparing,
+    skipping,
     lead,
     window,
     mix,
@@ -134,8 +134,11 @@ describe('pauses', () => {
   it('have no border in front of the first part that is heard, if the one before it was spared', async () => {
     const refused = new TtsError('refused', { exitCode: ExitCode.service });
     const failing: Speaking = { kind: 'engine', speak: () => Promise.reject(refused) };
-    const sparing: Sparing = { allows: (error): error is TtsError => error === refused, spare: () => {} };
-    const heard = await hear(cut(say('a'), paragraph, say('b')), { voices: [failing], sparing });
+    const skipping: Skipping = {
+      allows: (error): error is TtsError => error === refused,
+      onSkipped: () => {},
+    };
+    const heard = await hear(cut(say('a'), paragraph, say('b')), { voices: [failing], skipping });
     expect([heard.runs, heard.pauses]).toEqual([[100], [0]]);
   });
 

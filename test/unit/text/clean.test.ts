@@ -26,7 +26,7 @@ describe('clean text', () => {
       'sitting by her sister on the bank, and of having',
     ],
     ['an indented line', 'on the\n   bank', 'on the bank'],
-    ['two spaces behind a sentence', 'It ends.  It begins.', 'It ends. It begins.'],
+    ['two spaces after a sentence', 'It ends.  It begins.', 'It ends. It begins.'],
     ['a soft hyphen', 'co\u00adoperate', 'cooperate'],
     ['zero-width characters', 'a\u200bb\u2060c\ufeffd\u200ee', 'abcde'],
     ['joiners between Latin letters', 'a\u200db\u200cc', 'abc'],
@@ -82,7 +82,7 @@ const paragraphs = fc.array(fc.array(sentence, { minLength: 1, maxLength: 12 }),
   maxLength: 5,
 });
 
-/** As `fmt` does it: two spaces behind a sentence, none at the end of a line. */
+/** As `fmt` does it: two spaces after a sentence, none at the end of a line. */
 function wrapped(sentences: readonly string[], width: number): string {
   const lines = [''];
   for (const word of sentences.join('  ').split(' ')) {

@@ -207,7 +207,7 @@ describe('marks that are lifted out in front of a reader', () => {
         openMarkdown(source, { code: 'read', footnotes: 'read' }, signal),
       ['One two.', 'Three', 'four.'],
     ],
-  ] as const)('come back behind it as pieces: %s', async (_, open, expected) => {
+  ] as const)('come back after it as pieces: %s', async (_, open, expected) => {
     const reading = await open(wordsSource(WORDS), signal);
     const pieces = reading.pieces(signal, { inFront: lift });
     const cutting = inTurn(

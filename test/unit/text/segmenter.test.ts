@@ -7,7 +7,7 @@ import { type CutOptions, cutOf, plainPieces, segmenterOf } from './pieces.ts';
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const bare = (text: string) => text.replace(/\s+/gu, '');
 
-/** A text in pieces, behind each of which all is given out that can be. */
+/** A text in pieces, after each of which all is given out that can be. */
 function flushed(pieces: readonly string[], options: CutOptions): string[] {
   const segmenter = segmenterOf(options);
   const pieceOf = plainPieces();

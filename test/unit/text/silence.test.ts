@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { useMovedClock } from '../../support/clock.ts';
 import { liveSegments } from './pieces.ts';
 
-/** What is given out of a text after so many milliseconds of silence. */
+/** What is given out of a text after this many milliseconds of silence. */
 async function spokenAfter(text: string, milliseconds: number): Promise<string[]> {
   async function* written(): AsyncGenerator<string> {
     yield text;

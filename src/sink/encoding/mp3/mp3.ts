@@ -119,7 +119,7 @@ async function* encoded(
   bitrate: number | undefined,
   onSound: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  const { format, pcm } = fitting({ ...speech, pcm: counted(speech.pcm, onSound) });
+  const { format, pcm } = encodable({ ...speech, pcm: counted(speech.pcm, onSound) });
   const wanted = bitrate ?? USUAL_BITRATE * format.channels;
   const thread = await Mp3Thread.start({ format, bitrate: nearest(wanted, format.sampleRate) });
   try {
@@ -155,7 +155,7 @@ async function* blocks(pcm: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arra
 }
 
 /** MP3 has nine rates, and one or two channels. */
-function fitting(speech: Speech): Speech {
+function encodable(speech: Speech): Speech {
   const { sampleRate, channels } = speech.format;
   const rate = rateFor(sampleRate);
   const fits = rate === sampleRate && channels <= 2;

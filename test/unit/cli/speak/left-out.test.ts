@@ -44,7 +44,7 @@ describe('of a text of several voices', () => {
 
   it('segments that were refused make the run partial', async () => {
     const { leftOut, warnings } = await leftOutOfAll(true);
-    for (const segment of segments.slice(0, 2)) leftOut.spare(refusal, segment);
+    for (const segment of segments.slice(0, 2)) leftOut.onSkipped(refusal, segment);
     expect(warnings).toHaveLength(2);
     expect(() => leftOut.finish()).toThrow('2 segments are left out: the voice refused them');
   });

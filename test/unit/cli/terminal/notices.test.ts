@@ -42,7 +42,7 @@ it.each([true, false])(
   },
 );
 
-it('An error is printed, and gives the exit status, though closing fails behind it.', async () => {
+it('An error is printed, and gives the exit status, though closing fails after it.', async () => {
   const { notices, stream } = printing();
   const thrown = await failing(new TtsError('no sound', { exitCode: ExitCode.service, hint: 'try again' }));
   expect(thrown).toMatchObject({ name: 'SuppressedError' });

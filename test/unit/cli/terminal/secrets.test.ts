@@ -90,7 +90,7 @@ describe('a secret', () => {
     expect(JSON.parse(line)).toEqual({ output: name, rows: [{ id: name, out: name }] });
   });
 
-  it('leaves a name that the user gave in every text, and is hidden beside it', () => {
+  it('leaves a name that the user gave in every text, and is hidden next to it', () => {
     const secrets = hiding('word', 'long-enough');
     for (const name of ['by/word.wav', 'long-enough.srt', 'word', 'ong']) secrets.spare(name);
     expect(secrets.redact('word: by/word.wav, long-enough.srt and long-enough')).toBe(

@@ -46,7 +46,7 @@ async function sectionOf(
   return { engine, asked, closed: () => isClosed };
 }
 
-/** It speaks at most so many characters, with so many frames each. Each sample is the number of the call. */
+/** It speaks at most this many characters, with this many frames each. Each sample is the number of the call. */
 function speaking(framesPerCharacter = 400, limit = Number.POSITIVE_INFINITY): Speak {
   return async function* speak(text, _signal, number) {
     const frames = Math.min(text.length, limit) * framesPerCharacter;
@@ -111,7 +111,7 @@ describe('the engine of an engine', () => {
     expect(heard).toEqual(heard.toSorted((a, b) => a - b));
   });
 
-  it('hands an error of the engine on, behind the samples before it', async () => {
+  it('hands an error of the engine on, after the samples before it', async () => {
     const talk = await sectionOf(async function* speak() {
       yield Int16Array.of(7);
       throw new Error('broken');
@@ -123,7 +123,7 @@ describe('the engine of an engine', () => {
   });
 });
 
-/** Pieces of so many frames without an end, and how many were taken. */
+/** Pieces of this many frames without an end, and how many were taken. */
 function endless(frames: number): { readonly speak: Speak; readonly taken: () => number } {
   let taken = 0;
   async function* speak() {

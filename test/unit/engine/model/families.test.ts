@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { identityOf, modelIn } from '../../../../src/engine/model/families.ts';
+import { modelIdentity, modelIn } from '../../../../src/engine/model/families.ts';
 import { emptyFolder } from '../../../support/folder.ts';
 
 /** A folder with such files; a name that ends in a slash is a folder. */
@@ -73,7 +73,7 @@ describe('the family of a model', () => {
     [[], '', '*.onnx, tokens.txt are missing'],
     [POCKET, '', 'text_conditioner*.onnx, vocab.json, token_scores.json are missing'],
     [['model.onnx', 'tokens.txt'], 'has_espeak', 'espeak-ng-data is missing'],
-  ])('names what is missing beside %j', (names, content, message) => {
+  ])('names what is missing next to %j', (names, content, message) => {
     expect(() => modelIn(folderOf(names, content), 'mine')).toThrow(message);
   });
 
@@ -122,7 +122,7 @@ describe('the identity of a model', () => {
     const write = (name: string, bytes: Uint8Array, time = at) => {
       writeFileSync(join(folder, name), bytes);
       utimesSync(join(folder, name), time, time);
-      return identityOf(model);
+      return modelIdentity(model);
     };
     const changed = (byte: number) => {
       const bytes = Buffer.alloc(size);

@@ -115,7 +115,7 @@ describe('the process of a model', () => {
     expect(await all(say('next'))).toEqual([4]);
   });
 
-  it('that dies in the middle fails all of its texts with its last words, behind their samples', async () => {
+  it('that dies in the middle fails all of its texts with its last words, after their samples', async () => {
     const { child, say } = start();
     const waiting = all(say('wait'));
     const sound = say('one die')[Symbol.asyncIterator]();

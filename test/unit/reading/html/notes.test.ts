@@ -69,7 +69,7 @@ describe('a note', () => {
     expect(await read(html, false)).toEqual({ text, remarks: [] });
   });
 
-  it('behind a sentence is a sentence', async () => {
+  it('after a sentence is a sentence', async () => {
     const html = '<p>A.<a role="doc-noteref" href="#n">1</a> B.</p><p id="n" role="doc-footnote">1. Note</p>';
     expect((await read(html, true)).text).toBe('A. Note. B.');
   });

@@ -42,7 +42,7 @@ describe('HTML', () => {
     ['a picture that decorates', 'a<img alt="x y" role="presentation"> b', 'a b'],
     ['a picture of one letter', '<p><img alt="T"/>he end</p>', 'The end'],
     ['a picture of one letter in a block', '<div><img alt="T"></div><p> he end</p>', 'The end'],
-    ['a picture of one letter behind a quotation mark', '<p>“<img alt="T"/>he end”</p>', '“The end”'],
+    ['a picture of one letter after a quotation mark', '<p>“<img alt="T"/>he end”</p>', '“The end”'],
     ['a large first letter in a block', '<div class="dropcap">T</div><p>he end</p>', 'The end'],
     ['a picture of a word', '<p><img alt="A"/> long way</p>', 'A long way'],
     ['a large first letter', '<p><span class="drop-cap">W</span> <small>hen</small></p>', 'When'],

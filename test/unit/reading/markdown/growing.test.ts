@@ -29,7 +29,7 @@ const atOnce = (markdown: string) => grown([markdown], []);
 
 const inPieces = (text: string, size: number) => text.match(new RegExp(`.{1,${size}}`, 'gsu')) ?? [];
 
-/** References that are defined behind their use are spoken otherwise. */
+/** References that are defined after their use are spoken otherwise. */
 const isDefined = (markdown: string) => !/\]:/u.test(markdown);
 
 /** A sentence in the head of a table is taken for one of a paragraph. */

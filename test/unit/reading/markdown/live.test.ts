@@ -24,7 +24,7 @@ test.each([1, 10, 65_536])(
 test.each([
   ['in one go', ['# One\n\nTwo\n\n- three\n']],
   ['bit by bit', ['# One', '\n', '\nTw', 'o\n', '\n-', ' three', '\n']],
-])('Behind a pause the blocks come out that are at their end: %s.', async (_, pieces) => {
+])('After a pause the blocks come out that are at their end: %s.', async (_, pieces) => {
   let isEnded = false;
   async function* source() {
     for (const piece of pieces) {

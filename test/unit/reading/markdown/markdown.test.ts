@@ -54,7 +54,7 @@ test.each([
   ['an image without description', 'a\n\n![](cat.png)\n\nb', 'a\n\nb'],
   ['an image in a link', '[![Build](b.svg)](http://c)', 'Build'],
   ['a list', '- one\n- two!\n* three', 'one.\ntwo!\n\nthree.'],
-  ['a list behind a paragraph', 'Buy:\n- eggs,\n- milk', 'Buy:\n\neggs,\nmilk.'],
+  ['a list after a paragraph', 'Buy:\n- eggs,\n- milk', 'Buy:\n\neggs,\nmilk.'],
   ['a numbered list', '3. a\n4) b', '3. a.\n\n4. b.'],
   ['a nested list', '1. a\n   - b\n     1. c\n2. d\n\ne', '1. a.\nb.\n1. c.\n2. d.\n\ne'],
   ['a list with paragraphs', '- a\n\n  b\n- c', 'a.\n\nb.\n\nc.'],
@@ -82,7 +82,7 @@ test.each([
   ['a script', '<script>\nno()\n\nno()\n</script>\n\nyes', 'yes'],
   ['a footnote', 'a[^1], b[^x].\n\n[^1]: One\n    *more*.\n[^x]: Two', 'a (One more), b (Two).'],
   [
-    'a footnote behind a sentence',
+    'a footnote after a sentence',
     'It is so.[^1] And on.\n\n[^1]: One\n\nTwo',
     'It is so. One. And on.\n\nTwo',
   ],

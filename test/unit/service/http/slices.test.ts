@@ -30,7 +30,7 @@ test('Of a thousand requests in one piece, only those of one slice are seen once
   expect(seen).toBeLessThan(200);
 });
 
-test('A body of many slices arrives whole and in order, and the request behind it is answered.', async () => {
+test('A body of many slices arrives whole and in order, and the request after it is answered.', async () => {
   const body = Array.from({ length: 50_000 }, (_, number) => `${number},`).join('');
   const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`;
   const answered = await send(head + body + LAST, async (request) => {
@@ -40,7 +40,7 @@ test('A body of many slices arrives whole and in order, and the request behind i
   expect(answered).toMatch(/the body is whole: true.*second/s);
 });
 
-test('Answers that nobody takes hold up the slices behind them, which are read later.', async () => {
+test('Answers that nobody takes hold up the slices after them, which are read later.', async () => {
   const answer = 'x'.repeat(20_000);
   const answered = await send(REQUEST.repeat(500) + LAST, () => answer);
   expect(answered.split(answer)).toHaveLength(502);

@@ -24,7 +24,7 @@ function read(fd: number, length: number): Buffer {
 }
 
 describe('a recording', () => {
-  it('has exact sizes at the end, behind what the file holds already, whatever was known before', async () => {
+  it('has exact sizes at the end, after what the file holds already, whatever was known before', async () => {
     const pcm = sound(1001);
     for (const bytes of [undefined, 1001]) {
       const out = file();

@@ -22,7 +22,7 @@ test('A great many small pieces take a moment, and keep their order.', async () 
   expect(at).toBe(60_000);
 });
 
-test('What pieces take beside their samples counts as well.', async () => {
+test('What pieces take besides their samples counts as well.', async () => {
   const taken = { pieces: 0 };
   const prefetch = new Prefetch(Promise.resolve(countedSound(60_000, { taken })), new Budget(1 << 20), quiet);
   await prefetch.speech;

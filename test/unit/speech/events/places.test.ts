@@ -73,7 +73,7 @@ test('What nobody wants to hear has its place too.', async () => {
   ]);
 });
 
-test('Of what a lexicon has replaced, the words beside it stay.', () => {
+test('Of what a lexicon has replaced, the words next to it stay.', () => {
   expect(alignedIn('The nginx server and the engine.', 'The engine x server', 0)).toEqual({
     start: 0,
     end: 16,

@@ -77,7 +77,7 @@ test('A drop ends an answer, and lets go of all that has come.', async () => {
   expect(await next()).toBeUndefined();
 });
 
-test('A drop passes what stands behind the form feed of a piece that is being read.', async () => {
+test('A drop passes what stands after the form feed of a piece that is being read.', async () => {
   const { source, write } = piped();
   const answers = new Answers(source);
   const drops = new Drops();
@@ -129,7 +129,7 @@ test('A text after a pipe is spoken where nobody listens.', async () => {
   expect(await textsOf(text.segments(false, signal))).toEqual(['One.\n\nAfter.']);
 });
 
-test('A text that can be read again is the same each time, also behind another one.', async () => {
+test('A text that can be read again is the same each time, also after another one.', async () => {
   const stdin = { ...wordsSource('Second.'), name: '-' };
   const text = await opened(wordsSource('First.'), stdin);
   for (const isHeardLive of [true, false, true])

@@ -73,7 +73,7 @@ describe('titles that are left out', () => {
     ['lines of plain text', [chapter('One'), text('One\n\na\nb')], '{1 One}a\nb'],
     ['no text', [chapter('One'), text('One'), text(' more'), paragraph, text('a')], '{1 One}One more|a'],
     ['no text in front of a chapter', [text('One'), chapter('One'), ...heading('One', 1)], 'One{1 One}'],
-    ['no text behind a chapter without a title', [chapter(''), text('One')], '{1 }One'],
+    ['no text after a chapter without a title', [chapter(''), text('One')], '{1 }One'],
   ] as const)('are %s', (_, pieces, expected) => {
     expect(read(new UntitledChapters(), pieces)).toBe(expected);
   });

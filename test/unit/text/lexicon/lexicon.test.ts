@@ -72,7 +72,7 @@ test.each([
   ['no space around the equals sign', 'a=b', 'a', 'b'],
   ['comments and empty lines', '# a = b\n\n   \n  # c = d\ne = f\r\n', 'a c e', 'a c f'],
   ['Devanagari with its vowel signs', 'क = K', 'क कि क', 'K कि K'],
-  ['a mark behind a letter', 'cafe = C', 'cafe\u0301 cafe', 'cafe\u0301 C'],
+  ['a mark after a letter', 'cafe = C', 'cafe\u0301 cafe', 'cafe\u0301 C'],
   ['Chinese, which has no spaces', '北京 = Beijing', '我在北京工作', '我在Beijing工作'],
   ['Latin within Chinese', 'AI = 人工智能', '使用AI技术', '使用人工智能技术'],
   ['letters outside of the first plane', '𝒜 = A', '𝒜 𝒜𝒜', 'A 𝒜𝒜'],

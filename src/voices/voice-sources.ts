@@ -29,7 +29,7 @@ interface OpenedSource extends NumberedSource {
   readonly voices: Map<number, SourceVoice>;
 }
 
-export class SourceShelf {
+export class VoiceSources {
   readonly #settings: Settings;
   readonly #context: RunContext;
   readonly #configs: readonly Promise<SourceConfig>[];
@@ -79,7 +79,7 @@ export class SourceShelf {
     if (no !== undefined) return no > NUMBERS_PER_ENGINE ? this.#voiceNumbered(no) : undefined;
     const [prefix, name] = configured
       ? [configured.engine ?? '', configured.voice ?? '']
-      : split(String(value));
+      : engineAndVoice(String(value));
     const at = this.#names.indexOf(prefix);
     if (at >= 0) return (await this.#voiceNamed(at, name)) ?? this.#unknown(at, name, origin.name);
     if (configured) throw noEngine(origin.name, prefix, this.#names);
@@ -176,7 +176,7 @@ function numberOf(at: number, place: number): number {
     : PRIVATE_NUMBERS * (at + 1) + place;
 }
 
-function split(name: string): [engine: string, voice: string] {
+function engineAndVoice(name: string): [engine: string, voice: string] {
   const colon = name.indexOf(':');
   return colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)];
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Host } from '../../../src/host.ts';
 import type { EngineEntry } from '../../../src/settings/engine-kind.ts';
 import type { Settings } from '../../../src/settings/resolve.ts';
-import { SourceShelf } from '../../../src/voices/source-shelf.ts';
+import { VoiceSources } from '../../../src/voices/voice-sources.ts';
 import { emptyFolder } from '../../support/folder.ts';
 import { answer } from '../../support/http-bytes.ts';
 import { serveSpeech } from '../../support/speech-server.ts';
@@ -19,11 +19,11 @@ function settingsWith(engines: Readonly<Record<string, EngineEntry>>, speaker?: 
   return said as unknown as Settings;
 }
 
-function shelfOf(settings: Settings, chosen: readonly string[] = []): SourceShelf {
+function sourcesOf(settings: Settings, chosen: readonly string[] = []): VoiceSources {
   const host = { env: {}, cwd: emptyFolder(), home: undefined, platform: 'linux' } as unknown as Host;
   const notices = { hide() {} };
   const context = { host, notices, signal: new AbortController().signal };
-  return new SourceShelf(
+  return new VoiceSources(
     settings,
     context as never,
     chosen.map((value) => ({ value, origin })),
@@ -40,8 +40,8 @@ async function enginesOf(lists: Readonly<Record<string, readonly string[] | null
 }
 
 /** @returns number, engine and voice of what is found */
-async function found(shelf: SourceShelf, settings: Settings) {
-  const { no, numbered, voice } = (await shelf.find(settings)) ?? {};
+async function found(sources: VoiceSources, settings: Settings) {
+  const { no, numbered, voice } = (await sources.find(settings)) ?? {};
   return no === undefined ? undefined : [no, numbered?.source.name, voice?.name];
 }
 
@@ -50,7 +50,7 @@ describe('the engines of a run', () => {
     const engines = await enginesOf({ one: ['a', 'b'], two: ['c'] });
     const find = (speaker: number, chosen?: readonly string[]) => {
       const settings = settingsWith(engines, speaker);
-      return found(shelfOf(settings, chosen), settings);
+      return found(sourcesOf(settings, chosen), settings);
     };
     expect(await find(1002)).toEqual([1002, 'one', 'b']);
     expect(await find(2001)).toEqual([2001, 'two', 'c']);
@@ -63,23 +63,23 @@ describe('the engines of a run', () => {
     const names = Array.from({ length: 1002 }, (_, at) => `v${at}`);
     const engines = await enginesOf({ one: names, two: ['c'] });
     const named = settingsWith(engines, 'one:v1000');
-    const shelf = shelfOf(named);
-    expect(await found(shelf, settingsWith(engines, 2000))).toEqual([2000, 'one', 'v999']);
-    expect(await found(shelf, settingsWith(engines, 2001))).toEqual([2001, 'two', 'c']);
-    const [no = 0] = (await found(shelf, named)) as [number];
-    expect(await found(shelf, settingsWith(engines, no))).toBeUndefined();
-    const { voices } = await shelf.open(0);
+    const sources = sourcesOf(named);
+    expect(await found(sources, settingsWith(engines, 2000))).toEqual([2000, 'one', 'v999']);
+    expect(await found(sources, settingsWith(engines, 2001))).toEqual([2001, 'two', 'c']);
+    const [no = 0] = (await found(sources, named)) as [number];
+    expect(await found(sources, settingsWith(engines, no))).toBeUndefined();
+    const { voices } = await sources.open(0);
     expect(voices.size).toBe(1001);
     expect(voices.get(no)?.name).toBe('v1000');
-    expect(await found(shelfOf(named), named)).toEqual([no, 'one', 'v1000']);
+    expect(await found(sourcesOf(named), named)).toEqual([no, 'one', 'v1000']);
   });
 
   it('without a list of voices take any name, the later ones without a number', async () => {
     const engines = await enginesOf({ any: null, two: ['c'] });
-    const shelf = shelfOf(settingsWith(engines));
+    const sources = sourcesOf(settingsWith(engines));
     const numbers = new Set<number>();
     for (let at = 0; at < 1500; at += 1) {
-      const [no, engine, voice] = (await found(shelf, settingsWith(engines, `any:n${at}`))) ?? [];
+      const [no, engine, voice] = (await found(sources, settingsWith(engines, `any:n${at}`))) ?? [];
       expect([engine, voice]).toEqual(['any', `n${at}`]);
       numbers.add(Number(no));
     }
@@ -89,23 +89,23 @@ describe('the engines of a run', () => {
 
   it('are searched for a name, and a name of two of them is refused', async () => {
     const engines = { ...(await enginesOf({ one: ['a', 'b'], two: ['b', 'c'] })), off: OFF };
-    const shelf = shelfOf(settingsWith(engines));
-    expect((await shelf.search('c', '--speaker'))?.no).toBe(2002);
-    expect(await shelf.search('d', '--speaker')).toBeUndefined();
-    await expect(shelf.search('b', '--speaker')).rejects.toThrow(
+    const sources = sourcesOf(settingsWith(engines));
+    expect((await sources.search('c', '--speaker'))?.no).toBe(2002);
+    expect(await sources.search('d', '--speaker')).toBeUndefined();
+    await expect(sources.search('b', '--speaker')).rejects.toThrow(
       '--speaker: several engines have a voice "b"',
     );
   });
 
   it('are opened once, and one that is off is told with its place', async () => {
-    const shelf = shelfOf(settingsWith({ off: OFF, ...(await enginesOf({ one: ['a'] })) }));
-    expect(shelf.names).toEqual(['off', 'one']);
+    const sources = sourcesOf(settingsWith({ off: OFF, ...(await enginesOf({ one: ['a'] })) }));
+    expect(sources.names).toEqual(['off', 'one']);
     const faults: unknown[][] = [];
-    const opened = await shelf.openAll((error, at) => {
+    const opened = await sources.openAll((error, at) => {
       faults.push([(error as Error).message, at]);
     });
-    expect(opened).toEqual([await shelf.open(1)]);
-    expect(opened[0]).toBe(await shelf.open(1));
+    expect(opened).toEqual([await sources.open(1)]);
+    expect(opened[0]).toBe(await sources.open(1));
     expect(faults).toEqual([[expect.stringMatching(/^off cannot be reached/), 0]]);
   });
 
@@ -114,7 +114,7 @@ describe('the engines of a run', () => {
     ['other:a', undefined],
   ])('refuse a voice that they do not have: %s', async (speaker, message) => {
     const settings = settingsWith(await enginesOf({ one: ['a'] }), speaker);
-    const finding = found(shelfOf(settings), settings);
+    const finding = found(sourcesOf(settings), settings);
     await (message ? expect(finding).rejects.toThrow(message) : expect(finding).resolves.toBeUndefined());
   });
 });
