@@ -78,7 +78,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'speech/talk': ['speech/events', 'reading', 'text'],
   'speech/asking': ['settings', 'voices', 'text', 'audio'],
   'speech/cast': ['reading', 'settings', 'voices', 'text', 'text/marks'],
-  speech: ['*'],
+  speech: [
+    ...['speech/cues', 'speech/events', 'speech/talk', 'speech/asking', 'speech/cast'],
+    ...['voices', 'sink', 'sink/encoding', 'sink/player', 'settings'],
+    ...['reading', 'reading/markdown', 'reading/html', 'reading/epub'],
+    ...['text', 'text/chapters', 'text/lexicon', 'audio', 'audio/loudness', 'files'],
+  ],
   batch: ['speech', 'speech/cast', 'voices', 'sink', 'sink/encoding', 'text', 'audio', 'files'],
   'batch/chapters': ['batch', 'text'],
   'cli/terminal': ['*'],

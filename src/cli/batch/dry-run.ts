@@ -1,9 +1,9 @@
 import type { BatchPlan } from '../../batch/plan.ts';
 import { KnownFiles, type Survey } from '../../batch/survey.ts';
 import { ExitCode } from '../../error.ts';
-import { Estimate } from '../../speech/estimate.ts';
 import { costOf } from '../../speech/job.ts';
 import type { Context } from '../context.ts';
+import { Estimate } from '../estimate.ts';
 import { tellAbsent } from '../speak/notes.ts';
 import { duration } from '../terminal/progress-line.ts';
 import { countOf, grouped, priceInWords } from '../terminal/style.ts';

@@ -57,7 +57,7 @@ async function openServiceInFront({ relay, maxQueue }: ServeOptions, context: Co
   const [{ chooseService }, { openVoices }, { openRelay }] = await Promise.all([
     import('../../voices/service-choice.ts'),
     import('../../voices/voices.ts'),
-    import('../../speech/relay.ts'),
+    import('./relay.ts'),
   ]);
   const loaded = await loadSettings({ flags: relay ?? {} }, context);
   const settings = { ...loaded.settings, stream: loaded.settings.stream ?? STREAMED };

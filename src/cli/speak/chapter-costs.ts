@@ -1,7 +1,7 @@
 import { printable } from '../../printable.ts';
-import type { Estimate } from '../../speech/estimate.ts';
 import { costOf, type Pricing } from '../../speech/job.ts';
 import type { Heading } from '../../text/piece.ts';
+import type { Estimate } from '../estimate.ts';
 import { duration } from '../terminal/progress-line.ts';
 import { priceInWords } from '../terminal/style.ts';
 

@@ -1,11 +1,11 @@
 import { ExitCode } from '../../error.ts';
 import { printable, visible } from '../../printable.ts';
 import type { Role } from '../../speech/cast/cast.ts';
-import { Estimate, type Estimated } from '../../speech/estimate.ts';
 import { costOf, type Resolved } from '../../speech/job.ts';
 import { checkOutput } from '../../speech/outputs.ts';
 import { RunText } from '../../speech/text.ts';
 import type { Context } from '../context.ts';
+import { Estimate, type Estimated } from '../estimate.ts';
 import { duration } from '../terminal/progress-line.ts';
 import { priceInWords } from '../terminal/style.ts';
 import { warnOfRoom } from './cache-room.ts';

@@ -1,9 +1,9 @@
 import { type Kept, segmentKey } from '../cache/kept.ts';
+import { type Mix, silenceOf } from '../speech/mix.ts';
 import { usualSeconds } from '../text/pace.ts';
 import type { Rest, Segment } from '../text/segment.ts';
 import { countCodePoints } from '../text/unicode.ts';
 import type { Voice } from '../voices/voice.ts';
-import { type Mix, silenceOf } from './mix.ts';
 
 /** What a run would send and make. */
 export interface Estimated {

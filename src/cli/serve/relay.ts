@@ -1,5 +1,5 @@
-import { converted } from '../audio/convert.ts';
-import { sameFormat, type Track } from '../audio/pcm.ts';
+import { converted } from '../../audio/convert.ts';
+import { sameFormat, type Track } from '../../audio/pcm.ts';
 import {
   DEFAULT_MAX_QUEUE,
   EngineError,
@@ -9,16 +9,16 @@ import {
   queueFull,
   type Speaker,
   type Utterance,
-} from '../engine/contract.ts';
-import { mono } from '../engine/external/mono.ts';
-import { ExitCode, TtsError, usageError } from '../error.ts';
-import { plain } from '../reading/plain.ts';
-import { wordsSource } from '../reading/source.ts';
-import type { Settings } from '../settings/resolve.ts';
-import type { ListedVoice } from '../voices/voice.ts';
-import type { RunVoices } from '../voices/voices.ts';
-import { trackOf } from './deliver.ts';
-import { RunText } from './text.ts';
+} from '../../engine/contract.ts';
+import { mono } from '../../engine/external/mono.ts';
+import { ExitCode, TtsError, usageError } from '../../error.ts';
+import { plain } from '../../reading/plain.ts';
+import { wordsSource } from '../../reading/source.ts';
+import type { Settings } from '../../settings/resolve.ts';
+import { trackOf } from '../../speech/deliver.ts';
+import { RunText } from '../../speech/text.ts';
+import type { ListedVoice } from '../../voices/voice.ts';
+import type { RunVoices } from '../../voices/voices.ts';
 
 export interface RelayOptions {
   /** The relay closes them. */
