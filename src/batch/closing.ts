@@ -21,7 +21,7 @@ export interface Outcome {
 type Left = Pick<Outcome, 'folder' | 'plan' | 'known'>;
 
 /**
- * Writes the manifest anew, and removes what it now holds besides.
+ * Writes the manifest again, and removes what it now holds besides.
  * @throws TtsError (output), (usage) for a link
  */
 export async function writeManifest(outcome: Outcome, writer: Writer, signal: AbortSignal): Promise<void> {

@@ -3,7 +3,7 @@ import { FIRST_MARK, MARK } from '../text/marks/syntax.ts';
 /** UTF-16 units. */
 export const SIGHT = 40;
 
-/** Emoji may stand behind a sentence. */
+/** Emoji may stand after a sentence. */
 const ENDED =
   /[\p{Sentence_Terminal}…]\p{P}*(?:[\s\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f|\u200d)*$/u;
 const PAUSES = /[:;,،؛、，；：]$/u;

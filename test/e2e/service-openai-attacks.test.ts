@@ -52,7 +52,7 @@ describe('POST /v1/audio/speech', () => {
     ['10,000 headers', `${HEAD}${'X-A: b\r\n'.repeat(10_000)}\r\n`, 431, 'headers_too_large'],
     ['two lengths', `${HEAD}Content-Length: 2\r\nContent-Length: 9\r\n\r\n{}`, 400, 'malformed_request'],
     [
-      'a length beside chunks',
+      'a length together with chunks',
       `${HEAD}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
       400,
       'malformed_request',
@@ -70,7 +70,7 @@ describe('POST /v1/audio/speech', () => {
       'malformed_request',
     ],
     ['two hosts', requestOf({ input: 'a' }, 'Host: y\r\nConnection: close\r\n'), 400, 'bad_host'],
-  ])('is refused with %s, and nothing behind it is a request', async (_, bytes, status, code) => {
+  ])('is refused with %s, and nothing after it is a request', async (_, bytes, status, code) => {
     const answers = await raw(`${bytes}${requestOf({ input: 'smuggled' })}`);
     expect(answers[0]).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*"${code}"`, 's'));
     expect(tones.engine.utterances).toEqual([]);

@@ -86,7 +86,7 @@ export class Notices {
     return askSecret(question, { host: this.#host, notices: this, signal });
   }
 
-  /** @param breakLine gives what a message on a terminal needs in front of it, beside a text that is shown there */
+  /** @param breakLine gives what a message on a terminal needs in front of it, next to a text that is shown there */
   besides(breakLine: () => string): void {
     if (this.#host.stderr.isTTY) this.#breakLine = breakLine;
   }
