@@ -27,7 +27,7 @@ function ending(got: Got, pattern: RegExp): Downloaded | undefined {
 export async function buildPiper(
   voice: OfferedVoice,
   got: Got,
-  { repository, beside }: { readonly repository: Repository; readonly beside: string | undefined },
+  { repository, own }: { readonly repository: Repository; readonly own: string | undefined },
   session: Session,
 ): Promise<Manifest> {
   const [onnx, settings] = [ending(got, /\.onnx$/), ending(got, /\.onnx\.json$/)];
@@ -40,9 +40,9 @@ export async function buildPiper(
   if (card) place(card.path, join(stage, CARD));
   const language = pinnedLanguage(session.catalogue, config.espeakVoice);
   const espeak =
-    voice.sources > 0 && language !== undefined && beside === undefined
+    voice.sources > 0 && language !== undefined && own === undefined
       ? await sharedEspeak([language], session)
-      : await ownEspeak({ voice: config.espeakVoice, language, stage, beside }, session);
+      : await ownEspeak({ voice: config.espeakVoice, language, stage, own }, session);
   const original = { size: onnx.size, sha256: onnx.sha256 };
   const sha256 = onnx.hash.copy().update(metadata).digest('hex');
   const manifest: Manifest = {

@@ -21,14 +21,14 @@ const LONGEST_SMALL_FILE = 1024 * 1024;
 
 /**
  * Downloads and installs one voice.
- * @param beside a folder that may have data of espeak-ng, for a machine without a network
+ * @param own a folder that may have data of espeak-ng, for a machine without a network
  * @returns `undefined` if it is there already
  * @throws TtsError
  */
 export async function installOffered(
   voice: OfferedVoice,
   session: Session,
-  beside?: string,
+  own?: string,
 ): Promise<Manifest | undefined> {
   const { data, context } = session;
   const old = readManifest(data, voice.name, context.host.uid);
@@ -64,7 +64,7 @@ export async function installOffered(
   for (const file of voice.files) if (!got.has(file.path)) await fetch(file);
   const manifest =
     voice.from === 'piper'
-      ? await buildPiper(licensed, got, { repository, beside }, session)
+      ? await buildPiper(licensed, got, { repository, own }, session)
       : await buildFolder(licensed, got, repository, session);
   session.settle();
   return manifest;
