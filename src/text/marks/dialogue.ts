@@ -30,7 +30,7 @@ interface Opening {
  * the paragraph. The name is not spoken. The result does not depend on the pieces.
  */
 export class Dialogue implements Stage<Piece, Piece> {
-  readonly #names: readonly string[];
+  readonly #names: readonly Listed[];
   readonly #hasOthers: boolean;
   readonly #onName: (name: string) => void;
   /** The beginning of a line, which may become a name. */
@@ -47,7 +47,10 @@ export class Dialogue implements Stage<Piece, Piece> {
   constructor(names: Iterable<string>, onName: (name: string) => void) {
     const all = [...names];
     this.#hasOthers = all.includes(OTHERS);
-    this.#names = all.filter((name) => name !== OTHERS).toSorted((a, b) => b.length - a.length);
+    this.#names = all
+      .filter((name) => name !== OTHERS)
+      .flatMap(formsOf)
+      .toSorted((a, b) => b.written.length - a.written.length);
     this.#onName = onName;
   }
 
@@ -122,10 +125,11 @@ export class Dialogue implements Stage<Piece, Piece> {
   }
 
   #listed(line: string, isWhole: boolean): Opening | 'open' | undefined {
-    const name = this.#names.find((each) => line.startsWith(each) && COLON.test(line.slice(each.length)));
-    if (name !== undefined) return this.#found(name, name.length + lengthOf(line.slice(name.length)));
-    const mayGoOn = (each: string) =>
-      each.startsWith(line) || (line.startsWith(each) && OPEN_COLON.test(line.slice(each.length)));
+    const after = ({ written }: Listed) =>
+      line.startsWith(written) ? line.slice(written.length) : undefined;
+    const listed = this.#names.find((each) => COLON.test(after(each) ?? ''));
+    if (listed) return this.#found(listed.name, listed.written.length + lengthOf(after(listed) ?? ''));
+    const mayGoOn = (each: Listed) => each.written.startsWith(line) || OPEN_COLON.test(after(each) ?? '-');
     return !isWhole && this.#names.some(mayGoOn) ? 'open' : undefined;
   }
 
@@ -140,6 +144,19 @@ export class Dialogue implements Stage<Piece, Piece> {
     this.#onName(name);
     return { name: said, length };
   }
+}
+
+interface Listed {
+  /** As the list has it. */
+  readonly name: string;
+  /** As a text may have it. */
+  readonly written: string;
+}
+
+/** A letter with an accent may be one character or two. */
+function formsOf(name: string): Listed[] {
+  const forms = new Set([name, name.normalize('NFC'), name.normalize('NFD')]);
+  return [...forms].map((written) => ({ name, written }));
 }
 
 /** UTF-16 units of the colon and what stands around it. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Dialogue } from '../../../../src/text/marks/dialogue.ts';
 import type { Piece } from '../../../../src/text/piece.ts';
 
-const NAMES = ['Alice', 'Alice Lee', 'Боб', '爱丽丝'];
+const NAMES = ['Alice', 'Alice Lee', 'Боб', '爱丽丝', 'José', 'Zoe\u0301'];
 
 /** The text as it is spoken, with the voices in braces. */
 function said(pieces: readonly Piece[], names: readonly string[]): readonly [string, readonly string[]] {
@@ -26,6 +26,7 @@ describe('a dialogue', () => {
     ['Alice: Hi.\nБоб: Привет.\n', '{Alice}Hi.\n{Боб}Привет.\n'],
     ['  Alice Lee: Hi.', '{Alice Lee}Hi.'],
     ['爱丽丝：你好。', '{爱丽丝}你好。'],
+    ['Jos\u00e9: Hola.\nJose\u0301: Adiós.\nZo\u00e9: Oui.', '{José}Hola.\n{José}Adiós.\n{Zoe\u0301}Oui.'],
     ['Alice : Bonjour.', '{Alice}Bonjour.'],
     ['Alice:\nHi.', '{Alice}\nHi.'],
     [
