@@ -212,7 +212,7 @@ function hasCast({ marks, voices, callbackUrl }: Settings): boolean {
   if (!said || !callbackUrl) return said !== undefined;
   throw usageError(
     `${said.origin.name}: pauses and voices need several requests, and with --callback-url the text is one`,
-    'leave --callback-url out, or speak the text without them: --no-marks',
+    `leave --callback-url out, or speak the text ${marks.value ? 'with --no-marks' : 'without --voices'}`,
   );
 }
 

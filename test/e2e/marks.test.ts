@@ -72,10 +72,14 @@ test('What looks like a mark where nothing is read is none.', async () => {
   expect(stderr).toContain('a.html, line 1, column 11: no speaker is called "nobody"');
 });
 
-test('Marks and a callback are refused together.', async () => {
-  const args = ['hi', '--marks', '--callback-url', 'https://example.com/'];
+test.each([
+  [['--marks'], '--marks', 'with --no-marks'],
+  [['--voices', 'Alice=8'], '--voices', 'without --voices'],
+])('%j and a callback are refused together.', async (options, name, way) => {
+  const args = ['hi', ...options, '--callback-url', 'https://example.com/'];
   const run = await new Sandbox().run(args, { env: named('http://127.0.0.1:9') });
-  expectFailure(run, 2, /--marks: pauses and voices need several requests.*\nhint: .*--no-marks/);
+  const why = `${name}: pauses and voices need several requests`;
+  expectFailure(run, 2, new RegExp(`${why}.*\\nhint: leave --callback-url out, or speak the text ${way}`));
 });
 
 test('The lines of a dialogue are spoken without their names, which subtitles have.', async () => {
