@@ -5,6 +5,7 @@ import { bookRows } from './book-rows.mjs';
 import { marksRows } from './marks-rows.mjs';
 import { latency, median, pairs, run } from './measure.mjs';
 import { serveRows } from './serve-rows.mjs';
+import { talkRows } from './talk-rows.mjs';
 import { voicesRows } from './voices-rows.mjs';
 
 const times = { unit: '×', digits: 2 };
@@ -105,4 +106,5 @@ export const rows = [
   ...bookRows,
   ...voicesRows,
   ...marksRows,
+  ...talkRows,
 ];

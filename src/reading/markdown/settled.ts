@@ -54,7 +54,7 @@ export function settledPart(source: string, blocks: readonly Token[], idle: numb
     case 'fence':
       return isLine && isClosedFence(leaf) ? whole : held;
     case 'table_open':
-      return openTable(source, held, offsets.bodyOf(blocks, at));
+      return openTable(source, held, { body: offsets.bodyOf(blocks, at), idle });
     default:
       return held;
   }
@@ -73,12 +73,28 @@ function openParagraph(source: string, start: number, { isInList, isLine, idle }
   return { length, isOpen: length > start && !isEnded, isInList: isInList || isEnded, isEnd: false };
 }
 
-/** Its complete rows, if there are some. */
-function openTable(source: string, held: Settled, body: number): Settled {
+interface Table {
+  /** Where the first row begins. */
+  readonly body: number;
+  readonly idle: number;
+}
+
+/** Its complete rows, if there are some. After a wait, a row needs no line end. */
+function openTable(source: string, held: Settled, { body, idle }: Table): Settled {
   const lastLine = source.lastIndexOf('\n') + 1;
-  if (body >= lastLine) return held;
+  const isWhole = () => barsIn(source.slice(lastLine)) >= barsIn(lineBefore(source, body));
+  const end = idle >= WAITS.line && isWhole() ? source.length : lastLine;
+  if (body >= end) return held;
   const head = held.length === 0 ? { head: source.slice(0, body) } : undefined;
-  return { ...held, length: lastLine, isInList: true, ...head };
+  return { ...held, length: end, isInList: true, ...head };
+}
+
+function lineBefore(source: string, at: number): string {
+  return source.slice(0, at).trimEnd().split('\n').at(-1) ?? '';
+}
+
+function barsIn(row: string): number {
+  return row.split('|').length - 1;
 }
 
 function isListed(blocks: readonly Token[], at: number): boolean {

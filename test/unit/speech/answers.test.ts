@@ -128,6 +128,8 @@ test.each([
   ['> Quote here.\n\nFirst sentence here. ', WAITS.sentence, 'Quote here. First sentence here.'],
   ['```sh\nls\n```\n', 0, 'Code in sh omitted.'],
   ['| a | b |\n|-|-|\n| 1 | 2 |\n', 0, 'a: 1, b: 2.'],
+  ['| a | b |\n|-|-|\n| one | two |', WAITS.line, 'a: one, b: two.'],
+  ['| a | b |\n|-|-|\n| one |', WAITS.doubtful, ''],
   ['你好，世界。这是', 0, '你好，世界。'],
   ['Read main.', WAITS.line, ''],
   ['Read main.py.', WAITS.line, ''],
