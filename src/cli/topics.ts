@@ -13,7 +13,7 @@ export const TOPICS: Readonly<Record<string, readonly string[]>> = {
     'tts -f novel.epub -o novel.mp3       one file, with nothing installed',
     "tts -f novel.epub --split chapters -o 'novel/{nn} {title}.mp3'",
     'tts -f novel.epub --dry-run          chapters, length, price, what is left out',
-    'A run that was stopped goes on where it was: what was spoken is kept.',
+    'A stopped run goes on: what was spoken is kept, but for built-in voices.',
     '--chapters 3,5-7 picks, --all reads all, --footnotes read reads notes.',
   ],
   marks: [
