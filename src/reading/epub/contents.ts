@@ -44,7 +44,7 @@ export async function openNavigation(
   const fromNcx = book.ncx === undefined ? undefined : await readNcx(archive, book.ncx, signal);
   return {
     tables: [fromNav, fromNcx].filter((table) => table !== undefined),
-    landmarks: [...(marks ?? []), ...guideOf(book)],
+    landmarks: [...(marks ?? []), ...firstOf(guideOf(book))],
   };
 }
 
@@ -52,7 +52,7 @@ async function readNav(
   archive: Archive,
   path: string,
   signal: AbortSignal,
-): Promise<[Contents | undefined, Iterable<Landmark>] | []> {
+): Promise<[Contents | undefined, readonly Landmark[]] | []> {
   const text = await textOf(archive, path, signal);
   if (text === undefined) return [];
   const navs = [...allIn(treeOf(text, path, false), 'nav')];
@@ -62,7 +62,7 @@ async function readNav(
   const landmarks = ofType('landmarks');
   return [
     list && { source: 'nav', entries: firstOf(linesOf(list, path, 1)) },
-    landmarks ? marksOf(landmarks, path) : [],
+    landmarks ? firstOf(marksOf(landmarks, path)) : [],
   ];
 }
 
@@ -72,8 +72,10 @@ async function readNcx(archive: Archive, path: string, signal: AbortSignal): Pro
   return map && { source: 'ncx', entries: firstOf(pointsOf(map, path, 1)) };
 }
 
-function firstOf(entries: Iterable<Entry>): readonly Entry[] {
-  return [...entries].slice(0, MOST_ENTRIES);
+function firstOf<T>(entries: Iterable<T>): readonly T[] {
+  const first: T[] = [];
+  for (const entry of entries) if (first.push(entry) >= MOST_ENTRIES) break;
+  return first;
 }
 
 /**
@@ -92,6 +94,7 @@ function typesOf({ attributes }: Element): string[] {
   return `${attributes['epub:type'] ?? attributes.type ?? ''} ${attributes.role ?? ''}`
     .toLowerCase()
     .split(/\s+/u)
+    .filter((type) => type !== '')
     .map((type) => type.replace(/^doc-/u, ''));
 }
 

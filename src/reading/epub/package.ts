@@ -35,9 +35,12 @@ export interface Package {
 }
 
 /** Bytes of a package file. The largest one seen has 0.4 MB. */
-const LARGEST_FILE = 8 * 1024 * 1024;
+const LARGEST_FILE = 4 * 1024 * 1024;
 
-/** @throws TtsError (usage) for a file that is missing, or larger than any that was seen */
+/**
+ * @returns `undefined` for a file that is missing, or larger than any that was seen
+ * @throws TtsError (usage) for one that is damaged
+ */
 export async function textOf(
   archive: Archive,
   path: string,
@@ -51,7 +54,7 @@ export async function textOf(
 export async function openPackage(archive: Archive, name: string, signal: AbortSignal): Promise<Package> {
   const path = await packagePath(archive, name, signal);
   const opf = await textOf(archive, path, signal);
-  if (opf === undefined) throw noBook(name, `${path} is missing`);
+  if (opf === undefined) throw noBook(name, `${path} is missing or too large`);
   const root = treeOf(opf, `${path} in ${name}`);
   const items = itemsOf(root, path);
   const spineElement = firstIn(root, 'spine');
@@ -122,12 +125,15 @@ function hasFixedPages(root: Element): boolean {
   return false;
 }
 
+/** A chain of them may lead back to its beginning. */
+const MOST_FALLBACKS = 16;
+
 /** An item that is not text has a fallback that is, or it is skipped. Where no type is right, the ending counts. */
 function textItem(item: Item | undefined, items: Package['items']): Item | undefined {
-  const seen = new Set<Item>();
-  for (let next = item; next && !seen.has(next); next = items.get(next.fallback ?? '')) {
+  let next = item;
+  for (let steps = 0; next && steps < MOST_FALLBACKS; steps += 1) {
     if (TEXT.test(next.mediaType)) return next;
-    seen.add(next);
+    next = items.get(next.fallback ?? '');
   }
   return item && /\.x?html?$/i.test(item.path) ? item : undefined;
 }

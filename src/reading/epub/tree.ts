@@ -7,7 +7,7 @@ export interface Element {
   /** Each has its name with its prefix and, if that is free, without it. */
   readonly attributes: Readonly<Record<string, string>>;
   readonly children: readonly Element[];
-  /** The text of the element and of all elements in it, without the readings of rubies. */
+  /** The text of the element and of the elements in it, without the readings of rubies. */
   readonly text: string;
 }
 
@@ -16,6 +16,8 @@ interface Open extends Element {
   text: string;
 }
 
+/** UTF-16 units. A title or a description is shorter. */
+const LONGEST_TEXT = 65_536;
 const OF_RUBIES = new Set(['rp', 'rt']);
 /** They hide in words: soft hyphens, and characters of no width. */
 const HIDDEN = /[\u00ad\u200b\u2060\ufeff]/gu;
@@ -38,7 +40,8 @@ export function treeOf(xml: string, name: string, isXml = true): Element {
       close() {
         const closed = open.pop();
         const parent = open.at(-1);
-        if (closed && parent && !OF_RUBIES.has(closed.name)) parent.text += apart(closed);
+        if (!closed || !parent || OF_RUBIES.has(closed.name)) return;
+        if (parent.text.length + closed.text.length <= LONGEST_TEXT) parent.text += apart(closed);
       },
     },
     name,
@@ -54,9 +57,12 @@ function apart({ name, text }: Element): string {
   return name === 'br' || BLOCKS.has(name) ? ` ${text} ` : text;
 }
 
-function withShort(attributes: Readonly<Record<string, string>>): Record<string, string> {
+function withShort(attributes: Element['attributes']): Element['attributes'] {
+  const names = Object.keys(attributes);
+  // Large files have many elements, and few prefixes.
+  if (!names.some((name) => name.includes(':'))) return attributes;
   const all: Record<string, string> = { ...attributes };
-  for (const name of Object.keys(attributes)) all[localName(name)] ??= attributes[name] ?? '';
+  for (const name of names) all[localName(name)] ??= attributes[name] ?? '';
   return all;
 }
 
@@ -73,5 +79,5 @@ export function firstIn(element: Element, name: string): Element | undefined {
 }
 
 export function plainText({ text }: Pick<Element, 'text'>): string {
-  return text.replace(HIDDEN, '').replace(/\s+/gu, ' ').trim();
+  return text.slice(0, LONGEST_TEXT).replace(HIDDEN, '').replace(/\s+/gu, ' ').trim();
 }

@@ -199,6 +199,17 @@ describe('a hostile book', () => {
     expect(text).toMatch(/Text1/);
   });
 
+  it('may have fallbacks that lead to each other', async () => {
+    const items = Array.from(
+      { length: 20_000 },
+      (_, at) =>
+        `<item id="f${at}" href="f${at}.png" media-type="image/png" fallback="f${(at + 1) % 20_000}"/>`,
+    );
+    const spine = Array.from(items.keys(), (at) => `f${at}`);
+    const text = await read(epubOf({ ...ONE, manifest: items.join(''), spine: [...spine, 'a.xhtml'] }));
+    expect(text).toBe('{1 Not spoken}Text');
+  });
+
   it('may say much of each of its authors', async () => {
     const authors = Array.from({ length: 50_000 }, (_, at) => `<dc:creator id="a${at}">A</dc:creator>`).join(
       '',
