@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type ModelSpeaker, type NumberedSource, type SourceVoice, shortName } from '../engine/source.ts';
 import { dataFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
+import { languageName } from '../installed/language-name.ts';
 import { CARD, installedVoices, type Manifest, voicesFolder } from '../installed/manifest.ts';
 import { runtimesIn } from '../installed/runtimes.ts';
 import type { Settings } from '../settings/resolve.ts';
@@ -86,12 +87,6 @@ function ofLanguage<T extends Candidate>(asked: string, all: readonly T[]): T | 
     all.find((each) => tagOf(each).split('-')[0] === tag) ??
     all.find((each) => languageName(tagOf(each).split('-')[0] ?? '') === asked)
   );
-}
-
-/** @returns the name of a language in English, in small letters; `undefined` for an unknown one */
-export function languageName(language: string): string | undefined {
-  if (!/^[a-z]{2,3}$/.test(language) || language === 'und') return undefined;
-  return new Intl.DisplayNames('en', { type: 'language' }).of(language)?.toLowerCase();
 }
 
 function open(manifest: Manifest, context: RunContext): Promise<NumberedSource> {

@@ -9,7 +9,6 @@ import {
 import { installedVoices, type Manifest } from '../../installed/manifest.ts';
 import { visible } from '../../printable.ts';
 import { loadSettings } from '../../settings/load.ts';
-import { languageName } from '../../voices/installed.ts';
 import type { Context } from '../context.ts';
 import { table } from '../terminal/style.ts';
 import type { VoicesLine } from './line.ts';
@@ -34,8 +33,9 @@ export async function listVoices({ flags, data }: VoicesLine, context: Context):
   await loadSettings({ flags }, context);
   const catalogue = loadCatalogue(host);
   const installed = installedVoices(data, host.uid);
+  const speaks = await speakersOf(flags.language);
   const rows = rowsOf(catalogue, installed).filter(
-    (row) => (flags.installed !== true || row.isInstalled) && speaks(row, flags.language),
+    (row) => (flags.installed !== true || row.isInstalled) && speaks(row),
   );
   notices.result(
     notices.json ? { folder: data, voices: rows.map((row) => inJson(row, catalogue)) } : voiceTable(rows),
@@ -66,18 +66,18 @@ function rowsOf({ voices }: Catalogue, installed: readonly Manifest[]): Row[] {
   return [...own, ...known];
 }
 
-function speaks({ language, manifest, offer }: Row, asked: unknown): boolean {
-  if (typeof asked !== 'string') return true;
+/** @param asked a tag, or the name of a language in English; anything else stands for all languages */
+async function speakersOf(asked: unknown): Promise<(row: Row) => boolean> {
+  if (typeof asked !== 'string') return () => true;
+  const { languageName } = await import('../../installed/language-name.ts');
   const wanted = asked.toLowerCase().replace('_', '-');
-  const all = [
-    language,
-    ...(manifest?.speakers.map((speaker) => speaker.language) ?? []),
-    ...(offer?.espeak ?? []),
-  ];
-  return all.some((each) => {
-    const tag = each.toLowerCase();
-    return `${tag}-`.startsWith(`${wanted}-`) || languageName(tag.split('-')[0] ?? '') === wanted;
-  });
+  return ({ language, manifest, offer }) => {
+    const spoken = manifest?.speakers.map((speaker) => speaker.language) ?? [];
+    return [language, ...spoken, ...(offer?.espeak ?? [])].some((each) => {
+      const tag = each.toLowerCase();
+      return `${tag}-`.startsWith(`${wanted}-`) || languageName(tag.split('-')[0] ?? '') === wanted;
+    });
+  };
 }
 
 function inJson(row: Row, { repositories }: Catalogue): object {
