@@ -3,12 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { nodeOf } from './nodes.mjs';
 
 /**
- * Runs the end-to-end tests of speaking and of batches, or those that are named, on every Node that the built program
- * promises to work on: the binaries from the npm package `node`, kept in .cache/nodes. The tests themselves run on the
+ * Runs the end-to-end tests of speaking, of batches and of all formats, or those that are named, on every Node that the built
+ * program promises to work on: the binaries from the npm package `node`, kept in .cache/nodes. The tests themselves run on the
  * Node that runs this.
  */
 const MAJORS = [20, 22, 24, 26];
-const USUAL = ['test/e2e/speak-', 'test/e2e/batch'];
+const USUAL = ['speak-', 'batch', 'encode', 'split', 'play.test', 'voices.test'].map(
+  (name) => `test/e2e/${name}`,
+);
 const COUNTING = '--reporter=./.config/counting-reporter.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 function test(major, filters) {

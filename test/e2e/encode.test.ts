@@ -32,6 +32,16 @@ describe('an MP3', () => {
     expect(box.list()).toEqual(['a.mp3', 'b.mp3']);
   });
 
+  it('of some milliseconds is written, which come in memory that is shared', async () => {
+    const box = new Sandbox();
+    const server = await serveBytes(complete(plainWav(sound(400))));
+    for (const cache of ['1', '0', '1']) {
+      const env = named(server.url, { TTS_CACHE: cache });
+      expect(await box.run(['hi', '-q', '-o', 'a.mp3'], { env })).toMatchObject({ status: 0, stderr: '' });
+    }
+    expect(server.requests).toHaveLength(2);
+  });
+
   it('streams', async ({ skip }) => {
     skip(!ffmpeg, 'no ffmpeg here');
     const { env, box } = await setUp();

@@ -24,8 +24,8 @@ export class Mp3Thread {
 
   /** @param pcm whole frames */
   encode(pcm: Uint8Array): Promise<Uint8Array> {
-    // The piece may be shared, and may not be given away.
-    const own = pcm.slice();
+    // The piece may be shared, and may not be given away. `slice` of a Buffer would not copy it.
+    const own = new Uint8Array(pcm);
     return this.#ask(own, [own.buffer]);
   }
 
@@ -45,8 +45,8 @@ export class Mp3Thread {
     });
     ended.catch(() => {});
     try {
-      const answer = once(this.#worker, 'message', { signal });
       this.#worker.postMessage(what, owned);
+      const answer = once(this.#worker, 'message', { signal });
       const [encoded] = await Promise.race([answer, ended]);
       return encoded as Uint8Array;
     } finally {
