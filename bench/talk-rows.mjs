@@ -33,8 +33,9 @@ async function noting() {
 /** The median of the times from a full stop that is written to the request with its sentence. */
 async function stopToRequest({ tts, env }, format) {
   const { came, server, url } = await noting();
-  const [command, ...args] = tts('-q', '--stream', '--format', format, '-s', '3', '--base-url', url);
+  const [command, ...args] = tts('-q', '--player', 'cat', '--format', format, '-s', '3', '--base-url', url);
   const child = spawn(command, args, { env, stdio: ['pipe', 'ignore', 'inherit'] });
+  const closed = once(child, 'close');
   const written = new Map();
   for (let number = 0; number < SENTENCES; number++) {
     const sentence = `This is the short sentence number ${number + 1}.`;
@@ -45,7 +46,7 @@ async function stopToRequest({ tts, env }, format) {
     }
   }
   child.stdin.end();
-  await once(child, 'close');
+  await closed;
   server.close();
   // The first ones wait for the start of the program, and the last one for the end of the text.
   const waits = [...written].slice(3, -1).map(([sentence, at]) => came.get(sentence) - at);
@@ -55,7 +56,7 @@ async function stopToRequest({ tts, env }, format) {
 /** A conversation with the built-in voice. `told` resolves with the time of an event. */
 async function converse({ tts, withoutService }) {
   const [command, ...args] = tts('-q', '--assistant', '--no-echo', '--events', '3', '--player', 'cat');
-  const child = spawn(command, args, { ...withoutService, stdio: ['pipe', 'ignore', 'inherit', 'pipe'] });
+  const child = spawn(command, args, { ...withoutService, stdio: ['pipe', 'ignore', 'ignore', 'pipe'] });
   const waiting = [];
   createInterface({ input: child.stdio[3] }).on('line', (line) => {
     const at = performance.now();
