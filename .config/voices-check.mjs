@@ -20,7 +20,6 @@ console.log('VOICE           INSTALLED  SPEAKS  SECONDS OF SOUND / OF WORK');
 for (const { name } of voices.filter((voice) => named.length === 0 || named.includes(voice.name))) {
   const installed = tts('voices', 'install', name, '--accept-licence');
   const out = join(folder, 'out.wav');
-  const begun = Date.now();
   const spoken = tts(
     '-s',
     name,
@@ -29,12 +28,9 @@ for (const { name } of voices.filter((voice) => named.length === 0 || named.incl
     out,
     '--json',
   );
-  const seconds = (Date.now() - begun) / 1000;
   const isGood = installed.status === 0 && spoken.status === 0 && statSync(out).size > 40_000;
-  const sound = isGood ? JSON.parse(spoken.stdout).seconds : 0;
-  const fault = isGood
-    ? `${sound} / ${seconds.toFixed(1)}`
-    : said(installed.status === 0 ? spoken : installed);
+  const { duration = 0, seconds = 0 } = isGood ? JSON.parse(spoken.stdout) : {};
+  const fault = isGood ? `${duration} / ${seconds}` : said(installed.status === 0 ? spoken : installed);
   console.log(
     `${name.padEnd(15)} ${String(installed.status).padEnd(10)} ${String(spoken.status).padEnd(7)} ${fault}`,
   );
