@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
@@ -160,6 +161,16 @@ function meaningOf(
   if (code === 'EEXIST') return exists(name);
   const isPartGone = code === 'ENOENT' && statSync(dirname(target), { throwIfNoEntry: false });
   return isPartGone ? removed(name, part) : error;
+}
+
+/**
+ * Replaces a file in one step. The new one is on the disk when this resolves.
+ * @throws the system's error; the old file is unchanged then
+ */
+export async function replaceFile(path: string, text: string, mode: number): Promise<void> {
+  await using file = AtomicFile.create(path, { mode, durable: true });
+  writeFileSync(file.fd, text);
+  await file.publish();
 }
 
 const sync = promisify(fsync);

@@ -3,9 +3,11 @@ import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { type Document, isAlias, parseDocument, type YAMLMap } from 'yaml';
 import { codeOf, ExitCode, TtsError, usageError } from '../error.ts';
+import { replaceFile } from '../files/atomic-file.ts';
 import { makeFolder } from '../files/folders.ts';
-import { replaceFile, withLock } from '../files/small-file.ts';
-import type { Host } from '../host.ts';
+import { isDeadOrUnwritten, Lease } from '../files/lease.ts';
+import { besideFile } from '../files/part-name.ts';
+import type { Host, RunContext } from '../host.ts';
 import { decodeAll } from '../reading/decode.ts';
 import { userFolder } from './config-places.ts';
 import { baseUrl } from './kind.ts';
@@ -53,15 +55,19 @@ function canHoldKeys(path: string): boolean {
  * @param key `undefined` removes the stored key
  * @throws TtsError (output); the file is unchanged then
  */
-export async function storeKey(file: string, base: URL, key: string | undefined): Promise<void> {
+export async function storeKey(
+  file: string,
+  { base, key }: { readonly base: URL; readonly key: string | undefined },
+  { host, signal }: Pick<RunContext, 'host' | 'signal'>,
+): Promise<void> {
   try {
     const path = await realpath(file).catch(() => file);
     const edit = extname(path) === '.json' ? inJson : inYaml;
     makeFolder(dirname(path));
-    await withLock(path, async () => {
-      const text = decodeAll(await readFile(path).catch(unlessMissing), path);
-      await replaceFile(path, edit(text, base, key), 0o600);
-    });
+    // Two logins at once must not lose a key.
+    using _lease = await Lease.wait(besideFile(path, 'lock'), host, { signal, isOver: isDeadOrUnwritten });
+    const text = decodeAll(await readFile(path).catch(unlessMissing), path);
+    await replaceFile(path, edit(text, base, key), 0o600);
   } catch (cause) {
     const code = codeOf(cause);
     if (code === '') throw cause;

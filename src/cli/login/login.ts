@@ -30,7 +30,7 @@ export async function run(context: Context): Promise<number> {
     value: typed,
     origin: { place: 'option', name: host.stdin.isTTY ? 'the terminal' : 'stdin' },
   });
-  await storeKey(path, base, key);
+  await storeKey(path, { base, key }, context);
   notices.note(`the key for ${base.href} is stored in ${path}`);
   explain(base, settings, notices);
   if (notices.json) notices.result({ baseUrl: base.href, file: path });

@@ -17,7 +17,7 @@ export async function run(context: Context): Promise<number> {
   const base = isStored ? typed : namedBase(line.words[0], settings, 'tts logout');
   const removed = stored?.has(base.href) ?? false;
   const file = removed ? userFile(files, host) : undefined;
-  if (file !== undefined) await storeKey(file, base, undefined);
+  if (file !== undefined) await storeKey(file, { base, key: undefined }, context);
   const others = [...(stored?.keys() ?? [])].join(', ');
   const missing = `no key is stored for ${base.href}${others && `; there are keys for ${others}`}`;
   notices.note(removed ? `the key for ${base.href} is removed from ${file}` : missing);

@@ -3,8 +3,8 @@ import { readFile, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { bareHost } from '../../address.ts';
 import { ExitCode, TtsError, usageError } from '../../error.ts';
+import { replaceFile } from '../../files/atomic-file.ts';
 import { pathOf } from '../../files/paths.ts';
-import { replaceFile } from '../../files/small-file.ts';
 
 /** Milliseconds. A refused connection is known at once. */
 const PATIENCE_MS = 1000;
