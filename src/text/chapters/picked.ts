@@ -23,6 +23,7 @@ export class PickedChapters implements Stage<Piece, Piece> {
 
   *push(piece: Piece): Generator<Piece> {
     if (piece.kind === 'chapter') {
+      yield* voicesOf(this.#held);
       this.#opening = piece;
       this.#held = [];
     } else if (!this.#opening) {
@@ -49,8 +50,13 @@ export class PickedChapters implements Stage<Piece, Piece> {
     if (this.#isPicked) {
       yield { ...opening, number };
       yield* held;
-    } else yield* held.filter(({ kind }) => kind === 'voice');
+    } else yield* voicesOf(held);
   }
+}
+
+/** They speak on in the chapters that follow. */
+function voicesOf(pieces: readonly Piece[]): Piece[] {
+  return pieces.filter(({ kind }) => kind === 'voice');
 }
 
 function noSuchChapter(wanted: number, count: number): TtsError {

@@ -21,14 +21,19 @@ const PIECES: readonly Piece[] = [
   { kind: 'pause', seconds: 1 },
 ];
 
-function picked(...ranges: readonly ChapterRange[]): readonly Piece[] {
+function picked(ranges: readonly ChapterRange[], pieces = PIECES): readonly Piece[] {
   const stage = new PickedChapters(ranges);
-  return [...PIECES.flatMap((piece) => [...stage.push(piece)]), ...stage.end()];
+  return [...pieces.flatMap((piece) => [...stage.push(piece)]), ...stage.end()];
 }
 
 describe('the chapters that were asked for', () => {
   it('keep their numbers, and the voice that was named before them', () => {
-    expect(picked([1, 1], [3, 3])).toEqual([
+    expect(
+      picked([
+        [1, 1],
+        [3, 3],
+      ]),
+    ).toEqual([
       { kind: 'chapter', title: 'A', level: 1, number: 1 },
       { kind: 'paragraph' },
       text('a'),
@@ -39,7 +44,17 @@ describe('the chapters that were asked for', () => {
     ]);
   });
 
+  it('have the voice that a chapter without a word names', () => {
+    const voice: Piece = { kind: 'voice', voice: 'anna', place };
+    const pieces = [chapter('empty'), voice, chapter('A'), text('a')];
+    expect(picked([[1, 1]], pieces)).toEqual([
+      voice,
+      { kind: 'chapter', title: 'A', level: 1, number: 1 },
+      text('a'),
+    ]);
+  });
+
   it('are all there', () => {
-    expect(() => picked([2, 4])).toThrow('there is no chapter 4: the text has 3 of them');
+    expect(() => picked([[2, 4]])).toThrow('there is no chapter 4: the text has 3 of them');
   });
 });
