@@ -125,7 +125,7 @@ class Maker {
       ...[...tagged.input, '-i', 'pipe:0', '-f', 'ffmetadata', '-i', 'pipe:4'],
       ...(cover ? ['-f', cover.mediaType === 'image/png' ? 'png_pipe' : 'jpeg_pipe', '-i', 'pipe:5'] : []),
       ...['-map', '0:a', '-map_metadata', '1', '-map_chapters', tagged.chapters === 'sections' ? '1' : '-1'],
-      ...(cover ? ['-map', '2:v', '-disposition:v:0', 'attached_pic'] : []),
+      ...(cover ? COVER : []),
       ...(language === undefined ? [] : ['-metadata:s:a:0', `language=${language}`]),
       ...['-c', 'copy', ...tagged.output(list.length), `file:${target}`],
     ];
@@ -208,6 +208,12 @@ class Maker {
     ];
   }
 }
+
+/** The comment is how FLAC says that a picture is the front of the cover. */
+const COVER = [
+  ...['-map', '2:v', '-disposition:v:0', 'attached_pic'],
+  ...['-metadata:s:v:0', 'comment=Cover (front)'],
+];
 
 /** Seconds by which ffmpeg's count of the sound may differ: a frame of the codec, and what the encoder puts in front. */
 const TOLERANCE_SECONDS = 0.5;
