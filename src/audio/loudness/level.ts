@@ -1,3 +1,4 @@
+import { Arrivals } from '../../async.ts';
 import { frameBytes, type PcmFormat, type Track } from '../pcm.ts';
 import { sampleReader, sampleWriter } from '../samples.ts';
 import { Limiter } from './limiter.ts';
@@ -48,48 +49,84 @@ async function* whole({ format, pcm }: Track, { target, turns }: Level): AsyncGe
 
 /** Seconds of a voice that are measured before they are heard. */
 const MEASURED_SECONDS = 3;
+/** Milliseconds without sound, after which what there is of a voice has to do: its writer may wait for an answer. */
+const MOST_AWAITED_MS = 500;
 
-async function* asItComes(
-  { format, pcm, drops }: Track,
-  { target, turns }: Level,
-): AsyncGenerator<Uint8Array> {
-  const gains = new Map<unknown, number>();
-  const held: Uint8Array[] = [];
-  const most = MEASURED_SECONDS * format.sampleRate * frameBytes(format);
-  let [start, heldBytes] = [0, 0];
-  const gainOf = (voice: unknown) => gains.get(voice) ?? 1;
-  const play = new Playing({ format, turns, gainOf });
-  const pass = ({ length }: Uint8Array) => {
-    start += length;
-    heldBytes -= length;
-  };
-  drops?.listen(() => {
-    play.skip(heldBytes);
-    for (const each of held.splice(0)) pass(each);
-  });
-  const measure = () => {
+async function* asItComes(track: Track, level: Level): AsyncGenerator<Uint8Array> {
+  const held = new Held(track.format, level);
+  track.drops?.listen(() => held.drop());
+  using pieces = new Arrivals(track.pcm, new AbortController().signal);
+  let next: IteratorResult<Uint8Array> | undefined;
+  do {
+    next = await pieces.next(next && MOST_AWAITED_MS);
+    if (next && !next.done && held.keeps(next.value)) continue;
+    yield* held.given();
+    if (!next || next.done) yield* held.end();
+  } while (!next?.done);
+}
+
+/** Sound whose voice is measured before it is heard. */
+class Held {
+  readonly #format: PcmFormat;
+  readonly #level: Level;
+  readonly #gains = new Map<unknown, number>();
+  readonly #play: Playing;
+  readonly #most: number;
+  readonly #pieces: Uint8Array[] = [];
+  /** Where the pieces begin in the track. */
+  #start = 0;
+  #bytes = 0;
+
+  constructor(format: PcmFormat, level: Level) {
+    this.#format = format;
+    this.#level = level;
+    this.#most = MEASURED_SECONDS * format.sampleRate * frameBytes(format);
+    this.#play = new Playing({
+      format,
+      turns: level.turns,
+      gainOf: (voice) => this.#gains.get(voice) ?? 1,
+    });
+  }
+
+  /** @returns false if it is time to give all of it */
+  keeps(piece: Uint8Array): boolean {
+    const voices = cut(piece, this.#start + this.#bytes, this.#level.turns);
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    const isNew = voices.some(({ voice }) => !this.#gains.has(voice));
+    return (isNew || this.#pieces.length > 1) && this.#bytes < this.#most;
+  }
+
+  *given(): Generator<Uint8Array> {
+    this.#measure();
+    for (let piece = this.#take(); piece; piece = this.#take()) yield* this.#play.push(piece);
+  }
+
+  end(): Generator<Uint8Array> {
+    return this.#play.end();
+  }
+
+  /** It is not heard. */
+  drop(): void {
+    this.#play.skip(this.#bytes);
+    while (this.#take());
+  }
+
+  #take(): Uint8Array | undefined {
+    const piece = this.#pieces.shift();
+    this.#start += piece?.length ?? 0;
+    this.#bytes -= piece?.length ?? 0;
+    return piece;
+  }
+
+  #measure(): void {
     const meters = new Map<unknown, LoudnessMeter>();
-    for (const { bytes, voice } of cut(Buffer.concat(held), start, turns))
-      if (!gains.has(voice)) meterOf(voice, meters, format).push(floatsOf(format)(bytes));
+    const { turns, target } = this.#level;
+    for (const { bytes, voice } of cut(Buffer.concat(this.#pieces), this.#start, turns))
+      if (!this.#gains.has(voice)) meterOf(voice, meters, this.#format).push(floatsOf(this.#format)(bytes));
     for (const [voice, meter] of meters)
-      if (meter.integrated !== undefined) gains.set(voice, gainFor(meter, target));
-  };
-  function* given() {
-    measure();
-    for (let each = held.shift(); each; each = held.shift()) {
-      pass(each);
-      yield* play.push(each);
-    }
+      if (meter.integrated !== undefined) this.#gains.set(voice, gainFor(meter, target));
   }
-  for await (const piece of pcm) {
-    held.push(piece);
-    heldBytes += piece.length;
-    const isNew = cut(piece, start + heldBytes - piece.length, turns).some(({ voice }) => !gains.has(voice));
-    if ((isNew || held.length > 1) && heldBytes < most) continue;
-    yield* given();
-  }
-  yield* given();
-  yield* play.end();
 }
 
 interface Gains {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { levelled, type Turn } from '../../../../src/audio/loudness/level.ts';
 import { LoudnessMeter } from '../../../../src/audio/loudness/meter.ts';
 import { type PcmFormat, untagged } from '../../../../src/audio/pcm.ts';
@@ -120,6 +120,18 @@ describe.skipIf(!ffmpeg)('loudness', () => {
     const even = await collect(levelled(track, { target: -18, turns, isLive: true }).pcm);
     expect(even).toHaveLength(fresh.length);
     expect(Math.abs(measured(even).loudness + 18)).toBeLessThan(1);
+  });
+
+  it('of a short answer is heard, though its writer waits', async () => {
+    let isHeard = false;
+    async function* pcm() {
+      yield babble(1, 0.3);
+      await vi.waitUntil(() => isHeard, 4000);
+    }
+    const track = untagged({ format: FORMAT, bytes: undefined, pcm: pcm() });
+    const turns = { list: [{ start: 0, voice: 1 }] };
+    for await (const _ of levelled(track, { target: -18, turns, isLive: true }).pcm) isHeard = true;
+    expect(isHeard).toBe(true);
   });
 
   it('of silence, of nothing and of a moment changes no length', async () => {
