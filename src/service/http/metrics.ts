@@ -1,7 +1,10 @@
 import type { Log, RequestRecord } from './exchange.ts';
 
 /** Only these paths are labels, so that a stranger cannot add more. */
-const PATHS = ['/tts', '/speakers', '/healthz', '/metrics', '/openapi.json', '/'];
+const PATHS = [
+  ...['/tts', '/speakers', '/healthz', '/metrics', '/openapi.json', '/'],
+  ...['/v1/audio/speech', '/v1/audio/voices', '/v1/models'],
+];
 
 /** Seconds. */
 const BOUNDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
