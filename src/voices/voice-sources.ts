@@ -133,7 +133,8 @@ export class VoiceSources {
   async #voiceNamed(at: number, name: string): Promise<FoundVoice | undefined> {
     const numbered = await this.open(at);
     const { voices, takesAnyVoice } = numbered.source;
-    if (takesAnyVoice && !voices.some((voice) => voice.name === name)) numbered.source.addVoice?.(name);
+    const isNew = name !== '' && !voices.some((voice) => voice.name === name);
+    if (takesAnyVoice && isNew) numbered.source.addVoice?.(name);
     const place = numbered.source.voices.findIndex((voice) => voice.name === name);
     return place < 0 ? undefined : this.#voiceAt(numbered, place);
   }

@@ -46,6 +46,16 @@ async function found(sources: VoiceSources, settings: Settings) {
 }
 
 describe('the engines of a run', () => {
+  it('speak with any voice where they have no list, if it has a name', async () => {
+    const engines = await enginesOf({ one: null });
+    const find = (speaker: string) => {
+      const settings = settingsWith(engines, speaker);
+      return found(sourcesOf(settings), settings);
+    };
+    expect(await find('one:nova')).toEqual([1002, 'one', 'nova']);
+    await expect(find('one:')).rejects.toThrow('the engine one has no voice ""');
+  });
+
   it('have their numbers in the order of the config, and the chosen ones come first', async () => {
     const engines = await enginesOf({ one: ['a', 'b'], two: ['c'] });
     const find = (speaker: number, chosen?: readonly string[]) => {
