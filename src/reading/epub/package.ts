@@ -60,7 +60,7 @@ export async function openPackage(archive: Archive, name: string, signal: AbortS
   const spineElement = firstIn(root, 'spine');
   const named = spineOf(spineElement, items);
   const spine = named.filter((item) => item !== undefined);
-  if (spine.length === 0) throw noBook(name, 'its reading order (spine) is empty');
+  if (named.length === 0) throw noBook(name, 'its reading order (spine) is empty');
   const ncxId = spineElement?.attributes.toc;
   const ncx = (ncxId && items.get(ncxId)) || [...items.values()].find((item) => item.mediaType === NCX);
   return {

@@ -101,6 +101,18 @@ describe('a hostile book', () => {
       /holds no text to read/,
     ],
     [
+      'a reading order of pictures',
+      () =>
+        epubOf({
+          documents: {},
+          manifest: '<item id="s" href="s.svg" media-type="image/svg+xml"/>',
+          spine: ['s'],
+          files: [{ name: 'EPUB/s.svg', data: '<svg><text>Text</text></svg>' }],
+        }),
+      /holds no text to read/,
+    ],
+    ['an empty reading order', () => epubOf({ documents: {} }), /reading order \(spine\) is empty/],
+    [
       'a password',
       () => withFiles({ name: 'EPUB/a.xhtml', data: 'x', flags: 0x801 }),
       /locked with a password/,
