@@ -1,9 +1,11 @@
 import { readdirSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
 import { epubOf } from '../support/epub.ts';
 import { complete } from '../support/http-bytes.ts';
 import { readId3, textOf } from '../support/mp3.ts';
+import { isThere } from '../support/programs.ts';
 import { named, Sandbox } from '../support/run.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
@@ -74,6 +76,28 @@ describe('--split chapters', () => {
     expect(await run('--prune', '--yes', '-q')).toMatchObject({ status: 0 });
     expect(files()).toEqual(NAMES.slice(0, 2));
   });
+
+  it.runIf(process.platform === 'linux' && isThere('script'))(
+    'shows on a terminal how far it is with all chapters that are made',
+    async () => {
+      const answer = complete(plainWav(sound(6000)));
+      const server = await serveBytes(async (...asked) => {
+        await sleep(300);
+        await answer(...asked);
+      });
+      const box = new Sandbox();
+      const env = { ...named(server.url), TERM: 'xterm' };
+      box.file('book.md', '# One\n\nIt began.\n\n# Two\n\nIt went on.\n\nIt ended.\n');
+      const line =
+        "tts -f book.md --split chapters --concurrency 1 --max-chars 15 --no-cache -o 'text/{nn}.mp3'";
+      box.file('command', `stty cols 100 rows 30; ${line}; rm text/02.mp3; ${line}`);
+      const { stdout } = await box.shell("script -qec 'sh -e command' /dev/null", { env });
+      const [both = '', last = ''] = stdout.toString().split('2 chapters: ');
+      expect(both).toMatch(/chapter 1\/2: One {2}\d\/\d segments/);
+      expect(both).toMatch(/chapter 2\/2: Two {2}\d\/\d segments {2}\d+ %/);
+      expect(last).toMatch(/chapter 1\/1: Two {2}\d\/\d segments? {2}\d+ %/);
+    },
+  );
 
   it('finds the headings of a text for WAVs, too', async () => {
     const { box, server } = await setUp();

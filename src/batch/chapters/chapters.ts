@@ -1,11 +1,14 @@
 import type { Heading } from '../../text/piece.ts';
 import type { Rest, Segment } from '../../text/segment.ts';
+import { countCodePoints } from '../../text/unicode.ts';
 import { type RowKey, type Shape, TextHash } from '../row-state.ts';
 
 export interface BookChapter {
   readonly title: string | undefined;
   /** It counts as `--chapters` does: 0 is what comes before the first chapter. */
   readonly number: number;
+  readonly segments: number;
+  readonly characters: number;
   /** Hashes what is spoken, in which pieces and with which silences. */
   readonly hash: TextHash;
 }
@@ -21,14 +24,17 @@ export async function chaptersOf(
   const chapters: BookChapter[] = [];
   for await (const { heading, parts: own } of byChapter(parts)) {
     const hash = new TextHash();
+    let [segments, characters] = [0, 0];
     for await (const part of own) {
       if (part.kind === 'rest') hash.addMark(JSON.stringify(part));
       else {
         hash.addMark(JSON.stringify(heardOf(part)));
         hash.add(part.text);
+        segments += 1;
+        characters += countCodePoints(part.text);
       }
     }
-    chapters.push({ title: heading?.title, number: heading?.number ?? 0, hash });
+    chapters.push({ title: heading?.title, number: heading?.number ?? 0, segments, characters, hash });
   }
   return chapters;
 }

@@ -15,9 +15,9 @@ import type { VoiceEvent } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
 import { isProgressWanted, type Notices } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
+import { LONG_RUN_MS } from '../terminal/progress-notes.ts';
 import { grouped } from '../terminal/style.ts';
 import { isNewToday } from './daily-note.ts';
-import { LONG_RUN_MS } from './notes.ts';
 
 type Reported = Pick<RunPlan, 'output'> & Partial<Pick<RunPlan, 'callbackUrl'>>;
 

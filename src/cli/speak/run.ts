@@ -14,12 +14,12 @@ import type { Segment } from '../../text/segment.ts';
 import type { Voice } from '../../voices/voice.ts';
 import type { Turn } from '../channel/channel.ts';
 import type { Context } from '../context.ts';
-import { isProgressWanted } from '../terminal/notices.ts';
 import type { Progress } from '../terminal/progress.ts';
+import { notesFor, progressOf, showProgress } from '../terminal/progress-notes.ts';
 import { warnOfRoom } from './cache-room.ts';
 import { languageHint } from './language-hint.ts';
 import { leftOutOf } from './left-out.ts';
-import { notesFor, progressOf, tellAbsent } from './notes.ts';
+import { tellAbsent } from './notes.ts';
 import { eventsTo, introducing, report, withKept } from './report.ts';
 
 /** Each open request allows this number of segments ahead, so that all stay busy behind a slow one. */
@@ -78,7 +78,7 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   await using events = await tellEvents(job, sink, { ...context, drops });
   const total = async (until: AbortSignal) =>
     (await import('../terminal/progress.ts')).totalOf(text, isLive, until);
-  using progress = await showProgress(total, job, request, context);
+  using progress = isTerminalShared(job, request, context) ? undefined : await showProgress(total, context);
   using _notes = notesFor(context, progressOf({ totals, total }));
   sayBefore(job, text, notices);
   // Bytes are as many as the characters, or more.
@@ -185,10 +185,11 @@ async function speakChapters(job: SpeechJob, context: Context): Promise<number> 
     voiceOf: voiceIn(job),
     lead: leadOf(job),
     skipping: leftOut,
+    totals,
     listeners: [totals, leftOut],
-    async begin() {
+    async begin(progress: Progress | undefined) {
       sayBefore(job, text, notices);
-      voices.listen(introducing(job, context, eventsTo(totals, undefined, notices)));
+      voices.listen(introducing(job, context, eventsTo(totals, progress, notices)));
       return WINDOW * (await openAll(job));
     },
   };
@@ -220,19 +221,9 @@ async function tagsFor(job: SpeechJob, { about }: RunText, context: Context): Pr
   return (await import('../../speech/tags.ts')).tagsOf(job.tags, { about, voice: job.voice }, context);
 }
 
-type Total = ConstructorParameters<typeof Progress>[0]['total'];
-
-async function showProgress(
-  total: Total,
-  { echo }: SpeechJob,
-  { files }: SpeakRequest,
-  { host, notices }: Context,
-): Promise<Progress | undefined> {
-  // The line would wipe away what a person types, and what is shown of the text.
-  const isShared = echo !== undefined || (files.includes('-') && host.stdin.isTTY);
-  if (isShared || !isProgressWanted(host, notices)) return undefined;
-  const { Progress } = await import('../terminal/progress.ts');
-  return new Progress({ host, notices, total });
+/** A line of progress would wipe away what a person types, and what is shown of the text. */
+function isTerminalShared({ echo }: SpeechJob, { files }: SpeakRequest, { host }: Context): boolean {
+  return echo !== undefined || (files.includes('-') && host.stdin.isTTY);
 }
 
 /** @returns how many texts all voices together speak at once */

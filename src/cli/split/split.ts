@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { OPENING, type Tags } from '../../audio/pcm.ts';
-import { byChapter, chapterKey, chaptersOf } from '../../batch/chapters/chapters.ts';
+import { type BookChapter, byChapter, chapterKey, chaptersOf } from '../../batch/chapters/chapters.ts';
 import { chapterRows, chapterTemplate } from '../../batch/chapters/names.ts';
 import { type Outcome, writeManifest } from '../../batch/closing.ts';
 import { lockFolder } from '../../batch/lock.ts';
@@ -21,11 +21,14 @@ import type { DeliverOptions } from '../../speech/deliver.ts';
 import type { SpeechJob } from '../../speech/job.ts';
 import type { Mix } from '../../speech/mix.ts';
 import type { RunText } from '../../speech/text.ts';
+import type { RunTotals } from '../../speech/totals.ts';
 import type { Segment } from '../../text/segment.ts';
 import type { Voice } from '../../voices/voice.ts';
 import { assertNoFaults, tellFaults } from '../checking.ts';
 import type { Context } from '../context.ts';
 import { mayPrune, pruneFiles } from '../pruning.ts';
+import type { Progress } from '../terminal/progress.ts';
+import { notesFor, progressOf, showProgress } from '../terminal/progress-notes.ts';
 import { countOf } from '../terminal/style.ts';
 
 export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'listeners'> {
@@ -33,11 +36,12 @@ export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'liste
   /** They are those of the book. */
   readonly tags: Tags;
   voiceOf(segment: Segment): Voice;
+  readonly totals: RunTotals;
   /**
    * Begins to listen to the voices, and opens what they speak with.
    * @returns the segments that are asked for ahead of their turn
    */
-  begin(): Promise<number>;
+  begin(progress: Progress | undefined): Promise<number>;
 }
 
 /**
@@ -46,9 +50,9 @@ export interface Split extends Pick<DeliverOptions, 'lead' | 'skipping' | 'liste
  */
 export async function speakSplit(job: SpeechJob, split: Split, context: Context): Promise<number> {
   const { output } = job;
-  const { folder, plan, keys } = await planOf(job, split, context);
+  const { folder, plan, keys, chapters } = await planOf(job, split, context);
   using _plan = plan;
-  if (job.split?.checks) return await check(job, { folder, plan, keys }, context);
+  if (job.split?.checks) return await check(job, { folder, plan, keys, chapters }, context);
   makeOutputFolder(folder.path);
   using _lock = lockFolder(folder.path, undefined, context.host, hostname());
   const { signal, host } = context;
@@ -64,7 +68,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
   if (survey.toDoCount > 0) {
     await output.encoding.assertReady();
     const folders = prepareRowFiles(outcome, host);
-    await make(job, { outcome, keys, split }, context);
+    await make(job, { outcome, keys, chapters, split }, context);
     await syncFolders(folders);
   }
   if (isPruned) await pruneFiles(pruning, context);
@@ -76,6 +80,7 @@ export async function speakSplit(job: SpeechJob, split: Split, context: Context)
 interface Planned extends Pick<Outcome, 'folder' | 'plan'> {
   /** They are found by the ids of the rows. */
   readonly keys: ReadonlyMap<string, RowKey>;
+  readonly chapters: readonly BookChapter[];
 }
 
 async function planOf(
@@ -118,7 +123,7 @@ async function planOf(
       return [String(number), chapterKey(chapter, shape, [told, title, number, last])];
     }),
   );
-  return { folder, plan, keys };
+  return { folder, plan, keys, chapters };
 }
 
 /** The silence of a heading or a scene that is not the usual one. Those of sentences and paragraphs are the same for a whole chapter. */
@@ -140,12 +145,16 @@ function toldOf({ cover, ...tags }: Tags): unknown {
   return [tags, cover && createHash('sha256').update(cover.bytes).digest('hex')];
 }
 
-function surveyOf({ folder, plan, keys }: Planned, known: KnownFiles, signal: AbortSignal): Promise<Survey> {
+function surveyOf(
+  { folder, plan, keys }: Omit<Planned, 'chapters'>,
+  known: KnownFiles,
+  signal: AbortSignal,
+): Promise<Survey> {
   const keyOf = ({ id }: { readonly id: string }) => keys.get(id) as RowKey;
   return Survey.take(plan, known, { folder, keyOf, signal });
 }
 
-interface Work extends Pick<Planned, 'keys'> {
+interface Work extends Pick<Planned, 'keys' | 'chapters'> {
   readonly outcome: Outcome;
   readonly split: Split;
 }
@@ -153,16 +162,21 @@ interface Work extends Pick<Planned, 'keys'> {
 /** One pass over the text serves all chapters. */
 async function make(
   job: SpeechJob,
-  { outcome, keys, split }: Work,
-  { host, signal }: Context,
+  { outcome, keys, chapters, split }: Work,
+  context: Context,
 ): Promise<void> {
+  const { host, signal } = context;
   const { folder, plan, survey, known } = outcome;
-  const { text, tags, begin, ...speaking } = split;
+  const { text, tags, totals, begin, ...speaking } = split;
   const toDo = new Set(survey.toDo());
   const count = Number(plan.rows.at(plan.rows.count - 1).id);
   using journal = new Journal(join(folder.path, journalName()), host.uid);
   const target = { folder, journal, writer: host, encoding: job.output.encoding };
-  const sound = { ...speaking, window: await begin(), mix: job.mix, signal };
+  const total = sizeOf(Array.from(survey.toDo(), (number) => chapters[number]));
+  using progress = await showProgress(async () => total, context);
+  using _notes = notesFor(context, progressOf({ totals, total: async () => total }));
+  const listeners = [...(split.listeners ?? []), progress?.count];
+  const sound = { ...speaking, listeners, window: await begin(progress), mix: job.mix, signal };
   let number = 0;
   for await (const { heading, parts } of byChapter(text.segments(false, signal))) {
     if (toDo.has(number)) {
@@ -176,6 +190,12 @@ async function make(
     }
     number += 1;
   }
+}
+
+function sizeOf(chapters: readonly (BookChapter | undefined)[]) {
+  const sum = (name: 'segments' | 'characters') =>
+    chapters.reduce((all, chapter) => all + (chapter?.[name] ?? 0), 0);
+  return { segments: sum('segments'), characters: sum('characters'), chapters: chapters.length };
 }
 
 /** @throws TtsError (partial) if a file is missing, not up to date, or left over */

@@ -15,7 +15,7 @@ const RESERVED_COLUMNS = 4;
 
 const LEAST_COLUMNS = 12;
 
-interface LineOptions {
+export interface LineOptions {
   readonly host: Pick<Host, 'stderr' | 'env'>;
   readonly notices: Notices;
 }

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { ProgressNotes } from '../../../../src/cli/speak/notes.ts';
+import { ProgressNotes } from '../../../../src/cli/terminal/progress-notes.ts';
 
 it('A long run is told after 10 s and then each 30 s, until it is over.', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval', 'clearTimeout', 'clearInterval'] });
