@@ -121,6 +121,8 @@ function asSpeaker({ name, language, sampleRate }: SourceVoice): Omit<Speaker, '
 
 export interface VoiceSource extends AsyncDisposable {
   readonly name: string;
+  /** What the user can do where it fails, if that is known. */
+  readonly advice?: string | undefined;
   /** There is at least one, and the order is that of the engine. */
   readonly voices: readonly SourceVoice[];
   /** It is true for a server without a list of voices. */

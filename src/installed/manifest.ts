@@ -42,6 +42,13 @@ export interface Manifest {
   readonly files: readonly InstalledFile[];
 }
 
+/** The command that installs a voice again. */
+export function installAgain({ name, quality }: Pick<Manifest, 'name' | 'quality'>): string {
+  return quality === 'own'
+    ? `tts voices install --from PLACE --name ${name}`
+    : `tts voices install --force ${name}`;
+}
+
 export const MANIFEST = 'voice.json';
 export const CARD = 'MODEL_CARD';
 

@@ -9,6 +9,8 @@ export interface Failing {
   readonly name: string;
   /** True for a server, a program or a model, whose errors name it. */
   readonly isExternal: boolean;
+  /** The hint for its failures, where it is not the usual one. */
+  readonly advice?: string | undefined;
   readonly timeoutMs: number;
 }
 
@@ -19,9 +21,9 @@ export function engineFailure(error: unknown, who: Failing): TtsError {
   if (!(error instanceof EngineError)) throw error;
   if (error.kind === 'no storage') return noRoom(error);
   if (error.kind === 'refused' && error.status !== undefined && !isTransient(error.status))
-    return refused(error, error.status);
+    return refused(error, error.status, who);
   if (error.isFinal) return short(error);
-  return who.isExternal ? failed(error) : ofBuiltIn(error, who);
+  return who.isExternal ? failed(error, who) : ofBuiltIn(error, who);
 }
 
 function short(cause: EngineError): TtsError {
@@ -48,7 +50,7 @@ function noRoom(cause: EngineError): TtsError {
 const LOOK = 'tts doctor --engine ENGINE checks the engine';
 
 /** An answer that stays the same if the engine is asked again. It means what it means on `POST /tts`. */
-function refused(cause: EngineError, status: number): TtsError {
+function refused(cause: EngineError, status: number, { advice = LOOK }: Failing): TtsError {
   const isKey = status === 401 || status === 403;
   const [exitCode, hint] = isKey
     ? [
@@ -60,7 +62,7 @@ function refused(cause: EngineError, status: number): TtsError {
           ExitCode.quota,
           'waiting does not help: what the account has paid for is used up; add credit to it, or raise its limit',
         ]
-      : [ExitCode.service, LOOK];
+      : [ExitCode.service, advice];
   const concernsThisTextOnly = [400, 404, 413, 422].includes(status);
   return new TtsError(cause.message, {
     exitCode,
@@ -71,11 +73,11 @@ function refused(cause: EngineError, status: number): TtsError {
   });
 }
 
-function failed(cause: EngineError): TtsError {
+function failed(cause: EngineError, { advice = LOOK }: Failing): TtsError {
   const { message, kind, retryAfter: after, status = STATUSES[kind] ?? 502 } = cause;
   return new TtsError(message, {
     exitCode: status === 429 ? ExitCode.quota : ExitCode.service,
-    hint: hintToWait(after) ?? LOOK,
+    hint: hintToWait(after) ?? advice,
     cause,
     retry: { after, busy: kind === 'busy', status },
   });

@@ -18,6 +18,7 @@ interface EngineOptions extends ClientOptions {
   readonly name: string;
   /** True for a server, a program or a model, whose errors name it. */
   readonly isExternal: boolean;
+  readonly advice?: string | undefined;
 }
 
 interface Opening {
@@ -29,8 +30,8 @@ interface Opening {
 /** Opens an engine inside this program: a source, espeak-ng, or else the built-in voices. */
 export async function openEngine({ source, espeak }: Opening, options: ClientOptions): Promise<Client> {
   if (source) {
-    const { name } = source.source;
-    return engineClient(await openSource(source), { ...options, name, isExternal: true });
+    const { name, advice } = source.source;
+    return engineClient(await openSource(source), { ...options, name, isExternal: true, advice });
   }
   if (espeak)
     return engineClient(await openEspeakEngine(espeak), { ...options, name: 'espeak-ng', isExternal: false });

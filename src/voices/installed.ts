@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
+import { EngineError } from '../engine/contract.ts';
 import { type ModelSpeaker, type NumberedSource, type SourceVoice, shortName } from '../engine/source.ts';
+import { ExitCode, TtsError } from '../error.ts';
 import { dataFolder } from '../files/folders.ts';
 import type { RunContext } from '../host.ts';
 import { languageName } from '../installed/language-name.ts';
-import { CARD, installedVoices, type Manifest, voicesFolder } from '../installed/manifest.ts';
+import { CARD, installAgain, installedVoices, type Manifest, voicesFolder } from '../installed/manifest.ts';
 import { runtimesIn } from '../installed/runtimes.ts';
 import type { Settings } from '../settings/resolve.ts';
 import type { FoundVoice } from './voice-sources.ts';
@@ -16,7 +18,7 @@ const opened = new WeakMap<RunContext, Map<string, Promise<NumberedSource>>>();
 
 /**
  * Finds the installed voice that a speaker means: by number, by its name, by the name of one of its speakers, or by its language.
- * @throws EngineError if its folder has been damaged
+ * @throws TtsError if its folder has been damaged
  */
 export async function findInstalled(
   { speaker, speakers }: Settings,
@@ -106,7 +108,8 @@ async function openOne(manifest: Manifest, { host, signal }: RunContext): Promis
     ...speaker,
     ...(reference !== undefined && { reference: join(folder, reference) }),
   }));
-  const source = await openSource(
+  const advice = adviceOn(manifest);
+  const model = await openSource(
     {
       kind: 'model',
       name,
@@ -124,11 +127,19 @@ async function openOne(manifest: Manifest, { host, signal }: RunContext): Promis
       },
     },
     { host, signal, timeoutMs: 0, runtimes: runtimesIn(data, host.uid) },
-  );
+  ).catch((error: unknown) => {
+    if (!(error instanceof EngineError)) throw error;
+    throw new TtsError(error.message, { exitCode: ExitCode.service, hint: advice, cause: error });
+  });
+  const source = { ...model, advice };
   const numbered = source.voices.map(
     (voice: SourceVoice, at) => [number + (speakers[at]?.sid ?? at), voice] as const,
   );
   return { source, voices: new Map(numbered) };
+}
+
+function adviceOn(manifest: Manifest): string {
+  return `tts voices verify ${manifest.name} tells what is damaged; this brings the voice and its runtime again: ${installAgain(manifest)}`;
 }
 
 /** The checksum of all that shapes the sound: the same on two machines, so that a copied cache serves both. */

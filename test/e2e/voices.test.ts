@@ -115,10 +115,18 @@ describe.runIf(hasSherpa())('an installed voice', () => {
     const model = join(data(box), 'voices', 'pia', 'model.onnx');
     writeFileSync(model, readFileSync(model).reverse());
     rmSync(dictionary);
+    const advice = /hint: .*: tts voices install --force pia\n$/;
+    expectFailure(
+      await box.run(['hello', '-o', 'out.wav', '-s', 'pia', '--no-cache', '--retries', '0'], { env }),
+      7,
+      advice,
+    );
+    rmSync(join(data(box), 'voices', 'pia', 'tokens.txt'));
+    expectFailure(await box.run(['hello', '-o', 'out.wav', '-s', 'pia'], { env }), 7, advice);
     const damaged = await box.run(['voices', 'verify'], { env });
     expect(damaged.status).toBe(7);
     expect(damaged.stderr).toBe(
-      'tts: pia: not as installed\n  pia: model.onnx has another checksum\n  pia: en_dict is missing\nhint: install again: tts voices install --force pia\n',
+      'tts: pia: not as installed\n  pia: model.onnx has another checksum\n  pia: tokens.txt is missing\n  pia: en_dict is missing\nhint: install again: tts voices install --force pia\n',
     );
     expect(await box.run(['voices', 'install', '--force', 'pia'], { env })).toMatchObject({ status: 0 });
     expect(await box.run(['voices', 'verify'], { env })).toMatchObject({ status: 0 });

@@ -5,7 +5,13 @@ import { withVoicesLock } from '../../install/lock.ts';
 import { openStore } from '../../install/store.ts';
 import { removeVoice, wrongFiles } from '../../install/tidy.ts';
 import { loadCatalogue } from '../../installed/catalogue.ts';
-import { installedVoices, isOwnFolder, type Manifest, voicesFolder } from '../../installed/manifest.ts';
+import {
+  installAgain,
+  installedVoices,
+  isOwnFolder,
+  type Manifest,
+  voicesFolder,
+} from '../../installed/manifest.ts';
 import { nearestName } from '../../nearest.ts';
 import { loadSettings } from '../../settings/load.ts';
 import type { Context } from '../context.ts';
@@ -35,11 +41,12 @@ export async function verifyVoices({ flags, names, data }: VoicesLine, context: 
   const checked: { name: string; wrong: string[] }[] = [];
   for (const voice of voices) checked.push({ name: voice.name, wrong: await wrongFiles(data, voice) });
   const damaged = checked.filter(({ wrong }) => wrong.length > 0);
+  const again = voices.filter((_, at) => checked[at]?.wrong.length).map(installAgain);
   if (notices.json) notices.result({ voices: checked });
   if (damaged.length > 0)
     throw new TtsError(`${damaged.map(({ name }) => name).join(', ')}: not as installed`, {
       exitCode: ExitCode.service,
-      hint: `install again: tts voices install --force ${damaged.map(({ name }) => name).join(' ')}`,
+      hint: `install again: ${again.join('; ')}`,
       details: damaged.flatMap(({ name, wrong }) => wrong.map((each) => `${name}: ${each}`)),
     });
   if (!notices.json)
