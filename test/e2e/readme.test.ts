@@ -29,11 +29,14 @@ const PROGRAMS = { python: 'python3', js: 'node', make: 'make -f' };
 const BROUGHT = {
   python: `
 def model(prompt):
-    yield from ["Once ", "there ", "was ", "a ", "fox. "]
+    yield from ["Well. ", "Once ", "there ", "was ", "a ", "fox. "]
 
 
 def user_speaks(answers=iter([False, False, True])):
-    return next(answers)
+    speaks = next(answers)
+    if speaks:
+        next(voice.events)  # It listens for signals when it has queued something.
+    return speaks
 
 `,
 };
