@@ -17,7 +17,7 @@ import type { Voices } from '../../voices/voice.ts';
 import type { Context } from '../context.ts';
 import { mayPrune, pruneFiles } from '../pruning.ts';
 import { tellAbsent } from '../speak/notes.ts';
-import { eventsTo } from '../speak/report.ts';
+import { eventsTo } from '../speak/voice-events.ts';
 import { isProgressWanted } from '../terminal/notices.ts';
 import type { ProgressLine } from '../terminal/progress.ts';
 import { type RowProgress, renderRows } from '../terminal/progress-line.ts';

@@ -2,7 +2,7 @@ import type { Settings } from '../../settings/resolve.ts';
 import type { Endpoint } from '../../voices/service-choice.ts';
 import { openVoices } from '../../voices/voices.ts';
 import type { Context } from '../context.ts';
-import { describe } from '../speak/report.ts';
+import { describe } from '../speak/voice-events.ts';
 import { askYes } from '../terminal/ask.ts';
 import { examine, type Finding, skipped } from './finding.ts';
 

@@ -1,6 +1,7 @@
 import type { Tags } from '../../audio/pcm.ts';
 import { type Drops, dropsBy } from '../../drops.ts';
 import { ExitCode, TtsError } from '../../error.ts';
+import { NothingToSay } from '../../reading/blank.ts';
 import { OUTPUT } from '../../reading/documents.ts';
 import type { Delivery, Sink } from '../../sink/sink.ts';
 import type { Role } from '../../speech/cast/cast.ts';
@@ -17,10 +18,13 @@ import type { Context } from '../context.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { notesFor, progressOf, showProgress } from '../terminal/progress-notes.ts';
 import { warnOfRoom } from './cache-room.ts';
+import { introducing } from './introduction.ts';
 import { languageHint } from './language-hint.ts';
 import { leftOutOf } from './left-out.ts';
 import { tellAbsent } from './notes.ts';
-import { eventsTo, introducing, report, withKept } from './report.ts';
+import { report } from './report.ts';
+import { withResumeHint } from './resume-hint.ts';
+import { eventsTo } from './voice-events.ts';
 
 /** Each open request allows this number of segments ahead, so that all stay busy behind a slow one. */
 const WINDOW = 2;
@@ -88,7 +92,6 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
   const atOnce = await openAll(job);
 
   const leftOut = await leftOutOf(job, voiceIn(job), (text) => notices.warn(text));
-  let isBlank = false;
   const delivery = await deliver({
     segments: (until) => text.segments(isLive, until, { drops, places: events?.places }),
     ...speakingIn(job, isLive),
@@ -98,14 +101,11 @@ async function speakJob(job: SpeechJob, request: SpeakRequest, context: InTurn):
     sink,
     signal,
     skipping: leftOut,
-    blank() {
-      isBlank = true;
-      return text.blank();
-    },
+    blank: () => text.blank(),
     listeners: [totals, job.fallback, progress?.count, subtitles, leftOut, events?.listener],
   }).catch(async (error) => {
-    if (isBlank && job.isAssistant) return 'blank' as const;
-    throw await withKept(error, { ...job, text, isLive }, signal);
+    if (job.isAssistant && error instanceof NothingToSay) return 'blank' as const;
+    throw await withResumeHint(error, { ...job, text, isLive }, signal);
   });
   progress?.stop();
   events?.end(delivery === 'blank' ? undefined : delivery);
@@ -124,8 +124,11 @@ function speakingIn(job: SpeechJob, isLive: boolean) {
   const { fallback, patience, mix, output } = job;
   const isHeard = isLive || output.isPlayed;
   return {
-    ...{ voiceOf: voiceIn(job), lead: leadOf(job), mix },
-    ...{ fallback, patience: isHeard ? patience : undefined },
+    voiceOf: voiceIn(job),
+    lead: leadOf(job),
+    mix,
+    fallback,
+    patience: isHeard ? patience : undefined,
   };
 }
 

@@ -18,7 +18,8 @@ import type { Endpoint } from '../../voices/service-choice.ts';
 import type { ListedVoice, Voice } from '../../voices/voice.ts';
 import type { RunVoices } from '../../voices/voices.ts';
 import type { Context } from '../context.ts';
-import { eventsTo, report } from '../speak/report.ts';
+import { report } from '../speak/report.ts';
+import { eventsTo } from '../speak/voice-events.ts';
 import { askYes } from '../terminal/ask.ts';
 
 export interface ListedSpeaker extends ListedVoice {

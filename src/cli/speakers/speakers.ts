@@ -11,7 +11,7 @@ import type { VoiceEvent, Voices } from '../../voices/voice.ts';
 import { openVoices } from '../../voices/voices.ts';
 import { OF_REQUESTS, OF_SOUND, readSubcommand, subcommand } from '../command-line.ts';
 import type { Context } from '../context.ts';
-import { describe, warnOfPause } from '../speak/report.ts';
+import { describe, warnOfPause } from '../speak/voice-events.ts';
 import { table } from '../terminal/style.ts';
 import type { ListedSpeaker } from './sample.ts';
 

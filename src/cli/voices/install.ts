@@ -167,7 +167,12 @@ function missingBytes(
 function report({ installed, runtime }: Done, data: string, { notices }: Context): void {
   if (notices.json) {
     const voices = installed.map(({ name, key, licence, files, number, checked }) => ({
-      ...{ name, key, licence, number, checked, bytes: bytesOf(files) },
+      name,
+      key,
+      licence,
+      number,
+      checked,
+      bytes: bytesOf(files),
       folder: join(voicesFolder(data), name),
     }));
     notices.result({ installed: voices, runtime });

@@ -48,7 +48,14 @@ function rowsOf({ voices }: Catalogue, installed: readonly Manifest[]): Row[] {
     const manifest = installed.find(({ name, key }) => name === offer.name && key === offer.key);
     const { name, key, language, licence, pace, quality } = offer;
     return {
-      ...{ name, key, language, licence, pace, quality, class: offer.class, offer },
+      name,
+      key,
+      language,
+      licence,
+      pace,
+      quality,
+      class: offer.class,
+      offer,
       bytes: bytesOf(offer.files),
       isInstalled: manifest !== undefined,
       ...(manifest && { manifest }),
@@ -58,7 +65,14 @@ function rowsOf({ voices }: Catalogue, installed: readonly Manifest[]): Row[] {
   const own = others.map((manifest): Row => {
     const { name, key, language, licence, quality } = manifest;
     return {
-      ...{ name, key, language, licence, quality, class: manifest.class, manifest, pace: undefined },
+      name,
+      key,
+      language,
+      licence,
+      pace: undefined,
+      quality,
+      class: manifest.class,
+      manifest,
       bytes: bytesOf(manifest.files),
       isInstalled: true,
     };
