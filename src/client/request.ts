@@ -5,7 +5,7 @@ import { noAnswer } from './failure.ts';
 import { type RequestFields, requestBody } from './request-body.ts';
 import type { ClientEvent, NumberedText } from './retry.ts';
 import type { Transport } from './transport.ts';
-import { type Synthesize, type Trying, withTries } from './tries.ts';
+import { type Synthesize, speakWithTries, type Trying } from './tries.ts';
 
 interface RequestOptions {
   readonly transport: Transport;
@@ -26,12 +26,13 @@ interface RequestOptions {
 export function createSynthesizer(
   options: RequestOptions & Omit<Trying, 'name' | 'ask' | 'explain'>,
 ): Synthesize {
-  return withTries({
+  const trying: Trying = {
     ...options,
     name: options.url.host,
     ask: (text, until) => request(text, options, until),
     explain: (error) => audioFailure(error, options),
-  });
+  };
+  return (text, signal) => speakWithTries(text, trying, signal);
 }
 
 /**

@@ -25,13 +25,15 @@ export interface Trying extends RetryPolicy {
  * Asks again where that may help. After a broken answer, the next one continues at the same frame.
  * @throws TtsError after all tries, here and while the sound is read
  */
-export function withTries(options: Trying): Synthesize {
-  return async (text, signal) => {
-    const point = new ResumePoint(options.checksum, () => options.onEvent({ type: 'other take' }));
-    const pcm = tries(text, point, options, signal);
-    await pcm.next();
-    return point.speech && { ...point.speech, pcm, isOneTake: () => point.isOneTake };
-  };
+export async function speakWithTries(
+  text: NumberedText,
+  options: Trying,
+  signal: AbortSignal,
+): Promise<Speech | undefined> {
+  const point = new ResumePoint(options.checksum, () => options.onEvent({ type: 'other take' }));
+  const pcm = tries(text, point, options, signal);
+  await pcm.next();
+  return point.speech && { ...point.speech, pcm, isOneTake: () => point.isOneTake };
 }
 
 async function* tries(

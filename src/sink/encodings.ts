@@ -133,9 +133,10 @@ export function assertEncodable(name: string, encode?: EncodingName): void {
     );
   if (meant.length > 0) return;
   const nearest = nearestName(ending, ENDINGS);
+  const remedy = `end the name with ${KNOWN}, or say what the file is to hold, with --encode`;
   throw usageError(
     `-o ${visible(name)}: ${visible(ending)} is not the ending of a format that tts writes`,
-    `${nearest ? `did you mean ${nearest}? E` : 'e'}nd the name with ${KNOWN}, or say what the file is to hold, with --encode`,
+    nearest ? `did you mean ${nearest}? Otherwise ${remedy}` : remedy,
   );
 }
 

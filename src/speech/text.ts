@@ -1,4 +1,4 @@
-import { type TtsError, usageError } from '../error.ts';
+import type { TtsError } from '../error.ts';
 import { nothingToSay } from '../reading/blank.ts';
 import { InStep, type Item } from '../reading/in-step.ts';
 import type { About, Reader, Reading, Source } from '../reading/reading.ts';
@@ -6,14 +6,16 @@ import { Watched } from '../reading/watched.ts';
 import { type ChapterRange, PickedChapters } from '../text/chapters/picked.ts';
 import { KeptOrSentences } from '../text/kept-or-sentences.ts';
 import { allInTurn, inTurn, type LiveStage, type Stage, through, whileArriving } from '../text/live.ts';
+import type { Pace } from '../text/pack.ts';
 import type { Piece } from '../text/piece.ts';
 import type { Limit, Rest, Segment } from '../text/segment.ts';
-import { Segmenter, type SegmentOptions } from '../text/segmenter.ts';
+import { Segmenter } from '../text/segmenter.ts';
 import type { CastPlan } from './cast/cast.ts';
 import { spokenBy, voiced } from './cast/voiced.ts';
 import type { Places } from './events/places.ts';
 import { Answers } from './talk/answers.ts';
 import { type Talking, talk } from './talk/talk.ts';
+import { whole } from './whole.ts';
 
 /** What a run speaks, and how it is cut. */
 export interface TextPlan {
@@ -145,14 +147,11 @@ export class RunText {
   #segmenter(isHeardLive: boolean, mayWait: boolean): LiveStage<Piece<Limit>, Segment | Rest> {
     const { pace, voice, cutsParagraphs, usesKept = false } = this.#plan;
     const follows = usesKept && !(mayWait && isHeardLive);
-    const byOutput = isHeardLive ? 'ramp' : 'full';
-    const bySentence = pace === 'sentence' && isHeardLive ? 'heard' : pace;
-    const options: SegmentOptions = {
+    const segmenter = new Segmenter({
       voice,
-      pace: bySentence === 'by output' || follows ? byOutput : bySentence,
+      pace: paceOf(follows ? 'by output' : pace, isHeardLive),
       cutsParagraphs,
-    };
-    const segmenter = new Segmenter(options);
+    });
     return follows ? inTurn(segmenter, new KeptOrSentences()) : segmenter;
   }
 
@@ -207,25 +206,7 @@ interface Opened {
   readonly answers: Answers | undefined;
 }
 
-/** UTF-16 units of a text in one request; 75 hours of speech. */
-const LONGEST_WHOLE = 4 * 1024 * 1024;
-
-/**
- * A text that is one request: no border cuts it.
- * @throws TtsError (usage) for one that is too long
- */
-async function* whole(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
-  let length = 0;
-  for await (const piece of pieces) {
-    if (piece.kind === 'text') length += piece.text.length;
-    if (length > LONGEST_WHOLE) throw tooLong();
-    yield piece.kind === 'heading' || piece.kind === 'scene' ? { kind: 'paragraph' } : piece;
-  }
-}
-
-function tooLong(): TtsError {
-  return usageError(
-    `the text is longer than ${LONGEST_WHOLE} characters, but --callback-url needs it in one request`,
-    'speak it in parts, or without --callback-url: then it is cut into many requests',
-  );
+function paceOf(pace: TextPlan['pace'], isHeardLive: boolean): Pace {
+  if (pace === 'by output') return isHeardLive ? 'ramp' : 'full';
+  return pace === 'sentence' && isHeardLive ? 'heard' : pace;
 }

@@ -2,7 +2,7 @@ import { unlessAborted } from '../async.ts';
 import type { PcmFormat, Speech } from '../audio/pcm.ts';
 import type { RequestFields } from '../client/request-body.ts';
 import type { NumberedText } from '../client/retry.ts';
-import { withTries } from '../client/tries.ts';
+import { speakWithTries } from '../client/tries.ts';
 import type { Engine, Utterance } from '../engine/contract.ts';
 import type { Espeak } from '../engine/espeak/voices.ts';
 import type { NumberedSource } from '../engine/source.ts';
@@ -48,7 +48,11 @@ function engineClient(engine: Engine, options: EngineOptions): Client {
     (await import('./engine-failure.ts')).engineFailure(error, options);
   return {
     speak: (text, fields, signal) =>
-      withTries({ ...options, explain, ask: (_, until) => voices.speak(text, fields, until) })(text, signal),
+      speakWithTries(
+        text,
+        { ...options, explain, ask: (_, until) => voices.speak(text, fields, until) },
+        signal,
+      ),
     close: () => engine.close(),
   };
 }

@@ -75,8 +75,12 @@ export class RunVoices implements Voices {
   as(shape: VoiceShape): Voice {
     const { identity, speaker, sampleRate, hasOwnRate = false, instructions, speed } = shape;
     const key = JSON.stringify([
-      ...[identity, speaker, sampleRate ?? null, hasOwnRate],
-      ...[instructions ?? null, speed ?? null],
+      identity,
+      speaker,
+      sampleRate ?? null,
+      hasOwnRate,
+      instructions ?? null,
+      speed ?? null,
     ]);
     const voice = this.#voices.get(key) ?? this.#make(shape);
     this.#voices.set(key, voice);

@@ -21,7 +21,9 @@ export async function openProgram(
   return {
     name,
     voices: voices.map((voice) => ({
-      ...{ name: voice, language: 'und', sampleRate: config.sampleRate },
+      name: voice,
+      language: 'und',
+      sampleRate: config.sampleRate,
       usualRate: sampleRate,
     })),
     takesAnyVoice: false,
