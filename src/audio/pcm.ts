@@ -20,7 +20,7 @@ export interface Speech {
 }
 
 /**
- * The same pieces.
+ * Gives the same pieces.
  * @param onPiece is called with the bytes of each before it is given out
  */
 export async function* counted(

@@ -120,7 +120,7 @@ export class Unspoken implements LiveStage<string, string> {
     return before + line + this.#takenOut(block.slice(line.length));
   }
 
-  /** Where a line begins that may be written over. */
+  /** A line that may be written over begins here. */
   get #lineHeld(): number {
     const start = this.#held.lastIndexOf('\n') + 1;
     const line = this.#held.slice(start);

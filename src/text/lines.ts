@@ -31,7 +31,7 @@ export function lineBorders(text: string): number[] {
 
 interface Line {
   readonly start: number;
-  /** Without white space at its end. */
+  /** The line has no white space at its end. */
   readonly text: string;
   /** What the rules look at, with what follows a short line. */
   readonly begin: string;

@@ -49,7 +49,7 @@ export interface Segment<V = Limit> {
   /** It comes before the segment. */
   readonly pause: Pause;
   readonly chapter: Heading | undefined;
-  /** Where it stands in the input, if somebody asked for it. */
+  /** It says where the segment stands in the input, if somebody asked for that. */
   readonly span?: Span | undefined;
 }
 

@@ -8,11 +8,13 @@ import { passages } from '../../src/engine/passages.ts';
 import { printable, withoutEscapes } from '../../src/printable.ts';
 import { GrowingMarkdown } from '../../src/reading/markdown/growing.ts';
 import { Replacing } from '../../src/text/lexicon/apply.ts';
-import { readLexicon } from '../../src/text/lexicon/lexicon.ts';
+import { readLexicons } from '../../src/text/lexicon/lexicon.ts';
 import { read, segments, staged } from './text/pieces.ts';
 
 const { signal } = new AbortController();
-const lexicon = readLexicon('gif = jif\nDr. Who = the doctor\nre:/(\\d+)km/ = $1 kilometres', 'names.txt');
+const lexicon = readLexicons([
+  { source: 'gif = jif\nDr. Who = the doctor\nre:/(\\d+)km/ = $1 kilometres', name: 'names.txt' },
+]);
 const secrets = new Secrets();
 secrets.add('a-secret-of-twenty-one');
 

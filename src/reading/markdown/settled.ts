@@ -74,7 +74,7 @@ function openParagraph(source: string, start: number, { isInList, isLine, idle }
 }
 
 interface Table {
-  /** Where the first row begins. */
+  /** The first row begins here. */
   readonly body: number;
   readonly idle: number;
 }

@@ -30,7 +30,7 @@ export class Takes {
     return { dropped, track: dropped ? { ...this.#track, pcm: this.#until(dropped) } : this.#track };
   }
 
-  /** Waits for sound. It is `undefined` at the end of the track. */
+  /** It waits for sound. It is `undefined` at the end of the track. */
   async next(): Promise<Take | undefined> {
     const { done } = await this.#next();
     if (done) return undefined;

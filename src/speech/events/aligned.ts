@@ -20,7 +20,7 @@ interface Token {
 }
 
 /**
- * Where a segment stands in the text that it was made of. Signs of Markdown stand between its words there, and a lexicon may
+ * Finds where a segment stands in the text that it was made of. Signs of Markdown stand between its words there, and a lexicon may
  * have replaced some of them: the most words that stand in the same order count.
  * @param from the segment stands after it
  * @returns UTF-16 units; start and end are the same if no word is found

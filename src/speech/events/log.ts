@@ -17,7 +17,7 @@ import { unwritable } from '../../files/writable.ts';
 import { openPipe } from '../../sink/open.ts';
 import type { EventLine } from './events.ts';
 
-/** Where the lines of events go. A reader that leaves, or a full disk, ends them and nothing else. */
+/** The lines of events go here. A reader that leaves, or a full disk, ends them and nothing else. */
 export interface EventLog extends AsyncDisposable {
   write(line: EventLine): void;
 }

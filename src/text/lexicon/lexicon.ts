@@ -22,14 +22,9 @@ interface LexiconLine extends Usage {
  * Word /c = spoken form: in this case only; "/c" may also end the line, and "/i" says that any case is meant
  * re:/(\d+)km/i = $1 kilometres: a regular expression of JavaScript, with a limited number of choices
  * The first equals sign between white space separates, or else the first one.
- * @param name of the file, for errors
+ * A word of a later file takes the place of the same word in an earlier one.
  * @throws TtsError (usage) with the number of the first bad line
  */
-export function readLexicon(source: string, name: string): Lexicon {
-  return readLexicons([{ source, name }]);
-}
-
-/** Reads several lexicons as one. A word of a later file takes the place of the same word in an earlier one. */
 export function readLexicons(files: readonly { readonly source: string; readonly name: string }[]): Lexicon {
   const words = new WordTree();
   const patterns: Pattern[] = [];

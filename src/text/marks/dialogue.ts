@@ -147,9 +147,9 @@ export class Dialogue implements Stage<Piece, Piece> {
 }
 
 interface Listed {
-  /** As the list has it. */
+  /** The list has it so. */
   readonly name: string;
-  /** As a text may have it. */
+  /** A text may have it so. */
   readonly written: string;
 }
 

@@ -7,11 +7,11 @@ import type { Reader } from '../../../src/reading/reading.ts';
 import { wordsSource } from '../../../src/reading/source.ts';
 import { RunText, type TextPlan } from '../../../src/speech/text.ts';
 import { Replacing } from '../../../src/text/lexicon/apply.ts';
-import { readLexicon } from '../../../src/text/lexicon/lexicon.ts';
+import { readLexicons } from '../../../src/text/lexicon/lexicon.ts';
 import { anyText } from '../text/any-text.ts';
 
 const { signal } = new AbortController();
-const lexicon = readLexicon('gif = jif\nre:/(\\d+)km/ = $1 kilometres', 'names.txt');
+const lexicon = readLexicons([{ source: 'gif = jif\nre:/(\\d+)km/ = $1 kilometres', name: 'names.txt' }]);
 
 const markdown: Reader = {
   name: 'markdown',

@@ -5,7 +5,7 @@ import type { Reader } from '../../../../src/reading/reading.ts';
 import { fileSource, stdinSource } from '../../../../src/reading/source.ts';
 import { RunText } from '../../../../src/speech/text.ts';
 import { Replacing } from '../../../../src/text/lexicon/apply.ts';
-import { readLexicon } from '../../../../src/text/lexicon/lexicon.ts';
+import { readLexicons } from '../../../../src/text/lexicon/lexicon.ts';
 import type { RecordedText } from './texts.ts';
 
 export interface CutOptions {
@@ -37,7 +37,7 @@ export async function* segmentsOf(
 ): AsyncGenerator<Recorded> {
   const stdin = () => stdinSource(Readable.from(input, { objectMode: false }));
   const source = () => (typeof input === 'string' ? fileSource(input, '/') : stdin());
-  const rules = lexicon === undefined ? undefined : readLexicon(lexicon, 'lexicon');
+  const rules = lexicon === undefined ? undefined : readLexicons([{ source: lexicon, name: 'lexicon' }]);
   const plan = {
     sources: () => [{ source: source(), reader: isMarkdown ? markdown : plain }],
     stages: rules ? [() => new Replacing(rules)] : [],

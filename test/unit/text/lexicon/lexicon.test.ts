@@ -2,9 +2,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ExitCode, TtsError } from '../../../../src/error.ts';
 import { Replacing } from '../../../../src/text/lexicon/apply.ts';
-import { readLexicon, readLexicons } from '../../../../src/text/lexicon/lexicon.ts';
+import { readLexicons } from '../../../../src/text/lexicon/lexicon.ts';
 import { anyText } from '../any-text.ts';
 import { inPieces, plainPieces, staged } from '../pieces.ts';
+
+const readLexicon = (source: string, name: string) => readLexicons([{ source, name }]);
 
 async function speak(source: string, text: string, sizes: readonly number[] = [65_536]): Promise<string> {
   let spoken = '';
