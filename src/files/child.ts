@@ -113,10 +113,15 @@ export class Child {
 
   /** The last line of stderr, fit for a message; empty without one. */
   get lastWords(): string {
+    return this.lastWordsBesides(/^$/);
+  }
+
+  /** @param dull matches lines that tell no reason; the last one counts where there are only such */
+  lastWordsBesides(dull: RegExp): string {
     const lines = withoutEscapes(this.#said)
       .trim()
       .split(/[\r\n]+/);
-    return printable(lines.at(-1) ?? '');
+    return printable(lines.findLast((line) => !dull.test(line)) ?? lines.at(-1) ?? '');
   }
 
   /** Ends the child and its group at once, and closes outputs that another process may hold open. */

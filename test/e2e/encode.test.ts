@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { serveBytes } from '../support/byte-server.ts';
@@ -10,6 +10,7 @@ import { readChapters, readId3, textOf } from '../support/mp3.ts';
 import { isAlive, isThere } from '../support/programs.ts';
 import { parseWav } from '../support/read-wav.ts';
 import { named, Sandbox } from '../support/run.ts';
+import { smallDisk } from '../support/small-disk.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const pcm = sound(50_000);
@@ -89,6 +90,25 @@ describe('a book by ffmpeg', () => {
     expect(refused).toMatchObject({ status: 2, stderr: expect.stringContaining('-o book.m4b') });
     expect(server.requests).toHaveLength(0);
   });
+
+  it.for(['opus', 'm4b', 'flac'])(
+    'is not there if the disk is full at its end: %s',
+    async (ending, { skip }) => {
+      skip(!ffmpeg, 'no ffmpeg here');
+      const { url } = await serveBytes(complete(plainWav(sound(800_000))));
+      const box = new Sandbox();
+      const speak = (file: string) => box.run(['hi', '-q', '-o', file], { env: named(url) });
+      expect(await speak(`whole.${ending}`)).toMatchObject({ status: 0 });
+      // It has room for the sound once, and for most of it once more, together with its tags.
+      const room = Math.floor(1.7 * box.read(`whole.${ending}`).length);
+      const folder = smallDisk(box, 'small', `size=${room}`, skip);
+      expect(await speak(`small/book.${ending}`)).toMatchObject({
+        status: 8,
+        stderr: expect.stringMatching(/ffmpeg failed: .*No space left/),
+      });
+      expect(readdirSync(folder)).toEqual([]);
+    },
+  );
 
   it('has no process left after a kill, and the next run removes what stayed', async ({ skip }) => {
     skip(!ffmpeg, 'no ffmpeg here');

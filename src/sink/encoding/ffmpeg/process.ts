@@ -16,6 +16,11 @@ export interface FfmpegOptions {
 
 const QUIET = ['-hide_banner', '-nostdin', '-loglevel', 'error', '-nostats', '-y'];
 
+/** On a full disk, ffmpeg 5 ends with 0 although it could not write the end of its file. */
+const UNWRITTEN = /\bError (?:closing|writing)\b/;
+/** What ffmpeg says after the reason. */
+const DULL = /^Error initializing output stream|^Conversion failed!|^ *Last message repeated/;
+
 /** One run of ffmpeg, which reads stdin. Its first further pipe tells of progress, the others are for more input. */
 export class Ffmpeg {
   readonly #child: Child;
@@ -98,6 +103,7 @@ export class Ffmpeg {
     const { status } = await this.#within(this.#child.exited);
     await this.#child.spoken();
     if (status !== 0) throw await this.#failure('it failed');
+    if (UNWRITTEN.test(this.#child.lastWords)) throw await this.#failure('it did not write all of it');
     if (!/progress=end\s*$/.test(this.#progress)) throw await this.#failure('it ended before it was done');
     const [, microseconds] = /.*out_time_(?:us|ms)=(\d+)/s.exec(this.#progress) ?? [];
     return microseconds === undefined ? undefined : Number(microseconds) / 1e6;
@@ -134,7 +140,7 @@ export class Ffmpeg {
       ? { status: null, signal: null }
       : await this.#child.exited;
     const how = signal ?? (status ? `it ended with status ${status}` : '');
-    return failed(this.#child.lastWords || how || why);
+    return failed(this.#child.lastWordsBesides(DULL) || how || why);
   }
 }
 

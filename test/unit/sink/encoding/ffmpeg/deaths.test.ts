@@ -33,6 +33,16 @@ const deaths: readonly (readonly [how: string, script: string, words: string])[]
     'did nothing',
   ],
   [
+    'finds no room for the end of its file, and ends with 0',
+    'case "$*" in *"-c copy"*) "$FFMPEG" "$@"; echo "Error closing file x: No space left on device" >&2; exit 0;; esac; exec "$FFMPEG" "$@"',
+    'No space left',
+  ],
+  [
+    'finds no room for the beginning of its file',
+    'case "$*" in *"-c copy"*) echo "No space left on device" >&2; echo "Error initializing output stream 0:0 -- " >&2; exit 1;; esac; exec "$FFMPEG" "$@"',
+    'No space left',
+  ],
+  [
     'writes a part of it in the second pass',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell reads it
     'case "$*" in *"-c copy"*) for last; do :; done; cat >/dev/null; printf x >"${last#file:}"; echo progress=end >&3; exit 0;; esac; exec "$FFMPEG" "$@"',
