@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../async.ts';
 import type { Drops } from '../../drops.ts';
 import type { Source } from '../../reading/reading.ts';
 
@@ -9,6 +10,8 @@ interface Piece {
   readonly bytes: Uint8Array;
   /** The time at which it came, in milliseconds. */
   readonly at: number;
+  /** True after the turn of the event loop in which it came. A signal is told last in its turn. */
+  isOfEarlierTurn: boolean;
 }
 
 /** A signal may arrive later than text that was written after it, so a drop keeps what came in these milliseconds before. */
@@ -73,7 +76,8 @@ export class Answers {
   /** Lets go of all that has come. */
   #drop(): void {
     this.#dropped += 1;
-    const isOld = ({ at }: Piece) => performance.now() - at >= JUST_NOW_MS;
+    const isOld = ({ at, isOfEarlierTurn }: Piece) =>
+      isOfEarlierTurn && performance.now() - at >= JUST_NOW_MS;
     for (let [piece] = this.#pieces; piece && isOld(piece); [piece] = this.#pieces)
       this.#pass(this.#take(piece));
     this.#changed();
@@ -88,7 +92,7 @@ export class Answers {
       const length = this.#lengthOfAnswer(bytes);
       this.#pass(bytes.subarray(0, length + 1));
       // A drop may end this generator here, and has to find the rest.
-      this.#putBack({ at: piece.at, bytes: bytes.subarray(length + 1) });
+      this.#putBack({ ...piece, bytes: bytes.subarray(length + 1) });
       if (length > 0) yield bytes.subarray(0, length);
       if (length < bytes.length) return;
     }
@@ -132,7 +136,11 @@ export class Answers {
     try {
       for await (const bytes of this.#original.bytes(signal)) {
         if (this.#characters === 0 && this.#ahead === 0) this.#isOpaque = isOpaque(bytes);
-        this.#pieces.push({ bytes, at: performance.now() });
+        const piece = { bytes, at: performance.now(), isOfEarlierTurn: false };
+        void yieldToEventLoop().then(() => {
+          piece.isOfEarlierTurn = true;
+        });
+        this.#pieces.push(piece);
         this.#ahead += bytes.length;
         this.#changed();
         while (this.#ahead > MOST_AHEAD)

@@ -90,6 +90,18 @@ test('A drop passes what stands after the form feed of a piece that is being rea
   expect(answers.passed).toEqual({ characters: 9, lines: 0 });
 });
 
+test('What comes in the same turn of the event loop as a drop is new, however long that takes.', async () => {
+  const { write, next, drops } = await conversation();
+  const coming = next();
+  await new Promise((resolve) => setImmediate(resolve));
+  write('New. ');
+  for (let microtask = 0; microtask < 20; microtask += 1) await null;
+  const begun = performance.now();
+  while (performance.now() - begun < 20);
+  drops.now();
+  expect(await coming).toEqual([0, 'New.', 0, 1]);
+});
+
 test('A full block is one of a document, and its form feeds are pages; an archive has none.', async () => {
   const page = `${'Some words in a line.\n'.repeat(200)}\f`;
   for (const [text, count] of [
