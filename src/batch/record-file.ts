@@ -1,9 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { closeSync, openSync, readSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readSync } from 'node:fs';
 import { writeAt } from '../files/block-writer.ts';
-import { unwritable } from '../files/writable.ts';
+import { NamelessFile } from '../files/nameless-file.ts';
 import { keyedHash } from './keyed-hash.ts';
 
 const BATCH_BYTES = 256 * 1024;
@@ -13,8 +10,7 @@ const BATCH_BYTES = 256 * 1024;
  * @throws TtsError (output) where that cannot be written, here and in the methods
  */
 export class RecordFile<T> implements Disposable {
-  readonly #path = join(tmpdir(), `tts-batch-${randomUUID()}`);
-  readonly #fd = inTemporaryFolder(this.#path, () => openSync(this.#path, 'wx+', 0o600));
+  readonly #file = new NamelessFile('batch');
   readonly #ends = new NumberList();
   readonly #indexes: readonly KeyIndex<T>[];
   #pending: string[] = [];
@@ -24,8 +20,6 @@ export class RecordFile<T> implements Disposable {
   /** @param keys the keys to {@link find} records by; keys of different kinds must differ */
   constructor(...keys: readonly ((record: T) => string)[]) {
     this.#indexes = keys.map((key) => new KeyIndex(key));
-    // POSIX keeps an open file; on Windows `dispose` removes it.
-    removeQuietly(this.#path);
   }
 
   get count(): number {
@@ -50,7 +44,8 @@ export class RecordFile<T> implements Disposable {
     if (end > this.#writtenBytes) this.#flush();
     const bytes = Buffer.allocUnsafe(end - start);
     let read = 0;
-    while (read < bytes.length) read += readSync(this.#fd, bytes, read, bytes.length - read, start + read);
+    while (read < bytes.length)
+      read += readSync(this.#file.fd, bytes, read, bytes.length - read, start + read);
     return JSON.parse(bytes.toString());
   }
 
@@ -60,32 +55,15 @@ export class RecordFile<T> implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.#fd);
-    removeQuietly(this.#path);
+    this.#file[Symbol.dispose]();
   }
 
   #flush(): void {
     const bytes = Buffer.from(this.#pending.join(''));
     this.#pending = [];
     this.#pendingBytes = 0;
-    inTemporaryFolder(this.#path, () => writeAt(this.#fd, bytes, this.#writtenBytes));
+    this.#file.writing(() => writeAt(this.#file.fd, bytes, this.#writtenBytes));
     this.#writtenBytes += bytes.length;
-  }
-}
-
-function inTemporaryFolder<T>(path: string, write: () => T): T {
-  try {
-    return write();
-  } catch (error) {
-    throw unwritable(path, error, 'name another folder for temporary files with TMPDIR');
-  }
-}
-
-function removeQuietly(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // Windows does not remove an open file.
   }
 }
 

@@ -3,6 +3,7 @@ import { serveBytes } from '../support/byte-server.ts';
 import { epubOf } from '../support/epub.ts';
 import { complete } from '../support/http-bytes.ts';
 import { expectFailure, named, type RunOptions, Sandbox } from '../support/run.ts';
+import { smallDisk } from '../support/small-disk.ts';
 import { plainWav, sound } from '../unit/audio/wav-builder.ts';
 
 const wav = plainWav(sound(200));
@@ -75,6 +76,14 @@ describe('a book', () => {
     box.file('x.epub', 'PK\x03\x04 and no more');
     expectFailure(await box.run(['-f', 'x.epub']), 2, /cannot read x\.epub: the book is damaged/);
   });
+});
+
+it('A folder for temporary files that is full ends the run with a sentence.', async ({ skip }) => {
+  const box = new Sandbox();
+  const TMPDIR = smallDisk(box, 'full', 'size=64k', skip);
+  const stdin = Buffer.concat([BOOK, Buffer.alloc(200_000)]);
+  const full = await box.run(['--format', 'epub', '-o', 'out.wav'], { stdin, env: { TMPDIR } });
+  expectFailure(full, 8, /cannot write .*\/full\/tts-book-\S+: no space is left.*\nhint: .*TMPDIR/);
 });
 
 describe('a web page', () => {

@@ -35,7 +35,7 @@ export function levelled(track: Track, level: Level): Track {
 
 async function* whole({ format, pcm }: Track, { target, turns }: Level): AsyncGenerator<Uint8Array> {
   const meters = new Map<unknown, LoudnessMeter>();
-  await using spool = await Spool.open();
+  using spool = new Spool();
   const read = floatsOf(format);
   let at = 0;
   for await (const piece of pcm) {

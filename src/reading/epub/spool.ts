@@ -1,8 +1,6 @@
-import { mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type TtsError, usageError } from '../../error.ts';
-import { unwritable } from '../../files/writable.ts';
+import { writeAt } from '../../files/block-writer.ts';
+import { NamelessFile } from '../../files/nameless-file.ts';
 import type { Source } from '../reading.ts';
 import type { Location } from './archive.ts';
 
@@ -12,25 +10,14 @@ const LARGEST = 1024 * 1024 * 1024;
 /** An archive is read from its end, so a book from a pipe is kept in a temporary file that has no name. */
 export async function locationOf(source: Source, signal: AbortSignal): Promise<Location> {
   if (source.path !== undefined) return source.path;
-  const descriptor = namelessFile();
+  const file = new NamelessFile('book');
   let length = 0;
   for await (const bytes of source.bytes(signal)) {
+    if (length + bytes.length > LARGEST) throw tooLarge(source.name);
+    file.writing(() => writeAt(file.fd, bytes, length));
     length += bytes.length;
-    if (length > LARGEST) throw tooLarge(source.name);
-    for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
   }
-  return descriptor;
-}
-
-function namelessFile(): number {
-  try {
-    const folder = mkdtempSync(join(tmpdir(), 'tts-book-'));
-    const descriptor = openSync(join(folder, 'book'), 'wx+', 0o600);
-    rmSync(folder, { recursive: true, force: true });
-    return descriptor;
-  } catch (error) {
-    throw unwritable(tmpdir(), error);
-  }
+  return file.fd;
 }
 
 function tooLarge(name: string): TtsError {
